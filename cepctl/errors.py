@@ -1,0 +1,57 @@
+"""Every error a user can meet, one family under CepctlError.
+
+The command line catches this family alone and prints the message; anything else is a
+defect of ours.  The class says what the user has to mend, `exit_code` how a script sees it.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class CepctlError(Exception):
+    """A problem that the user can mend; the message names place, cause and remedy."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class UsageError(CepctlError):
+    """The command line itself is wrong."""
+
+
+class QuerySyntaxError(CepctlError):
+    """The query text does not parse."""
+
+
+class QuerySemanticError(CepctlError):
+    """The query parses, but names or types in it do not fit together or fit the events."""
+
+
+class UnsupportedQueryError(CepctlError):
+    """The query is meaningful, but this engine, strategy or version refuses it by name."""
+
+
+class QueryTooLargeError(CepctlError):
+    """Answering the query would exceed a stated bound on work or on the number of matches."""
+
+
+class UncertaintyModelError(CepctlError):
+    """The uncertainty model cannot be read, or gives no valid interval."""
+
+
+class EventSchemaError(CepctlError):
+    """An event table lacks a column that it must have, or holds values that cannot be."""
+
+    exit_code = 3
+
+
+class LogFormatError(CepctlError):
+    """An input file cannot be read, is damaged, or is of no known format."""
+
+    exit_code = 3
+
+
+class JobError(CepctlError):
+    """The job itself failed: no Java, a lost worker, a full disk."""
+
+    exit_code = 4

@@ -1,0 +1,267 @@
+"""The query as written: frozen values with source spans, nothing resolved yet.
+
+One class per construct of the language reference.  Variables are kept as the user spelt
+them; resolving names, types and time units is the analyzer's part (cepctl.plan).  Spans do not
+take part in equality, so that printing a query and parsing it again gives an equal value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+
+@dataclass(frozen=True)
+class Span:
+    """Where something stands in the query text: character offsets, `end` excluded."""
+
+    start: int
+    end: int
+
+
+NOWHERE = Span(0, 0)
+
+
+def _span() -> Span:
+    return field(default=NOWHERE, compare=False, repr=False)  # type: ignore[no-any-return]
+
+
+class Strategy(Enum):
+    """Event selection strategy (semantics: SASE+; ZDI14 section 2)."""
+
+    SKIP_TILL_ANY_MATCH = "skip_till_any_match"
+    SKIP_TILL_NEXT_MATCH = "skip_till_next_match"
+    STRICT_CONTIGUITY = "strict_contiguity"
+    PARTITION_CONTIGUITY = "partition_contiguity"
+
+
+# --- expressions ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A literal: number, string, boolean or NULL."""
+
+    value: int | float | str | bool | None
+    span: Span = _span()
+
+
+@dataclass(frozen=True)
+class Duration:
+    """A length of time: `microseconds`, or a whole number of `ticks` when written so."""
+
+    microseconds: Fraction | None
+    ticks: int | None = None
+    span: Span = _span()
+
+
+MemberIndex: TypeAlias = Literal["each", "previous", "first", "last"]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """`a.name`; for a Kleene variable `member` says which: b[i], b[i-1], b[first], b[last]."""
+
+    variable: str
+    name: str
+    member: MemberIndex | None = None
+    span: Span = _span()
+
+
+@dataclass(frozen=True)
+class EventTime:
+    """`a.time`, `a.lower`, `a.upper`, `a.start`, `a.end`: a time of the event itself."""
+
+    variable: str
+    which: Literal["time", "lower", "upper", "start", "end"]
+    member: MemberIndex | None = None
+    span: Span = _span()
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """avg, sum, min, max, count over `b[].name`, or over `b[1..i-1].name` (`before`).
+
+    `name` is None for `count(b[])`.
+    """
+
+    function: Literal["avg", "sum", "min", "max", "count"]
+    variable: str
+    name: str | None
+    before: bool = False
+    span: Span = _span()
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A bare variable: in RETURN its event id."""
+
+    name: str
+    span: Span = _span()
+
+
+@dataclass(frozen=True)
+class MatchField:
+    """`start`, `end` or `confidence` of the match, in RETURN."""
+
+    name: Literal["start", "end", "confidence"]
+    span: Span = _span()
+
+
+UnaryOperator: TypeAlias = Literal["-", "+", "NOT"]
+BinaryOperator: TypeAlias = Literal[
+    "AND", "OR", "=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%"
+]
+COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
+
+
+@dataclass(frozen=True)
+class Unary:
+    operator: UnaryOperator
+    operand: Expression
+    span: Span = _span()
+
+
+@dataclass(frozen=True)
+class Binary:
+    """AND, OR, a comparison, or arithmetic."""
+
+    operator: BinaryOperator
+    left: Expression
+    right: Expression
+    span: Span = _span()
+
+
+@dataclass(frozen=True)
+class In:
+    operand: Expression
+    choices: tuple[Expression, ...]
+    negated: bool = False
+    span: Span = _span()
+
+
+@dataclass(frozen=True)
+class Between:
+    operand: Expression
+    low: Expression
+    high: Expression
+    negated: bool = False
+    span: Span = _span()
+
+
+@dataclass(frozen=True)
+class Like:
+    operand: Expression
+    pattern: str
+    negated: bool = False
+    span: Span = _span()
+
+
+@dataclass(frozen=True)
+class IsNull:
+    operand: Expression
+    negated: bool = False
+    span: Span = _span()
+
+
+@dataclass(frozen=True)
+class Call:
+    """abs, lower, upper, length, coalesce or regexp_like; `function` in lower case."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    span: Span = _span()
+
+
+AllenRelation: TypeAlias = Literal[
+    "before", "after", "meets", "met_by", "overlaps", "overlapped_by", "starts", "started_by",
+    "during", "contains", "finishes", "finished_by", "equals",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Allen:
+    """`a OVERLAPS b`: an Allen relation between two interval events."""
+
+    relation: AllenRelation
+    left: str
+    right: str
+    span: Span = _span()
+
+
+Expression: TypeAlias = (
+    Constant | Duration | Attribute | EventTime | Aggregate | Variable | MatchField
+    | Unary | Binary | In | Between | Like | IsNull | Call | Allen
+)  # fmt: skip
+
+
+# --- pattern ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ComponentPattern:
+    """`Type`, `Type var`, `A|B x`, `* x`, `Type+ var[]`, or one of them negated.
+
+    `event_types` is empty for `*`; `variable` is None when the component is unnamed.
+    """
+
+    event_types: tuple[str, ...]
+    variable: str | None = None
+    kleene: bool = False
+    negated: bool = False
+    span: Span = _span()
+
+
+@dataclass(frozen=True)
+class Composite:
+    """SEQ, AND, OR or ISEQ over patterns; negated and kleene only so that they can be refused."""
+
+    operator: Literal["SEQ", "AND", "OR", "ISEQ"]
+    parts: tuple[Pattern, ...]
+    negated: bool = False
+    kleene: bool = False
+    span: Span = _span()
+
+
+Pattern: TypeAlias = ComponentPattern | Composite
+
+
+# --- the whole query ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class StrategyClause:
+    """The strategy; `variables` when written in WHERE as the papers do, else empty."""
+
+    strategy: Strategy
+    variables: tuple[str, ...] = ()
+    span: Span = _span()
+
+
+@dataclass(frozen=True)
+class ReturnItem:
+    expression: Expression
+    alias: str | None = None
+    text: str = field(default="", compare=False)
+    span: Span = _span()
+
+
+@dataclass(frozen=True)
+class Query:
+    """All clauses of one query.
+
+    `where` is the whole condition without `[attr]` and without the strategy, which the papers
+    write inside WHERE; these stand in `partition_by` and `strategy`.
+    """
+
+    pattern: Pattern
+    where: Expression | None = None
+    partition_by: tuple[str, ...] = ()
+    strategy: StrategyClause | None = None
+    within: Duration | None = None
+    confidence: float | None = None
+    returns: tuple[ReturnItem, ...] = ()
+    text: str = field(default="", compare=False, repr=False)
+    span: Span = _span()

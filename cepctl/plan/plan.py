@@ -1,0 +1,151 @@
+"""What runs: a query resolved against an event schema, frozen, picklable and printable.
+
+An analyzed query is a list of OR-free alternatives.  Each is a row of blocks in time order
+(a block is one component, or the members of an AND group) together with the predicates,
+sorted by what an engine does with them:
+
+    filters      of one component       become filters on the stored events
+    links        between components     decide whether an event fits, given those before it
+    timings      difference constraints select worlds, never decide who fits
+    partition_by equality of all        become the key that events are split by
+
+Variables are in lower case here and unique within an alternative; an unnamed component has
+its event type as variable, spelt as in the query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+import pyarrow as pa
+
+from cepctl.language.ast import Expression, Query, Strategy
+from cepctl.schema import TimeUnit
+
+
+@dataclass(frozen=True)
+class Component:
+    """One component of the pattern.
+
+    `event_types` is empty for any type.  `ordered` marks a Kleene component that some predicate
+    over order reads: its group is a sequence with strictly increasing ticks, not a set.
+    `filters` read this component's own attributes only (for a Kleene one as `b[i].x`).
+    """
+
+    variable: str
+    event_types: tuple[str, ...]
+    negated: bool = False
+    kleene: bool = False
+    ordered: bool = False
+    filters: tuple[Expression, ...] = ()
+
+
+class Scope(Enum):
+    """When a predicate that links components can be judged."""
+
+    EVENT = "event"      # each event bound to `decides`, given the components before it
+    ORDER = "order"      # reads b[i-1], b[1..i-1], b[first], b[last]: needs the group's order
+    GROUP = "group"      # aggregates over a whole Kleene group: filters the finished group
+
+
+@dataclass(frozen=True)
+class Link:
+    """A predicate over several components (or over the members of one Kleene group).
+
+    `components` are the indexes, in pattern order, of all components it reads; `decides` is the
+    one at whose binding it is checked: the last positive one, or the negated one if it reads one.
+    """
+
+    expression: Expression
+    components: tuple[int, ...]
+    decides: int
+    scope: Scope = Scope.EVENT
+
+
+@dataclass(frozen=True)
+class Equality:
+    """`left.attribute = right.attribute`: a link (it also stands in `links`) usable as join key."""
+
+    left: int
+    left_attribute: str
+    right: int
+    right_attribute: str
+
+
+@dataclass(frozen=True)
+class Timing:
+    """A timing constraint `t(left) - t(right) <= bound` in ticks; `!=` when `not_equal`.
+
+    `left` or `right` is None for the constant 0 (an ISO constant is then in `bound`).  A Kleene
+    component means each of its members.  Equality is two constraints.  When one side is a negated
+    component the constraint is part of that component's fitting.
+    """
+
+    left: int | None
+    right: int | None
+    bound: int
+    not_equal: bool = False
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One OR-free reading of the pattern: components in pattern order, blocks in time order.
+
+    `blocks` holds the indexes of components; a negated component is a block of its own and
+    stands in the gap between its neighbours (leading or trailing if it has none on that side).
+    """
+
+    components: tuple[Component, ...]
+    blocks: tuple[tuple[int, ...], ...]
+    links: tuple[Link, ...] = ()
+    equalities: tuple[Equality, ...] = ()
+    timings: tuple[Timing, ...] = ()
+
+    @property
+    def positive(self) -> tuple[int, ...]:
+        """Indexes of the components that a match binds, in pattern order."""
+        return tuple(i for i, component in enumerate(self.components) if not component.negated)
+
+
+@dataclass(frozen=True)
+class ReturnColumn:
+    """One RETURN column: expressions read attributes as the query does; type is its Arrow type."""
+
+    name: str
+    expression: Expression
+    type: pa.DataType
+
+
+@dataclass(frozen=True)
+class EventSchema:
+    """What the analyzer knows of the events: attribute types, and counts per event type if stored.
+
+    `attributes` excludes the fixed columns of the event table.
+    """
+
+    attributes: Mapping[str, pa.DataType]
+    time_unit: TimeUnit
+    type_counts: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A query ready to run.
+
+    `window` is W in ticks: last tick - first tick of a match < W.  `attributes` are the attribute
+    columns that some expression reads.  `never` says why the query can never match, if so.
+    """
+
+    query: Query
+    time_unit: TimeUnit
+    alternatives: tuple[Alternative, ...]
+    strategy: Strategy = Strategy.SKIP_TILL_ANY_MATCH
+    window: int | None = None
+    partition_by: tuple[str, ...] = ()
+    minimum_confidence: float | None = None
+    returns: tuple[ReturnColumn, ...] = ()
+    attributes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+    never: str | None = None

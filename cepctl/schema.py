@@ -1,0 +1,120 @@
+"""The event table: its fixed columns, its time unit and what its file metadata holds.
+
+Everything that reads, writes or matches events agrees on this page.  Ticks are signed 64-bit
+counts of the time unit since the Unix epoch, UTC; both ends of an interval are included.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+import pyarrow as pa
+
+from cepctl.errors import UncertaintyModelError
+
+PMF_TYPE = pa.list_(
+    pa.struct([("lo", pa.int64()), ("hi", pa.int64()), ("p", pa.float64())])
+)
+TIME_TYPE = pa.timestamp("us", tz="UTC")
+
+FIXED_COLUMNS: dict[str, pa.DataType] = {
+    "event_id": pa.string(),
+    "event_type": pa.string(),
+    "source": pa.string(),
+    "lower": pa.int64(),
+    "upper": pa.int64(),
+    "end_lower": pa.int64(),
+    "end_upper": pa.int64(),
+    "pmf": PMF_TYPE,
+    "time": TIME_TYPE,
+}
+ATTRIBUTE_PREFIX = "attr:"
+
+# Keys of the Parquet file metadata (values UTF-8 text; counts as a JSON object).
+META_TIME_UNIT = b"cepctl.time_unit"
+META_VERSION = b"cepctl.version"
+META_MODEL = b"cepctl.uncertainty_model"
+META_TYPE_COUNTS = b"cepctl.event_type_counts"
+
+TICK_MIN = -(2**63)
+TICK_MAX = 2**63 - 1
+
+MICROSECONDS: dict[str, int] = {
+    "us": 1,
+    "microsecond": 1,
+    "microseconds": 1,
+    "ms": 1_000,
+    "millisecond": 1_000,
+    "milliseconds": 1_000,
+    "s": 1_000_000,
+    "sec": 1_000_000,
+    "second": 1_000_000,
+    "seconds": 1_000_000,
+    "min": 60_000_000,
+    "minute": 60_000_000,
+    "minutes": 60_000_000,
+    "h": 3_600_000_000,
+    "hour": 3_600_000_000,
+    "hours": 3_600_000_000,
+    "d": 86_400_000_000,
+    "day": 86_400_000_000,
+    "days": 86_400_000_000,
+}
+
+_DURATION = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
+
+
+def parse_duration(text: str) -> Fraction:
+    """Length of time in microseconds, from text such as `15 s`, `0.5 s` or `1 day`.
+
+    Raises
+    ------
+    UncertaintyModelError
+        If the text is no number followed by a known unit.
+
+    Examples
+    --------
+    >>> parse_duration("0.5 s")
+    Fraction(500000, 1)
+    """
+    found = _DURATION.fullmatch(text)
+    if not found or found[2].lower() not in MICROSECONDS:
+        raise UncertaintyModelError(
+            f"'{text}' is no duration; write a number and a unit, such as '15 s' "
+            "(units: us, ms, s, min, h, day)"
+        )
+    return Fraction(found[1]) * MICROSECONDS[found[2].lower()]
+
+
+@dataclass(frozen=True)
+class TimeUnit:
+    """How long one tick is, in whole microseconds.
+
+    Examples
+    --------
+    >>> TimeUnit.parse("1 ms"), str(TimeUnit(15_000_000))
+    (TimeUnit(microseconds=1000), '15 s')
+    """
+
+    microseconds: int = 1_000
+
+    @classmethod
+    def parse(cls, text: str) -> TimeUnit:
+        """Read `1 ms` and the like; raises UncertaintyModelError unless whole microseconds > 0."""
+        length = parse_duration(text)
+        if length.denominator != 1 or length <= 0:
+            raise UncertaintyModelError(
+                f"time unit '{text}' must be a positive whole number of microseconds"
+            )
+        return cls(int(length))
+
+    def __str__(self) -> str:
+        for name in ("day", "h", "min", "s", "ms"):
+            if self.microseconds % MICROSECONDS[name] == 0:
+                return f"{self.microseconds // MICROSECONDS[name]} {name}"
+        return f"{self.microseconds} us"
+
+
+MILLISECOND = TimeUnit(1_000)

@@ -1,0 +1,85 @@
+"""The contract between log readers and the ingest job: batches of raw events, and a report.
+
+A reader turns one open file into Arrow record batches; it knows its format and nothing of
+ticks, uncertainty models or Spark.  Every batch has the columns of RAW_COLUMNS, then one column
+per attribute that occurs in it, in its natural type (int64, float64, string, bool).
+
+    column         meaning
+    number         running number of the event in its file, from 1; makes the event id
+    event_id       the id given by the input, null when it has none
+    event_type     what a pattern names
+    time           the time as the log gave it; null when unusable (ingest rejects the record)
+    zone_seconds   offset from UTC of the zone in which it was written; 0 for epoch times
+    before, after  default uncertainty of this format around `time`, in microseconds
+
+Readers for input that brings its own intervals add `lower`, `upper` (and `pmf`) columns.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import IO, Protocol
+
+import pyarrow as pa
+
+from cepctl.schema import TIME_TYPE
+
+RAW_COLUMNS: dict[str, pa.DataType] = {
+    "number": pa.int64(),
+    "event_id": pa.string(),
+    "event_type": pa.string(),
+    "time": TIME_TYPE,
+    "zone_seconds": pa.int32(),
+    "before": pa.int64(),
+    "after": pa.int64(),
+}
+
+
+@dataclass(frozen=True)
+class Reject:
+    """A record that could not become an event: where it stands, why, and its text (shortened)."""
+
+    source: str
+    line: int | None
+    cause: str
+    text: str
+
+
+@dataclass
+class ReadReport:
+    """What a reader has to say beside its events; filled while it reads."""
+
+    records: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    rejects: list[Reject] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """Choices of the user that readers honour.
+
+    `time_zone` is an IANA name for times written without a zone; `type_names` renames event
+    types; `drop_domain` shortens host names to their first label.
+    """
+
+    time_zone: str | None = None
+    type_names: tuple[tuple[str, str], ...] = ()
+    drop_domain: bool = False
+
+
+class Reader(Protocol):
+    """One format family."""
+
+    name: str
+    description: str
+
+    def recognises(self, head: bytes) -> bool:
+        """Tell from the first 64 KiB (decompressed) whether the file is of this format."""
+
+    def read(
+        self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the events of one file in file order; raises LogFormatError when unreadable."""
