@@ -1,0 +1,105 @@
+"""The command line: one group whose commands are imported only when they are called.
+
+`cepctl --help` must answer at once, so nothing here imports Arrow, Spark or Rich; a command named
+NAME is the object `command` of the module `cepctl.cli.NAME`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from cepctl import __version__
+from cepctl.cli.config import defaults_for
+from cepctl.errors import CepctlError
+
+COMMANDS: dict[str, str] = {
+    "ingest": "Turn logs into a dataset of Parquet events.",
+    "assign": "Assign the uncertainty intervals of a dataset anew.",
+    "inspect": "Show types, attributes, counts, span and granularity of events.",
+    "match": "Run a query and print its probable matches.",
+    "explain": "Show how a query would run; runs nothing.",
+}
+INTERRUPTED = 130
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports one when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = importlib.import_module(f"cepctl.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and command is not None:
+            options = [parameter.name for parameter in command.params if parameter.name]
+            ctx.default_map = {name: defaults_for(name, options, ctx.params.get("config"))}
+        return name, command, rest
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "CEPCTL"},
+)
+@click.version_option(__version__, prog_name="cepctl", message="%(prog)s %(version)s")
+@click.option(
+    "--config",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Options in TOML; without it cepctl.toml of the working directory, if there is one.",
+)
+def cli(config: str | None) -> None:
+    """Find every match that could have happened in logs with uncertain timestamps.
+
+    Logs become a dataset of events (`ingest`), a query is run on it (`match`), and every match is
+    printed with how probable it is.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line; the exit code is the return value, no traceback reaches the user."""
+    args = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        outcome: Any = cli.main(args, prog_name="cepctl", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as problem:
+        problem.show()
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    except CepctlError as problem:
+        click.echo(f"error: {problem}", err=True)
+        return problem.exit_code
+    except (BrokenPipeError, SystemExit) as end:
+        return _closed_pipe(end)
+    return outcome if isinstance(outcome, int) else 0
+
+
+def _closed_pipe(end: BaseException) -> int:
+    """Exit code after the reader of our output went away: `cepctl ... | head` is no error.
+
+    Click turns a broken pipe into SystemExit(1) after replacing standard output.
+    """
+    if isinstance(end, SystemExit) and not isinstance(end.__context__, BrokenPipeError):
+        return end.code if isinstance(end.code, int) else 1
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
+    return 0

@@ -1,0 +1,132 @@
+"""Options that several commands share, each defined once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Conf = tuple[tuple[str, str], ...]
+
+
+def _pairs(context: click.Context, parameter: click.Parameter, values: Sequence[str]) -> Conf:
+    """Split `key=value` texts; a text without `=` is an error of the command line."""
+    pairs = []
+    for value in values:
+        key, equals, setting = value.partition("=")
+        if not equals or not key.strip():
+            raise click.BadParameter(f"'{value}' is not of the form key=value", context, parameter)
+        pairs.append((key.strip(), setting))
+    return tuple(pairs)
+
+
+def _apply(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def runner_options(command: Command) -> Command:
+    """`--runner`, `--master` and `--conf`: parameters runner (str), master, conf (pairs)."""
+    return _apply(
+        command,
+        [
+            click.option(
+                "--runner",
+                type=click.Choice(["spark", "local"]),
+                default="spark",
+                show_default=True,
+                envvar="CEPCTL_RUNNER",
+                help="Where the work is done; local needs no Java. Both write the same bytes.",
+            ),
+            click.option(
+                "--master",
+                default="local[*]",
+                show_default=True,
+                envvar="CEPCTL_MASTER",
+                metavar="URL",
+                help="Spark master.",
+            ),
+            click.option(
+                "--conf",
+                multiple=True,
+                callback=_pairs,
+                envvar="CEPCTL_CONF",
+                metavar="KEY=VALUE",
+                help="A Spark setting; may be given several times.",
+            ),
+        ],
+    )
+
+
+def raw_input_options(format_option: str) -> Callable[[Command], Command]:
+    """How raw logs are read: parameters input_format, uncertainty, tz, renames, drop_domain.
+
+    `format_option` is the spelling of the option that names the format: `match` keeps `--format`
+    for its output and says `--input-format`.
+    """
+
+    def decorate(command: Command) -> Command:
+        return _apply(
+            command,
+            [
+                click.option(
+                    format_option,
+                    "input_format",
+                    metavar="FORMAT",
+                    help="Format of the logs; without it told from their content.",
+                ),
+                click.option(
+                    "--uncertainty",
+                    metavar="MODEL",
+                    help="Uncertainty model (TOML) that gives raw events their intervals.",
+                ),
+                click.option(
+                    "--tz",
+                    metavar="ZONE",
+                    help="IANA zone of times that are written without one, such as Europe/Berlin.",
+                ),
+                click.option(
+                    "--name",
+                    "renames",
+                    multiple=True,
+                    callback=_pairs,
+                    metavar="OLD=NEW",
+                    help="Rename an event type, such as cpu_user=CPU; may be given several times.",
+                ),
+                click.option("--drop-domain", is_flag=True, help="Shorten host names to their first label."),
+            ],
+        )
+
+    return decorate
+
+
+def reject_options(command: Command) -> Command:
+    """`--rejects` and `--max-errors`: parameters rejects (path or None), max_errors (int or None)."""
+    return _apply(
+        command,
+        [
+            click.option("--rejects", metavar="FILE", help="Write the bad records to this CSV file."),
+            click.option(
+                "--max-errors",
+                type=click.IntRange(min=0),
+                metavar="N",
+                help="Fail when there are more bad records.  [default: the larger of 10 and 0.1 %]",
+            ),
+        ],
+    )
+
+
+def verbosity_options(command: Command) -> Command:
+    """`--quiet` and `-v`: parameters quiet, verbose."""
+    return _apply(
+        command,
+        [
+            click.option(
+                "--quiet", "-q", is_flag=True, envvar="CEPCTL_QUIET", help="Say only what went wrong."
+            ),
+            click.option("--verbose", "-v", is_flag=True, envvar="CEPCTL_VERBOSE", help="Say more."),
+        ],
+    )
