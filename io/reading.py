@@ -24,7 +24,7 @@ from typing import IO, Protocol
 
 import pyarrow as pa
 
-from cepctl.schema import TIME_TYPE
+from cepctl.schema import MILLISECOND, TIME_TYPE, TimeUnit
 
 RAW_COLUMNS: dict[str, pa.DataType] = {
     "number": pa.int64(),
@@ -62,12 +62,14 @@ class ReadOptions:
     """Choices of the user that readers honour.
 
     `time_zone` is an IANA name for times written without a zone; `type_names` renames event
-    types; `drop_domain` shortens host names to their first label.
+    types; `drop_domain` shortens host names to their first label; `time_unit` is the length of the
+    ticks that input which brings its own intervals is counted in.
     """
 
     time_zone: str | None = None
     type_names: tuple[tuple[str, str], ...] = ()
     drop_domain: bool = False
+    time_unit: TimeUnit = MILLISECOND
 
 
 class Reader(Protocol):
