@@ -1,0 +1,1 @@
+"""Planning: a query resolved against an event schema, and how it will be run."""
