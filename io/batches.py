@@ -1,0 +1,139 @@
+"""Raw events gathered into Arrow batches of bounded size.
+
+A reader adds its events one by one; attributes become columns in the order in which they first
+occur in the batch, each in its natural type (int64, float64, string, bool):
+
+    values seen                      column
+    integers, within 64 bits         int64
+    numbers, some of them float      float64
+    any other mix, larger integers   string
+
+An attribute named like a column of the event table or of raw events gets the prefix `attr:`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from cepctl.io.reading import RAW_COLUMNS, ReadOptions
+from cepctl.schema import ATTRIBUTE_PREFIX, FIXED_COLUMNS, TICK_MAX, TICK_MIN
+
+Value = bool | int | float | str | None
+
+BATCH_EVENTS = 50_000
+_TAKEN = RAW_COLUMNS.keys() | FIXED_COLUMNS.keys()
+
+
+@dataclass
+class EventBatches:
+    """The events of one file that wait for their batch; numbers them from 1 as they come."""
+
+    options: ReadOptions
+    size: int = BATCH_EVENTS
+    _numbered: int = 0
+    _fixed: dict[str, list[Value]] = field(default_factory=lambda: {name: [] for name in RAW_COLUMNS})
+    _attributes: list[Mapping[str, Value]] = field(default_factory=list)
+    _type_names: dict[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._type_names = dict(self.options.type_names)
+
+    def __len__(self) -> int:
+        """How many events wait."""
+        return len(self._attributes)
+
+    @property
+    def full(self) -> bool:
+        return len(self) >= self.size
+
+    def add(
+        self,
+        event_type: str,
+        micros: int | None,
+        attributes: Mapping[str, Value],
+        *,
+        zone_seconds: int = 0,
+        before: int = 0,
+        after: int = 0,
+    ) -> None:
+        """Append one event at `micros` since the epoch (None: unusable), renamed as the user asked."""
+        self._numbered += 1
+        fixed = self._fixed
+        fixed["number"].append(self._numbered)
+        fixed["event_id"].append(None)
+        fixed["event_type"].append(self._type_names.get(event_type, event_type))
+        fixed["time"].append(micros)
+        fixed["zone_seconds"].append(zone_seconds)
+        fixed["before"].append(before)
+        fixed["after"].append(after)
+        self._attributes.append(attributes)
+
+    def take(self) -> pa.RecordBatch:
+        """All waiting events as one batch; afterwards none waits."""
+        columns = {name: pa.array(self._fixed[name], type) for name, type in RAW_COLUMNS.items()}
+        names = dict.fromkeys(name for row in self._attributes for name in row)
+        for name in names:
+            values = [row.get(name) for row in self._attributes]
+            columns[column_name(name)] = natural_array(values)
+        self._fixed = {name: [] for name in RAW_COLUMNS}
+        self._attributes = []
+        return pa.RecordBatch.from_pydict(columns)
+
+
+def column_name(attribute: str) -> str:
+    """The column of an attribute: its own name, or a prefixed one where that is taken.
+
+    Examples
+    --------
+    >>> column_name("org:resource"), column_name("time")
+    ('org:resource', 'attr:time')
+    """
+    return f"{ATTRIBUTE_PREFIX}{attribute}" if attribute in _TAKEN else attribute
+
+
+def natural_array(values: Sequence[Value]) -> pa.Array:
+    """The values as one column of the narrowest type that holds them all.
+
+    Examples
+    --------
+    >>> [str(natural_array(v).type) for v in ([1, None], [1, 0.5], [True, None], [1, "x"], [2**63])]
+    ['int64', 'double', 'bool', 'string', 'string']
+    """
+    kinds = {type(value) for value in values} - {type(None)}
+    if kinds == {bool}:
+        return pa.array(values, pa.bool_())
+    if kinds == {int} and all(value is None or TICK_MIN <= int(value) <= TICK_MAX for value in values):
+        return pa.array(values, pa.int64())
+    if kinds and kinds <= {int, float}:
+        numbers = [_as_float(value) for value in values]
+        if float in kinds and None not in {n for n, v in zip(numbers, values, strict=True) if v is not None}:
+            return pa.array(numbers, pa.float64())
+    return pa.array([None if value is None else as_text(value) for value in values], pa.string())
+
+
+def as_text(value: bool | int | float | str) -> str:
+    """A value as it reads in a column of text; numbers as Arrow's cast to string writes them.
+
+    Examples
+    --------
+    >>> as_text(True), as_text(12), as_text(5.0), as_text("x")
+    ('true', '12', '5', 'x')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return str(pa.scalar(value).cast(pa.string()).as_py())
+    return str(value)
+
+
+def _as_float(value: Value) -> float | None:
+    """As a float64; None for null and for an integer that is too large even for that."""
+    if value is None:
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None

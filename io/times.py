@@ -1,0 +1,147 @@
+"""Times as logs write them, turned into microseconds since the epoch, UTC.
+
+Reads ISO 8601 and what real logs make of it: blanks or slashes for separators, any number of
+fraction digits (below a microsecond they are cut off), offsets as +02:00, +0200, +02 or Z,
+24:00 (the next midnight) and second 60 (the second after 59, as POSIX counts).  Text that is
+none of these, `?` and empty text among them, is no time.
+
+A time without a zone is read in the zone that the user names.  Where its clocks are set back,
+an hour happens twice: the time is then the earlier instant and `spread` reaches to the later
+one.  Where they are set forward, an hour does not exist: such a time is read with the offset
+that held before and marked `in_gap`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+from cepctl.errors import UsageError
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_SECOND = timedelta(seconds=1)
+
+_LOOSE = re.compile(
+    r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})"
+    r"(?:(?:[Tt]|\s+)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?)?"
+    r"\s*([Zz]|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LogTime:
+    """A time read from a log.
+
+    Attributes
+    ----------
+    micros
+        Microseconds since the epoch, UTC; of an ambiguous time the earlier instant.
+    zone_seconds
+        Offset from UTC of the zone in which it was written.
+    spread
+        Microseconds from `micros` to the latest instant that the text can mean; 0 as a rule.
+    zone_given
+        Whether the text itself names its zone.
+    in_gap
+        Whether the text names a local time that the clocks skipped.
+    """
+
+    micros: int
+    zone_seconds: int
+    spread: int = 0
+    zone_given: bool = True
+    in_gap: bool = False
+
+
+def named_zone(name: str | None) -> ZoneInfo | None:
+    """The IANA zone called `name`, or None; raises UsageError when there is no such zone."""
+    if name is None:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise UsageError(f"unknown time zone '{name}'; use an IANA name such as Europe/Berlin") from None
+
+
+def parse_time(text: str | None, zone: ZoneInfo | None = None) -> LogTime | None:
+    """Read one time; None when the text is no usable time.
+
+    Parameters
+    ----------
+    text
+        The time as the log writes it.
+    zone
+        Where a time without a zone was written; UTC when None.
+
+    Examples
+    --------
+    >>> parse_time("1970-01-01T02:00:00.5+02:00").micros
+    500000
+    >>> parse_time("1970/01/01 24:00").micros // 3_600_000_000
+    24
+    >>> parse_time("2015-10-25 02:30", ZoneInfo("Europe/Berlin")).spread // 3_600_000_000
+    1
+    >>> parse_time("?") is None
+    True
+    """
+    if text is None:
+        return None
+    moment = _read(text.strip())
+    if moment is None:
+        return None
+    try:
+        offset = moment.utcoffset()
+        if offset is None:
+            return _in_zone(moment, zone)
+        return LogTime((moment - _EPOCH) // _MICROSECOND, offset // _SECOND)
+    except OverflowError:
+        return None
+
+
+def _read(text: str) -> datetime | None:
+    """The date and time in the text, with its offset where one is written."""
+    if text[4:5] == "-" and text[10:11] in ("T", " ", ""):
+        try:
+            return datetime.fromisoformat(text)
+        except ValueError:
+            pass
+    found = _LOOSE.fullmatch(text)
+    if not found:
+        return None
+    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
+    micros = int((found[7] or "0")[:6].ljust(6, "0"))
+    rolls_over = (hour == 24 and minute == second == micros == 0) or second == 60
+    carry = timedelta(days=1) if hour == 24 else timedelta(seconds=1)
+    if rolls_over:
+        hour, second = hour % 24, min(second, 59)
+    try:
+        moment = datetime(year, month, day, hour, minute, second, micros, tzinfo=_offset(found[8]))
+        return moment + carry if rolls_over else moment
+    except (ValueError, OverflowError):
+        return None
+
+
+def _offset(text: str | None) -> timezone | None:
+    if text is None:
+        return None
+    if text[0] not in "+-":
+        return UTC
+    digits = text[1:].replace(":", "").ljust(4, "0")
+    shift = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
+    return timezone(-shift if text[0] == "-" else shift)
+
+
+def _in_zone(moment: datetime, zone: ZoneInfo | None) -> LogTime:
+    if zone is None:
+        return LogTime((moment.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND, 0, zone_given=False)
+    first = moment.replace(tzinfo=zone)
+    before, after = first.utcoffset(), first.replace(fold=1).utcoffset()
+    if before is None or after is None:  # pragma: no cover - a ZoneInfo always has an offset
+        raise UsageError(f"time zone '{zone.key}' gives no offset for {moment}")
+    micros = (moment - before - _EPOCH.replace(tzinfo=None)) // _MICROSECOND
+    spread = max((before - after) // _MICROSECOND, 0)
+    return LogTime(micros, before // _SECOND, spread, zone_given=False, in_gap=before < after)
