@@ -1,0 +1,289 @@
+"""Expressions over the rows of one match, one value at a time, by SQL's three-valued logic.
+
+This evaluator belongs to the worlds engine alone.  It is the judge of the columnar expressions
+of the other engines, so it shares no code with them; None is null, and a condition holds only
+when it is True.  Source: the language reference, "Expressions" and "WHERE".
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from itertools import product
+from typing import TypeAlias, cast
+
+from cepctl.errors import UnsupportedQueryError
+from cepctl.language.ast import (
+    COMPARISONS,
+    Aggregate,
+    Attribute,
+    Between,
+    Binary,
+    Call,
+    Constant,
+    EventTime,
+    Expression,
+    In,
+    IsNull,
+    Like,
+    MatchField,
+    Unary,
+    Variable,
+)
+
+Value: TypeAlias = object
+Row: TypeAlias = Mapping[str, Value]
+Members: TypeAlias = Mapping[str, tuple[Row, ...]]
+"""The rows bound to each variable: one for a single component, the group for a Kleene one."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What an expression can see: the bound rows, which `b[i]` is meant, and the match itself.
+
+    `index` gives i, counted from 0, for each variable that the expression reads one by one;
+    `match` holds `start`, `end` and `confidence` where they are known (in RETURN).
+    """
+
+    members: Members
+    index: Mapping[str, int] = field(default_factory=dict)
+    match: Mapping[str, Value] = field(default_factory=dict)
+
+
+def holds(expression: Expression, members: Members) -> bool:
+    """Whether a condition is true for every member `b[i]` of every group that it reads one by one.
+
+    What reads `b[i-1]` or `b[1..i-1]` is not checked for the first member.
+
+    Examples
+    --------
+    >>> rising = Binary(">", Attribute("b", "x", "each"), Attribute("b", "x", "previous"))
+    >>> holds(rising, {"b": ({"x": 1}, {"x": 2})}), holds(rising, {"b": ({"x": 2}, {"x": None})})
+    (True, False)
+    """
+    first = _first_index(expression)
+    ranges = [range(start, len(members[variable])) for variable, start in first.items()]
+    return all(
+        evaluate(expression, Scene(members, dict(zip(first, choice, strict=True)))) is True
+        for choice in product(*ranges)
+    )
+
+
+def _first_index(expression: Expression) -> dict[str, int]:
+    """The variables that are read member by member, with the first i that is checked."""
+    first: dict[str, int] = {}
+    for part in _parts(expression):
+        if isinstance(part, Attribute | EventTime) and part.member not in ("first", "last"):
+            start = 1 if part.member == "previous" else 0
+        elif isinstance(part, Aggregate) and part.before:
+            start = 1
+        else:
+            continue
+        first[part.variable] = max(start, first.get(part.variable, 0))
+    return first
+
+
+def _parts(expression: Expression) -> Iterator[Expression]:
+    yield expression
+    for name in (f.name for f in fields(expression)):
+        value = getattr(expression, name)
+        for child in value if isinstance(value, tuple) else (value,):
+            if is_dataclass(child) and isinstance(child, Expression):
+                yield from _parts(child)
+
+
+def evaluate(expression: Expression, scene: Scene) -> Value:
+    """Value of an expression; None is null.
+
+    Raises
+    ------
+    UnsupportedQueryError
+        For what has no value here: a duration outside a timing constraint, an Allen relation.
+    """
+    rule = _RULES.get(type(expression))
+    if rule is None:
+        raise UnsupportedQueryError(
+            f"the worlds engine cannot evaluate {type(expression).__name__} here; "
+            "compare times only with times, and interval events not at all"
+        )
+    return rule(expression, scene)
+
+
+# --- what is read from events --------------------------------------------------------------
+
+
+def _member(node: Attribute | EventTime, scene: Scene) -> Row | None:
+    """The row that `a`, `b[i]`, `b[i-1]`, `b[first]` or `b[last]` means; None if not bound."""
+    rows = scene.members.get(node.variable)
+    if rows is None:
+        return None
+    position = scene.index.get(node.variable, 0)
+    place = {"first": 0, "last": len(rows) - 1, "previous": position - 1}.get(node.member or "", position)
+    return rows[place]
+
+
+def _attribute(node: Attribute, scene: Scene) -> Value:
+    row = _member(node, scene)
+    return None if row is None else row[node.name]
+
+
+def _event_time(node: EventTime, scene: Scene) -> Value:
+    row = _member(node, scene)
+    return None if row is None else row[node.which]
+
+
+def _aggregate(node: Aggregate, scene: Scene) -> Value:
+    rows = scene.members.get(node.variable)
+    if rows is None:
+        return None
+    if node.before:
+        rows = rows[: scene.index[node.variable]]
+    if node.name is None:
+        return len(rows)
+    values = [row[node.name] for row in rows if row[node.name] is not None]
+    if node.function == "count":
+        return len(values)
+    if not values:
+        return None
+    if node.function in ("min", "max"):
+        return (min if node.function == "min" else max)(cast(list[float], values))
+    total = sum(cast(list[float], values))
+    return total / len(values) if node.function == "avg" else total
+
+
+def _variable(node: Variable, scene: Scene) -> Value:
+    rows = scene.members.get(node.name)
+    return None if rows is None else "+".join(cast(str, row["event_id"]) for row in rows)
+
+
+def _match_field(node: MatchField, scene: Scene) -> Value:
+    return scene.match[node.name]
+
+
+# --- operators -----------------------------------------------------------------------------
+
+
+def _unary(node: Unary, scene: Scene) -> Value:
+    value = evaluate(node.operand, scene)
+    if value is None:
+        return None
+    if node.operator == "NOT":
+        return not value
+    return -cast(float, value) if node.operator == "-" else value
+
+
+def _binary(node: Binary, scene: Scene) -> Value:
+    left, right = evaluate(node.left, scene), evaluate(node.right, scene)
+    if node.operator == "AND":
+        return _and(left, right)
+    if node.operator == "OR":
+        return _negate(_and(_negate(left), _negate(right)))
+    if left is None or right is None:
+        return None
+    if node.operator in COMPARISONS:
+        return _compare(node.operator, left, right)
+    return _arithmetic(node.operator, cast(float, left), cast(float, right))
+
+
+def _and(left: Value, right: Value) -> Value:
+    if left is False or right is False:
+        return False
+    return None if left is None or right is None else True
+
+
+def _negate(value: Value) -> Value:
+    return None if value is None else not value
+
+
+def _compare(operator: str, left: Value, right: Value) -> bool:
+    a, b = cast(float, left), cast(float, right)
+    return {"=": a == b, "<>": a != b, "<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[operator]
+
+
+def _arithmetic(operator: str, left: float, right: float) -> Value:
+    if operator == "+":
+        return left + right
+    if operator == "-":
+        return left - right
+    if operator == "*":
+        return left * right
+    if right == 0:
+        return None
+    if operator == "/":
+        return float(left) / float(right)
+    if isinstance(left, int) and isinstance(right, int):
+        return int(math.copysign(1, left)) * (abs(left) % abs(right))
+    return math.fmod(left, right)
+
+
+def _in(node: In, scene: Scene) -> Value:
+    operand = evaluate(node.operand, scene)
+    found: Value = False
+    for choice in node.choices:
+        value = evaluate(choice, scene)
+        equal = None if operand is None or value is None else operand == value
+        found = _negate(_and(_negate(found), _negate(equal)))
+    return _negate(found) if node.negated else found
+
+
+def _between(node: Between, scene: Scene) -> Value:
+    operand, low, high = (evaluate(part, scene) for part in (node.operand, node.low, node.high))
+    above = None if operand is None or low is None else _compare(">=", operand, low)
+    below = None if operand is None or high is None else _compare("<=", operand, high)
+    inside = _and(above, below)
+    return _negate(inside) if node.negated else inside
+
+
+def _like(node: Like, scene: Scene) -> Value:
+    operand = evaluate(node.operand, scene)
+    if operand is None:
+        return None
+    found = re.fullmatch(_like_regex(node.pattern), cast(str, operand), re.DOTALL) is not None
+    return found is not node.negated
+
+
+def _like_regex(pattern: str) -> str:
+    """LIKE as a regular expression: `%` any text, `_` one character, a backslash quotes the next."""
+    pieces = re.findall(r"\\.|.", pattern, re.DOTALL)
+    meaning = {"%": ".*", "_": "."}
+    return "".join(meaning.get(p) or re.escape(p[1] if len(p) == 2 else p) for p in pieces)
+
+
+def _is_null(node: IsNull, scene: Scene) -> bool:
+    return (evaluate(node.operand, scene) is None) is not node.negated
+
+
+def _call(node: Call, scene: Scene) -> Value:
+    arguments = [evaluate(argument, scene) for argument in node.arguments]
+    if node.function == "coalesce":
+        return next((value for value in arguments if value is not None), None)
+    if any(value is None for value in arguments):
+        return None
+    return _FUNCTIONS[node.function](*arguments)
+
+
+_FUNCTIONS: dict[str, Callable[..., Value]] = {
+    "abs": abs,
+    "lower": str.lower,
+    "upper": str.upper,
+    "length": len,
+    "regexp_like": lambda text, pattern: re.search(pattern, text) is not None,
+}
+
+_RULES: dict[type, Callable[..., Value]] = {
+    Constant: lambda node, scene: node.value,
+    Attribute: _attribute,
+    EventTime: _event_time,
+    Aggregate: _aggregate,
+    Variable: _variable,
+    MatchField: _match_field,
+    Unary: _unary,
+    Binary: _binary,
+    In: _in,
+    Between: _between,
+    Like: _like,
+    IsNull: _is_null,
+    Call: _call,
+}
