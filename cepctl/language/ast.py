@@ -25,7 +25,7 @@ NOWHERE = Span(0, 0)
 
 
 def _span() -> Span:
-    return field(default=NOWHERE, compare=False, repr=False)  # type: ignore[no-any-return]
+    return field(default=NOWHERE, compare=False, repr=False)
 
 
 class Strategy(Enum):
@@ -111,9 +111,7 @@ class MatchField:
 
 
 UnaryOperator: TypeAlias = Literal["-", "+", "NOT"]
-BinaryOperator: TypeAlias = Literal[
-    "AND", "OR", "=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%"
-]
+BinaryOperator: TypeAlias = Literal["AND", "OR", "=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%"]
 COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
 
 
@@ -176,9 +174,20 @@ class Call:
 
 
 AllenRelation: TypeAlias = Literal[
-    "before", "after", "meets", "met_by", "overlaps", "overlapped_by", "starts", "started_by",
-    "during", "contains", "finishes", "finished_by", "equals",
-]  # fmt: skip
+    "before",
+    "after",
+    "meets",
+    "met_by",
+    "overlaps",
+    "overlapped_by",
+    "starts",
+    "started_by",
+    "during",
+    "contains",
+    "finishes",
+    "finished_by",
+    "equals",
+]
 
 
 @dataclass(frozen=True)
@@ -192,9 +201,22 @@ class Allen:
 
 
 Expression: TypeAlias = (
-    Constant | Duration | Attribute | EventTime | Aggregate | Variable | MatchField
-    | Unary | Binary | In | Between | Like | IsNull | Call | Allen
-)  # fmt: skip
+    Constant
+    | Duration
+    | Attribute
+    | EventTime
+    | Aggregate
+    | Variable
+    | MatchField
+    | Unary
+    | Binary
+    | In
+    | Between
+    | Like
+    | IsNull
+    | Call
+    | Allen
+)
 
 
 # --- pattern ----------------------------------------------------------------------------

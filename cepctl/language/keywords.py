@@ -1,0 +1,41 @@
+"""The words of the language: keywords, symbols that stand for them, and names that cannot be variables.
+
+Keywords match without regard to case and are recognised by their place, so that an event type or an
+attribute may be called `Event` or `within`; only variables must keep away from RESERVED.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from cepctl.language.ast import AllenRelation, Strategy
+
+PATTERN_OPERATORS = ("SEQ", "AND", "OR", "ISEQ")
+CLAUSES = ("PATTERN", "EVENT", "WHERE", "PARTITION", "STRATEGY", "WITHIN", "CONFIDENCE", "RETURN")
+LOGIC = ("AND", "OR", "NOT", "IN", "BETWEEN", "LIKE", "IS", "NULL", "TRUE", "FALSE", "AS", "BY", "INTERVAL")
+STRATEGIES: dict[str, Strategy] = {strategy.value: strategy for strategy in Strategy}
+MATCH_FIELDS = ("start", "end", "confidence")
+FUNCTIONS = ("abs", "lower", "upper", "length", "coalesce", "regexp_like")
+AGGREGATES = ("avg", "sum", "min", "max", "count")
+ALLEN_RELATIONS: tuple[str, ...] = get_args(AllenRelation)
+
+RESERVED = frozenset(
+    word.lower() for word in (*PATTERN_OPERATORS, *CLAUSES, *LOGIC, *STRATEGIES, *MATCH_FIELDS)
+)
+
+# Mathematical signs as the papers print them.
+WORD_SYMBOLS = {"∧": "AND", "∨": "OR", "¬": "NOT"}
+OPERATOR_SYMBOLS = {"≥": ">=", "≤": "<=", "≠": "<>", "×": "*", "!=": "<>", "==": "="}
+
+EventTimeName = Literal["time", "lower", "upper", "start", "end"]
+EVENT_TIMES: dict[str, EventTimeName] = {
+    "time": "time",
+    "timestamp": "time",
+    "lower": "lower",
+    "upper": "upper",
+    "start": "start",
+    "ts": "start",
+    "end": "end",
+    "te": "end",
+}
+"""What `a.<name>` means when the name stands without backticks; in backticks it is an attribute."""

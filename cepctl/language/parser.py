@@ -1,0 +1,281 @@
+"""Query text to the frozen values of cepctl.language.ast.
+
+A problem gives up one clause; the parser goes on at the next clause keyword, so that one message
+shows the problems of all clauses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+
+from cepctl.errors import QuerySyntaxError
+from cepctl.language.ast import (
+    Binary,
+    Constant,
+    Duration,
+    Expression,
+    Pattern,
+    Query,
+    ReturnItem,
+    Span,
+    StrategyClause,
+)
+from cepctl.language.expressions import ExpressionParser
+from cepctl.language.keywords import CLAUSES, STRATEGIES
+from cepctl.language.messages import Problem, QueryProblem, render
+from cepctl.language.patterns import PatternParser, window
+from cepctl.language.stream import TokenStream, found_text
+from cepctl.language.tokens import MAX_QUERY_LENGTH, TokenKind, tokenize
+
+
+def parse(text: str) -> Query:
+    """Parse one query.
+
+    Raises
+    ------
+    QuerySyntaxError
+        If it does not parse; the message names every clause's first problem with line and column.
+
+    Examples
+    --------
+    >>> parse("PATTERN SEQ(A a, B b) WITHIN 5 ticks").within
+    Duration(microseconds=None, ticks=5)
+    """
+    return _QueryParser(text, *_tokens(text)).query()
+
+
+def parse_expression(text: str) -> Expression:
+    """Parse a condition on one event, as the uncertainty model writes it in `where`.
+
+    There are no variables: `node` is `Attribute("", "node")`.
+
+    Raises
+    ------
+    QuerySyntaxError
+        If it does not parse.
+
+    Examples
+    --------
+    >>> parse_expression("node = 'n7'")
+    Binary(operator='=', left=Attribute(variable='', name='node', member=None), right=Constant(value='n7'))
+    """
+    stream, problems = _tokens(text)
+    try:
+        result = ExpressionParser(stream, bare_attributes=True).expression()
+        if stream.current.kind is not TokenKind.END:
+            stream.fail("AND, OR, an operator or the end")
+    except QueryProblem as problem:
+        problems.append(problem.problem)
+    if problems:
+        raise QuerySyntaxError(render(text, problems))
+    return result
+
+
+def _tokens(text: str) -> tuple[TokenStream, list[Problem]]:
+    if len(text) > MAX_QUERY_LENGTH:
+        raise QuerySyntaxError(
+            f"the query has {len(text):,} characters; at most {MAX_QUERY_LENGTH:,} are read"
+        )
+    tokens, problems = tokenize(text)
+    return TokenStream(tokens), problems
+
+
+class _QueryParser:
+    """One query: the clauses met so far."""
+
+    def __init__(self, text: str, stream: TokenStream, problems: list[Problem]) -> None:
+        self.text = text
+        self.stream = stream
+        self.problems = problems
+        self.seen: set[str] = set()
+        self.pattern: Pattern | None = None
+        self.conditions: list[Expression] = []
+        self.keys: list[str] = []
+        self.strategy: StrategyClause | None = None
+        self.within: Duration | None = None
+        self.confidence: float | None = None
+        self.returns: tuple[ReturnItem, ...] = ()
+
+    def query(self) -> Query:
+        self._attempt(self._opening)
+        while self.stream.current.kind is not TokenKind.END:
+            self._attempt(self._clause)
+        if self.pattern is None and not self.problems:
+            self.problems.append(Problem(Span(0, 0), "a query needs a pattern, as in PATTERN SEQ(A a, B b)"))
+        if self.problems or self.pattern is None:
+            raise QuerySyntaxError(render(self.text, self.problems))
+        where = (
+            reduce(lambda left, right: Binary("AND", left, right), self.conditions)
+            if self.conditions
+            else None
+        )
+        return Query(
+            self.pattern,
+            where,
+            tuple(dict.fromkeys(self.keys)),
+            self.strategy,
+            self.within,
+            self.confidence,
+            self.returns,
+            self.text,
+            Span(0, len(self.text)),
+        )
+
+    def _attempt(self, part: Callable[[], None]) -> None:
+        try:
+            part()
+        except QueryProblem as problem:
+            self.problems.append(problem.problem)
+            self.stream.depth = 0
+            self.stream.skip_to_clause()
+
+    # --- clauses ------------------------------------------------------------------------
+
+    def _opening(self) -> None:
+        """Li10 writes a pattern without PATTERN before it."""
+        if PatternParser(self.stream).at_composite():
+            self.seen.add("PATTERN")
+            self._pattern()
+            self._expect_clause_end()
+        elif not self.stream.at_clause():
+            self.stream.fail("PATTERN and a pattern, such as PATTERN SEQ(A a, B b)", CLAUSES)
+
+    def _clause(self) -> None:
+        word = self.stream.take()
+        name = "PATTERN" if word.is_word("EVENT") else word.value.upper()
+        if name in self.seen:
+            raise QueryProblem(word.span, f"a second {name} clause; a query has one")
+        self.seen.add(name)
+        clauses: dict[str, Callable[[], None]] = {
+            "PATTERN": self._pattern,
+            "WHERE": self._where,
+            "PARTITION": self._partition,
+            "STRATEGY": self._strategy,
+            "WITHIN": self._within,
+            "CONFIDENCE": self._confidence,
+            "RETURN": self._return,
+        }
+        clauses[name]()
+        self._expect_clause_end()
+
+    def _expect_clause_end(self) -> None:
+        if not self.stream.at_clause():
+            self.stream.fail("AND, OR or the next clause" if self.conditions else "the next clause", CLAUSES)
+
+    def _pattern(self) -> None:
+        parser = PatternParser(self.stream)
+        self.pattern = parser.pattern()
+        self.conditions[:0] = parser.conditions
+        for found in parser.windows:
+            self._set_window(found)
+
+    def _set_window(self, found: Duration) -> None:
+        if self.within is not None:
+            raise QueryProblem(found.span, "a second window; a query has one")
+        self.within = found
+
+    def _where(self) -> None:
+        parser = ExpressionParser(self.stream)
+        parser.takes_asides = True
+        condition = parser.expression()
+        asides = dict(parser.asides)
+        kept = _without_asides(condition, asides)
+        for marker, _ in asides.values():
+            raise QueryProblem(
+                marker.span, "[attr] and the strategy are no conditions: join them to the others by AND"
+            )
+        for _, clause in parser.asides.values():
+            if isinstance(clause, StrategyClause):
+                self._set_strategy(clause)
+            else:
+                self.keys.extend(clause)
+        if kept is not None:
+            self.conditions.append(kept)
+
+    def _set_strategy(self, clause: StrategyClause) -> None:
+        if self.strategy is not None:
+            raise QueryProblem(clause.span, "a second strategy; a query has one")
+        self.strategy = clause
+
+    def _partition(self) -> None:
+        if not self.stream.accept_word("BY"):
+            self.stream.fail("BY after PARTITION")
+        names = ExpressionParser(self.stream)
+        self.keys.append(names.attribute_name())
+        while self.stream.accept_symbol(","):
+            self.keys.append(names.attribute_name())
+
+    def _strategy(self) -> None:
+        word = self.stream.current
+        if word.kind is not TokenKind.WORD or word.value.lower() not in STRATEGIES:
+            self.stream.fail("one of " + ", ".join(STRATEGIES), STRATEGIES)
+        if self.stream.ahead().is_symbol("("):
+            parser = ExpressionParser(self.stream)
+            self._set_strategy(parser.strategy_call())
+            return
+        self.stream.take()
+        self._set_strategy(StrategyClause(STRATEGIES[word.value.lower()], (), word.span))
+
+    def _within(self) -> None:
+        self._set_window(window(self.stream))
+
+    def _confidence(self) -> None:
+        if not self.stream.accept_symbol(">="):
+            self.stream.fail("'>=' and the least confidence, as in CONFIDENCE >= 0.6")
+        token = self.stream.current
+        if token.kind is not TokenKind.NUMBER:
+            self.stream.fail("a number from 0 to 1")
+        self.stream.take()
+        number = float(token.value)
+        if not 0 <= number <= 1:
+            raise QueryProblem(token.span, f"found {found_text(token)}, expected a confidence from 0 to 1")
+        self.confidence = number
+
+    # --- RETURN -------------------------------------------------------------------------
+
+    def _return(self) -> None:
+        items = self._return_items()
+        while self.stream.accept_symbol(","):
+            items += self._return_items()
+        self.returns = tuple(items)
+
+    def _return_items(self) -> list[ReturnItem]:
+        stream = self.stream
+        start = stream.current.span.start
+        parser = ExpressionParser(stream)
+        is_name = stream.current.kind in (TokenKind.WORD, TokenKind.QUOTED_NAME)
+        if is_name and stream.ahead().is_symbol(".") and stream.ahead(2).is_symbol("("):
+            return self._attribute_list(parser)
+        expression = parser.expression()
+        text = " ".join(self.text[start : stream.previous_end].split())
+        alias = parser.attribute_name("a column name after AS") if stream.accept_word("AS") else None
+        return [ReturnItem(expression, alias, text, stream.span_from(start))]
+
+    def _attribute_list(self, parser: ExpressionParser) -> list[ReturnItem]:
+        variable = self.stream.take()
+        self.stream.take()
+        self.stream.take()
+        items: list[ReturnItem] = []
+        while not items or self.stream.accept_symbol(","):
+            expression = parser.attribute_of(variable)
+            text = f"{variable.value}.{self.text[self.stream.previous_start : self.stream.previous_end]}"
+            items.append(ReturnItem(expression, None, text, expression.span))
+        self.stream.expect_symbol(")", "',' or ')'")
+        return items
+
+
+def _without_asides(
+    expression: Expression, asides: dict[int, tuple[Constant, tuple[str, ...] | StrategyClause]]
+) -> Expression | None:
+    """The condition without the marked conjuncts, which are dropped from `asides` too."""
+    if asides.pop(id(expression), None) is not None:
+        return None
+    if isinstance(expression, Binary) and expression.operator == "AND":
+        left = _without_asides(expression.left, asides)
+        right = _without_asides(expression.right, asides)
+        if left is None or right is None:
+            return right if left is None else left
+        if left is not expression.left or right is not expression.right:
+            return Binary("AND", left, right, expression.span)
+    return expression

@@ -1,0 +1,148 @@
+"""Parser for patterns: SEQ, AND, OR and ISEQ over components, nested, each possibly negated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal, cast
+
+from cepctl.language.ast import ComponentPattern, Composite, Duration, Expression, Pattern, Span
+from cepctl.language.expressions import ExpressionParser, duration
+from cepctl.language.keywords import MATCH_FIELDS, PATTERN_OPERATORS, RESERVED
+from cepctl.language.messages import QueryProblem, did_you_mean
+from cepctl.language.stream import TokenStream
+from cepctl.language.tokens import Token, TokenKind
+from cepctl.schema import MICROSECONDS
+
+_TYPE_KINDS = (TokenKind.WORD, TokenKind.QUOTED_NAME, TokenKind.STRING)
+
+
+@dataclass
+class PatternParser:
+    """Parses one pattern; `conditions` and `windows` collect what ISEQ's brackets say beside it."""
+
+    stream: TokenStream
+    conditions: list[Expression] = field(default_factory=list)
+    windows: list[Duration] = field(default_factory=list)
+
+    def pattern(self) -> Pattern:
+        stream = self.stream
+        start = stream.current.span.start
+        negated = bool(stream.accept_symbol("!", "~") or stream.accept_word("NOT"))
+        if self.at_composite():
+            return self._composite(negated, start)
+        if stream.current.kind not in _TYPE_KINDS and not stream.current.is_symbol("*"):
+            stream.fail("an event type, or SEQ, AND or OR")
+        if stream.current.kind is TokenKind.WORD and stream.ahead().is_symbol("("):
+            stream.fail("an event type, or SEQ, AND or OR", PATTERN_OPERATORS)
+        return self._component(negated, start)
+
+    def at_composite(self) -> bool:
+        after = self.stream.ahead()
+        opens = after.is_symbol("(") or (self.stream.current.is_word("ISEQ") and after.is_symbol("["))
+        return self.stream.current.is_word(*PATTERN_OPERATORS) and opens
+
+    def _composite(self, negated: bool, start: int) -> Composite:
+        stream = self.stream
+        stream.enter()
+        word = stream.take()
+        operator = cast(Literal["SEQ", "AND", "OR", "ISEQ"], word.value.upper())
+        if stream.accept_symbol("["):
+            self.conditions.append(ExpressionParser(stream).expression())
+            stream.expect_symbol("]", "']' after the condition of ISEQ")
+        stream.expect_symbol("(")
+        parts = [self.pattern()]
+        while stream.accept_symbol(","):
+            parts.append(self.pattern())
+        if operator == "ISEQ" and stream.accept_symbol(";"):
+            self.windows.append(iseq_window(stream))
+        if not stream.current.is_symbol(")"):
+            self._fail_after_component(parts[-1])
+        stream.take()
+        kleene = stream.accept_symbol("+") is not None
+        stream.depth -= 1
+        return Composite(operator, tuple(parts), negated, kleene, stream.span_from(start))
+
+    def _fail_after_component(self, part: Pattern) -> None:
+        expected = "',' or ')'"
+        if isinstance(part, ComponentPattern) and self.stream.current.is_symbol("-", ".", "/", "*", "%", "="):
+            expected += "; a type that is no plain word stands in quotes"
+        self.stream.fail(expected)
+
+    def _component(self, negated: bool, start: int) -> ComponentPattern:
+        stream = self.stream
+        types: list[str] = []
+        if not stream.accept_symbol("*"):
+            types.append(self._event_type().value)
+            while stream.accept_symbol("|"):
+                types.append(self._event_type().value)
+        kleene = stream.accept_symbol("+") is not None
+        variable = self._variable()
+        if opening := stream.accept_symbol("["):
+            closing = stream.expect_symbol("]")
+            if variable is None or not kleene:
+                shown = variable or "b"
+                raise QueryProblem(
+                    Span(opening.span.start, closing.span.end),
+                    f"{shown}[] is a Kleene variable and needs a + after its type: Type+ {shown}[]",
+                )
+        return ComponentPattern(tuple(types), variable, kleene, negated, stream.span_from(start))
+
+    def _event_type(self) -> Token:
+        if self.stream.current.kind not in _TYPE_KINDS:
+            self.stream.fail("an event type")
+        token = self.stream.take()
+        if not token.value:
+            raise QueryProblem(token.span, "an event type must not be empty")
+        return token
+
+    def _variable(self) -> str | None:
+        token = self.stream.current
+        if token.kind is TokenKind.QUOTED_NAME:
+            return self.stream.take().value
+        if token.kind is not TokenKind.WORD:
+            return None
+        word = token.value.lower()
+        if word in MATCH_FIELDS and self.stream.ahead().is_symbol(",", ")", "["):
+            raise QueryProblem(
+                token.span, f"'{token.value}' means a column of the match; choose another variable"
+            )
+        return self.stream.take().value if word not in RESERVED else None
+
+
+def iseq_window(stream: TokenStream) -> Duration:
+    """The window inside ISEQ's parentheses; Li10 writes it without a unit, in ticks."""
+    amount = stream.current
+    if amount.kind is not TokenKind.NUMBER:
+        stream.fail("the window of ISEQ, as in ISEQ(A a, B b; 30)")
+    unit = stream.ahead()
+    if unit.kind is TokenKind.WORD:
+        return window(stream)
+    stream.take()
+    if not amount.value.isdigit() or len(amount.value) > 30:
+        raise QueryProblem(amount.span, "a window without a unit is a whole number of ticks")
+    return Duration(None, int(amount.value), amount.span)
+
+
+def window(stream: TokenStream) -> Duration:
+    """The duration of WITHIN: `15 seconds`, `15s`, `2001 ticks` or `INTERVAL '15' SECOND`."""
+    units = "us, ms, s, min, h, day or ticks"
+    interval = stream.accept_word("INTERVAL")
+    amount = stream.current
+    if amount.kind is not (TokenKind.STRING if interval else TokenKind.NUMBER):
+        stream.fail(
+            "a duration, such as INTERVAL '15' SECOND" if interval else "a duration, such as 15 seconds"
+        )
+    stream.take()
+    unit = stream.current
+    names = MICROSECONDS if interval else (*MICROSECONDS, "tick", "ticks")
+    if unit.kind is TokenKind.WORD and unit.value.lower() not in names and not stream.at_clause():
+        nearest = did_you_mean(unit.value, names)
+        raise QueryProblem(unit.span, f"'{unit.value}' is no unit of time; the units are {units}{nearest}")
+    if unit.kind is not TokenKind.WORD or stream.at_clause():
+        raise QueryProblem(amount.span, f"a duration needs a unit: {units}")
+    stream.take()
+    result = duration(amount, unit)
+    if (result.microseconds or Fraction(result.ticks or 0)) < 0:
+        raise QueryProblem(amount.span, "a window cannot be negative")
+    return result

@@ -1,0 +1,212 @@
+"""Parser for names in expressions: `a.x`, `b[i-1].x`, `a.time`, `avg(b[].x)`, function calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from cepctl.language.ast import (
+    Aggregate,
+    Attribute,
+    Call,
+    EventTime,
+    Expression,
+    MatchField,
+    MemberIndex,
+    Span,
+    Variable,
+)
+from cepctl.language.keywords import AGGREGATES, EVENT_TIMES, FUNCTIONS, MATCH_FIELDS, RESERVED
+from cepctl.language.messages import QueryProblem
+from cepctl.language.stream import TokenStream
+from cepctl.language.tokens import Token, TokenKind
+
+_LOOSEST = 1
+_Index = MemberIndex | Literal["all", "before"]
+_NAMES = (TokenKind.WORD, TokenKind.QUOTED_NAME)
+
+
+@dataclass(frozen=True)
+class _Reference:
+    """`variable[index].attribute` before its place says what it means."""
+
+    variable: str
+    index: _Index | None
+    attribute: Token | None
+    span: Span
+
+
+class ReferenceParser:
+    """The part of the expression parser that reads names.
+
+    With `bare_attributes` a name without a variable is an attribute of the one event at hand, as in
+    the conditions of an uncertainty model.
+    """
+
+    def __init__(self, stream: TokenStream, bare_attributes: bool = False) -> None:
+        self.stream = stream
+        self.bare_attributes = bare_attributes
+
+    def variable_name(self, expected: str = "a variable") -> str:
+        """The name of a variable; reserved words need backticks."""
+        token = self.stream.current
+        if token.kind is TokenKind.WORD and token.value.lower() not in RESERVED:
+            return self.stream.take().value
+        if token.kind is TokenKind.QUOTED_NAME:
+            return self.stream.take().value
+        return self.stream.fail(expected).value
+
+    def attribute_name(self, expected: str = "the name of an attribute") -> str:
+        """The name of an attribute: any word, or a name in backticks."""
+        if self.stream.current.kind not in _NAMES:
+            self.stream.fail(f"{expected}; a name that is no plain word stands in backticks")
+        return self.stream.take().value
+
+    def reference_expression(self) -> Expression:
+        """A name used as a value."""
+        token = self.stream.current
+        if token.kind is TokenKind.WORD and self._is_misplaced_keyword(token):
+            self.stream.fail("a value, such as a.value, 95 or 'text'")
+        reference = self._reference()
+        if reference.index in ("all", "before"):
+            shape = "b[].x" if reference.index == "all" else "b[1..i-1].x"
+            raise QueryProblem(
+                reference.span, f"{shape} stands for many values: put it into avg, sum, min, max or count"
+            )
+        index = cast(MemberIndex | None, reference.index)
+        if reference.attribute is None:
+            return self._bare_name(reference, token)
+        return _attribute_or_time(reference.variable, index, reference.attribute, reference.span)
+
+    def attribute_of(self, variable: Token) -> Attribute | EventTime:
+        """One name of the list in `a.(x, y)`."""
+        if self.stream.current.kind not in _NAMES:
+            self.attribute_name()
+        token = self.stream.take()
+        return _attribute_or_time(variable.value, None, token, token.span)
+
+    def _is_misplaced_keyword(self, token: Token) -> bool:
+        word = token.value.lower()
+        return (
+            word in RESERVED
+            and word not in MATCH_FIELDS
+            and not self.stream.ahead().is_symbol(".", "[")
+            and not self.bare_attributes
+        )
+
+    def _bare_name(self, reference: _Reference, token: Token) -> Expression:
+        if reference.index is not None:
+            raise QueryProblem(
+                reference.span, "an event has no value of its own: name an attribute, as in b[i].value"
+            )
+        if self.bare_attributes:
+            return Attribute("", reference.variable, None, reference.span)
+        if token.kind is TokenKind.WORD and token.value.lower() in MATCH_FIELDS:
+            field = cast(Literal["start", "end", "confidence"], token.value.lower())
+            return MatchField(field, reference.span)
+        return Variable(reference.variable, reference.span)
+
+    def _reference(self) -> _Reference:
+        variable = self.stream.take()
+        index = self._index(variable.value) if self.stream.current.is_symbol("[") else None
+        attribute = None
+        if self.stream.current.is_symbol(".") and not self.stream.ahead().is_symbol("("):
+            self.stream.take()
+            if self.stream.current.kind not in _NAMES:
+                self.attribute_name("the name of an attribute after '.'")
+            attribute = self.stream.take()
+        return _Reference(variable.value, index, attribute, self.stream.span_from(variable.span.start))
+
+    def _index(self, variable: str) -> _Index:
+        start = self.stream.take()
+        result = self._index_inside(variable)
+        if result is None or not self.stream.current.is_symbol("]"):
+            raise QueryProblem(
+                Span(start.span.start, self.stream.current.span.end),
+                "the members of a Kleene variable b are b[i], b[i-1], b[1], b[first], b[last], b[b.LEN], "
+                "and inside an aggregate b[] and b[1..i-1]",
+            )
+        self.stream.take()
+        return result
+
+    def _index_inside(self, variable: str) -> _Index | None:
+        stream = self.stream
+        if stream.current.is_symbol("]"):
+            return "all"
+        if stream.accept_word("FIRST"):
+            return "first"
+        if stream.accept_word("LAST"):
+            return "last"
+        if stream.accept_word("I"):
+            return ("previous" if self._one() else None) if stream.accept_symbol("-") else "each"
+        if self._one():
+            if not stream.accept_symbol(".."):
+                return "first"
+            before = stream.accept_word("I") and stream.accept_symbol("-") and self._one()
+            return "before" if before else None
+        name = stream.current
+        if name.kind in _NAMES and name.value.lower() == variable.lower():
+            stream.take()
+            return "last" if stream.accept_symbol(".") and stream.accept_word("LEN") else None
+        return None
+
+    def _one(self) -> bool:
+        is_one = self.stream.current.kind is TokenKind.NUMBER and self.stream.current.value == "1"
+        if is_one:
+            self.stream.take()
+        return is_one
+
+    # --- calls --------------------------------------------------------------------------
+
+    def call(self, argument: Callable[[int], Expression]) -> Expression:
+        """A function or an aggregate; `argument` parses one argument."""
+        word = self.stream.current
+        name = word.value.lower()
+        if name in AGGREGATES:
+            return self._aggregate()
+        if name not in FUNCTIONS:
+            self.stream.fail("a value or one of the functions " + ", ".join((*FUNCTIONS, *AGGREGATES)),
+                             (*FUNCTIONS, *AGGREGATES))  # fmt: skip
+        self.stream.take()
+        self.stream.take()
+        arguments: list[Expression] = []
+        while not self.stream.current.is_symbol(")"):
+            arguments.append(argument(_LOOSEST))
+            if not self.stream.accept_symbol(","):
+                break
+        self.stream.expect_symbol(")", "',' or ')'")
+        return Call(name, tuple(arguments), self.stream.span_from(word.span.start))
+
+    def _aggregate(self) -> Expression:
+        word = self.stream.take()
+        self.stream.expect_symbol("(")
+        inside = self.stream.current
+        if inside.kind not in _NAMES:
+            self.stream.fail(f"the members of a Kleene variable, as in {word.value.lower()}(b[].value)")
+        reference = self._reference()
+        if reference.index not in ("all", "before"):
+            variable = reference.variable if len(reference.variable) <= 40 else "b"
+            raise QueryProblem(
+                reference.span,
+                f"{word.value.lower()} takes all members: write {variable}[].x or {variable}[1..i-1].x",
+            )
+        name = reference.attribute.value if reference.attribute else None
+        if name is None and word.value.lower() != "count":
+            raise QueryProblem(reference.span, f"{word.value.lower()} needs an attribute, as in b[].value")
+        self.stream.expect_symbol(")", "')'")
+        return Aggregate(
+            cast(Literal["avg", "sum", "min", "max", "count"], word.value.lower()),
+            reference.variable,
+            name,
+            reference.index == "before",
+            self.stream.span_from(word.span.start),
+        )
+
+
+def _attribute_or_time(
+    variable: str, member: MemberIndex | None, name: Token, span: Span
+) -> Attribute | EventTime:
+    if name.kind is TokenKind.WORD and name.value.lower() in EVENT_TIMES:
+        return EventTime(variable, EVENT_TIMES[name.value.lower()], member, span)
+    return Attribute(variable, name.value, member, span)

@@ -1,0 +1,92 @@
+"""The parser's view of the tokens: look ahead, take, and say what was expected instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cepctl.language.ast import Span
+from cepctl.language.keywords import CLAUSES
+from cepctl.language.messages import QueryProblem, did_you_mean
+from cepctl.language.tokens import Token, TokenKind
+
+MAX_NESTING = 48
+"""Parentheses, prefix operators and patterns may stand this deep inside each other."""
+
+
+class TokenStream:
+    """A position in the tokens of one query, and the nesting depth there."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self._tokens = tokens
+        self.position = 0
+        self.depth = 0
+
+    @property
+    def current(self) -> Token:
+        return self._tokens[self.position]
+
+    def ahead(self, count: int = 1) -> Token:
+        return self._tokens[min(self.position + count, len(self._tokens) - 1)]
+
+    @property
+    def previous_end(self) -> int:
+        """Where the token before the current one ends."""
+        return self._tokens[self.position - 1].span.end if self.position else 0
+
+    @property
+    def previous_start(self) -> int:
+        """Where the token before the current one starts."""
+        return self._tokens[self.position - 1].span.start if self.position else 0
+
+    def take(self) -> Token:
+        token = self.current
+        if token.kind is not TokenKind.END:
+            self.position += 1
+        return token
+
+    def accept_symbol(self, *symbols: str) -> Token | None:
+        return self.take() if self.current.is_symbol(*symbols) else None
+
+    def accept_word(self, *words: str) -> Token | None:
+        return self.take() if self.current.is_word(*words) else None
+
+    def expect_symbol(self, symbol: str, expected: str | None = None) -> Token:
+        return self.accept_symbol(symbol) or self.fail(expected or f"'{symbol}'")
+
+    def at_clause(self) -> bool:
+        """Whether the current token ends a clause: the next clause's keyword, or the end."""
+        return self.current.kind is TokenKind.END or self.current.is_word(*CLAUSES)
+
+    def span_from(self, start: int) -> Span:
+        return Span(start, max(start, self.previous_end))
+
+    def enter(self) -> None:
+        """Go one level deeper; every caller leaves by `self.depth -= 1`."""
+        self.depth += 1
+        if self.depth > MAX_NESTING:
+            raise QueryProblem(self.current.span, f"nested more than {MAX_NESTING} levels deep")
+
+    def fail(self, expected: str, candidates: Iterable[str] = ()) -> Token:
+        """Raise the problem that the current token is not what was expected."""
+        token = self.current
+        nearest = did_you_mean(token.value, candidates) if token.kind is TokenKind.WORD else ""
+        raise QueryProblem(token.span, f"found {found_text(token)}, expected {expected}{nearest}")
+
+    def skip_to_clause(self) -> None:
+        """After a problem: go on at the next clause keyword that stands outside brackets, if any."""
+        while not self.at_clause():
+            self.take()
+
+
+def found_text(token: Token) -> str:
+    """A token as a message names it."""
+    shown = token.value if len(token.value) <= 40 else token.value[:37] + "..."
+    match token.kind:
+        case TokenKind.END:
+            return "the end of the query"
+        case TokenKind.STRING:
+            return f"the string '{shown}'"
+        case TokenKind.QUOTED_NAME:
+            return f"the name `{shown}`"
+        case _:
+            return f"'{shown}'"
