@@ -1,0 +1,94 @@
+"""Records of a job history in Avro's JSON encoding: one JSON object per line after a schema.
+
+The first line is `Avro-Json`, the second the schema; blank lines and leading blanks occur.  A
+union is written as `{type: value}`; the values here are unwrapped, in records, not below.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cepctl.errors import LogFormatError
+from cepctl.io.reading import ReadReport, Reject
+from cepctl.io.streams import Chunks, split_lines
+
+MAGIC = b"Avro-Json"
+MAGIC_BINARY = b"Avro-Binary"
+BOM = b"\xef\xbb\xbf"
+
+_AVRO_TYPES = frozenset(
+    {"null", "boolean", "int", "long", "float", "double", "bytes", "string", "array", "map"}
+)
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record: its line in the file, its type such as `TASK_STARTED`, its fields by Hadoop's names."""
+
+    line: int
+    kind: str
+    fields: Mapping[str, Any]
+
+
+def read_records(chunks: Chunks, source: str, report: ReadReport) -> Iterator[Record]:
+    """The records of the file in file order; what is no record goes to the report.
+
+    Raises
+    ------
+    LogFormatError
+        If the first line is not `Avro-Json`.
+    """
+    lines = enumerate(split_lines(chunks), start=1)
+    magic = next((text for _, line in lines if (text := line.removeprefix(BOM).strip())), b"")
+    if magic == MAGIC_BINARY:
+        raise LogFormatError(
+            f"{source}: job history in binary Avro cannot be read; have Hadoop write "
+            "mapreduce.jobhistory.jhist.format=json, or convert the file"
+        )
+    if magic != MAGIC:
+        raise LogFormatError(f"{source}:1: no job history: the first line must be Avro-Json")
+    for number, line in lines:
+        if not line.strip():
+            continue
+        content = _json_object(line, number, source, report)
+        if content is not None and not _is_schema(content):
+            yield _record(content, number)
+
+
+def _json_object(line: bytes, number: int, source: str, report: ReadReport) -> dict[str, Any] | None:
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        text = line.decode(errors="replace")
+        report.warnings.append(f"{source}:{number}: bytes that are no UTF-8 were replaced")
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        content = None
+    if isinstance(content, dict):
+        return content
+    report.records += 1
+    report.rejects.append(Reject(source, number, "no complete JSON object", text.strip()[:200]))
+    return None
+
+
+def _is_schema(content: Mapping[str, Any]) -> bool:
+    return content.get("type") == "record" and "fields" in content
+
+
+def _record(content: Mapping[str, Any], line: int) -> Record:
+    event = _unwrapped(content.get("event"))
+    fields = {name: _unwrapped(value) for name, value in event.items()} if isinstance(event, dict) else {}
+    return Record(line, str(content.get("type")), fields)
+
+
+def _unwrapped(value: Any) -> Any:
+    """The value of an Avro union, which JSON writes as `{type: value}`."""
+    if isinstance(value, dict) and len(value) == 1:
+        (kind, inner), *_ = value.items()
+        if kind in _AVRO_TYPES or kind.startswith("org.apache.hadoop."):
+            return inner
+    return value
