@@ -1,0 +1,277 @@
+"""From the columns of a plain event file to a batch of raw events: times, intervals, histograms.
+
+A plain file names its columns as the event table does.  `lower`, `upper`, `end_lower` and `end_upper`
+hold ticks when they are integers and ISO 8601 otherwise; `time` may be either, too; `pmf` is
+`lo:hi:p|lo:hi:p` in ticks.  A row that gives no usable interval is rejected with its line.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.io.batches import column_name
+from cepctl.io.plain_histograms import Flags, Numbers, histograms, spanned_by
+from cepctl.io.plain_times import parse_times
+from cepctl.io.reading import ReadOptions, ReadReport, Reject
+from cepctl.schema import PMF_TYPE, TIME_TYPE
+
+RESERVED = ("event_id", "event_type", "lower", "upper", "end_lower", "end_upper", "pmf", "time")
+_INTEGER = r"^\s*[+-]?\d{1,19}\s*$"
+_SHOWN = 200
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Columns of one block of a plain file, with the number and line of every row.
+
+    `numbers` counts the records of the file from 1; `lines` is None where rows have no lines.
+    """
+
+    columns: dict[str, pa.Array]
+    numbers: Numbers
+    lines: Numbers | None
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """How a block is read, and where warnings go."""
+
+    options: ReadOptions
+    report: ReadReport
+
+    @property
+    def unit(self) -> int:
+        """Microseconds in one tick."""
+        return self.options.time_unit.microseconds
+
+
+@dataclass
+class Instants:
+    """Times in epoch microseconds: `known` says which rows have one; zones as offsets from UTC."""
+
+    microseconds: Numbers
+    zone_seconds: Numbers
+    after: Numbers
+    known: Flags
+
+
+def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport) -> pa.RecordBatch:
+    """Turn one block of rows into raw events (io/reading.py), rejecting the rows that cannot be."""
+    count = len(rows.numbers)
+    report.records += count
+    read = _Reading(options, report)
+    causes: npt.NDArray[np.object_] = np.full(count, None, dtype=object)
+    types = _simple(rows.columns["event_type"]).cast(pa.string())
+    _mark(causes, _flags(pc.fill_null(pc.equal(types, ""), True)), "no event type")
+
+    instants = _instants(rows.columns.get("time"), count, read)
+    lower, has_lower = _ticks(rows.columns.get("lower"), count, read)
+    upper, has_upper = _ticks(rows.columns.get("upper"), count, read)
+    pmf, broken = histograms(rows.columns.get("pmf"), count)
+    _mark(causes, broken, "pmf is no list of lo:hi:p whose p sum to 1")
+    lower, upper, has_lower, has_upper = spanned_by(pmf, lower, upper, has_lower, has_upper, causes)
+
+    given = has_lower & has_upper
+    _mark(causes, has_lower ^ has_upper, "lower without upper, or one of them unreadable")
+    _mark(causes, given & (lower > upper), "lower is after upper")
+    _mark(causes, ~given & ~instants.known, "no time")
+    ends = {name: _ticks(rows.columns[name], count, read) for name in _ends(rows)}
+    if len(ends) == 2:
+        (first, has_first), (last, has_last) = ends["end_lower"], ends["end_upper"]
+        _mark(
+            causes, (has_first ^ has_last) | (has_first & (first > last)), "the interval of its end is none"
+        )
+
+    columns: dict[str, pa.Array] = {
+        "number": pa.array(rows.numbers),
+        "event_id": _given_ids(rows.columns.get("event_id"), count),
+        "event_type": _renamed(types, options),
+        "time": pa.array(instants.microseconds, mask=~instants.known).cast(TIME_TYPE),
+        "zone_seconds": pa.array(instants.zone_seconds, pa.int32()),
+        "before": pa.array(np.zeros(count, np.int64)),
+        "after": pa.array(instants.after),
+        "lower": pa.array(lower, mask=~given),
+        "upper": pa.array(upper, mask=~given),
+        "pmf": pa.array(pmf, PMF_TYPE),
+    }
+    for name, (ticks, known) in ends.items():
+        columns[name] = pa.array(ticks, mask=~known)
+    for name, column in rows.columns.items():
+        if name not in RESERVED:
+            columns[name] = column
+    batch = pa.RecordBatch.from_pydict(columns)
+    return _without_rejects(batch, causes, rows, source, report)
+
+
+def _ends(rows: Rows) -> list[str]:
+    return [name for name in ("end_lower", "end_upper") if name in rows.columns]
+
+
+def _flags(column: pa.Array) -> Flags:
+    found: Flags = column.to_numpy(zero_copy_only=False).astype(bool)
+    return found
+
+
+def _mark(causes: npt.NDArray[np.object_], bad: Flags, cause: str) -> None:
+    """Note why rows are bad; the first cause of a row stands."""
+    for row in np.flatnonzero(bad):
+        causes[row] = causes[row] or cause
+
+
+def _given_ids(column: pa.Array | None, count: int) -> pa.Array:
+    if column is None:
+        return pa.nulls(count, pa.string())
+    ids = _simple(column).cast(pa.string())
+    return pc.if_else(pc.equal(ids, ""), pa.scalar(None, pa.string()), ids)
+
+
+def _renamed(types: pa.Array, options: ReadOptions) -> pa.Array:
+    for old, new in options.type_names:
+        types = pc.if_else(pc.equal(types, old), new, types)
+    return types
+
+
+def _blank(column: pa.Array) -> Flags:
+    """Rows that hold no value: null, or a string of blanks."""
+    if pa.types.is_string(column.type):
+        return _flags(pc.fill_null(pc.equal(pc.utf8_trim_whitespace(column), ""), True))
+    return _flags(column.is_null())
+
+
+def _ticks(column: pa.Array | None, count: int, read: _Reading) -> tuple[Numbers, Flags]:
+    """Ticks of a `lower` or `upper` column, and which rows have one."""
+    if column is None or pa.types.is_null(column.type):
+        return np.zeros(count, np.int64), np.zeros(count, np.bool_)
+    column = _simple(column)
+    if pa.types.is_integer(column.type):
+        return _integers(column)
+    instants = _instants(column, count, read)
+    whole, is_tick = _whole_numbers(column)
+    ticks = np.where(is_tick, whole, instants.microseconds // read.unit)
+    return ticks, is_tick | instants.known
+
+
+def _instants(column: pa.Array | None, count: int, read: _Reading) -> Instants:
+    """Instants of a `time` column; an integer is a tick."""
+    if column is None or pa.types.is_null(column.type):
+        zeros = np.zeros(count, np.int64)
+        return Instants(zeros, zeros, zeros, zeros.astype(np.bool_))
+    column = _simple(column)
+    if pa.types.is_integer(column.type):
+        ticks, known = _integers(column)
+        return _from_ticks(ticks, known, read.unit)
+    if pa.types.is_timestamp(column.type):
+        return _from_timestamps(column, read.options)
+    ticks, is_tick = _whole_numbers(column)
+    if not pa.types.is_string(column.type):
+        return _from_ticks(ticks, is_tick, read.unit)
+    texts = pc.if_else(pa.array(is_tick | _blank(column)), pa.scalar(None, pa.string()), column)
+    parsed = parse_times(texts, read.options.time_zone, read.report)
+    counted = _from_ticks(ticks, is_tick, read.unit)
+    known = _flags(parsed.time.is_valid())
+    return Instants(
+        np.where(is_tick, counted.microseconds, _filled(parsed.time.cast(pa.int64()))),
+        np.where(is_tick, 0, _filled(parsed.zone_seconds)),
+        np.where(is_tick, 0, _filled(parsed.after)),
+        known | counted.known,
+    )
+
+
+def _filled(column: pa.Array) -> Numbers:
+    values: Numbers = pc.fill_null(column, 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    return values
+
+
+def _simple(column: pa.Array) -> pa.Array:
+    """Dictionary, large-string and date columns in the plain type that holds the same values."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_large_string(column.type) or pa.types.is_string_view(column.type):
+        return column.cast(pa.string())
+    return column.cast(TIME_TYPE) if pa.types.is_date(column.type) else column
+
+
+def _integers(column: pa.Array) -> tuple[Numbers, Flags]:
+    in_range = (
+        column if column.type != pa.uint64() else pc.if_else(pc.greater(column, 2**63 - 1), None, column)
+    )
+    return _filled(in_range.cast(pa.int64())), _flags(in_range.is_valid())
+
+
+def _whole_numbers(column: pa.Array) -> tuple[Numbers, Flags]:
+    """Rows of a string or float column that are whole numbers: ticks."""
+    if pa.types.is_floating(column.type):
+        values = pc.fill_null(column, math.nan).to_numpy(zero_copy_only=False).astype(np.float64)
+        whole = np.isfinite(values) & (np.floor(values) == values) & (np.abs(values) < 2.0**63)
+        return np.where(whole, values, 0).astype(np.int64), whole
+    if not pa.types.is_string(column.type):
+        return np.zeros(len(column), np.int64), np.zeros(len(column), np.bool_)
+    matched = _flags(pc.fill_null(pc.match_substring_regex(column, _INTEGER), False))
+    numbers, known = np.zeros(len(column), np.int64), np.zeros(len(column), np.bool_)
+    for row in np.flatnonzero(matched) if not _fits(column, matched) else ():
+        value = int(column[int(row)].as_py())
+        known[row] = -(2**63) <= value < 2**63
+        numbers[row] = value if known[row] else 0
+    if _fits(column, matched):
+        texts = pc.utf8_ltrim(pc.utf8_trim_whitespace(column), characters="+")
+        numbers = _filled(pc.if_else(pa.array(matched), texts, "0").cast(pa.int64()))
+        known = matched
+    return numbers, known
+
+
+def _fits(column: pa.Array, matched: Flags) -> bool:
+    """Whether all whole numbers are short enough that none can exceed 64 bits."""
+    longest = pc.max(pc.utf8_length(pc.utf8_trim_whitespace(column.filter(pa.array(matched))))).as_py()
+    return longest is None or longest <= 18
+
+
+def _from_ticks(ticks: Numbers, known: Flags, unit: int) -> Instants:
+    """Instants of ticks; one whose microseconds exceed 64 bits has no instant."""
+    limit = (2**63 - 1) // unit
+    inside = known & (ticks <= limit) & (ticks >= -limit)
+    zeros = np.zeros(len(ticks), np.int64)
+    return Instants(np.where(inside, ticks, 0) * unit, zeros, zeros, inside)
+
+
+def _from_timestamps(column: pa.Array, options: ReadOptions) -> Instants:
+    """Arrow timestamps; those without a zone are in the zone of the options, else UTC."""
+    zeros = np.zeros(len(column), np.int64)
+    if column.type.tz is None:
+        zone = options.time_zone or "UTC"
+        column = pc.assume_timezone(column, zone, ambiguous="earliest", nonexistent="latest")
+    known = _flags(column.is_valid())
+    local = _filled(
+        pc.floor_temporal(pc.local_timestamp(column), unit="second").cast(pa.timestamp("s")).cast(pa.int64())
+    )
+    utc = _filled(pc.floor_temporal(column, unit="second").cast(pa.timestamp("s", "UTC")).cast(pa.int64()))
+    exact = column.cast(TIME_TYPE, safe=False).cast(pa.int64())
+    return Instants(_filled(exact), np.where(known, local - utc, 0), zeros, known)
+
+
+def _without_rejects(
+    batch: pa.RecordBatch,
+    causes: npt.NDArray[np.object_],
+    rows: Rows,
+    source: str,
+    report: ReadReport,
+) -> pa.RecordBatch:
+    bad = np.array([cause is not None for cause in causes], dtype=np.bool_)
+    if not bad.any():
+        return batch
+    for row in np.flatnonzero(bad):
+        line = None if rows.lines is None else int(rows.lines[row])
+        values = {name: column[int(row)].as_py() for name, column in rows.columns.items()}
+        text = ", ".join(f"{name}={value}" for name, value in values.items() if value is not None)
+        report.rejects.append(Reject(source, line, causes[row], text[:_SHOWN]))
+    return batch.filter(pa.array(~bad))
+
+
+def attribute_name(name: str) -> str:
+    """The column of a plain file as a column of raw events."""
+    return name if name in RESERVED else column_name(name)

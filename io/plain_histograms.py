@@ -1,0 +1,83 @@
+"""The `pmf` column of a plain event file: histograms over an uncertainty interval.
+
+A histogram is written `lo:hi:p|lo:hi:p` in ticks, both ends included, or as the list of structs that
+a dataset holds.  Its masses must sum to 1 within PMF_TOLERANCE and are renormalised.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Numbers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+PMF_TOLERANCE = 1e-6
+Histogram = list[dict[str, float]]
+
+
+def histograms(column: pa.Array | None, count: int) -> tuple[list[Histogram | None], Flags]:
+    """The pmf column, normalised and sorted, and the rows where it is none."""
+    broken = np.zeros(count, np.bool_)
+    found: list[Histogram | None] = [None] * count
+    if column is None or pa.types.is_null(column.type):
+        return found, broken
+    for row, value in enumerate(column.to_pylist()):
+        if value is None or value == "":
+            continue
+        buckets = _parsed_histogram(value) if isinstance(value, str) else _listed_histogram(value)
+        found[row] = _checked_histogram(buckets)
+        broken[row] = found[row] is None
+    return found, broken
+
+
+def _parsed_histogram(text: str) -> list[tuple[int, int, float]] | None:
+    try:
+        parts = [bucket.split(":") for bucket in text.split("|")]
+        return [(int(lo), int(hi), float(p)) for lo, hi, p in parts]
+    except ValueError:
+        return None
+
+
+def _listed_histogram(value: object) -> list[tuple[int, int, float]] | None:
+    try:
+        return [(int(b["lo"]), int(b["hi"]), float(b["p"])) for b in value]  # type: ignore[attr-defined]
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _checked_histogram(buckets: list[tuple[int, int, float]] | None) -> Histogram | None:
+    """Sorted buckets of positive mass that sum to 1; None unless they are a histogram."""
+    if not buckets or any(lo > hi or not 0 <= p <= 1 + PMF_TOLERANCE for lo, hi, p in buckets):
+        return None
+    kept = sorted(bucket for bucket in buckets if bucket[2] > 0)
+    total = math.fsum(p for _, _, p in kept)
+    overlapping = any(left[1] >= right[0] for left, right in pairwise(kept))
+    outside = kept and not (kept[0][0] >= -(2**63) and kept[-1][1] < 2**63)
+    if abs(total - 1) > PMF_TOLERANCE or overlapping or outside:
+        return None
+    return [{"lo": lo, "hi": hi, "p": p / total} for lo, hi, p in kept]
+
+
+def spanned_by(
+    pmf: list[Histogram | None],
+    lower: Numbers,
+    upper: Numbers,
+    has_lower: Flags,
+    has_upper: Flags,
+    causes: npt.NDArray[np.object_],
+) -> tuple[Numbers, Numbers, Flags, Flags]:
+    """Intervals taken from histograms where the row gives none; where it does they must agree."""
+    lower, upper, has_lower, has_upper = lower.copy(), upper.copy(), has_lower.copy(), has_upper.copy()
+    for row, buckets in enumerate(pmf):
+        if buckets is None:
+            continue
+        first, last = int(buckets[0]["lo"]), int(buckets[-1]["hi"])
+        if (has_lower[row] and lower[row] != first) or (has_upper[row] and upper[row] != last):
+            causes[row] = causes[row] or "lower and upper are not the extremes of pmf"
+        lower[row], upper[row], has_lower[row], has_upper[row] = first, last, True, True
+    return lower, upper, has_lower, has_upper
