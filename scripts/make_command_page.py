@@ -1,0 +1,69 @@
+"""Write docs/command-line.md from what `--help` prints; with --check only compare."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import click
+
+from cepctl.cli import COMMANDS, cli
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "command-line.md"
+WIDTH = 100
+HEAD = """# Command line
+
+<!-- Written by scripts/docs from the help texts: change those, not this page. -->
+
+Every option can also be set in the environment (`CEPCTL_MATCH_TOP_K=10` for `cepctl match --top-k 10`)
+or in a TOML file: `cepctl.toml` in the working directory, or the file that `cepctl --config FILE` names.
+The command line wins over the environment, the environment over the file.
+
+Only results go to standard output; progress, warnings and the summary go to standard error.
+
+| exit code | meaning |
+|---|---|
+| 0 | done, also when nothing matched |
+| 1 | there were matches and `--fail-on-match` was given |
+| 2 | the command line or the query is wrong, or the query is refused: unsupported, or too large |
+| 3 | an input is unreadable, or damaged beyond `--max-errors` |
+| 4 | the job failed |
+| 5 | another run holds the state |
+| 130 | interrupted |
+"""
+
+
+def help_text(words: list[str]) -> str:
+    """What `cepctl WORDS --help` prints, `WIDTH` columns wide."""
+    group = click.Context(cli, info_name="cepctl", terminal_width=WIDTH, max_content_width=WIDTH)
+    if not words:
+        return cli.get_help(group)
+    command = cli.get_command(group, words[0])
+    assert command is not None, f"cepctl.cli.COMMANDS names {words[0]}, but there is no such command"
+    return command.get_help(click.Context(command, info_name=words[0], parent=group))
+
+
+def section(words: list[str]) -> str:
+    title = " ".join(["cepctl", *words])
+    return f"\n## `{title}`\n\n```text\n{help_text(words)}\n```\n"
+
+
+def page() -> str:
+    return HEAD + section([]) + "".join(section([name]) for name in COMMANDS)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="fail when the page is not up to date")
+    if parser.parse_args().check:
+        if PAGE.exists() and PAGE.read_text(encoding="utf-8") == page():
+            return 0
+        sys.stderr.write(f"{PAGE.name} differs from the help texts: run scripts/docs\n")
+        return 1
+    PAGE.write_text(page(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

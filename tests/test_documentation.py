@@ -1,0 +1,168 @@
+"""The pages say what is true: every command in them runs, every link leads somewhere.
+
+How a page is tested.  The `console` and `sh` blocks of README.md and of each page in docs/ run in
+order, all blocks of one page in one temporary folder that holds a copy of sample_data/.
+
+    ```console   lines after `$ ` (continued by `> `) are run, the lines below them are the output,
+                 in which `...` stands for anything; a command without output lines may print anything
+    ```sh        run as a whole if some line calls cepctl, else only shown (git, pip, scripts)
+
+A comment before a block says otherwise: `<!-- not run: WHY -->`, `<!-- file: NAME -->` (the block is
+the content of that file, whatever its language) or `<!-- exit code: N -->`.  CEPCTL_RUNNER=local holds
+where a command names no runner: both runners write the same bytes, as other tests make sure.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from cepctl.cli import COMMANDS
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+ALL_PAGES = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+BLOCK = re.compile(
+    r"(?:<!-- *(?P<note>[a-z ]+?): *(?P<value>.*?) *-->\s*\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+CALLS_CEPCTL = re.compile(r"(?:^|[|;&(] *|\w=\S* +)cepctl\b", re.MULTILINE)
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+SECONDS = 300
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to do with a page: write a file, or run a script and compare what it prints."""
+
+    line: int
+    script: str
+    expected: str | None = None
+    file: str | None = None
+    exit_code: int = 0
+
+
+def steps_of(page: str) -> Iterator[Step]:
+    for block in BLOCK.finditer(page):
+        line = page.count("\n", 0, block.start("text")) + 1
+        note, value, text = block["note"], block["value"], block["text"]
+        if note == "not run":
+            continue
+        code = int(value) if note == "exit code" else 0
+        if note == "file":
+            yield Step(line, text, file=value)
+        elif block["language"] == "sh" and CALLS_CEPCTL.search(text):
+            yield Step(line, f"set -e\n{text}", exit_code=code)
+        elif block["language"] == "console":
+            yield from console_steps(text, line, code)
+
+
+def console_steps(text: str, line: int, code: int) -> Iterator[Step]:
+    for part in re.split(r"^(?=\$ )", text, flags=re.MULTILINE):
+        lines = part.splitlines(keepends=True)
+        head = [entry[2:] for entry in lines if entry.startswith(("$ ", "> "))]
+        if head:
+            yield Step(line, "".join(head), "".join(lines[len(head) :]) or None, exit_code=code)
+        line += len(lines)
+
+
+def run(step: Step, folder: Path) -> None:
+    if step.file is not None:
+        (folder / step.file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / step.file).write_text(step.script, encoding="utf-8")
+        return
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "CEPCTL_RUNNER": "local", "COLUMNS": "100", "NO_COLOR": "1"}
+    done = subprocess.run(
+        ["bash", "-c", step.script],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    told = done.stdout if step.exit_code == 0 else done.stdout + done.stderr
+    assert done.returncode == step.exit_code, f"line {step.line}: {step.script}\n{done.stdout}{done.stderr}"
+    if step.expected is not None:
+        agrees = doctest.OutputChecker().check_output(step.expected, told, doctest.ELLIPSIS)
+        assert agrees, f"line {step.line}: {step.script}\nprints\n{told}\nbut the page says\n{step.expected}"
+
+
+def anchors(page: str) -> set[str]:
+    """Anchors of the headings, made as code forges make them."""
+    headings = re.findall(r"^#+ +(.*)$", page, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_of_the_page_runs(page: Path, tmp_path: Path) -> None:
+    steps = list(steps_of(page.read_text(encoding="utf-8")))
+    if not steps:
+        pytest.skip("the page shows no command")
+    shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
+    for step in steps:
+        run(step, tmp_path)
+
+
+@pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: page.name)
+def test_every_link_of_the_page_leads_somewhere(page: Path) -> None:
+    dead = []
+    for link in LINK.findall(page.read_text(encoding="utf-8")):
+        target, _, anchor = link.partition("#")
+        if target.startswith(("http://", "https://", "mailto:")):
+            continue
+        file = page.parent / target if target else page
+        if not file.exists() or (anchor and anchor not in anchors(file.read_text(encoding="utf-8"))):
+            dead.append(link)
+    assert dead == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_is_documented(command: str) -> None:
+    assert f"`cepctl {command}`" in (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert re.search(
+        rf"\bcepctl {command}\b", "".join(page.read_text(encoding="utf-8") for page in PAGES[:1])
+    )
+
+
+def test_the_page_of_commands_is_what_help_prints() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "make_command_page.py", "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_page_that_shows_other_output_would_be_noticed(tmp_path: Path) -> None:
+    page = "```console\n$ echo one; : cepctl\none\n$ echo two\nthree\n```\n"
+    good, bad = steps_of(page)
+    run(good, tmp_path)
+    with pytest.raises(AssertionError, match=r"line 4(.|\n)*but the page says\s*three"):
+        run(bad, tmp_path)
+
+
+def test_blocks_are_told_apart() -> None:
+    page = (
+        "<!-- not run: needs a cluster -->\n```sh\ncepctl match q events --master yarn\n```\n"
+        "```sh\ngit clone somewhere\n```\n"
+        "<!-- file: q.cep -->\n```sql\nPATTERN A a\n```\n"
+        "```sh\ncat events.csv | cepctl match @q.cep -\n```\n"
+        "<!-- exit code: 2 -->\n```console\n$ cepctl match nonsense \\\n> events.csv\nerror: ...\n```\n"
+    )
+    assert list(steps_of(page)) == [
+        Step(line=10, script="PATTERN A a\n", file="q.cep"),
+        Step(line=13, script="set -e\ncat events.csv | cepctl match @q.cep -\n"),
+        Step(line=17, script="cepctl match nonsense \\\nevents.csv\n", expected="error: ...\n", exit_code=2),
+    ]

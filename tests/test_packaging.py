@@ -1,0 +1,70 @@
+"""What a stranger installs holds everything, and runs outside the checkout."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = ("cepctl", "engines", "io", "pyproject.toml", "README.md", "LICENSE")
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with the sdist and the wheel made from it, built from a copy of the checkout."""
+    copy = tmp_path_factory.mktemp("checkout")
+    for name in SOURCES:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, copy / name, symlinks=True)
+        else:
+            shutil.copy(ROOT / name, copy / name)
+    subprocess.run([sys.executable, "-m", "build", "--outdir", copy / "dist", copy], check=True)
+    return copy / "dist"
+
+
+def modules(folder: Path, prefix: str) -> set[str]:
+    return {f"{prefix}/{path.relative_to(folder)}" for path in folder.rglob("*.py")}
+
+
+def test_the_wheel_holds_engines_and_io_through_the_links(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    wanted = modules(ROOT / "engines", "cepctl/engines") | modules(ROOT / "io", "cepctl/io")
+    assert wanted - names == set()
+    assert {name.split("/")[0] for name in names if not name.split("/")[0].endswith(".dist-info")} == {
+        "cepctl"
+    }
+
+
+def test_the_source_archive_holds_engines_and_io(built: Path) -> None:
+    (archive,) = built.glob("*.tar.gz")
+    with tarfile.open(archive) as content:
+        names = {name.partition("/")[2] for name in content.getnames()}
+    assert modules(ROOT / "engines", "cepctl/engines") | modules(ROOT / "io", "cepctl/io") <= names
+
+
+def test_the_wheel_installs_with_its_dependencies_and_answers(built: Path, tmp_path: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "fresh"], check=True)
+    programs = tmp_path / "fresh" / "bin"
+    subprocess.run([programs / "python", "-m", "pip", "install", "--quiet", wheel], check=True)
+    answer = subprocess.run(
+        [programs / "cepctl", "--help"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.startswith("Usage: cepctl")
+    where = subprocess.run(
+        [programs / "python", "-c", "import cepctl.engines, cepctl.io.reading as r; print(r.__file__)"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert where.stdout.startswith(str(tmp_path))
