@@ -20,6 +20,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,6 +144,17 @@ def test_the_page_of_commands_is_what_help_prints() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_every_dependency_is_justified() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    required = [
+        *project["dependencies"],
+        *(entry for extra in project["optional-dependencies"].values() for entry in extra),
+    ]
+    names = {re.split(r"[^\w-]", entry)[0] for entry in required}
+    section = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Dependencies")[2]
+    assert set(re.findall(r"^\| ([\w-]+)(?: \(.*?\))? \|", section, re.MULTILINE)) - {"package"} == names
 
 
 def test_a_page_that_shows_other_output_would_be_noticed(tmp_path: Path) -> None:
