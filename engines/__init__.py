@@ -1,0 +1,1 @@
+"""The engines: from events and a plan to collapsed matches."""

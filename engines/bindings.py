@@ -1,0 +1,93 @@
+"""What a batch of matches binds: one event, or a group of events, per positive component.
+
+Runs inside Spark workers: imports NumPy and PyArrow only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from cepctl.engines.types import Flags, Indexes, Ticks
+
+
+@dataclass(frozen=True)
+class Group:
+    """A Kleene group per match: match i owns members[offsets[i]:offsets[i + 1]]."""
+
+    offsets: Indexes
+    members: Indexes
+
+    @property
+    def sizes(self) -> Indexes:
+        """Number of members per match, shape (n,)."""
+        return np.diff(self.offsets)
+
+    @property
+    def owner(self) -> Indexes:
+        """For every member the match it belongs to."""
+        return np.repeat(np.arange(len(self.offsets) - 1), self.sizes)
+
+    def take(self, rows: Indexes) -> Group:
+        """The groups of some matches, in the order of `rows`."""
+        sizes = self.sizes[rows]
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
+        return Group(offsets, self.members[np.repeat(self.offsets[rows], sizes) + within])
+
+
+Bound: TypeAlias = Indexes | Group
+
+
+@dataclass(frozen=True)
+class MatchBatch:
+    """n collapsed matches of one alternative.
+
+    `bound` has one entry per positive component, in pattern order; `start`, `end`, `confidence`
+    have shape (n,).
+    """
+
+    bound: tuple[Bound, ...]
+    start: Ticks
+    end: Ticks
+    confidence: np.ndarray[tuple[int], np.dtype[np.float64]]
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def filter(self, keep: Flags) -> MatchBatch:
+        """The matches for which `keep` is true."""
+        rows = np.flatnonzero(keep)
+        bound = tuple(take(each, rows) for each in self.bound)
+        return MatchBatch(bound, self.start[rows], self.end[rows], self.confidence[rows])
+
+
+def take(bound: Bound, rows: Indexes) -> Bound:
+    """Select matches from one component's bindings."""
+    return bound.take(rows) if isinstance(bound, Group) else bound[rows]
+
+
+def signatures(bound: Sequence[Bound], ids: pl.Series) -> pa.Array:
+    """Signatures of a batch: list<list<string>>, one inner list per positive component."""
+    sizes = np.stack(
+        [each.sizes if isinstance(each, Group) else np.ones(len(each), dtype=np.int64) for each in bound],
+        axis=1,
+    )
+    inner = np.concatenate([[0], np.cumsum(sizes)])
+    begins = inner[:-1].reshape(sizes.shape)
+    events = np.empty(inner[-1], dtype=np.int64)
+    for position, each in enumerate(bound):
+        if isinstance(each, Group):
+            within = np.arange(len(each.members)) - np.repeat(each.offsets[:-1], each.sizes)
+            events[begins[:, position][each.owner] + within] = each.members
+        else:
+            events[begins[:, position]] = each
+    names = ids.gather(events).to_arrow().cast(pa.string())
+    lists = pa.ListArray.from_arrays(pa.array(inner, pa.int32()), names)
+    outer = np.arange(0, len(lists) + 1, sizes.shape[1])
+    return pa.ListArray.from_arrays(pa.array(outer, pa.int32()), lists)

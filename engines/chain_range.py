@@ -1,0 +1,67 @@
+"""Tightest time range of a chain: smallest first and largest last tick over its worlds.
+
+With uniform masses these are the ends of the valid intervals.  A histogram can have holes, in
+which no world puts the event; then the earliest chain from each possible start is followed until
+one fits the window.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from cepctl.engines.masses import Masses
+from cepctl.engines.types import Flags, Indexes, Ticks
+
+_NONE = np.iinfo(np.int64).max
+
+
+def chain_range(
+    masses: Masses, matches: Indexes, valid_lower: Ticks, valid_upper: Ticks, window: int | None
+) -> tuple[Ticks, Ticks, Flags]:
+    """First and last ticks, each of shape (n,), and whether the match can happen at all.
+
+    Parameters are those of `chain_confidence`.
+    """
+    if masses.uniform:
+        return valid_lower[:, 0], valid_upper[:, -1], np.ones(len(matches), dtype=bool)
+    width = np.int64(0 if window is None else window)
+    first = _first_ticks(masses.starts, masses.lo, masses.hi, matches, width)
+    # Mirrored in time, the last tick becomes a first one.
+    starts = masses.starts
+    owner = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    mirror = starts[owner] + starts[owner + 1] - 1 - np.arange(len(owner))
+    last = -_first_ticks(starts, -masses.hi[mirror], -masses.lo[mirror], matches[:, ::-1].copy(), width)
+    return first, last, first != _NONE
+
+
+@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _next_possible(starts, lo, hi, event, tick):  # type: ignore[no-untyped-def]
+    """First tick of positive mass at or after `tick`."""
+    for b in range(starts[event], starts[event + 1]):
+        if hi[b] >= tick:
+            return max(lo[b], tick)
+    return _NONE
+
+
+@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _first_ticks(starts, lo, hi, matches, window):  # type: ignore[no-untyped-def]
+    result = np.empty(matches.shape[0], dtype=np.int64)
+    for row in range(matches.shape[0]):
+        tick = lo[starts[matches[row, 0]]]
+        while tick != _NONE:
+            tick = _next_possible(starts, lo, hi, matches[row, 0], tick)
+            last = tick
+            for position in range(1, matches.shape[1]):
+                if last != _NONE:
+                    last = _next_possible(starts, lo, hi, matches[row, position], last + 1)
+            if tick == _NONE or last == _NONE:
+                tick = _NONE
+            elif window > 0 and last - tick >= window:
+                tick = last - window + 1
+                continue
+            break
+        result[row] = tick
+    return result

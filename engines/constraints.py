@@ -1,0 +1,124 @@
+"""A pattern as a system of difference constraints over the ticks of its events.
+
+SEQ is `t_i - t_j <= -1`, WITHIN is `t_l - t_1 <= W - 1`, a timing constraint is one more edge
+(semantics, "One idea underneath").  Closing the system under addition (Floyd and Warshall) makes
+every implied bound explicit, so that one look at the raw intervals of the bound events gives each
+event's valid interval.
+
+    name here          in ZDI10, section 5.1
+    lower, upper       e.lower, e.upper   uncertainty interval, ticks, both ends included
+    valid_lower        vlb                valid lower bound
+    valid_upper        vub                valid upper bound
+
+Runs inside Spark workers: imports NumPy only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cepctl.engines.types import Flags, Ticks
+
+UNBOUNDED = 2**62
+"""Stands for "no constraint"; a real bound is smaller in absolute value."""
+
+
+def closed_system(
+    block_of: Sequence[int], window: int | None, edges: Sequence[tuple[int, int, int]] = ()
+) -> Ticks:
+    """Close the constraints of a pattern.
+
+    Parameters
+    ----------
+    block_of
+        For each variable the number of its block: variables of a later block come strictly
+        later, those of one block (AND) are unordered.
+    window
+        W in ticks, None for none.
+    edges
+        Further constraints (i, j, c): t_i - t_j <= c ticks.
+
+    Returns
+    -------
+    Shape (l, l), int64: entry [i, j] bounds `t_i - t_j` from above.  Negative on the diagonal
+    where the system has no solution.
+
+    Examples
+    --------
+    >>> closed_system([0, 1, 2], window=4).tolist()
+    [[0, -1, -2], [2, 0, -1], [3, 2, 0]]
+    """
+    count = len(block_of)
+    bound = np.full((count, count), UNBOUNDED, dtype=np.int64)
+    np.fill_diagonal(bound, 0)
+    for i in range(count):
+        for j in range(count):
+            if i != j and window is not None:
+                bound[i, j] = min(bound[i, j], window - 1, UNBOUNDED)
+            if block_of[i] < block_of[j]:
+                bound[i, j] = min(bound[i, j], -1)
+    for i, j, limit in edges:
+        bound[i, j] = min(bound[i, j], max(-UNBOUNDED, min(UNBOUNDED, limit)))
+    for k in range(count):
+        through = np.minimum(bound[:, k, None] + bound[None, k, :], UNBOUNDED)
+        open_end = (bound[:, k, None] == UNBOUNDED) | (bound[None, k, :] == UNBOUNDED)
+        bound = np.minimum(bound, np.where(open_end, UNBOUNDED, np.maximum(through, -UNBOUNDED)))
+    return bound
+
+
+def shifted(ticks: Ticks, amount: int) -> Ticks:
+    """Add `amount` to every tick, saturating at the ends of int64.
+
+    Examples
+    --------
+    >>> shifted(np.array([2**63 - 2, 5]), 10).tolist()
+    [9223372036854775807, 15]
+    """
+    limits = np.iinfo(np.int64)
+    if amount >= 0:
+        return np.where(ticks > limits.max - amount, limits.max, ticks + amount)
+    return np.where(ticks < limits.min - amount, limits.min, ticks + amount)
+
+
+def valid_bounds(lower: Ticks, upper: Ticks, system: Ticks) -> tuple[Ticks, Ticks]:
+    """Valid intervals of the events of candidate matches.
+
+    Parameters
+    ----------
+    lower, upper
+        Uncertainty intervals, shape (n, l): row i is a candidate match, column j the event of
+        variable j; not modified.
+    system
+        Closed system of the l variables, shape (l, l).
+
+    Returns
+    -------
+    valid_lower, valid_upper
+        Shape (n, l).  Where masses have no holes, row i can happen iff all of its intervals are
+        non-empty, and then each end is reached in some world.
+
+    Examples
+    --------
+    >>> system = closed_system([0, 1, 2], window=4)
+    >>> lower, upper = valid_bounds(np.array([[1, 3, 3]]), np.array([[5, 5, 5]]), system)
+    >>> lower.tolist(), upper.tolist()
+    ([[1, 3, 4]], [[3, 4, 5]])
+    """
+    count = system.shape[0]
+    valid_lower, valid_upper = lower.copy(), upper.copy()
+    for i in range(count):
+        for j in range(count):
+            if i == j or system[i, j] >= UNBOUNDED:
+                continue
+            limit = int(system[i, j])
+            np.minimum(valid_upper[:, i], shifted(upper[:, j], limit), out=valid_upper[:, i])
+            np.maximum(valid_lower[:, j], shifted(lower[:, i], -limit), out=valid_lower[:, j])
+    return valid_lower, valid_upper
+
+
+def possible(valid_lower: Ticks, valid_upper: Ticks) -> Flags:
+    """Rows whose valid intervals are all non-empty."""
+    flags: Flags = (valid_lower <= valid_upper).all(axis=1)
+    return flags

@@ -1,0 +1,64 @@
+"""Collapsed matches put in their one order, with the signature as text.
+
+The same for every runner, so that runner, slices and parallelism change no byte.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_DECIMALS = 9
+
+
+def match_text(signature: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """Signatures as text: ids separated by a blank, those of a Kleene group by `+`.
+
+    `%`, blank and `+` inside ids are percent-encoded, so that the text is unambiguous.
+
+    Examples
+    --------
+    >>> nested = pa.array([[["a 1"], ["b1", "b2"]]], pa.list_(pa.list_(pa.string())))
+    >>> match_text(nested).to_pylist()
+    ['a%201 b1+b2']
+    """
+    if isinstance(signature, pa.ChunkedArray):
+        signature = signature.combine_chunks()
+    if isinstance(signature, pa.ChunkedArray):
+        signature = pa.concat_arrays(signature.chunks)
+    inner = signature.flatten()
+    ids = inner.flatten()
+    for raw, encoded in (("%", "%25"), (" ", "%20"), ("+", "%2B")):
+        ids = pc.replace_substring(ids, raw, encoded)
+    groups = pc.binary_join(pa.ListArray.from_arrays(_offsets(inner), ids), "+")
+    return pc.binary_join(pa.ListArray.from_arrays(_offsets(signature), groups), " ")
+
+
+def _offsets(lists: pa.ListArray) -> pa.Array:
+    """Offsets of a list array into its own flattened values, also where it is a slice."""
+    return pc.subtract(lists.offsets, lists.offsets[0]) if len(lists) else pa.array([0], pa.int32())
+
+
+def ordered(matches: pa.Table, top: int | None = None) -> pa.Table:
+    """Sort by confidence (to 9 decimals, descending), start and match; add the column `match`.
+
+    Parameters
+    ----------
+    matches
+        Table with the columns signature, start, end, confidence and those of RETURN.
+    top
+        Keep only so many rows; None keeps all.
+    """
+    if not matches.num_rows:
+        return matches.add_column(0, "match", pa.array([], pa.string()))
+    matches = matches.add_column(0, "match", match_text(matches.column("signature")))
+    keys = pa.table(
+        {
+            "confidence": pc.round(matches.column("confidence"), _DECIMALS),
+            "start": matches.column("start"),
+            "match": matches.column("match"),
+        }
+    )
+    by = [("confidence", "descending"), ("start", "ascending"), ("match", "ascending")]
+    order = pc.sort_indices(keys, by)
+    return matches.take(order if top is None else order[:top])
