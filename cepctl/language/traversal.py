@@ -1,0 +1,87 @@
+"""Walking and rewriting expressions; their height is bounded by the parser, so plain recursion serves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from typing import Any, get_args
+
+from cepctl.language.ast import (
+    Aggregate,
+    Allen,
+    Attribute,
+    Binary,
+    ComponentPattern,
+    EventTime,
+    Expression,
+    Pattern,
+    Variable,
+)
+
+_NODES = get_args(Expression)
+
+
+def children(expression: Expression) -> Iterator[Expression]:
+    """The expressions directly inside, in the order of the text."""
+    for each in fields(expression):
+        value = getattr(expression, each.name)
+        for child in value if isinstance(value, tuple) else (value,):
+            if isinstance(child, _NODES):
+                yield child
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """The expression and all inside it, in the order of the text."""
+    yield expression
+    for child in children(expression):
+        yield from walk(child)
+
+
+def rewrite(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """A copy in which `change` was applied to every expression, the innermost first."""
+    changed: dict[str, Any] = {}
+    for each in fields(expression):
+        value = getattr(expression, each.name)
+        if isinstance(value, _NODES):
+            changed[each.name] = rewrite(value, change)
+        elif isinstance(value, tuple) and value and isinstance(value[0], _NODES):
+            changed[each.name] = tuple(rewrite(child, change) for child in value)
+    return change(replace(expression, **changed) if changed else expression)
+
+
+def conjuncts(expression: Expression | None) -> Iterator[Expression]:
+    """What a condition joins by AND at its top, in the order of the text.
+
+    Examples
+    --------
+    >>> from cepctl.language.parser import parse_expression
+    >>> len(list(conjuncts(parse_expression("x = 1 AND (y = 2 OR z = 3) AND u = 4"))))
+    3
+    """
+    if isinstance(expression, Binary) and expression.operator == "AND":
+        yield from conjuncts(expression.left)
+        yield from conjuncts(expression.right)
+    elif expression is not None:
+        yield expression
+
+
+def variables_read(expression: Expression) -> list[str]:
+    """Names of the variables that an expression reads, each once, in the order of the text."""
+    names: dict[str, None] = {}
+    for each in walk(expression):
+        if isinstance(each, Allen):
+            names[each.left] = names[each.right] = None
+        elif isinstance(each, Variable):
+            names[each.name] = None
+        elif isinstance(each, Attribute | EventTime | Aggregate):
+            names[each.variable] = None
+    return list(names)
+
+
+def components_of(pattern: Pattern) -> Iterator[ComponentPattern]:
+    """All components of a pattern, in the order of the text."""
+    if isinstance(pattern, ComponentPattern):
+        yield pattern
+    else:
+        for part in pattern.parts:
+            yield from components_of(part)
