@@ -7,6 +7,7 @@ occur in the batch, each in its natural type (int64, float64, string, bool):
     integers, within 64 bits         int64
     numbers, some of them float      float64
     any other mix, larger integers   string
+    nothing but nulls                null
 
 An attribute named like a column of the event table or of raw events gets the prefix `attr:`.
 """
@@ -29,10 +30,14 @@ _TAKEN = RAW_COLUMNS.keys() | FIXED_COLUMNS.keys()
 
 @dataclass
 class EventBatches:
-    """The events of one file that wait for their batch; numbers them from 1 as they come."""
+    """The events of one file that wait for their batch; numbers them from 1 as they come.
+
+    `types` fixes the columns of attributes whose type the format itself prescribes.
+    """
 
     options: ReadOptions
     size: int = BATCH_EVENTS
+    types: Mapping[str, pa.DataType] = field(default_factory=dict)
     _numbered: int = 0
     _fixed: dict[str, list[Value]] = field(default_factory=lambda: {name: [] for name in RAW_COLUMNS})
     _attributes: list[Mapping[str, Value]] = field(default_factory=list)
@@ -77,7 +82,9 @@ class EventBatches:
         names = dict.fromkeys(name for row in self._attributes for name in row)
         for name in names:
             values = [row.get(name) for row in self._attributes]
-            columns[column_name(name)] = natural_array(values)
+            columns[column_name(name)] = (
+                pa.array(values, self.types[name]) if name in self.types else natural_array(values)
+            )
         self._fixed = {name: [] for name in RAW_COLUMNS}
         self._attributes = []
         return pa.RecordBatch.from_pydict(columns)
@@ -103,11 +110,13 @@ def natural_array(values: Sequence[Value]) -> pa.Array:
     ['int64', 'double', 'bool', 'string', 'string']
     """
     kinds = {type(value) for value in values} - {type(None)}
+    if not kinds:
+        return pa.nulls(len(values))
     if kinds == {bool}:
         return pa.array(values, pa.bool_())
     if kinds == {int} and all(value is None or TICK_MIN <= int(value) <= TICK_MAX for value in values):
         return pa.array(values, pa.int64())
-    if kinds and kinds <= {int, float}:
+    if kinds <= {int, float}:
         numbers = [_as_float(value) for value in values]
         if float in kinds and None not in {n for n, v in zip(numbers, values, strict=True) if v is not None}:
             return pa.array(numbers, pa.float64())

@@ -18,10 +18,13 @@ class Chunks:
     ----------
     damage
         What the decompressor had to say when it could not go on; None while all is well.
+    read_bytes
+        How many bytes were handed over so far.
     """
 
     stream: IO[bytes]
     damage: str | None = None
+    read_bytes: int = 0
 
     def __iter__(self) -> Iterator[bytes]:
         # read() would drop the bytes before the damage, read1() hands them over first.
@@ -40,6 +43,7 @@ class Chunks:
                 return
             if not chunk:
                 return
+            self.read_bytes += len(chunk)
             yield chunk
 
 

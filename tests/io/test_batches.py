@@ -49,4 +49,11 @@ def test_mixed_values_become_text_as_arrow_writes_it() -> None:
     assert natural_array([1, 2.5]).to_pylist() == [1.0, 2.5]
     assert natural_array([10**400, 2.5]).to_pylist() == [str(10**400), "2.5"]
     assert natural_array([1, True]).to_pylist() == ["1", "true"]
-    assert natural_array([None]).type == pa.string()
+    assert natural_array([None]).type == pa.null()
+
+
+def test_a_format_can_fix_the_type_of_an_attribute_that_a_batch_has_no_value_of() -> None:
+    rows = EventBatches(ReadOptions(), types={"value": pa.float64()})
+    rows.add("A", 0, {"value": None, "other": None})
+    batch = rows.take()
+    assert (batch.column("value").type, batch.column("other").type) == (pa.float64(), pa.null())
