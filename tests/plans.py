@@ -1,0 +1,50 @@
+"""Small streams of events and queries over them, for tests that read as examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+
+import pyarrow as pa
+
+from cepctl.schema import FIXED_COLUMNS
+
+ATTRIBUTES: dict[str, pa.DataType] = {"x": pa.int64(), "k": pa.string(), "g": pa.string()}
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event of a test: uniform over [lower, upper], or `pmf` as buckets (lo, hi, p)."""
+
+    event_id: str
+    event_type: str
+    lower: int
+    upper: int
+    pmf: tuple[tuple[int, int, float], ...] | None = None
+    x: int | None = None
+    k: str | None = None
+    g: str | None = None
+
+    def __repr__(self) -> str:
+        """Only what differs from the defaults, so that a failing example is short."""
+        shown = [repr(getattr(self, f.name)) for f in fields(self)[:4]]
+        rest = {f.name: getattr(self, f.name) for f in fields(self)[4:]}
+        shown += [f"{name}={value!r}" for name, value in rest.items() if value is not None]
+        return f"Event({', '.join(shown)})"
+
+
+def histogram(event_id: str, event_type: str, *pmf: tuple[int, int, float]) -> Event:
+    """An event whose interval is that of its buckets."""
+    return Event(event_id, event_type, min(lo for lo, _, _ in pmf), max(hi for _, hi, _ in pmf), pmf)
+
+
+def event_table(events: Iterable[Event]) -> pa.Table:
+    """The event table of some test events, in the given order."""
+    rows = list(events)
+    columns: dict[str, pa.Array] = {}
+    for name, kind in {**FIXED_COLUMNS, **ATTRIBUTES}.items():
+        values = [getattr(row, name, None) for row in rows]
+        if name == "pmf":
+            values = [v and [{"lo": lo, "hi": hi, "p": p} for lo, hi, p in v] for v in values]
+        columns[name] = pa.array(values, kind)
+    return pa.table(columns)
