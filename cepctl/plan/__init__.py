@@ -1,1 +1,7 @@
-"""Planning: a query resolved against an event schema, and how it will be run."""
+"""From a parsed query to what the engines run."""
+
+from __future__ import annotations
+
+from cepctl.plan.analyze import analyze
+
+__all__ = ["analyze"]

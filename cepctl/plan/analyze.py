@@ -1,0 +1,221 @@
+"""A query resolved against an event schema: the plan that engines run and `explain` prints.
+
+All problems of a query come in one error.  A predicate that names a variable which one branch of
+an OR lacks does not apply to the readings without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from cepctl.language.ast import (
+    NOWHERE,
+    Aggregate,
+    Attribute,
+    ComponentPattern,
+    Constant,
+    Duration,
+    EventTime,
+    Expression,
+    Query,
+    Span,
+    Strategy,
+)
+from cepctl.language.messages import QueryProblem, line_and_column, nearest_names
+from cepctl.language.tokens import tokenize
+from cepctl.language.traversal import components_of, conjuncts, rewrite, walk
+from cepctl.plan.checking import READABLE_COLUMNS, Checker
+from cepctl.plan.contradictions import never_matches
+from cepctl.plan.plan import Alternative, EventSchema, Plan
+from cepctl.plan.predicates import Conjunct, alternative_of, ordered_variables
+from cepctl.plan.problems import Problems
+from cepctl.plan.readings import Names, readings_of
+from cepctl.plan.returns import return_columns
+from cepctl.plan.support import check_support
+from cepctl.plan.timings import differences, duration_ticks, is_timing
+from cepctl.schema import MILLISECOND, TimeUnit
+
+
+def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
+    """Resolve a query.
+
+    Parameters
+    ----------
+    query
+        From `cepctl.language.parser.parse`.
+    schema
+        What is known of the events; None checks neither attributes nor types and counts in ticks of
+        1 ms, as `explain` does without events.
+
+    Raises
+    ------
+    QuerySemanticError
+        If names, types or times in it do not fit together or do not fit the events.
+    UnsupportedQueryError
+        If it uses a construct that is refused by name.
+    QueryTooLargeError
+        If its ORs multiply beyond a bound.
+
+    Examples
+    --------
+    >>> from cepctl.language.parser import parse
+    >>> plan = analyze(parse("PATTERN SEQ(A a, B b) WHERE a.x > 5 AND a.k = b.k WITHIN 2 s"))
+    >>> plan.window, plan.attributes, len(plan.alternatives[0].components[0].filters)
+    (2000, ('k', 'x'), 1)
+    """
+    problems = Problems(query.text)
+    analysis = _Analysis(query, schema, schema.time_unit if schema else MILLISECOND, problems)
+    readings = readings_of(query.pattern, problems)
+    names = Names(readings, problems)
+    where = tuple(analysis.conjuncts(names))
+    analysis.check_clauses(names)
+    window = analysis.window()
+    columns = return_columns(query, Checker(names, schema, problems, "RETURN"))
+    problems.raise_if_any()
+
+    read = [*(each.expression for each in where), *(column.expression for column in columns)]
+    ordered = ordered_variables(read)
+    alternatives = tuple(
+        _with_usable_keys(alternative_of(reading, where, ordered, problems), schema) for reading in readings
+    )
+    strategy = query.strategy.strategy if query.strategy else Strategy.SKIP_TILL_ANY_MATCH
+    for reading, alternative in zip(readings, alternatives, strict=True):
+        check_support(reading, alternative, strategy, window, query, problems)
+    problems.raise_if_any()
+    reasons = [never_matches(alternative, query.partition_by, window) for alternative in alternatives]
+    possible = tuple(a for a, why in zip(alternatives, reasons, strict=True) if why is None)
+    return Plan(
+        query=query,
+        time_unit=analysis.unit,
+        alternatives=possible or alternatives,
+        strategy=strategy,
+        window=window,
+        partition_by=query.partition_by,
+        minimum_confidence=query.confidence,
+        returns=columns,
+        attributes=_attributes(query, read),
+        warnings=(*analysis.warnings(), *_impossible(alternatives, reasons, bool(possible))),
+        never=None if possible else reasons[0],
+    )
+
+
+@dataclass(frozen=True)
+class _Analysis:
+    """One run of the analyzer: the query, what is known of the events, the problems so far."""
+
+    query: Query
+    schema: EventSchema | None
+    unit: TimeUnit
+    problems: Problems
+
+    def conjuncts(self, names: Names) -> Iterator[Conjunct]:
+        """The conjuncts of WHERE, checked; timing constraints with what they say in ticks."""
+        checker = Checker(names, self.schema, self.problems, "WHERE")
+        for expression in conjuncts(self.query.where):
+            if not is_timing(expression):
+                counted = self._in_ticks(expression)
+                checker.condition(counted)
+                yield Conjunct(counted)
+                continue
+            for each in walk(expression):
+                if isinstance(each, EventTime):
+                    checker.value(each)
+            try:
+                yield Conjunct(expression, differences(expression, self.unit))
+            except QueryProblem as problem:
+                self.problems.error(problem.problem.span, problem.problem.message)
+
+    def _in_ticks(self, expression: Expression) -> Expression:
+        """Beside `a.lower` and `a.upper`, which are ticks, a duration is its number of ticks."""
+        if not any(
+            isinstance(each, EventTime) and each.which in ("lower", "upper") for each in walk(expression)
+        ):
+            return expression
+
+        def change(each: Expression) -> Expression:
+            if not isinstance(each, Duration):
+                return each
+            try:
+                return Constant(duration_ticks(each, self.unit), each.span)
+            except QueryProblem as problem:
+                self.problems.error(problem.problem.span, problem.problem.message)
+                return Constant(0, each.span)
+
+        return rewrite(expression, change)
+
+    def check_clauses(self, names: Names) -> None:
+        """[attr] against the schema, and the variables that a strategy lists."""
+        checker = Checker(names, self.schema, self.problems, "WHERE")
+        for name in self.query.partition_by:
+            checker.attribute(name, _key_span(self.query.text, name))
+        strategy = self.query.strategy
+        for variable in strategy.variables if strategy else ():
+            assert strategy is not None
+            names.resolve(variable, strategy.span, self.problems)
+
+    def window(self) -> int | None:
+        if self.query.within is None:
+            return None
+        try:
+            return duration_ticks(self.query.within, self.unit)
+        except QueryProblem as problem:
+            self.problems.error(problem.problem.span, problem.problem.message)
+            return None
+
+    def warnings(self) -> Iterator[str]:
+        """Types that no event has, with the existing types nearest to them."""
+        counts = self.schema.type_counts if self.schema else None
+        if counts is None:
+            return
+        seen: set[str] = set()
+        for component in components_of(self.query.pattern):
+            for name in component.event_types:
+                if name not in counts and name not in seen:
+                    seen.add(name)
+                    yield self._unknown_type(name, component, list(counts))
+
+    def _unknown_type(self, name: str, component: ComponentPattern, known: list[str]) -> str:
+        line, column = line_and_column(self.query.text, component.span.start)
+        nearest = nearest_names(name, known)
+        hint = f"; the nearest types are {', '.join(nearest)}" if nearest else ""
+        return f"line {line}, column {column}: no event has the type '{name}'{hint}"
+
+
+def _with_usable_keys(alternative: Alternative, schema: EventSchema | None) -> Alternative:
+    """Only columns of one type are join keys: 1 = 1.0 holds, but their bytes differ."""
+    types = schema.attributes if schema else {}
+    usable = (
+        each
+        for each in alternative.equalities
+        if types.get(each.left_attribute) == types.get(each.right_attribute)
+    )
+    return replace(alternative, equalities=tuple(usable))
+
+
+def _key_span(text: str, name: str) -> Span:
+    """Where `[attr]` or PARTITION BY names an attribute."""
+    tokens, _ = tokenize(text)
+    for before, token in pairwise(tokens):
+        if token.value == name and (before.is_symbol("[", ",") or before.is_word("BY")):
+            return token.span
+    return NOWHERE
+
+
+def _attributes(query: Query, read: list[Expression]) -> tuple[str, ...]:
+    names = set(query.partition_by)
+    for expression in read:
+        for each in walk(expression):
+            if isinstance(each, Attribute | Aggregate) and each.name is not None:
+                names.add(each.name)
+    return tuple(sorted(names - set(READABLE_COLUMNS)))
+
+
+def _impossible(
+    alternatives: tuple[Alternative, ...], reasons: list[str | None], others: bool
+) -> Iterator[str]:
+    for alternative, why in zip(alternatives, reasons, strict=True):
+        if why is not None and others:
+            shown = ", ".join(component.variable for component in alternative.components)
+            yield f"the reading ({shown}) of the pattern can never match: {why}"

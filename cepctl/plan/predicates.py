@@ -1,0 +1,164 @@
+"""Sorting the conjuncts of WHERE by what an engine does with them, for one reading of the pattern.
+
+reads                                              becomes
+one component, its own attributes                  a filter of the component
+several components                                 a link, checked when the last of them is bound
+b[i-1], b[1..i-1], b[first], b[last]               a link over the order of a group
+avg(b[].x) and the like                            a link that filters the finished group
+a.time                                             a timing constraint
+a component that this reading does not have        nothing: it does not apply to the reading
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from cepctl.language.ast import (
+    Aggregate,
+    Attribute,
+    Binary,
+    Constant,
+    EventTime,
+    Expression,
+    Variable,
+)
+from cepctl.language.traversal import rewrite, variables_read, walk
+from cepctl.plan.plan import Alternative, Component, Equality, Link, Scope, Timing
+from cepctl.plan.problems import Problems
+from cepctl.plan.readings import Reading, component_name
+from cepctl.plan.timings import Difference
+
+
+@dataclass(frozen=True)
+class Conjunct:
+    """One conjunct of WHERE; `differences` is what it says about times, None for a value predicate."""
+
+    expression: Expression
+    differences: tuple[Difference, ...] | None = None
+
+
+@dataclass
+class _Sorted:
+    filters: dict[int, list[Expression]] = field(default_factory=dict)
+    links: list[Link] = field(default_factory=list)
+    equalities: list[Equality] = field(default_factory=list)
+    timings: list[Timing] = field(default_factory=list)
+
+
+def alternative_of(
+    reading: Reading, conjuncts: Sequence[Conjunct], ordered: frozenset[str], problems: Problems
+) -> Alternative:
+    """One reading with the predicates that apply to it.
+
+    `ordered` holds the lower-case names of the Kleene variables that WHERE or RETURN reads in order.
+    """
+    names = [component_name(component) for component in reading.components]
+    index = {name.lower(): i for i, name in enumerate(names)}
+    found = _Sorted()
+    for conjunct in conjuncts:
+        if all(name.lower() in index for name in variables_read(conjunct.expression)):
+            _sort(conjunct, reading, index, found, problems)
+    components = tuple(
+        Component(
+            name,
+            component.event_types,
+            component.negated,
+            component.kleene,
+            component.kleene and name.lower() in ordered,
+            tuple(found.filters.get(i, ())),
+        )
+        for i, (name, component) in enumerate(zip(names, reading.components, strict=True))
+    )
+    return Alternative(
+        components, reading.blocks, tuple(found.links), tuple(found.equalities), tuple(found.timings)
+    )
+
+
+def ordered_variables(expressions: Sequence[Expression]) -> frozenset[str]:
+    """Lower-case names of the Kleene variables that some expression reads in their order."""
+    return frozenset(name for each in expressions for name in _read_in_order(each))
+
+
+def resolved(expression: Expression, names: Mapping[str, str]) -> Expression:
+    """The expression with its variables spelt as in the plan; `names` maps from lower case."""
+
+    def change(each: Expression) -> Expression:
+        if isinstance(each, Attribute | EventTime | Aggregate):
+            return replace(each, variable=names.get(each.variable.lower(), each.variable))
+        if isinstance(each, Variable):
+            return replace(each, name=names.get(each.name.lower(), each.name))
+        return each
+
+    return rewrite(expression, change)
+
+
+def _sort(
+    conjunct: Conjunct, reading: Reading, index: Mapping[str, int], found: _Sorted, problems: Problems
+) -> None:
+    if conjunct.differences is not None:
+        _sort_differences(conjunct, reading, index, found, problems)
+        return
+    names = {name: component_name(reading.components[i]) for name, i in index.items()}
+    expression = resolved(conjunct.expression, names)
+    read = sorted({index[name.lower()] for name in variables_read(expression)})
+    scope = _scope(expression)
+    if len(read) <= 1 and scope is Scope.EVENT:
+        # A condition that reads no event holds or fails for all: any component may carry it.
+        carrier = read[0] if read else _first_positive(reading)
+        found.filters.setdefault(carrier, []).append(expression)
+        return
+    decides = _decides(read, reading, conjunct.expression, problems)
+    found.links.append(Link(expression, tuple(read), decides, scope))
+    found.equalities.extend(_equality(expression, index))
+
+
+def _sort_differences(
+    conjunct: Conjunct, reading: Reading, index: Mapping[str, int], found: _Sorted, problems: Problems
+) -> None:
+    read = sorted({index[name.lower()] for name in variables_read(conjunct.expression)})
+    _decides(read, reading, conjunct.expression, problems)
+    for difference in conjunct.differences or ():
+        if difference.left is None and difference.right is None:
+            found.filters.setdefault(_first_positive(reading), []).append(Constant(False))
+            continue
+        ends = [None if name is None else index[name] for name in (difference.left, difference.right)]
+        found.timings.append(Timing(ends[0], ends[1], difference.bound, difference.not_equal))
+
+
+def _scope(expression: Expression) -> Scope:
+    if next(_read_in_order(expression), None) is not None:
+        return Scope.ORDER
+    if any(isinstance(each, Aggregate) for each in walk(expression)):
+        return Scope.GROUP
+    return Scope.EVENT
+
+
+def _read_in_order(expression: Expression) -> Iterator[str]:
+    for each in walk(expression):
+        if isinstance(each, Attribute | EventTime):
+            if each.member in ("previous", "first", "last"):
+                yield each.variable.lower()
+        elif isinstance(each, Aggregate) and each.before:
+            yield each.variable.lower()
+
+
+def _decides(read: Sequence[int], reading: Reading, expression: Expression, problems: Problems) -> int:
+    negated = [i for i in read if reading.components[i].negated]
+    if len(negated) > 1:
+        problems.error(
+            expression.span, "a condition may name one negated component: events that are absent do not meet"
+        )
+    return negated[0] if negated else max(read, default=0)
+
+
+def _first_positive(reading: Reading) -> int:
+    return next((i for i, component in enumerate(reading.components) if not component.negated), 0)
+
+
+def _equality(expression: Expression, index: Mapping[str, int]) -> Iterator[Equality]:
+    match expression:
+        case Binary("=", Attribute() as left, Attribute() as right):
+            sides = index[left.variable.lower()], index[right.variable.lower()]
+            if sides[0] != sides[1] and {left.member, right.member} <= {None, "each"}:
+                yield Equality(sides[0], left.name, sides[1], right.name)

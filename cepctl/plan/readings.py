@@ -1,0 +1,175 @@
+"""The OR-free readings of a pattern, and the variables that they bind.
+
+OR distributes over SEQ and AND; SEQ in SEQ and AND in AND are flattened.  Negated and repeated
+composites, and what AND may not hold, are refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import product
+
+from cepctl.errors import QueryTooLargeError
+from cepctl.language.ast import ComponentPattern, Composite, Pattern, Span
+from cepctl.language.messages import did_you_mean, name_list
+from cepctl.plan.problems import Problems
+
+MAX_READINGS = 64
+MAX_COMPONENTS = 64
+
+Block = tuple[ComponentPattern, ...]
+"""One component, or the members of an AND group."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One OR-free reading: blocks of components in time order."""
+
+    parts: tuple[Block, ...]
+
+    @property
+    def components(self) -> tuple[ComponentPattern, ...]:
+        return tuple(component for block in self.parts for component in block)
+
+    @property
+    def blocks(self) -> tuple[tuple[int, ...], ...]:
+        """Indexes of the components, block by block."""
+        indexes = iter(range(len(self.components)))
+        return tuple(tuple(next(indexes) for _ in block) for block in self.parts)
+
+
+def component_name(component: ComponentPattern) -> str:
+    """Variable of a component in the plan: in lower case, or its types where it is unnamed."""
+    if component.variable is not None:
+        return component.variable.lower()
+    return "|".join(component.event_types) or "*"
+
+
+def readings_of(pattern: Pattern, problems: Problems) -> tuple[Reading, ...]:
+    """All readings, in the order of the text; what is refused goes to `problems`.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If there are more than MAX_READINGS, or one has more than MAX_COMPONENTS components.
+    """
+    found = tuple(Reading(blocks) for blocks in _expand(pattern, problems))
+    for reading in found:
+        _check_names(reading.components, problems)
+        if all(component.negated for component in reading.components):
+            problems.error(pattern.span, "no positive component: a match needs an event that is there")
+    return found
+
+
+def _expand(pattern: Pattern, problems: Problems) -> list[tuple[Block, ...]]:
+    if isinstance(pattern, ComponentPattern):
+        if pattern.negated and pattern.kleene:
+            problems.error(pattern.span, "'+' says nothing about events that are absent; write it without +")
+        return [((pattern,),)]
+    _refuse_composite(pattern, problems)
+    parts = [_expand(part, problems) for part in pattern.parts]
+    if pattern.operator == "OR":
+        _check_count(sum(map(len, parts)))
+        return [reading for part in parts for reading in part]
+    combined: list[tuple[Block, ...]] = [()]
+    for part in parts:
+        _check_count(len(combined) * len(part))
+        combined = [before + reading for before, reading in product(combined, part)]
+        _check_size(combined)
+    if pattern.operator == "AND" and len(pattern.parts) > 1:
+        combined = [(_and_group(pattern, blocks, problems),) for blocks in combined]
+    return combined
+
+
+def _check_count(count: int) -> None:
+    if count > MAX_READINGS:
+        raise QueryTooLargeError(f"the ORs of the pattern give more than {MAX_READINGS} combinations")
+
+
+def _check_size(readings: Iterable[tuple[Block, ...]]) -> None:
+    if any(sum(map(len, blocks)) > MAX_COMPONENTS for blocks in readings):
+        raise QueryTooLargeError(f"the pattern has more than {MAX_COMPONENTS} components in one reading")
+
+
+def _refuse_composite(pattern: Composite, problems: Problems) -> None:
+    if pattern.negated:
+        hint = "; write !A|B x for either type" if pattern.operator == "OR" else ""
+        problems.refuse(pattern.span, f"a negated {pattern.operator}: !{pattern.operator}(...){hint}")
+    if pattern.kleene:
+        hint = "; write A|B+ x[] for either type" if pattern.operator == "OR" else ""
+        problems.refuse(pattern.span, f"a repeated {pattern.operator}: {pattern.operator}(...)+{hint}")
+    if pattern.operator == "ISEQ":
+        problems.refuse(pattern.span, "interval events: ISEQ(...)")
+
+
+def _and_group(pattern: Composite, blocks: Iterable[Block], problems: Problems) -> Block:
+    members = tuple(component for block in blocks for component in block)
+    if any(
+        isinstance(part, Composite) and part.operator == "SEQ" and len(part.parts) > 1
+        for part in pattern.parts
+    ):
+        problems.refuse(pattern.span, "SEQ inside AND")
+    for member in members:
+        if member.negated:
+            problems.refuse(member.span, "negation inside AND")
+        if member.kleene:
+            problems.refuse(member.span, "Kleene plus inside AND")
+    return members
+
+
+def _check_names(components: Iterable[ComponentPattern], problems: Problems) -> None:
+    seen: dict[str, ComponentPattern] = {}
+    for component in components:
+        name = component_name(component)
+        other = seen.setdefault(name.lower(), component)
+        if other is component:
+            continue
+        if component.variable is None and other.variable is None:
+            problems.error(
+                component.span, f"a second unnamed '{name}': name both, as in {name} x1, {name} x2"
+            )
+        else:
+            problems.error(
+                component.span, f"a second component called '{name}' (case counts for nothing in variables)"
+            )
+
+
+@dataclass(frozen=True)
+class Binding:
+    """What a query knows of a variable, whichever reading binds it."""
+
+    name: str
+    kleene: bool
+    negated: bool
+
+
+class Names:
+    """The variables of all readings, found without regard to case."""
+
+    def __init__(self, readings: Iterable[Reading], problems: Problems) -> None:
+        self.bindings: dict[str, Binding] = {}
+        for reading in readings:
+            for component in reading.components:
+                self._bind(component, problems)
+
+    def _bind(self, component: ComponentPattern, problems: Problems) -> None:
+        name = component_name(component)
+        binding = Binding(name, component.kleene, component.negated)
+        known = self.bindings.setdefault(name.lower(), binding)
+        if (known.kleene, known.negated) != (binding.kleene, binding.negated):
+            problems.error(
+                component.span, f"'{name}' is bound differently in another part of the OR: with + or ! there"
+            )
+
+    def find(self, name: str) -> Binding | None:
+        return self.bindings.get(name.lower())
+
+    def resolve(self, name: str, span: Span, problems: Problems) -> Binding | None:
+        """The binding of a variable; an unknown one goes to `problems`."""
+        found = self.find(name)
+        if found is None:
+            known = [binding.name for binding in self.bindings.values()]
+            nearest = did_you_mean(name, known) or f"; the pattern has {name_list(known)}"
+            problems.error(span, f"no variable '{name}' in the pattern{nearest}")
+        return found

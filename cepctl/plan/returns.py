@@ -1,0 +1,43 @@
+"""The columns of RETURN: their names, resolved expressions and Arrow types."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from cepctl.language.ast import Attribute, Expression, MatchField, Query
+from cepctl.plan.checking import Checker
+from cepctl.plan.plan import ReturnColumn
+from cepctl.plan.predicates import resolved
+from cepctl.plan.value_types import ValueType, to_arrow
+
+MATCH_COLUMNS = ("match", "start", "end", "confidence")
+"""Columns that every row of matches has before those of RETURN."""
+
+
+def return_columns(query: Query, checker: Checker) -> tuple[ReturnColumn, ...]:
+    """Check RETURN and give its columns; problems are collected by the checker.
+
+    `start`, `end` and `confidence` without an alias name columns that every match has, and add none.
+    """
+    columns: dict[str, ReturnColumn] = {}
+    names = {low: binding.name for low, binding in checker.names.bindings.items()}
+    for item in query.returns:
+        kind = checker.value(item.expression)
+        if kind is ValueType.DURATION:
+            checker.problems.error(item.span, "a duration cannot be returned")
+        if isinstance(item.expression, MatchField) and item.alias is None:
+            continue
+        name = item.alias if item.alias is not None else item.text
+        if name in columns or name in MATCH_COLUMNS:
+            checker.problems.error(item.span, f"a second column '{name}': name it otherwise with AS")
+            continue
+        expression = resolved(item.expression, names)
+        columns[name] = ReturnColumn(name, expression, _column_type(expression, kind, checker))
+    return tuple(columns.values())
+
+
+def _column_type(expression: Expression, kind: ValueType, checker: Checker) -> pa.DataType:
+    schema = checker.schema
+    if schema is not None and isinstance(expression, Attribute) and expression.name in schema.attributes:
+        return schema.attributes[expression.name]
+    return to_arrow(kind)

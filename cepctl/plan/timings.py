@@ -1,0 +1,180 @@
+"""Timing constraints: comparisons of uncertain times become difference constraints in ticks.
+
+`b.time - a.time <= 5 s` is t(b) - t(a) <= 5000 where a tick is 1 ms.  Strict comparisons and
+constants between two ticks are rounded to the whole tick that means the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from fractions import Fraction
+from math import ceil, floor
+
+from cepctl.language.ast import (
+    COMPARISONS,
+    Between,
+    Binary,
+    Constant,
+    Duration,
+    EventTime,
+    Expression,
+    Span,
+    Unary,
+)
+from cepctl.language.messages import QueryProblem
+from cepctl.language.printer import duration_text
+from cepctl.language.traversal import walk
+from cepctl.schema import TICK_MAX, TICK_MIN, TimeUnit
+
+_FRACTION = re.compile(r"(?<=:\d\d)[.,](\d{1,30})(?!\d)")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """`t(left) - t(right) <= bound` in ticks over variables; None stands for the constant 0."""
+
+    left: str | None
+    right: str | None
+    bound: int
+    not_equal: bool = False
+
+
+@dataclass
+class _Sum:
+    """A linear form: times with their sign, ISO constants counted, and ticks."""
+
+    times: Counter[str] = field(default_factory=Counter)
+    instants: int = 0
+    ticks: Fraction = Fraction(0)
+
+
+def is_timing(expression: Expression) -> bool:
+    """Whether an expression reads the uncertain tick of an event."""
+    return any(isinstance(each, EventTime) and each.which == "time" for each in walk(expression))
+
+
+def differences(expression: Expression, unit: TimeUnit) -> tuple[Difference, ...]:
+    """The difference constraints that one conjunct of WHERE stands for.
+
+    A conjunct that always holds gives none; one that never holds gives `0 - 0 <= -1`.
+
+    Raises
+    ------
+    QueryProblem
+        If it is no timing constraint, or a duration is no whole number of ticks.
+    """
+    match expression:
+        case Binary(operator, left, right, span) if operator in COMPARISONS:
+            return tuple(_compare(left, operator, right, span, unit))
+        case Between(operand, low, high, False, span):
+            return (*_compare(operand, ">=", low, span, unit), *_compare(operand, "<=", high, span, unit))
+        case _:
+            raise QueryProblem(
+                expression.span,
+                "a timing constraint is one comparison, joined to the others by AND; "
+                "it cannot stand inside OR, NOT or IN",
+            )
+
+
+def duration_ticks(duration: Duration, unit: TimeUnit) -> int:
+    """Length in ticks, at most TICK_MAX; raises QueryProblem unless it is a whole number."""
+    if duration.microseconds is None:
+        return min(duration.ticks or 0, TICK_MAX)
+    ticks = duration.microseconds / unit.microseconds
+    if ticks.denominator != 1:
+        raise QueryProblem(
+            duration.span, f"{duration_text(duration)} is no whole number of ticks: one tick is {unit}"
+        )
+    return min(int(ticks), TICK_MAX)
+
+
+def _compare(
+    left: Expression, operator: str, right: Expression, span: Span, unit: TimeUnit
+) -> Iterator[Difference]:
+    total = _Sum()
+    _add(left, 1, total, unit)
+    _add(right, -1, total, unit)
+    signs = {variable: sign for variable, sign in total.times.items() if sign}
+    if sum(signs.values()) + total.instants != 0 or len(signs) > 2 or any(abs(s) > 1 for s in signs.values()):
+        raise QueryProblem(
+            span,
+            "a time may only be compared with another time or an ISO constant, plus or minus a duration, "
+            "as in b.time - a.time <= 5 s",
+        )
+    later = next((variable for variable, sign in signs.items() if sign > 0), None)
+    earlier = next((variable for variable, sign in signs.items() if sign < 0), None)
+    yield from _bounded(later, earlier, operator, -total.ticks)
+
+
+def _bounded(later: str | None, earlier: str | None, operator: str, bound: Fraction) -> Iterator[Difference]:
+    """`t(later) - t(earlier) operator bound` in whole ticks."""
+    if later is None and earlier is None:
+        holds = {"<": bound > 0, "<=": bound >= 0, ">": bound < 0, ">=": bound <= 0,
+                 "=": bound == 0, "<>": bound != 0}[operator]  # fmt: skip
+        if not holds:
+            yield Difference(None, None, -1)
+        return
+    if operator == "<>":
+        if bound.denominator == 1:
+            yield Difference(later, earlier, _saturated(int(bound)), not_equal=True)
+        return
+    if operator in ("<", "<=", "="):
+        yield Difference(later, earlier, _saturated(ceil(bound) - 1 if operator == "<" else floor(bound)))
+    if operator in (">", ">=", "="):
+        yield Difference(earlier, later, _saturated(ceil(-bound) - 1 if operator == ">" else floor(-bound)))
+
+
+def _saturated(ticks: int) -> int:
+    return max(TICK_MIN, min(TICK_MAX, ticks))
+
+
+def _add(expression: Expression, sign: int, total: _Sum, unit: TimeUnit) -> None:
+    match expression:
+        case EventTime(variable, "time", member, span):
+            if member not in (None, "each"):
+                raise QueryProblem(
+                    span,
+                    "in a timing constraint a group stands for each of its members: write "
+                    f"{variable}[i].time",
+                )
+            total.times[variable.lower()] += sign
+        case Duration():
+            total.ticks += sign * duration_ticks(expression, unit)
+        case Constant(str() as text):
+            total.instants += sign
+            total.ticks += sign * _instant(text, expression.span) / unit.microseconds
+        case Binary("+" | "-" as operator, left, right):
+            _add(left, sign, total, unit)
+            _add(right, sign if operator == "+" else -sign, total, unit)
+        case Unary("+" | "-" as operator, operand):
+            _add(operand, sign if operator == "+" else -sign, total, unit)
+        case Constant(int() | float()):
+            raise QueryProblem(
+                expression.span, "this number needs a unit, as in 5 s or 5 ticks, to be compared with times"
+            )
+        case _:
+            raise QueryProblem(
+                expression.span, "only times, ISO constants and durations may stand beside a.time"
+            )
+
+
+def _instant(text: str, span: Span) -> Fraction:
+    """Microseconds since the epoch of an ISO 8601 constant; without a zone it is UTC."""
+    found = _FRACTION.search(text)
+    whole = text[: found.start()] + text[found.end() :] if found else text
+    try:
+        moment = datetime.fromisoformat(whole.strip())
+    except (ValueError, OverflowError):
+        raise QueryProblem(
+            span, f"'{text[:40]}' is no ISO 8601 time, such as '2015-10-18T18:01:47Z'"
+        ) from None
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    elapsed = aware - _EPOCH
+    rest = Fraction(int(found[1]), 10 ** len(found[1])) if found else Fraction(0)
+    return (elapsed.days * 86_400 + elapsed.seconds + rest) * 1_000_000 + elapsed.microseconds
