@@ -29,6 +29,7 @@ from cepctl.io.rescaling import rescaled
 from cepctl.schema import META_TIME_UNIT, TimeUnit
 
 INFERRED = {b"cepctl.infer": b"type"}
+_KEPT_OF_DATASETS = ("source", "zone_seconds")
 _BLOCK_BYTES = 4 << 20
 _BLOCK_ROWS = 65_536
 _SHOWN = 200
@@ -269,7 +270,8 @@ def _json_column(values: list[Any]) -> pa.Array:
 class ParquetReader:
     """Any Parquet file with the columns of an event file.
 
-    A part of an ingested dataset keeps its `source`, and its ticks are those of its own time unit.
+    A part of an ingested dataset keeps `source` and the zones of its times; its ticks are counted in
+    its own time unit.
     """
 
     name = "parquet"
@@ -290,7 +292,7 @@ class ParquetReader:
             taken = 0
             for batch in file.iter_batches(_BLOCK_ROWS):
                 names = [
-                    name if own_unit and name == "source" else attribute_name(name)
+                    name if own_unit and name in _KEPT_OF_DATASETS else attribute_name(name)
                     for name in batch.schema.names
                 ]
                 numbers = taken + 1 + np.arange(len(batch), dtype=np.int64)

@@ -93,7 +93,7 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
         "event_id": _given_ids(rows.columns.get("event_id"), count),
         "event_type": _renamed(types, options),
         "time": pa.array(instants.microseconds, mask=~instants.known).cast(TIME_TYPE),
-        "zone_seconds": pa.array(instants.zone_seconds, pa.int32()),
+        "zone_seconds": _zones(rows, instants),
         "before": pa.array(np.zeros(count, np.int64)),
         "after": pa.array(instants.after),
         "lower": pa.array(lower, mask=~given),
@@ -103,7 +103,7 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
     for name, (ticks, known) in ends.items():
         columns[name] = pa.array(ticks, mask=~known)
     for name, column in rows.columns.items():
-        if name not in RESERVED:
+        if name not in RESERVED and name != "zone_seconds":
             columns[name] = column
     batch = pa.RecordBatch.from_pydict(columns)
     return _without_rejects(batch, causes, rows, source, report)
@@ -111,6 +111,13 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
 
 def _ends(rows: Rows) -> list[str]:
     return [name for name in ("end_lower", "end_upper") if name in rows.columns]
+
+
+def _zones(rows: Rows, instants: Instants) -> pa.Array:
+    """Offsets from UTC; a part of a dataset gives them, since its times have lost their zone."""
+    if "zone_seconds" in rows.columns:
+        return pc.fill_null(rows.columns["zone_seconds"], 0).cast(pa.int32())
+    return pa.array(instants.zone_seconds, pa.int32())
 
 
 def _flags(column: pa.Array) -> Flags:

@@ -25,10 +25,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "language": {"errors", "schema"},
     "plan": {"errors", "schema", "language"},
     "io": {"errors", "schema"},
-    "uncertainty": {"errors", "schema", "language", "plan"},
+    "uncertainty": {"errors", "schema", "language", "plan", "engines"},
     "session": {"errors"},
     "engines": {"errors", "schema", "language", "plan"},
     "ingest": {"errors", "schema", "language", "plan", "io", "uncertainty", "session"},
+    "dataset": {"errors", "schema", "language", "plan", "io", "uncertainty", "ingest"},
     "render": {"errors", "schema", "language", "plan"},
 }
 TOP = {"cli", "__main__"}  # may import every part

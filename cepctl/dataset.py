@@ -1,0 +1,246 @@
+"""Events for a query: ingested datasets, plain event files and raw logs, opened alike.
+
+Everything that is no dataset yet goes through the ingest into a temporary dataset, so a query on a
+raw log sees exactly what a query on the ingested log would.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from cepctl.errors import EventSchemaError
+from cepctl.ingest.jobs import SUCCESS, IngestOptions, IngestSummary, ingest
+from cepctl.ingest.kinds import Kind, converted, unified
+from cepctl.io.locations import Location
+from cepctl.io.rescaling import rescaled
+from cepctl.plan.plan import EventSchema
+from cepctl.schema import FIXED_COLUMNS, META_TIME_UNIT, META_TYPE_COUNTS, PMF_TYPE, TimeUnit
+
+STANDARD_INPUT = "-"
+_KINDS = {pa.bool_(): Kind.BOOL, pa.int64(): Kind.INT, pa.float64(): Kind.FLOAT, pa.string(): Kind.STRING}
+
+
+@dataclass(frozen=True)
+class StoredDataset:
+    """A dataset on disk: its Parquet parts in order, their schema and what their metadata says."""
+
+    location: Location
+    parts: tuple[str, ...]
+    schema: pa.Schema
+    time_unit: TimeUnit
+    type_counts: dict[str, int]
+
+
+@dataclass(frozen=True)
+class EventInputs:
+    """Opened events of one or more inputs.
+
+    `schema` holds the attributes of all inputs in one type each and the finest time unit;
+    `summary` what was said while raw input was ingested, None when there was none.
+    """
+
+    datasets: tuple[StoredDataset, ...]
+    schema: EventSchema
+    summary: IngestSummary | None = None
+
+    def read(self, attributes: Sequence[str] | None = None) -> pa.Table:
+        """All events as one table sorted by (lower, event_id).
+
+        Parameters
+        ----------
+        attributes
+            The attributes to read, None for all.
+
+        Returns
+        -------
+        pa.Table
+            The fixed columns (cepctl.schema.FIXED_COLUMNS) in their order, then the attributes as
+            they were asked for, in the types of `schema`.  Ticks are counted in its time unit.
+
+        Raises
+        ------
+        EventSchemaError
+            If no input has such an attribute, or two inputs hold events with the same id.
+        """
+        names = list(self.schema.attributes if attributes is None else attributes)
+        for name in names:
+            if name not in self.schema.attributes:
+                raise EventSchemaError(_missing(name, self.schema))
+        tables = [_events(dataset, names, self.schema) for dataset in self.datasets]
+        table = pa.concat_tables(tables)
+        if len(tables) == 1:
+            return table.combine_chunks()
+        _refuse_duplicates(table)
+        order = pc.sort_indices(table, sort_keys=[("lower", "ascending"), ("event_id", "ascending")])
+        return table.take(order).combine_chunks()
+
+
+@contextmanager
+def open_events(paths: Sequence[str], options: IngestOptions | None = None) -> Iterator[EventInputs]:
+    r"""Open datasets, plain event files and raw logs for one query.
+
+    Raw input is ingested (by this process) into a temporary directory, which is gone when the
+    context ends.  `-` is standard input: CSV or JSONL.
+
+    Raises
+    ------
+    EventSchemaError
+        If a dataset is incomplete (it has no completion marker) or an input is no event file.
+    LogFormatError
+        If an input is missing, damaged beyond what is borne, or of no known format.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "events.csv")
+    >>> _ = file.write_text("event_type,lower,upper,task\nA,1,5,t1\n")
+    >>> with open_events([str(file)]) as events:
+    ...     events.read(["task"]).select(["event_id", "lower", "task"]).to_pylist()
+    [{'event_id': 'events.csv#1', 'lower': 1, 'task': 't1'}]
+    """
+    stored = [opened for path in paths if (opened := stored_dataset(path)) is not None]
+    raw = [path for path in paths if stored_dataset(path) is None]
+    scratch = tempfile.mkdtemp(prefix="cepctl-") if raw else None
+    try:
+        summary = None
+        if scratch is not None:
+            output = str(Path(scratch, "events"))
+            summary = ingest(spooled(raw, scratch), output, options or IngestOptions())
+            ingested = stored_dataset(output)
+            assert ingested is not None
+            stored.append(ingested)
+        yield EventInputs(tuple(stored), _common_schema(stored), summary)
+    finally:
+        if scratch is not None:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def read_schema(paths: Sequence[str], options: IngestOptions | None = None) -> EventSchema:
+    """The schema of `open_events`, for a single look."""
+    with open_events(paths, options) as events:
+        return events.schema
+
+
+def read_events(
+    paths: Sequence[str], attributes: Sequence[str] | None = None, options: IngestOptions | None = None
+) -> pa.Table:
+    """The table of `open_events(...).read(attributes)`, for a single look."""
+    with open_events(paths, options) as events:
+        return events.read(attributes)
+
+
+def stored_dataset(path: str) -> StoredDataset | None:
+    """The ingested dataset at a path; None when something else, or nothing, is there.
+
+    Raises
+    ------
+    EventSchemaError
+        If the dataset has no completion marker, so that parts may be missing.
+    """
+    if path == STANDARD_INPUT:
+        return None
+    location = Location.of(path)
+    filesystem, directory = location.resolve()
+    if filesystem.get_file_info(directory).type is not fs.FileType.Directory:
+        return None
+    entries = filesystem.get_file_info(fs.FileSelector(directory))
+    parts = sorted(entry.path for entry in entries if entry.path.endswith(".parquet"))
+    if not parts:
+        return None
+    try:
+        schema = pq.read_schema(parts[0], filesystem=filesystem)
+    except (pa.ArrowInvalid, OSError):
+        return None
+    metadata = schema.metadata or {}
+    if META_TIME_UNIT not in metadata:
+        return None
+    if not any(entry.base_name == SUCCESS for entry in entries):
+        raise EventSchemaError(
+            f"{path}: the dataset is incomplete, it has no {SUCCESS}; ingest it again or copy it whole"
+        )
+    counts = json.loads(metadata.get(META_TYPE_COUNTS, b"{}"))
+    unit = TimeUnit.parse(metadata[META_TIME_UNIT].decode())
+    return StoredDataset(location, tuple(parts), schema, unit, counts)
+
+
+def spooled(paths: Sequence[str], directory: str) -> list[str]:
+    """The paths with standard input, where it is among them, copied to a file of the directory."""
+    if STANDARD_INPUT not in paths:
+        return list(paths)
+    copy = Path(directory, "stdin")
+    with copy.open("wb") as stream:
+        shutil.copyfileobj(sys.stdin.buffer, stream)
+    return [str(copy) if path == STANDARD_INPUT else path for path in paths]
+
+
+def _common_schema(datasets: Sequence[StoredDataset]) -> EventSchema:
+    kinds: dict[str, set[Kind]] = {}
+    counts: Counter[str] = Counter()
+    for dataset in datasets:
+        counts.update(dataset.type_counts)
+        for column in dataset.schema:
+            if column.name not in FIXED_COLUMNS:
+                kinds.setdefault(column.name, set()).add(_KINDS[column.type])
+    units = [dataset.time_unit for dataset in datasets]
+    attributes = {name: _arrow_type(unified(kinds[name])) for name in sorted(kinds)}
+    return EventSchema(
+        attributes, min(units, key=lambda unit: unit.microseconds), dict(sorted(counts.items()))
+    )
+
+
+def _arrow_type(kind: Kind) -> pa.DataType:
+    return next(arrow for arrow, known in _KINDS.items() if known is kind)
+
+
+def _events(dataset: StoredDataset, names: Sequence[str], schema: EventSchema) -> pa.Table:
+    """The events of one dataset in the common time unit and types."""
+    filesystem, _ = dataset.location.resolve()
+    present = [name for name in names if name in dataset.schema.names]
+    columns = [*FIXED_COLUMNS, *present]
+    table = pa.concat_tables(
+        pq.ParquetFile(part, filesystem=filesystem).read(columns=columns) for part in dataset.parts
+    ).replace_schema_metadata(None)
+    # Parquet names the list's elements in its own way.
+    table = table.set_column(table.column_names.index("pmf"), "pmf", table.column("pmf").cast(PMF_TYPE))
+    table = rescaled(table, dataset.time_unit, schema.time_unit)
+    for name in names:
+        target = schema.attributes[name]
+        if name in present:
+            values = converted(table.column(name), _KINDS[target])
+            table = table.set_column(table.column_names.index(name), name, values)
+        else:
+            table = table.append_column(name, pa.nulls(len(table), target))
+    return table.select([*FIXED_COLUMNS, *names])
+
+
+def _refuse_duplicates(table: pa.Table) -> None:
+    counts = table.group_by("event_id").aggregate([("event_id", "count")])
+    repeated = counts.filter(pc.greater(counts.column("event_id_count"), 1))
+    if len(repeated):
+        name = pc.min(repeated.column("event_id")).as_py()
+        raise EventSchemaError(
+            f"{len(repeated):,} event ids occur in more than one input, such as '{name}'; ingest the inputs "
+            "together, or give each event an id of its own"
+        )
+
+
+def _missing(name: str, schema: EventSchema) -> str:
+    near = get_close_matches(name, schema.attributes, 1)
+    if near:
+        return f"no event has the attribute '{name}'; did you mean '{near[0]}'?"
+    known = ", ".join(schema.attributes) or "none"
+    return f"no event has the attribute '{name}' (attributes: {known})"

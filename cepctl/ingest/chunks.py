@@ -1,0 +1,137 @@
+"""Raw events between reading and writing: Parquet chunks of bounded size, one sequence per file.
+
+A chunk holds the fixed columns, the RAW_ columns that assigning intervals needs, and the attributes
+that occur in it.  Its rows are sorted by (lower, event_id), so that any range of the dataset is one
+slice of every chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.ingest.kinds import ARROW_TYPES, Kind, kinds_of, simple, unified
+from cepctl.io.reading import RAW_COLUMNS
+from cepctl.schema import ATTRIBUTE_PREFIX, FIXED_COLUMNS
+
+RAW_PREFIX = "cepctl.raw."
+RAW_NUMBER = RAW_PREFIX + "number"
+RAW_ZONE = RAW_PREFIX + "zone_seconds"
+RAW_BEFORE = RAW_PREFIX + "before"
+RAW_AFTER = RAW_PREFIX + "after"
+ZONE_ATTRIBUTE = "zone_seconds"
+_RAW_ONLY = RAW_COLUMNS.keys() - FIXED_COLUMNS.keys()
+
+SORT_KEYS = [("lower", "ascending"), ("event_id", "ascending")]
+
+
+@dataclass(frozen=True)
+class AttributeFacts:
+    """Of one attribute in one chunk: the kinds of its values and how many there are."""
+
+    kinds: frozenset[Kind]
+    values: int
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A chunk on disk: where, how many rows, and what the schema needs to know."""
+
+    path: str
+    rows: int
+    attributes: Mapping[str, AttributeFacts]
+    zoned: bool
+
+
+def raw_table(batch: pa.RecordBatch, name: str) -> pa.Table:
+    """A reader's batch with all fixed columns and simple attributes; ids and source filled in.
+
+    The id made up for an event is the name of its file, `#` and its number there.
+    """
+    numbers = batch.column("number").cast(pa.string())
+    made_up = pc.binary_join_element_wise(pa.scalar(name), numbers, "#")
+    columns: dict[str, pa.Array] = {}
+    fields: list[pa.Field] = []
+    for column, kind in FIXED_COLUMNS.items():
+        known = column in batch.schema.names
+        columns[column] = batch.column(column).cast(kind) if known else pa.nulls(len(batch), kind)
+    columns["event_id"] = pc.coalesce(columns["event_id"], made_up)
+    columns["source"] = pc.coalesce(columns["source"], pa.scalar(name))
+    for raw in sorted(_RAW_ONLY):
+        columns[RAW_PREFIX + raw] = batch.column(raw).cast(pa.int64())
+    fields.extend(pa.field(column, values.type) for column, values in columns.items())
+    for field in batch.schema:
+        if field.name not in RAW_COLUMNS and field.name not in FIXED_COLUMNS:
+            values = simple(pa.chunked_array([batch.column(field.name)])).combine_chunks()
+            attribute = _attribute(field.name)
+            columns[attribute] = values
+            fields.append(pa.field(attribute, values.type, metadata=field.metadata))
+    return pa.table(list(columns.values()), schema=pa.schema(fields))
+
+
+def _attribute(column: str) -> str:
+    """Readers also prefix what collides with a raw column; in the event table it does not."""
+    bare = column.removeprefix(ATTRIBUTE_PREFIX)
+    return bare if bare in _RAW_ONLY and bare != ZONE_ATTRIBUTE else column
+
+
+def is_attribute(column: str) -> bool:
+    """Whether a column of a chunk is an attribute."""
+    return column not in FIXED_COLUMNS and not column.startswith(RAW_PREFIX)
+
+
+def joined(tables: Sequence[pa.Table]) -> tuple[pa.Table, dict[str, AttributeFacts]]:
+    """Tables of one file as one, every attribute in one type, with the facts of its attributes."""
+    names = dict.fromkeys(name for table in tables for name in table.column_names)
+    columns: dict[str, pa.ChunkedArray] = {}
+    fields: list[pa.Field] = []
+    facts: dict[str, AttributeFacts] = {}
+    for name in names:
+        present = [table for table in tables if name in table.column_names]
+        field = present[0].schema.field(name)
+        if is_attribute(name):
+            kinds = frozenset[Kind]().union(
+                *(kinds_of(t.schema.field(name), t.column(name)) for t in present)
+            )
+            field = _common_field(name, [table.schema.field(name) for table in present], kinds)
+            valid = sum(len(table) - table.column(name).null_count for table in present)
+            facts[name] = AttributeFacts(kinds, valid)
+        fields.append(field)
+        columns[name] = pa.chunked_array(
+            [piece for table in tables for piece in _pieces(table, name, field)],
+            field.type,
+        )
+    return pa.table(columns, schema=pa.schema(fields)), facts
+
+
+def _common_field(name: str, fields: Sequence[pa.Field], kinds: frozenset[Kind]) -> pa.Field:
+    """The field that holds all: as it is where all agree, else in the kind that unifies them."""
+    typed = [field for field in fields if not pa.types.is_null(field.type)]
+    if typed and all(field.type == typed[0].type for field in typed):
+        return typed[0]
+    return pa.field(name, ARROW_TYPES[unified(kinds)])
+
+
+def _pieces(table: pa.Table, name: str, field: pa.Field) -> list[pa.Array]:
+    if name not in table.column_names:
+        return [pa.nulls(len(table), field.type)]
+    column = table.column(name)
+    if column.type == field.type:
+        return list(column.chunks)
+    if pa.types.is_null(column.type):
+        return [pa.nulls(len(table), field.type)]
+    return list(column.cast(field.type).chunks)
+
+
+def sorted_events(table: pa.Table) -> pa.Table:
+    """Rows by (lower, event_id), ids by code point; equal keys keep their order."""
+    return table.take(pc.sort_indices(table, sort_keys=SORT_KEYS))
+
+
+def is_zoned(table: pa.Table) -> bool:
+    """Whether some time was written in a zone other than UTC."""
+    return bool(np.any(table.column(RAW_ZONE).to_numpy() != 0))

@@ -1,0 +1,273 @@
+"""The whole way from PATHs to an event dataset, which appears at once or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from cepctl import __version__
+from cepctl.errors import CepctlError, JobError, LogFormatError, UsageError
+from cepctl.ingest.ordering import Order, order
+from cepctl.ingest.reading import FileResult, ReadTask, read_file
+from cepctl.ingest.runners import LocalRunner, Runner
+from cepctl.ingest.schemas import DatasetSchema, unify
+from cepctl.ingest.writing import PartTask, write_part
+from cepctl.io.formats import open_log, reader_named
+from cepctl.io.locations import InputFile, Location, list_inputs
+from cepctl.io.reading import ReadOptions, Reject
+from cepctl.io.times import named_zone
+from cepctl.schema import (
+    META_MODEL,
+    META_TIME_UNIT,
+    META_TYPE_COUNTS,
+    META_VERSION,
+    MILLISECOND,
+    TimeUnit,
+)
+from cepctl.uncertainty.model import UncertaintyModel
+
+SUCCESS = "_SUCCESS"
+REJECTS_ALLOWED = 10
+REJECTED_SHARE = 0.001
+_SAMPLED = 5
+
+
+@dataclass(frozen=True)
+class IngestOptions:
+    """Choices of the user.
+
+    `max_errors` is how many rejects are borne, None for the larger of 10 and 0.1 % of the records;
+    `rejects` the CSV file that they are written to.  The time unit of `read` is chosen anew: the
+    model's, else the finest that the files declare, else 1 ms.
+    """
+
+    input_format: str | None = None
+    read: ReadOptions = field(default_factory=ReadOptions)
+    model: UncertaintyModel = field(default_factory=UncertaintyModel)
+    max_errors: int | None = None
+    rejects: str | None = None
+    overwrite: bool = False
+
+
+@dataclass(frozen=True)
+class IngestSummary:
+    """What an ingest did; `notices` are for people, `rejects` in order of files."""
+
+    files: int
+    records: int
+    events: int
+    time_unit: TimeUnit
+    type_counts: dict[str, int]
+    skipped: Counter[str]
+    rejects: tuple[Reject, ...]
+    notices: tuple[str, ...]
+
+
+def ingest(
+    paths: Sequence[str], output: str, options: IngestOptions, runner: Runner | None = None
+) -> IngestSummary:
+    """Turn logs into an event dataset.
+
+    Parameters
+    ----------
+    paths
+        Files, directories and globs, on any filesystem that Arrow knows.
+    output
+        Directory of the dataset, written aside and renamed when it is whole.
+    options, runner
+        The user's choices, and who runs the tasks (None: this process).
+
+    Raises
+    ------
+    UsageError
+        If the output exists and may not be overwritten.
+    LogFormatError
+        If an input is unreadable or of no known format, or rejects exceed what is borne.
+    """
+    runner = runner or LocalRunner()
+    named_zone(options.read.time_zone)
+    if options.input_format is not None:
+        reader_named(options.input_format)
+    target = Location.of(output)
+    _refuse_existing(target, overwrite=options.overwrite)
+    files = list_inputs(paths)
+    unit = options.model.time_unit or _declared_unit(files) or MILLISECOND
+    with _aside(target) as (scratch, events):
+        read = replace(options.read, time_unit=unit)
+        tasks = [
+            ReadTask(file, number, scratch, read, options.model, options.input_format)
+            for number, file in enumerate(files)
+        ]
+        results = runner.run(read_file, tasks)
+        filesystem, directory = events.resolve()
+        ordered = order(results, filesystem)
+        schema = unify(results)
+        summary = _summary(results, ordered, schema, unit)
+        _bear_rejects(summary, options)
+        _write(directory, scratch, ordered, schema, _metadata(summary, options.model), runner)
+        with filesystem.open_output_stream(f"{directory}/{SUCCESS}"):
+            pass
+        _publish(events, target, overwrite=options.overwrite)
+    return summary
+
+
+def _declared_unit(files: Sequence[InputFile]) -> TimeUnit | None:
+    """The finest time unit that Parquet files among the input say they are counted in."""
+    units = []
+    for file in files:
+        with open_log(file.location) as log:
+            if log.head.startswith(b"PAR1") and log.stream.seekable():
+                try:
+                    metadata = pq.read_schema(log.stream).metadata or {}
+                except (pa.ArrowInvalid, OSError) as problem:
+                    raise LogFormatError(f"{file.name}: damaged Parquet: {problem}") from problem
+                if META_TIME_UNIT in metadata:
+                    units.append(TimeUnit.parse(metadata[META_TIME_UNIT].decode()))
+    return min(units, key=lambda unit: unit.microseconds, default=None)
+
+
+def _refuse_existing(target: Location, *, overwrite: bool) -> None:
+    filesystem, path = target.resolve()
+    kind = filesystem.get_file_info(path).type
+    if kind is fs.FileType.NotFound:
+        return
+    if not overwrite:
+        raise UsageError(f"{target.uri} exists; choose another output, or replace it with --overwrite")
+    is_dataset = filesystem.get_file_info(f"{path}/{SUCCESS}").type is fs.FileType.File
+    if kind is not fs.FileType.Directory or not (is_dataset or _is_empty(filesystem, path)):
+        raise UsageError(f"{target.uri} is no event dataset, so --overwrite does not replace it")
+
+
+def _is_empty(filesystem: fs.FileSystem, path: str) -> bool:
+    return not filesystem.get_file_info(fs.FileSelector(path))
+
+
+@contextmanager
+def _aside(target: Location) -> Iterator[tuple[Location, Location]]:
+    """Directories beside the target for chunks and for the finished dataset; gone afterwards."""
+    filesystem, path = target.resolve()
+    base = f"{path.rstrip('/')}.partial-{uuid.uuid4().hex[:12]}"
+    try:
+        for name in ("chunks", "events"):
+            filesystem.create_dir(f"{base}/{name}", recursive=True)
+        yield target.beside(f"{base}/chunks"), target.beside(f"{base}/events")
+    except CepctlError:
+        raise
+    except OSError as problem:
+        raise JobError(f"cannot write {target.uri}: {problem}") from problem
+    finally:
+        if filesystem.get_file_info(base).type is fs.FileType.Directory:
+            filesystem.delete_dir(base)
+
+
+def _publish(events: Location, target: Location, *, overwrite: bool) -> None:
+    """Rename the finished dataset to its place; an old one is only deleted once the new one is there."""
+    _refuse_existing(target, overwrite=overwrite)
+    filesystem, source = events.resolve()
+    _, path = target.resolve()
+    path = path.rstrip("/")
+    if filesystem.get_file_info(path).type is fs.FileType.NotFound:
+        filesystem.move(source, path)
+        return
+    old = f"{source}.replaced"
+    filesystem.move(path, old)
+    filesystem.move(source, path)
+    filesystem.delete_dir(old)
+
+
+def _write(
+    directory: str,
+    scratch: Location,
+    ordered: Order,
+    schema: DatasetSchema,
+    metadata: dict[bytes, bytes],
+    runner: Runner,
+) -> None:
+    tasks = [
+        PartTask(f"{directory}/part-{number:05d}.parquet", scratch, slices, schema, metadata)
+        for number, slices in enumerate(ordered.parts)
+    ]
+    runner.run(write_part, tasks)
+
+
+def _metadata(summary: IngestSummary, model: UncertaintyModel) -> dict[bytes, bytes]:
+    return {
+        META_TIME_UNIT: str(summary.time_unit).encode(),
+        META_VERSION: __version__.encode(),
+        META_MODEL: model.text.encode(),
+        META_TYPE_COUNTS: json.dumps(summary.type_counts, ensure_ascii=False).encode(),
+    }
+
+
+def _summary(
+    results: Sequence[FileResult], ordered: Order, schema: DatasetSchema, unit: TimeUnit
+) -> IngestSummary:
+    skipped = sum((result.skipped for result in results), ordered.skipped)
+    notices = [f"{result.name}: {warning}" for result in results for warning in result.warnings]
+    notices += [
+        f"{result.name}: every time is a local midnight, so each stands for its whole day"
+        for result in results
+        if result.day_grained
+    ]
+    return IngestSummary(
+        files=len(results),
+        records=sum(result.records for result in results),
+        events=sum(ordered.type_counts.values()),
+        time_unit=unit,
+        type_counts=ordered.type_counts,
+        skipped=skipped,
+        rejects=(*(reject for result in results for reject in result.rejects), *ordered.rejects),
+        notices=(*notices, *schema.warnings),
+    )
+
+
+def _bear_rejects(summary: IngestSummary, options: IngestOptions) -> None:
+    """Write the rejects where the user wants them; fail when there are too many."""
+    if options.rejects is not None:
+        write_rejects(options.rejects, summary.rejects)
+    borne = options.max_errors
+    if borne is None:
+        borne = max(REJECTS_ALLOWED, int(summary.records * REJECTED_SHARE))
+    if len(summary.rejects) > borne:
+        raise LogFormatError(
+            f"{len(summary.rejects):,} of {summary.records:,} records are bad, more than the {borne:,} that "
+            f"are borne; nothing was written\n{sampled(summary.rejects)}\n"
+            "  mend the input, see all with --rejects FILE, or bear more with --max-errors"
+        )
+
+
+def sampled(rejects: Sequence[Reject]) -> str:
+    """The first few rejects, one per line, for standard error."""
+    lines = []
+    for reject in rejects[:_SAMPLED]:
+        place = reject.source if reject.line is None else f"{reject.source}:{reject.line}"
+        lines.append(f"  {place}: {reject.cause}" + (f": {reject.text}" if reject.text else ""))
+    if len(rejects) > _SAMPLED:
+        lines.append(f"  ... and {len(rejects) - _SAMPLED:,} more")
+    return "\n".join(lines)
+
+
+def write_rejects(file: str, rejects: Sequence[Reject]) -> None:
+    """All rejects as CSV (source, line, cause, text), written aside and renamed."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(["source", "line", "cause", "text"])
+    rows.writerows([reject.source, reject.line, reject.cause, reject.text] for reject in rejects)
+    filesystem, path = Location.of(file).resolve()
+    aside = f"{path}.partial-{uuid.uuid4().hex[:12]}"
+    try:
+        with filesystem.open_output_stream(aside) as stream:
+            stream.write(text.getvalue().encode())
+        filesystem.move(aside, path)
+    except OSError as problem:
+        raise JobError(f"cannot write the rejects to {file}: {problem}") from problem

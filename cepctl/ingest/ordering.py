@@ -1,0 +1,156 @@
+"""The order of a dataset: which rows of which chunk make up which part, without repeated events.
+
+Only the keys of all events are held in memory here: lower, event id and type.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from cepctl.ingest.chunks import RAW_NUMBER, SORT_KEYS, Chunk
+from cepctl.ingest.reading import FileResult
+from cepctl.io.ganglia_xml import drop_repeated_samples
+from cepctl.io.reading import Reject
+
+PART_EVENTS = 1_000_000
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Rows start .. stop - 1 of a chunk, without the `dropped` ones."""
+
+    path: str
+    start: int
+    stop: int
+    dropped: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Order:
+    """The parts of a dataset in order, each as slices of chunks; what was left out, and the counts."""
+
+    parts: tuple[tuple[Slice, ...], ...]
+    type_counts: dict[str, int]
+    rejects: tuple[Reject, ...] = ()
+    skipped: Counter[str] = field(default_factory=Counter)
+
+
+def order(results: Sequence[FileResult], filesystem: fs.FileSystem) -> Order:
+    """Sort all events by (lower, event id) and cut them into parts of PART_EVENTS."""
+    chunks = [(number, chunk) for number, result in enumerate(results) for chunk in result.chunks]
+    if not chunks:
+        return Order(((),), {})
+    keys = _keys(chunks, filesystem)
+    keep = np.ones(len(keys), dtype=np.bool_)
+    skipped: Counter[str] = Counter()
+    repeated = _repeated_samples(keys, results, chunks, filesystem)
+    if repeated.any():
+        keep &= ~repeated
+        skipped["sample shown again by a later poll"] = int(repeated.sum())
+    rejects: tuple[Reject, ...] = ()
+    if any(result.ids_given for result in results):
+        duplicate = _duplicates(keys, keep)
+        keep &= ~duplicate
+        rejects = _duplicate_rejects(keys, duplicate, results)
+    kept = np.flatnonzero(keep)
+    # Chunks come in order of file names, so equal keys cannot depend on the runner either.
+    ordered = kept[pc.sort_indices(keys.select(["lower", "event_id"]).take(kept), sort_keys=SORT_KEYS)]
+    counts = pc.value_counts(keys.column("event_type").take(kept)).to_pylist()
+    type_counts = {entry["values"]: entry["counts"] for entry in counts}
+    return Order(_parts(ordered, keys, keep, chunks), dict(sorted(type_counts.items())), rejects, skipped)
+
+
+def _keys(chunks: Sequence[tuple[int, Chunk]], filesystem: fs.FileSystem) -> pa.Table:
+    """Keys of all events, in the order of files and chunks, with the place of each."""
+    tables = []
+    for place, (file, chunk) in enumerate(chunks):
+        names = ["lower", "event_id", "event_type", RAW_NUMBER]
+        table = pq.read_table(chunk.path, columns=names, filesystem=filesystem)
+        rows = np.arange(len(table), dtype=np.int64)
+        table = table.append_column("chunk", pa.array(np.full(len(table), place, np.int64)))
+        table = table.append_column("file", pa.array(np.full(len(table), file, np.int64)))
+        tables.append(table.append_column("row", pa.array(rows)))
+    return pa.concat_tables(tables).combine_chunks()
+
+
+def _duplicates(keys: pa.Table, keep: Flags) -> Flags:
+    """Events whose id an earlier event (in order of files, then of numbers) already has."""
+    duplicate = np.zeros(len(keys), dtype=np.bool_)
+    rows = np.flatnonzero(keep)
+    ids = keys.column("event_id").combine_chunks().dictionary_encode().indices.to_numpy()[rows]
+    ordered = np.lexsort(
+        (keys.column(RAW_NUMBER).to_numpy()[rows], keys.column("file").to_numpy()[rows], ids)
+    )
+    again = np.flatnonzero(ids[ordered][1:] == ids[ordered][:-1]) + 1
+    duplicate[rows[ordered[again]]] = True
+    return duplicate
+
+
+def _duplicate_rejects(keys: pa.Table, duplicate: Flags, results: Sequence[FileResult]) -> tuple[Reject, ...]:
+    columns = keys.select(["file", RAW_NUMBER, "event_id", "event_type"]).filter(pa.array(duplicate))
+    return tuple(
+        Reject(
+            results[row["file"]].name,
+            None,
+            "duplicate event_id",
+            f"record {row[RAW_NUMBER]}: event_id={row['event_id']}, event_type={row['event_type']}",
+        )
+        for row in columns.sort_by([("file", "ascending"), (RAW_NUMBER, "ascending")]).to_pylist()
+    )
+
+
+def _repeated_samples(
+    keys: pa.Table,
+    results: Sequence[FileResult],
+    chunks: Sequence[tuple[int, Chunk]],
+    filesystem: fs.FileSystem,
+) -> Flags:
+    """Samples of Ganglia that polls in several files show again."""
+    repeated = np.zeros(len(keys), dtype=np.bool_)
+    polled = [place for place, (file, _) in enumerate(chunks) if results[file].format == "ganglia"]
+    if len({chunks[place][0] for place in polled}) < 2:
+        return repeated
+    starts = np.cumsum([0, *(chunk.rows for _, chunk in chunks)])
+    tables = []
+    for place in polled:
+        names = ["node", "metric", "time"]
+        table = pq.read_table(chunks[place][1].path, columns=names, filesystem=filesystem)
+        rows = starts[place] + np.arange(len(table), dtype=np.int64)
+        tables.append(table.append_column("key", pa.array(rows)))
+    samples = pa.concat_tables(tables)
+    stay, _ = drop_repeated_samples(samples)
+    repeated[samples.column("key").to_numpy()] = True
+    repeated[stay.column("key").to_numpy()] = False
+    return repeated
+
+
+def _parts(
+    ordered: npt.NDArray[np.int64], keys: pa.Table, keep: Flags, chunks: Sequence[tuple[int, Chunk]]
+) -> tuple[tuple[Slice, ...], ...]:
+    places, rows = keys.column("chunk").to_numpy(), keys.column("row").to_numpy()
+    dropped: dict[int, npt.NDArray[np.int64]] = {
+        place: rows[(places == place) & ~keep] for place in np.unique(places[~keep])
+    }
+    parts = []
+    for start in range(0, max(len(ordered), 1), PART_EVENTS):
+        members = ordered[start : start + PART_EVENTS]
+        slices = []
+        for place in np.unique(places[members]):
+            own = rows[members[places[members] == place]]
+            first, last = int(own.min()), int(own.max())
+            gone = dropped.get(place, np.array([], dtype=np.int64))
+            inside = tuple(gone[(gone > first) & (gone < last)].tolist())
+            slices.append(Slice(chunks[place][1].path, first, last + 1, inside))
+        parts.append(tuple(slices))
+    return tuple(parts)

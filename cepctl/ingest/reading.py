@@ -1,0 +1,220 @@
+"""One file -> sorted chunks of events: the task that reads.
+
+Streams the file through its reader, gives every event its interval, and writes Parquet chunks of
+bounded size; what the whole file says (rejects, day grain, kinds of attributes) goes into the result.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from cepctl.errors import UncertaintyModelError
+from cepctl.ingest.chunks import (
+    RAW_AFTER,
+    RAW_BEFORE,
+    RAW_ZONE,
+    Chunk,
+    is_attribute,
+    is_zoned,
+    joined,
+    raw_table,
+    sorted_events,
+)
+from cepctl.ingest.kinds import converted, is_inferred, kinds_of, unified
+from cepctl.io.formats import OpenLog, open_log, reader_named, recognised_reader
+from cepctl.io.locations import InputFile, Location
+from cepctl.io.reading import Reader, ReadOptions, ReadReport, Reject
+from cepctl.schema import TimeUnit
+from cepctl.uncertainty.assign import DAY, RawTimes, assign
+from cepctl.uncertainty.model import Granularity, UncertaintyModel
+
+CHUNK_EVENTS = 200_000
+DAY_MICROSECONDS = DAY.microseconds
+DAY_GRAINED_FORMATS = frozenset({"xes"})
+
+
+@dataclass(frozen=True)
+class ReadTask:
+    """What reading one file needs; `scratch` is the directory that chunks are written to."""
+
+    file: InputFile
+    number: int
+    scratch: Location
+    options: ReadOptions
+    model: UncertaintyModel
+    input_format: str | None = None
+
+    @property
+    def unit(self) -> TimeUnit:
+        return self.options.time_unit
+
+
+@dataclass(frozen=True)
+class FileResult:
+    """What came of one file."""
+
+    name: str
+    format: str
+    chunks: tuple[Chunk, ...] = ()
+    records: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    rejects: tuple[Reject, ...] = ()
+    warnings: tuple[str, ...] = ()
+    ids_given: bool = False
+    day_grained: bool = False
+
+    @property
+    def events(self) -> int:
+        return sum(chunk.rows for chunk in self.chunks)
+
+
+def read_file(task: ReadTask) -> FileResult:
+    """Read one file into chunks.
+
+    Raises
+    ------
+    LogFormatError
+        If the file is of no known format or cannot be read at all.
+    """
+    with open_log(task.file.location) as log:
+        if not log.head:
+            return FileResult(task.file.name, "empty", warnings=("the file is empty",))
+        reader = _reader(task, log)
+        report = ReadReport()
+        batches = reader.read(log.stream, task.file.name, task.options, report)
+        result = _written(task, reader.name, batches, report)
+        if log.damage:
+            damage = Reject(task.file.name, None, f"the file is damaged: {log.damage}", "")
+            report.rejects.append(damage)
+            report.records += 1
+    return replace(
+        result,
+        records=report.records,
+        skipped=report.skipped,
+        rejects=tuple(report.rejects),
+        warnings=tuple(report.warnings),
+    )
+
+
+def _reader(task: ReadTask, log: OpenLog) -> Reader:
+    if task.input_format is not None:
+        return reader_named(task.input_format)
+    return recognised_reader(log.head, task.file.name)
+
+
+def _written(
+    task: ReadTask, format_name: str, batches: Iterator[pa.RecordBatch], report: ReadReport
+) -> FileResult:
+    """Gather batches into chunks and write them; chunks of a day-grained file are written twice."""
+    pending: list[pa.Table] = []
+    chunks: list[Chunk] = []
+    day_grained = format_name in DAY_GRAINED_FORMATS
+    ids_given = False
+
+    def flush() -> None:
+        table, _ = joined(pending)
+        chunks.append(_write(task, _with_intervals(task, table), len(chunks)))
+        pending.clear()
+
+    for batch in batches:
+        ids_given = ids_given or batch.column("event_id").null_count < len(batch)
+        table = _with_times(raw_table(batch, task.file.name), report, task.file.name)
+        day_grained = day_grained and _at_local_midnight(table)
+        pending.append(table)
+        if sum(map(len, pending)) >= CHUNK_EVENTS:
+            flush()
+    if any(map(len, pending)):
+        flush()
+    if day_grained:
+        chunks = [_rewritten(task, chunk, number) for number, chunk in enumerate(chunks)]
+    return FileResult(
+        task.file.name,
+        format_name,
+        tuple(chunks),
+        ids_given=ids_given,
+        day_grained=day_grained and bool(chunks),
+    )
+
+
+def _with_times(table: pa.Table, report: ReadReport, source: str) -> pa.Table:
+    """Events that have a time or an interval; the others are rejected."""
+    usable = pc.or_(pc.is_valid(table.column("time")), pc.is_valid(table.column("lower")))
+    bad = pc.invert(usable)
+    if not pc.any(bad).as_py():
+        return table
+    for row in table.filter(bad).select(["event_id", "event_type"]).to_pylist():
+        report.rejects.append(Reject(source, None, "no time", f"{row['event_type']} {row['event_id']}"))
+    return table.filter(usable)
+
+
+def _at_local_midnight(table: pa.Table) -> bool:
+    times = _microseconds(table)
+    zone = table.column(RAW_ZONE).to_numpy() * 1_000_000
+    return bool(np.all((times + zone) % DAY_MICROSECONDS == 0))
+
+
+def _microseconds(table: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    times = pc.fill_null(table.column("time").cast(pa.int64()), 0)
+    return np.asarray(times.to_numpy(), dtype=np.int64)
+
+
+def _with_intervals(task: ReadTask, table: pa.Table, default: Granularity | None = None) -> pa.Table:
+    """Fill lower, upper and pmf by the model, else by the defaults of the reader."""
+    lower, upper = (pc.fill_null(table.column(name), 0).to_numpy() for name in ("lower", "upper"))
+    times = RawTimes(
+        microseconds=_microseconds(table),
+        known=pc.is_valid(table.column("time")).to_numpy(),
+        zone_seconds=table.column(RAW_ZONE).to_numpy(),
+        before=table.column(RAW_BEFORE).to_numpy(),
+        after=table.column(RAW_AFTER).to_numpy(),
+        lower=lower,
+        upper=upper,
+        given=pc.is_valid(table.column("lower")).to_numpy(),
+        pmf=table.column("pmf").combine_chunks(),
+    )
+    try:
+        assigned = assign(times, _conditions(task, table), task.model.rules, task.unit, default)
+    except UncertaintyModelError as problem:
+        raise UncertaintyModelError(f"uncertainty model: {problem}") from problem
+    for name, values in (("lower", assigned.lower), ("upper", assigned.upper), ("pmf", assigned.pmf)):
+        table = table.set_column(table.column_names.index(name), table.schema.field(name), pa.array(values))
+    return table
+
+
+def _conditions(task: ReadTask, table: pa.Table) -> dict[str, pa.ChunkedArray]:
+    """The columns that conditions of rules read; text of unknown type as what it looks like."""
+    names = ["event_type", "source"]
+    if any(rule.where is not None for rule in task.model.rules):
+        names = ["event_id", *names, *filter(is_attribute, table.column_names)]
+    columns = {}
+    for name in names:
+        field, column = table.schema.field(name), table.column(name)
+        columns[name] = converted(column, unified(kinds_of(field, column))) if is_inferred(field) else column
+    return columns
+
+
+def _write(task: ReadTask, table: pa.Table, number: int) -> Chunk:
+    """Write one chunk, sorted; returns what later steps need to know of it."""
+    table = sorted_events(table)
+    filesystem, directory = task.scratch.resolve()
+    path = f"{directory}/{task.number:06d}-{number:04d}.parquet"
+    pq.write_table(table, path, filesystem=filesystem, compression="snappy", row_group_size=50_000)
+    _, facts = joined([table])
+    return Chunk(path, len(table), facts, is_zoned(table))
+
+
+def _rewritten(task: ReadTask, chunk: Chunk, number: int) -> Chunk:
+    """A chunk whose events that no rule fits have a granularity of one day."""
+    filesystem, _ = task.scratch.resolve()
+    table = pq.read_table(chunk.path, filesystem=filesystem)
+    empty = pa.nulls(len(table), pa.int64())
+    for name in ("lower", "upper"):
+        table = table.set_column(table.column_names.index(name), name, empty)
+    return _write(task, _with_intervals(task, table, DAY), number)

@@ -1,0 +1,67 @@
+"""Who runs the tasks of an ingest: this process, or Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from cepctl.errors import CepctlError, JobError
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+class Runner(Protocol):
+    """Runs a pure function on every task; results come in the order of the tasks."""
+
+    def run(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+        """Raise the error of the first task, in order, that failed."""
+
+
+class LocalRunner:
+    """One task after the other, here."""
+
+    def run(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+        return [function(task) for task in tasks]
+
+
+@dataclass(frozen=True)
+class SparkRunner:
+    """Every task is a Spark task of its own; files must be reachable from every worker."""
+
+    session: Any
+
+    def run(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+        if not tasks:
+            return []
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        try:
+            spread = self.session.sparkContext.parallelize(list(tasks), len(tasks))
+            outcomes = spread.map(_Guarded(function)).collect()
+        except (Py4JError, PySparkException) as problem:
+            raise JobError(f"the Spark job failed: {_first_line(problem)}") from problem
+        for outcome in outcomes:
+            if isinstance(outcome, CepctlError):
+                raise outcome
+        return list(outcomes)
+
+
+@dataclass(frozen=True)
+class _Guarded:
+    """Hands an error that the user can mend back as a value, so that no Java trace hides it."""
+
+    function: Callable[[Any], Any]
+
+    def __call__(self, task: object) -> object:
+        try:
+            return self.function(task)
+        except CepctlError as problem:
+            return problem
+
+
+def _first_line(problem: Exception) -> str:
+    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
+    return lines[0] if lines else type(problem).__name__

@@ -1,0 +1,68 @@
+"""One schema for the dataset, from the kinds that every attribute had in every chunk."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cepctl.ingest.chunks import ZONE_ATTRIBUTE
+from cepctl.ingest.kinds import Kind, unified
+from cepctl.ingest.reading import FileResult
+from cepctl.schema import ATTRIBUTE_PREFIX
+
+MOST_ATTRIBUTES = 2_000
+OTHER = "other"
+
+
+@dataclass(frozen=True)
+class DatasetSchema:
+    """The attributes of a dataset.
+
+    `attributes` gives, in code-point order of the column names, the column, the attribute in the
+    chunks and its kind; `overflow` the attributes whose values go to the JSON column `other`;
+    `zoned` whether the offsets of the zones are kept.
+    """
+
+    attributes: tuple[tuple[str, str, Kind], ...]
+    overflow: tuple[str, ...] = ()
+    zoned: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+def unify(results: Sequence[FileResult]) -> DatasetSchema:
+    """Choose the columns: the attributes with the most values when there are too many."""
+    kinds: defaultdict[str, set[Kind]] = defaultdict(set)
+    values: Counter[str] = Counter()
+    for result in results:
+        for chunk in result.chunks:
+            for name, facts in chunk.attributes.items():
+                kinds[name] |= facts.kinds
+                values[name] += facts.values
+    by_use = sorted(kinds, key=lambda name: (-values[name], name))
+    kept, overflow = by_use[:MOST_ATTRIBUTES], sorted(by_use[MOST_ATTRIBUTES:])
+    columns = []
+    for name in kept:
+        column = ATTRIBUTE_PREFIX + name if overflow and name == OTHER else name
+        columns.append((column, name, unified(kinds[name])))
+    warnings = [_mixed(name, kinds[name]) for name in sorted(kept) if _is_mixed(kinds[name])]
+    if overflow:
+        warnings.append(
+            f"{len(kinds):,} attributes: the {len(overflow):,} with the fewest values are in the column "
+            f"'{OTHER}', as JSON"
+        )
+    zoned = any(chunk.zoned for result in results for chunk in result.chunks)
+    return DatasetSchema(tuple(sorted(columns)), tuple(overflow), zoned and _free(columns), tuple(warnings))
+
+
+def _free(columns: Sequence[tuple[str, str, Kind]]) -> bool:
+    return all(column != ZONE_ATTRIBUTE for column, _, _ in columns)
+
+
+def _is_mixed(kinds: set[Kind]) -> bool:
+    return unified(kinds) is Kind.STRING and not kinds <= {Kind.STRING}
+
+
+def _mixed(name: str, kinds: set[Kind]) -> str:
+    said = " and ".join(sorted(kind.value for kind in kinds))
+    return f"attribute '{name}' holds {said}; its column is text"

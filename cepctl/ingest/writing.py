@@ -1,0 +1,113 @@
+"""One part of a dataset: the task that writes.
+
+The bytes of a part follow from its rows alone, so they are the same wherever the task runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from cepctl.ingest.chunks import RAW_ZONE, ZONE_ATTRIBUTE, sorted_events
+from cepctl.ingest.kinds import ARROW_TYPES, Kind, converted
+from cepctl.ingest.ordering import Slice
+from cepctl.ingest.schemas import OTHER, DatasetSchema
+from cepctl.io.locations import Location
+from cepctl.schema import FIXED_COLUMNS
+
+ROW_GROUP_EVENTS = 65_536
+
+
+@dataclass(frozen=True)
+class PartTask:
+    """What writing one part needs; `path` is on the filesystem of `scratch`."""
+
+    path: str
+    scratch: Location
+    slices: tuple[Slice, ...]
+    schema: DatasetSchema
+    metadata: Mapping[bytes, bytes]
+
+
+def write_part(task: PartTask) -> int:
+    """Gather the rows of a part, sort them and write them; returns how many there are."""
+    filesystem, _ = task.scratch.resolve()
+    schema = arrow_schema(task.schema).with_metadata(dict(task.metadata))
+    tables = [_columns(_rows(one, filesystem), task.schema, schema) for one in task.slices]
+    table = sorted_events(pa.concat_tables([schema.empty_table(), *tables]))
+    pq.write_table(
+        table,
+        task.path,
+        filesystem=filesystem,
+        compression="zstd",
+        row_group_size=ROW_GROUP_EVENTS,
+        write_statistics=True,
+        sorting_columns=[pq.SortingColumn(schema.get_field_index("lower"))],
+    )
+    return len(table)
+
+
+def arrow_schema(schema: DatasetSchema) -> pa.Schema:
+    """Fixed columns, then the attributes in code-point order of their names."""
+    columns = {column: ARROW_TYPES[kind] for column, _, kind in schema.attributes}
+    if schema.overflow:
+        columns[OTHER] = pa.string()
+    if schema.zoned:
+        columns[ZONE_ATTRIBUTE] = pa.int64()
+    return pa.schema([*FIXED_COLUMNS.items(), *sorted(columns.items())])
+
+
+def _rows(one: Slice, filesystem: fs.FileSystem) -> pa.Table:
+    """The rows of one slice; only the row groups that hold some of them are read."""
+    file = pq.ParquetFile(one.path, filesystem=filesystem)
+    groups, before, position = [], 0, 0
+    for group in range(file.num_row_groups):
+        rows = file.metadata.row_group(group).num_rows
+        if position + rows <= one.start:
+            before += rows
+        elif position < one.stop:
+            groups.append(group)
+        position += rows
+    table = file.read_row_groups(groups).slice(one.start - before, one.stop - one.start)
+    if not one.dropped:
+        return table
+    gone = {row - one.start for row in one.dropped}
+    return table.take([row for row in range(len(table)) if row not in gone])
+
+
+def _columns(table: pa.Table, dataset: DatasetSchema, schema: pa.Schema) -> pa.Table:
+    sources = {column: (name, kind) for column, name, kind in dataset.attributes}
+    columns = []
+    for field in schema:
+        if field.name in FIXED_COLUMNS:
+            columns.append(table.column(field.name))
+        elif field.name in sources:
+            columns.append(_attribute(table, *sources[field.name]))
+        elif field.name == OTHER:
+            columns.append(_overflow(table, dataset.overflow))
+        else:
+            columns.append(table.column(RAW_ZONE))
+    return pa.table(columns, schema=schema)
+
+
+def _attribute(table: pa.Table, name: str, kind: Kind) -> pa.ChunkedArray:
+    if name in table.column_names:
+        return converted(table.column(name), kind)
+    return pa.chunked_array([pa.nulls(len(table), ARROW_TYPES[kind])])
+
+
+def _overflow(table: pa.Table, names: Sequence[str]) -> pa.ChunkedArray:
+    """The attributes beyond the limit as one JSON object per event; null where it has none."""
+    present = [name for name in names if name in table.column_names]
+    texts = []
+    for row in table.select(present).to_pylist():
+        values = {name: value for name, value in row.items() if value is not None}
+        texts.append(json.dumps(values, ensure_ascii=False) if values else None)
+    if not present:
+        texts = [None] * len(table)
+    return pa.chunked_array([pa.array(texts, pa.string())])

@@ -1,0 +1,240 @@
+"""Intervals for whole columns of raw events: the first rule that fits, else what the reader says.
+
+    time      raw tick t = floor(time / unit); a rule or the reader's default turns it into
+              [lower, upper] and, for latency and normal, the histogram pmf
+    no time   the event keeps the interval that it brought
+
+Ticks saturate at 64 bits.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.engines.expressions import Leaf, compile_expression
+from cepctl.errors import QuerySemanticError, UncertaintyModelError
+from cepctl.language.ast import Attribute, EventTime, Expression
+from cepctl.schema import PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit
+from cepctl.uncertainty.model import Granularity, Latency, Normal, Rule
+from cepctl.uncertainty.shapes import Bucket, interval_offsets, latency_buckets, normal_buckets, widened
+
+Ticks = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+DAY = Granularity(86_400_000_000)
+
+
+@dataclass(frozen=True)
+class RawTimes:
+    """What assigning reads, one entry per event; times in microseconds since the epoch.
+
+    `before` and `after` are the reader's default around the time, in microseconds; `lower`, `upper`
+    and `pmf` what the event brought; `known` says which events have a time, `given` an interval.
+    """
+
+    microseconds: Ticks
+    known: Flags
+    zone_seconds: Ticks
+    before: Ticks
+    after: Ticks
+    lower: Ticks
+    upper: Ticks
+    given: Flags
+    pmf: pa.Array
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """Intervals in ticks, both ends included; `pmf` is null where the mass is uniform."""
+
+    lower: Ticks
+    upper: Ticks
+    pmf: pa.Array
+
+
+def assign(
+    times: RawTimes,
+    events: Mapping[str, pa.Array | pa.ChunkedArray],
+    rules: Sequence[Rule],
+    unit: TimeUnit,
+    default: Granularity | None = None,
+) -> Assigned:
+    """Give every event its interval.
+
+    Parameters
+    ----------
+    times
+        The raw times.
+    events
+        `event_type`, `source` and the attributes, by name, for the conditions of the rules.
+    rules
+        In order; the first that fits an event wins.
+    unit
+        Length of a tick.
+    default
+        Granularity of events that no rule fits and that brought no interval, in place of the
+        reader's `before` and `after`.
+
+    Raises
+    ------
+    UncertaintyModelError
+        If a condition cannot be evaluated, or a duration exceeds the range of ticks.
+    """
+    raw = times.microseconds // unit.microseconds
+    lower = np.where(times.given, times.lower, _plus(raw, -_up(times.before, unit)))
+    upper = np.where(times.given, times.upper, _plus(raw, _up(times.after, unit)))
+    if default is not None:
+        plain = times.known & ~times.given
+        first, last = _unit_around(times, default, unit)
+        lower, upper = np.where(plain, first, lower), np.where(plain, last, upper)
+    masses: list[tuple[Flags, tuple[Bucket, ...]]] = []
+    for rule, rows in zip(rules, rows_of_rules(rules, events, times.known), strict=True):
+        if not rows.any():
+            continue
+        if isinstance(rule.shape, Latency | Normal):
+            buckets = rule_buckets(rule, unit)
+            first, last = _plus(raw, buckets[0].first), _plus(raw, buckets[-1].last)
+        else:
+            buckets = ()
+            first, last = _span(times, raw, rule, unit)
+        masses.append((rows, buckets))
+        lower, upper = np.where(rows, first, lower), np.where(rows, last, upper)
+    return Assigned(lower, upper, _with_masses(times.pmf, raw, masses))
+
+
+def rule_buckets(rule: Rule, unit: TimeUnit) -> tuple[Bucket, ...]:
+    """The histogram of a latency or normal rule around t, widened by its interval."""
+    assert isinstance(rule.shape, Latency | Normal)
+    latency = isinstance(rule.shape, Latency)
+    buckets = latency_buckets(rule.shape, unit) if latency else normal_buckets(rule.shape, unit)  # type: ignore[arg-type]
+    if rule.interval is None:
+        return buckets
+    return widened(buckets, *interval_offsets(rule.interval, unit))
+
+
+def _span(times: RawTimes, raw: Ticks, rule: Rule, unit: TimeUnit) -> tuple[Ticks, Ticks]:
+    first, last = raw, raw
+    if isinstance(rule.shape, Granularity):
+        first, last = _unit_around(times, rule.shape, unit)
+    if rule.interval is None:
+        return first, last
+    before, after = interval_offsets(rule.interval, unit)
+    return _plus(first, before), _plus(last, after)
+
+
+def _unit_around(times: RawTimes, granularity: Granularity, unit: TimeUnit) -> tuple[Ticks, Ticks]:
+    """Ticks of the whole unit that contains each time, in the zone in which it was written."""
+    grain, zone = granularity.microseconds, times.zone_seconds * 1_000_000
+    start = (times.microseconds + zone) // grain * grain - zone
+    return start // unit.microseconds, -(-(start + grain) // unit.microseconds) - 1
+
+
+def _up(microseconds: Ticks, unit: TimeUnit) -> Ticks:
+    return -(-microseconds // unit.microseconds)
+
+
+def _plus(ticks: Ticks, offset: Ticks | int) -> Ticks:
+    """Saturating sum."""
+    offsets = np.broadcast_to(np.asarray(offset, dtype=np.int64), ticks.shape)
+    over = (offsets > 0) & (ticks > TICK_MAX - np.maximum(offsets, 0))
+    under = (offsets < 0) & (ticks < TICK_MIN - np.minimum(offsets, 0))
+    safe = np.where(over | under, 0, ticks) + np.where(over | under, 0, offsets)
+    return np.where(over, TICK_MAX, np.where(under, TICK_MIN, safe))
+
+
+def _with_masses(
+    brought: pa.Array, raw: Ticks, masses: Sequence[tuple[Flags, tuple[Bucket, ...]]]
+) -> pa.Array:
+    """The pmf column: what events brought, replaced where a rule fitted."""
+    if not masses:
+        return brought
+    touched = np.logical_or.reduce([rows for rows, _ in masses])
+    pieces = [brought.filter(pa.array(~touched))]
+    order = [np.flatnonzero(~touched)]
+    for rows, buckets in masses:
+        places = np.flatnonzero(rows)
+        order.append(places)
+        pieces.append(_histograms(raw[places], buckets) if buckets else pa.nulls(len(places), PMF_TYPE))
+    back = np.argsort(np.concatenate(order), kind="stable")
+    return pa.concat_arrays(pieces).take(pa.array(back))
+
+
+def _histograms(raw: Ticks, buckets: tuple[Bucket, ...]) -> pa.Array:
+    """One histogram per raw tick, shape (n, number of buckets) laid out as a list column."""
+    low = _plus(raw[:, None], np.array([[bucket.first for bucket in buckets]]))
+    high = _plus(raw[:, None], np.array([[bucket.last for bucket in buckets]]))
+    mass = np.tile([bucket.mass for bucket in buckets], len(raw))
+    values = pa.StructArray.from_arrays(
+        [pa.array(low.ravel()), pa.array(high.ravel()), pa.array(mass)], fields=list(PMF_TYPE.value_type)
+    )
+    offsets = np.arange(len(raw) + 1, dtype=np.int32) * len(buckets)
+    return pa.ListArray.from_arrays(pa.array(offsets), values, type=PMF_TYPE)
+
+
+def rows_of_rules(
+    rules: Sequence[Rule], events: Mapping[str, pa.Array | pa.ChunkedArray], known: Flags
+) -> list[Flags]:
+    """For each rule the events that it wins: those with a time that it is the first to fit."""
+    free = known.copy()
+    won = []
+    for rule in rules:
+        rows = free.copy()
+        if rule.event_type is not None:
+            rows &= _matches(events["event_type"], rule.event_type, basename=False)
+        if rule.source is not None:
+            rows &= _matches(events["source"], rule.source, basename=True)
+        if rule.where is not None and rows.any():
+            rows &= _holds(rule, rule.where, events, len(known))
+        free &= ~rows
+        won.append(rows)
+    return won
+
+
+def _matches(column: pa.Array | pa.ChunkedArray, glob: str, *, basename: bool) -> Flags:
+    """Rows whose text fits a glob; with `basename` also those whose last path component does."""
+    encoded = pc.dictionary_encode(column)
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    fits = re.compile(fnmatch.translate(glob)).match
+    values = [
+        bool(fits(text) or (basename and fits(text.rpartition("/")[2])))
+        for text in encoded.dictionary.to_pylist()
+    ]
+    found: Flags = np.asarray([*values, False], dtype=np.bool_)[pc.fill_null(encoded.indices, len(values))]
+    return found
+
+
+def _holds(
+    rule: Rule, where: Expression, events: Mapping[str, pa.Array | pa.ChunkedArray], count: int
+) -> Flags:
+    columns: dict[str, pl.Series] = {}
+
+    def column(leaf: Leaf) -> pl.Expr:
+        if not isinstance(leaf, Attribute | EventTime) or leaf.variable:
+            raise UncertaintyModelError(
+                f"rule {rule.number}: where reads attributes by their bare names: node = 'n7'"
+            )
+        name = leaf.which if isinstance(leaf, EventTime) else leaf.name
+        if name not in columns:
+            values = pl.from_arrow(events[name]) if name in events else pl.Series([None] * count)
+            assert isinstance(values, pl.Series)
+            columns[name] = values
+        return pl.col(name)
+
+    try:
+        condition = compile_expression(where, column)
+        frame = pl.DataFrame(columns) if columns else pl.DataFrame({"": [0] * count})
+        answer = frame.select(condition.cast(pl.Boolean).fill_null(False).alias("fits")).get_column("fits")
+    except (pl.exceptions.PolarsError, QuerySemanticError) as problem:
+        raise UncertaintyModelError(f"rule {rule.number}: where cannot be evaluated: {problem}") from problem
+    flags: Flags = answer.to_numpy() if len(answer) == count else np.full(count, bool(answer[0]))
+    return flags

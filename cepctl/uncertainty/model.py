@@ -1,0 +1,246 @@
+"""The uncertainty model: TOML text -> frozen rules, with every mistake named by file and rule.
+
+A rule says which events it fits (`event_type`, `source`, `where`) and which true times a logged
+time may stand for: one of `granularity`, `latency`, `normal`, with `interval` alone or beside it.
+Lengths of time are whole or fractional microseconds here; they become ticks in shapes.py.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from cepctl.errors import CepctlError, UncertaintyModelError
+from cepctl.language.ast import Expression
+from cepctl.language.parser import parse_expression
+from cepctl.schema import TimeUnit, parse_duration
+
+MASS_TOLERANCE = 1e-6
+_CONDITIONS = ("event_type", "source", "where")
+_SHAPES = ("granularity", "latency", "normal")
+_RULE_KEYS = (*_CONDITIONS, "interval", *_SHAPES)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The true time lies in [t - before, t + after]; microseconds, negative for a known offset."""
+
+    before: Fraction
+    after: Fraction
+
+
+@dataclass(frozen=True)
+class Granularity:
+    """The true time lies in the unit of this many microseconds that contains t, in its local zone."""
+
+    microseconds: int
+
+
+@dataclass(frozen=True)
+class Delay:
+    """One bucket of a latency histogram: the event was logged [start, end) microseconds late."""
+
+    start: Fraction
+    end: Fraction
+    mass: float
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Buckets of a detection delay in order of their start, disjoint; masses sum to 1."""
+
+    delays: tuple[Delay, ...]
+
+
+@dataclass(frozen=True)
+class Normal:
+    """A normal distribution around t, cut at ± cut * sigma microseconds."""
+
+    sigma: Fraction
+    cut: Fraction
+
+
+Shape = Granularity | Latency | Normal
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Which events, and what their time means.  A condition that is None fits every event."""
+
+    number: int
+    event_type: str | None = None
+    source: str | None = None
+    where: Expression | None = None
+    interval: Interval | None = None
+    shape: Shape | None = None
+
+    @property
+    def unconditional(self) -> bool:
+        """Whether it fits every event, so that no later rule is ever asked."""
+        return self.event_type in (None, "*") and self.source in (None, "*") and self.where is None
+
+
+@dataclass(frozen=True)
+class UncertaintyModel:
+    """Rules in order, the first that fits wins; `text` is the TOML it was read from.
+
+    `time_unit` is None when the model leaves it to the events.
+    """
+
+    time_unit: TimeUnit | None = None
+    rules: tuple[Rule, ...] = ()
+    text: str = ""
+
+
+def load_model(path: str) -> UncertaintyModel:
+    """Read a model file; raises UncertaintyModelError naming the file, the rule and the remedy."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise UncertaintyModelError(f"cannot read the uncertainty model {path}: {problem}") from problem
+    return parse_model(text, path)
+
+
+def parse_model(text: str, file: str = "uncertainty model") -> UncertaintyModel:
+    r"""Read a model from TOML text.
+
+    Examples
+    --------
+    >>> model = parse_model("rule = [{ event_type = 'CPU*', interval = { before = '15 s' } }]")
+    >>> model.rules[0].interval.before
+    Fraction(15000000, 1)
+    """
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise UncertaintyModelError(f"{file} is no valid TOML: {problem}") from problem
+    tables = document.get("rule", [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise UncertaintyModelError(f"{file}: rules are tables; write [[rule]] before each")
+    try:
+        _known_keys(document, ("time_unit", "rule"))
+        unit = TimeUnit.parse(_text(document["time_unit"], "time_unit")) if "time_unit" in document else None
+    except UncertaintyModelError as problem:
+        raise UncertaintyModelError(f"{file}: {problem}") from problem
+    rules = tuple(_rule(number, table, file) for number, table in enumerate(tables, start=1))
+    for rule in rules[:-1]:
+        if rule.unconditional:
+            raise UncertaintyModelError(
+                f"{file}: rule {rule.number + 1} is never asked: rule {rule.number} fits every event; "
+                f"give rule {rule.number} a condition (event_type, source or where) or move it to the end"
+            )
+    return UncertaintyModel(unit, rules, text)
+
+
+def _rule(number: int, table: Mapping[str, Any], file: str) -> Rule:
+    place = f"{file}: rule {number}"
+    try:
+        _known_keys(table, _RULE_KEYS)
+        shapes = [name for name in _SHAPES if name in table]
+        if len(shapes) > 1:
+            raise UncertaintyModelError(f"{shapes[0]} and {shapes[1]} exclude each other; keep one of them")
+        if not shapes and "interval" not in table:
+            raise UncertaintyModelError("it has no interval, granularity, latency or normal; add one")
+        interval = _interval(table["interval"]) if "interval" in table else None
+        shape = _SHAPE_READERS[shapes[0]](table[shapes[0]]) if shapes else None
+        where = parse_expression(_text(table["where"], "where")) if "where" in table else None
+        event_type, source = (
+            _text(table[name], name) if name in table else None for name in ("event_type", "source")
+        )
+        return Rule(number, event_type, source, where, interval, shape)
+    except CepctlError as problem:
+        message = str(problem)
+        raise UncertaintyModelError(
+            message if message.startswith(place) else f"{place}: {message}"
+        ) from problem
+
+
+def _known_keys(table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for key in table:
+        if key not in known:
+            near = get_close_matches(key, known, 1)
+            hint = f"; did you mean '{near[0]}'?" if near else f"; known: {', '.join(known)}"
+            raise UncertaintyModelError(f"unknown key '{key}'{hint}")
+
+
+def _text(value: object, key: str) -> str:
+    if not isinstance(value, str):
+        raise UncertaintyModelError(f"{key} must be text in quotes, not {value!r}")
+    return value
+
+
+def _interval(value: object) -> Interval:
+    if not isinstance(value, dict) or not value or not value.keys() <= {"before", "after"}:
+        raise UncertaintyModelError('write interval = { before = "15 s", after = "0 s" }')
+    before = parse_duration(_text(value.get("before", "0 s"), "before"))
+    after = parse_duration(_text(value.get("after", "0 s"), "after"))
+    if before + after < 0:
+        raise UncertaintyModelError("the interval is empty: before and after together are below zero")
+    return Interval(before, after)
+
+
+def _granularity(value: object) -> Granularity:
+    length = parse_duration(_text(value, "granularity"))
+    if length <= 0 or length.denominator != 1:
+        raise UncertaintyModelError("granularity must be a whole number of microseconds above 0")
+    return Granularity(int(length))
+
+
+def _latency(value: object) -> Latency:
+    form = 'write latency = [["0 ms", "10 ms", 0.6], ["10 ms", "20 ms", 0.4]]'
+    if not isinstance(value, list) or not value:
+        raise UncertaintyModelError(form)
+    delays = []
+    for bucket in value:
+        if not isinstance(bucket, list) or len(bucket) != 3 or isinstance(bucket[2], bool | str):
+            raise UncertaintyModelError(form)
+        start, end = (parse_duration(_text(edge, "a latency")) for edge in bucket[:2])
+        if start >= end:
+            raise UncertaintyModelError(
+                f"latency from '{bucket[0]}' to '{bucket[1]}' is empty: 'to' is excluded"
+            )
+        delays.append(Delay(start, end, _number(bucket[2], "a probability")))
+    return Latency(_checked(delays))
+
+
+def _checked(delays: list[Delay]) -> tuple[Delay, ...]:
+    """Disjoint buckets of positive mass in order, renormalised."""
+    ordered = sorted(delays, key=lambda delay: delay.start)
+    for left, right in itertools.pairwise(ordered):
+        if left.end > right.start:
+            raise UncertaintyModelError("two latency buckets overlap; end one before the next begins")
+    if any(delay.mass < 0 for delay in ordered):
+        raise UncertaintyModelError("a probability is below 0")
+    total = sum(delay.mass for delay in ordered)
+    if abs(total - 1) > MASS_TOLERANCE:
+        raise UncertaintyModelError(f"the probabilities of the latency sum to {total:.9g}, not to 1")
+    return tuple(Delay(d.start, d.end, d.mass / total) for d in ordered if d.mass > 0)
+
+
+def _normal(value: object) -> Normal:
+    if not isinstance(value, dict) or "sigma" not in value or not value.keys() <= {"sigma", "cut"}:
+        raise UncertaintyModelError('write normal = { sigma = "200 ms", cut = 3 }')
+    sigma = parse_duration(_text(value["sigma"], "sigma"))
+    cut = _number(value.get("cut", 3), "cut")
+    if sigma <= 0 or cut <= 0:
+        raise UncertaintyModelError("sigma and cut must be above 0")
+    return Normal(sigma, Fraction(cut).limit_denominator(10**6))
+
+
+def _number(value: object, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < float("inf"):
+        raise UncertaintyModelError(f"{what} must be a number, not {value!r}")
+    return float(value)
+
+
+_SHAPE_READERS: dict[str, Callable[[object], Shape]] = {
+    "granularity": _granularity,
+    "latency": _latency,
+    "normal": _normal,
+}

@@ -1,0 +1,162 @@
+"""The known log formats, and how a file is opened and its format told from its content.
+
+A file name says nothing: compression is told from the magic bytes, the format from the first
+64 KiB after decompression.  A damaged compressed file is read up to the damage.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import importlib
+import io
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import IO, Any, cast
+
+import pyarrow as pa
+
+from cepctl.errors import LogFormatError
+from cepctl.io.locations import Location
+from cepctl.io.reading import Reader
+
+HEAD_BYTES = 1 << 16
+
+# Asked in this order: the first that recognises a file reads it.
+_READERS = (
+    "cepctl.io.plain:READERS",
+    "cepctl.io.hadoop_jhist:HadoopJobHistory",
+    "cepctl.io.ganglia_xml:GangliaXml",
+)
+_DAMAGE = (EOFError, zlib.error, OSError)
+
+
+def known_readers() -> tuple[Reader, ...]:
+    """All readers, in the order in which they are asked."""
+    found: list[Reader] = []
+    for entry in _READERS:
+        module, _, attribute = entry.partition(":")
+        entered = getattr(importlib.import_module(module), attribute)
+        found.extend(entered if isinstance(entered, tuple) else (entered(),))
+    return tuple(found)
+
+
+def reader_named(name: str) -> Reader:
+    """The reader of a format; raises LogFormatError for an unknown name."""
+    readers = {reader.name: reader for reader in known_readers()}
+    if name not in readers:
+        near = get_close_matches(name, readers, 1)
+        hint = f"did you mean '{near[0]}'?  " if near else ""
+        raise LogFormatError(f"unknown format '{name}'; {hint}known: {', '.join(readers)}")
+    return readers[name]
+
+
+def recognised_reader(head: bytes, name: str) -> Reader:
+    """The reader of the file with this head; raises LogFormatError when there is none."""
+    for reader in known_readers():
+        if reader.recognises(head):
+            return reader
+    known = ", ".join(reader.name for reader in known_readers())
+    raise LogFormatError(
+        f"{name}: of no known format (known: {known}); name the format with --format, or leave the file out"
+    )
+
+
+class _Bytes(io.RawIOBase):
+    """Bytes of an Arrow file or a decompressor; damage ends the stream and is noted."""
+
+    def __init__(self, inner: Any, *, compressed: bool) -> None:
+        super().__init__()
+        self._inner = inner
+        self._compressed = compressed
+        self._read = getattr(inner, "read1", inner.read)
+        self.damage: str | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return not self._compressed
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return int(self._inner.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self._inner.tell())
+
+    def readinto(self, buffer: Any) -> int:
+        # Filled as far as it goes: the head must be whole for the format to be told from it.
+        filled = 0
+        while filled < len(buffer) and self.damage is None:
+            piece = self._piece(len(buffer) - filled)
+            if not piece:
+                break
+            buffer[filled : filled + len(piece)] = piece
+            filled += len(piece)
+        return filled
+
+    def _piece(self, size: int) -> bytes:
+        if not self._compressed:
+            return bytes(self._inner.read(size))
+        try:
+            return bytes(self._read(size))
+        except _DAMAGE as problem:
+            # A decompressor raises OSError without the number that the system always gives.
+            if isinstance(problem, OSError) and problem.errno is not None:
+                raise
+            self.damage = str(problem) or "the compressed data ends too early"
+            return b""
+
+
+def _decompressed(file: pa.NativeFile) -> _Bytes:
+    magic = bytes(file.read(4))
+    file.seek(0)
+    if magic.startswith(b"\x1f\x8b"):
+        return _Bytes(gzip.GzipFile(fileobj=cast(IO[bytes], file)), compressed=True)
+    if magic == b"\x28\xb5\x2f\xfd":
+        return _Bytes(pa.CompressedInputStream(file, "zstd"), compressed=True)
+    if magic.startswith(b"BZh"):
+        return _Bytes(bz2.BZ2File(cast(IO[bytes], file)), compressed=True)
+    return _Bytes(file, compressed=False)
+
+
+@dataclass(frozen=True)
+class OpenLog:
+    """An open file: `stream` stands at its first byte, `head` is how it begins."""
+
+    stream: IO[bytes]
+    head: bytes
+    source: _Bytes
+
+    @property
+    def damage(self) -> str | None:
+        """Why reading stopped early, once it has; None for a whole file."""
+        return self.source.damage
+
+
+@contextmanager
+def open_log(location: Location) -> Iterator[OpenLog]:
+    """Open a file on any filesystem that Arrow knows, decompressing it on the way.
+
+    Raises
+    ------
+    LogFormatError
+        If the file cannot be opened.
+    """
+    try:
+        filesystem, path = location.resolve()
+        file = filesystem.open_input_file(path)
+    except (OSError, pa.ArrowInvalid) as problem:
+        raise LogFormatError(f"cannot read {location.uri}: {problem}") from problem
+    with file:
+        source = _decompressed(file)
+        stream = io.BufferedReader(source, HEAD_BYTES)
+        yield OpenLog(stream, stream.peek(HEAD_BYTES), source)
+
+
+def names_of(readers: Sequence[Reader]) -> str:
+    """The names of formats with their descriptions, one per line, for help texts."""
+    return "\n".join(f"{reader.name}: {reader.description}" for reader in readers)
