@@ -39,7 +39,7 @@ class EventBatches:
     size: int = BATCH_EVENTS
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
     _numbered: int = 0
-    _fixed: dict[str, list[Value]] = field(default_factory=lambda: {name: [] for name in RAW_COLUMNS})
+    _fixed: list[tuple[Value, ...]] = field(default_factory=list)
     _attributes: list[Mapping[str, Value]] = field(default_factory=list)
     _type_names: dict[str, str] = field(init=False)
 
@@ -66,27 +66,24 @@ class EventBatches:
     ) -> None:
         """Append one event at `micros` since the epoch (None: unusable), renamed as the user asked."""
         self._numbered += 1
-        fixed = self._fixed
-        fixed["number"].append(self._numbered)
-        fixed["event_id"].append(None)
-        fixed["event_type"].append(self._type_names.get(event_type, event_type))
-        fixed["time"].append(micros)
-        fixed["zone_seconds"].append(zone_seconds)
-        fixed["before"].append(before)
-        fixed["after"].append(after)
+        name = self._type_names.get(event_type, event_type)
+        self._fixed.append((self._numbered, None, name, micros, zone_seconds, before, after))
         self._attributes.append(attributes)
 
     def take(self) -> pa.RecordBatch:
         """All waiting events as one batch; afterwards none waits."""
-        columns = {name: pa.array(self._fixed[name], type) for name, type in RAW_COLUMNS.items()}
+        fixed = zip(*self._fixed, strict=True) if self._fixed else [()] * len(RAW_COLUMNS)
+        columns = {
+            name: pa.array(values, type)
+            for (name, type), values in zip(RAW_COLUMNS.items(), fixed, strict=True)
+        }
         names = dict.fromkeys(name for row in self._attributes for name in row)
         for name in names:
             values = [row.get(name) for row in self._attributes]
             columns[column_name(name)] = (
                 pa.array(values, self.types[name]) if name in self.types else natural_array(values)
             )
-        self._fixed = {name: [] for name in RAW_COLUMNS}
-        self._attributes = []
+        self._fixed, self._attributes = [], []
         return pa.RecordBatch.from_pydict(columns)
 
 
@@ -109,9 +106,11 @@ def natural_array(values: Sequence[Value]) -> pa.Array:
     >>> [str(natural_array(v).type) for v in ([1, None], [1, 0.5], [True, None], [1, "x"], [2**63])]
     ['int64', 'double', 'bool', 'string', 'string']
     """
-    kinds = {type(value) for value in values} - {type(None)}
+    kinds = set(map(type, values)) - {type(None)}
     if not kinds:
         return pa.nulls(len(values))
+    if kinds == {str}:
+        return pa.array(values, pa.string())
     if kinds == {bool}:
         return pa.array(values, pa.bool_())
     if kinds == {int} and all(value is None or TICK_MIN <= int(value) <= TICK_MAX for value in values):

@@ -31,7 +31,7 @@ from cepctl.io.ganglia_polls import PollPart, poll_parts
 from cepctl.io.hosts import node_name
 from cepctl.io.reading import ReadOptions, ReadReport, Reject
 from cepctl.io.streams import Chunks
-from cepctl.io.xml_source import first_complaint, pull_parser, refuse_entities
+from cepctl.io.xml_source import Prolog, first_complaint, pull_parser
 
 REPEAT_SECONDS = 2
 DEFAULT_TMAX_SECONDS = 60
@@ -39,7 +39,6 @@ _SECOND = 1_000_000
 _BEFORE_ARRIVAL = 1 * _SECOND
 _AFTER_ARRIVAL = 2 * _SECOND
 _LARGEST_SECONDS = 10**12
-_PROLOG_BYTES = 1 << 20
 
 _TAGS = ("GRID", "CLUSTER", "HOST", "METRIC", "METRICS")
 # Fixed, because a batch may hold no number, or no text, at all.
@@ -74,23 +73,15 @@ class _Poll:
     """The parser of one poll, and where in the tree it stands."""
 
     line: int
+    prolog: Prolog
     parser: Any = field(default_factory=lambda: pull_parser(_TAGS, ("start", "end")))
     around: dict[str, list[dict[str, str]]] = field(
         default_factory=lambda: {"GRID": [], "CLUSTER": [], "HOST": []}
     )
-    prolog: bytes = b""
-    root_seen: bool = False
     summaries: int = 0
 
-    def feed(self, part: PollPart, source: str) -> Iterator[_Sample]:
-        if not self.root_seen:
-            self.prolog += part.data
-            refuse_entities(self.prolog, f"{source}:{self.line}")
-            self.root_seen = b"<GANGLIA_XML" in self.prolog
-            if not self.root_seen and len(self.prolog) > _PROLOG_BYTES:
-                raise LogFormatError(
-                    f"{source}:{self.line}: no <GANGLIA_XML> element follows the XML declaration"
-                )
+    def feed(self, part: PollPart) -> Iterator[_Sample]:
+        self.prolog.check(part.data)
         self.parser.feed(part.data)
         for event, element in self.parser.read_events():
             if event == "start":
@@ -155,10 +146,10 @@ def _samples(chunks: Chunks, source: str, report: ReadReport) -> Iterator[_Sampl
     poll: _Poll | None = None
     for part in poll_parts(chunks):
         if part.begins:
-            poll = _Poll(part.line)
+            poll = _Poll(part.line, Prolog("GANGLIA_XML", f"{source}:{part.line}"))
         if poll is None:  # pragma: no cover - the first part of a recording begins a poll
             continue
-        yield from poll.feed(part, source)
+        yield from poll.feed(part)
         if part.ends:
             _finish(poll, part, source, report)
     if poll is None and chunks.read_bytes:

@@ -14,8 +14,8 @@ that held before and marked `in_gap`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from cepctl.errors import UsageError
@@ -32,8 +32,7 @@ _LOOSE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LogTime:
+class LogTime(NamedTuple):
     """A time read from a log.
 
     Attributes

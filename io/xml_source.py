@@ -7,14 +7,18 @@ be expanded before anybody could look at them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from lxml import etree
 
 from cepctl.errors import LogFormatError
 
-_ENTITY = b"<!ENTITY"
+_PROLOG_BYTES = 1 << 20
+_COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 def pull_parser(tags: Sequence[str], events: Sequence[str]) -> Any:
@@ -33,18 +37,51 @@ def pull_parser(tags: Sequence[str], events: Sequence[str]) -> Any:
     )
 
 
-def refuse_entities(prolog: bytes, source: str) -> None:
-    """Raise LogFormatError when the bytes before the root element declare an entity.
+@dataclass
+class Prolog:
+    """What stands before the root element of a document, checked while it comes in.
 
-    UTF-16 is covered: its zero bytes are taken out first.
+    Attributes
+    ----------
+    root
+        Name of the root element without its namespace.
+    place
+        Where the document starts, as messages name it: file, or file and line.
     """
-    if _ENTITY in prolog.replace(b"\0", b""):
-        raise LogFormatError(
-            f"{source}: the document declares XML entities, which could expand without bound or read "
-            "other files; remove the <!ENTITY ...> declarations"
-        )
+
+    root: str
+    place: str
+    seen: bytes = b""
+    passed: bool = False
+
+    def check(self, data: bytes) -> None:
+        """Look at the next bytes of the document, before a parser sees them.
+
+        Raises
+        ------
+        LogFormatError
+            If they declare an entity, or the root element does not come within 1 MiB.
+        """
+        if self.passed:
+            return
+        self.seen += data
+        text = without_comments(self.seen)
+        if b"<!ENTITY" in text:
+            raise LogFormatError(
+                f"{self.place}: the document declares XML entities, which could expand without bound or "
+                "read other files; remove the <!ENTITY ...> declarations"
+            )
+        self.passed = re.search(rb"<(?:[\w.-]+:)?%s[\s/>]" % self.root.encode(), text) is not None
+        if not self.passed and len(self.seen) > _PROLOG_BYTES:
+            raise LogFormatError(f"{self.place}: no <{self.root}> element within the first MiB")
 
 
+def without_comments(head: bytes) -> bytes:
+    """The beginning of an XML document without comments; UTF-16 loses its zero bytes on the way."""
+    return _COMMENT.sub(b"", head.replace(b"\0", b""))
+
+
+@lru_cache(maxsize=1024)
 def local_name(tag: str) -> str:
     """The name of an element without its namespace.
 

@@ -1,0 +1,222 @@
+"""Event logs in XES (IEEE 1849), read as a stream: memory does not grow with the file.
+
+The event type is the activity (`concept:name`), `case_id` the `concept:name` of its trace.  All
+attributes are kept, those that made type, time and case too; attributes of the trace get the
+prefix `case:`.  `<global>` holds defaults for editors, not events, and is left alone.
+
+    in the log                             what becomes of it
+    trace without concept:name             case_id `trace 17`, by its place in the file; a warning
+    event without concept:name             rejected, with its line
+    no time:timestamp, or an unusable one  the event has no time
+    time without a zone                    read in the user's zone, else UTC; a warning
+    damaged or truncated XML               read as far as it goes; one reject, with its line
+
+Elements are matched by local name: files use one of two namespaces, or none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import IO, Any
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+from lxml import etree
+
+from cepctl.errors import LogFormatError
+from cepctl.io.batches import EventBatches, Value
+from cepctl.io.reading import ReadOptions, ReadReport, Reject
+from cepctl.io.streams import Chunks
+from cepctl.io.times import named_zone, parse_time
+from cepctl.io.xes_attributes import attribute_values
+from cepctl.io.xml_source import Prolog, first_complaint, local_name, pull_parser, without_comments
+
+ACTIVITY = "concept:name"
+TIMESTAMP = "time:timestamp"
+CASE_PREFIX = "case:"
+
+# Attributes of a trace stand before its events by the standard; where they follow them, they
+# still reach all events of a trace that is no larger than this.
+_TRACE_EVENTS = 20_000
+_FIRST_ELEMENT = re.compile(rb"<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)")
+_BEFORE_FIRST_ELEMENT = (b"<", b"\xef\xbb\xbf<", b"\xff\xfe<", b"\xfe\xff<")
+
+_NO_ZONE = "times without a zone were read as UTC; name their zone with --tz"
+_IN_GAP = "times fall into an hour that the clocks skipped and were read with the offset before it"
+_TWICE = "times fall into an hour that happened twice; their intervals cover both"
+_NO_CASE = "traces have no concept:name; their events got a case_id by the trace's place in the file"
+_LATE = "traces have attributes after their events, which only the later events got"
+
+
+@dataclass
+class _Trace:
+    """The open trace: its element (None for events outside of traces) and the events not yet added."""
+
+    element: Any
+    case_id: str | None
+    events: list[tuple[str, str | None, dict[str, Value]]] = field(default_factory=list)
+    known: dict[str, Value] | None = None
+
+
+@dataclass
+class _Log:
+    """The file being read: where its events go and what has been noted about it."""
+
+    source: str
+    rows: EventBatches
+    report: ReadReport
+    zone: ZoneInfo | None
+    trace: _Trace | None = None
+    traces: int = 0
+    notes: Counter[str] = field(default_factory=Counter)
+
+    def element_ended(self, element: Any) -> None:
+        previous = element.getprevious()
+        if local_name(element.tag) == "trace":
+            self._trace_of(element)
+            self.finish_trace()
+        else:
+            self._event_ended(element)
+        element.clear()
+        # The parser may still stand inside the parent, but never inside an element before this one.
+        if previous is not None and local_name(previous.tag) in ("event", "trace"):
+            element.getparent().remove(previous)
+
+    def _event_ended(self, element: Any) -> None:
+        self.report.records += 1
+        trace = self._trace_of(element.getparent())
+        attributes = attribute_values(element)
+        activity = attributes.get(ACTIVITY)
+        if activity is None or activity == "":
+            text = etree.tostring(element, encoding="unicode", with_tail=False)
+            self.report.rejects.append(
+                Reject(self.source, element.sourceline, "event without concept:name", text[:200])
+            )
+            return
+        timestamp = attributes.get(TIMESTAMP)
+        trace.events.append((str(activity), None if timestamp is None else str(timestamp), attributes))
+        if len(trace.events) >= _TRACE_EVENTS:
+            self._add_events(trace)
+
+    def _trace_of(self, element: Any) -> _Trace:
+        """The open trace of this element; one for all the events that the log holds directly."""
+        inside = element is not None and local_name(element.tag) == "trace"
+        owner = element if inside else None
+        if self.trace is None or self.trace.element is not owner:
+            self.finish_trace()
+            self.traces += inside
+            self.trace = _Trace(owner, None)
+        return self.trace
+
+    def finish_trace(self) -> None:
+        if self.trace is not None:
+            self._add_events(self.trace)
+        self.trace = None
+
+    def _add_events(self, trace: _Trace) -> None:
+        case: dict[str, Value] = {}
+        if trace.element is not None:
+            case = attribute_values(trace.element, CASE_PREFIX)
+            self._name_case(trace, case)
+        if trace.known is not None and case.keys() - trace.known.keys():
+            self.notes[_LATE] += 1
+        trace.known = case
+        for activity, timestamp, attributes in trace.events:
+            self._add(activity, timestamp, {"case_id": trace.case_id, **attributes, **case})
+        trace.events.clear()
+
+    def _name_case(self, trace: _Trace, case: dict[str, Value]) -> None:
+        if trace.case_id is not None:
+            return
+        name = case.get(CASE_PREFIX + ACTIVITY)
+        if name is None:
+            self.notes[_NO_CASE] += 1
+        trace.case_id = f"trace {self.traces}" if name is None else str(name)
+
+    def _add(self, activity: str, timestamp: str | None, attributes: dict[str, Value]) -> None:
+        time = parse_time(timestamp, self.zone)
+        if time is None:
+            self.rows.add(activity, None, attributes)
+            return
+        if not time.zone_given:
+            self.notes[_NO_ZONE] += self.zone is None
+            self.notes[_IN_GAP] += time.in_gap
+            self.notes[_TWICE] += time.spread > 0
+        self.rows.add(activity, time.micros, attributes, zone_seconds=time.zone_seconds, after=time.spread)
+
+
+class XesLog:
+    """Reader of XES event logs."""
+
+    name = "xes"
+    description = "XES event log (IEEE 1849)"
+
+    def recognises(self, head: bytes) -> bool:
+        """Tell from the first element: a `log`, in any namespace and encoding."""
+        text = without_comments(head).lstrip()
+        first = _FIRST_ELEMENT.search(text)
+        return text.startswith(_BEFORE_FIRST_ELEMENT) and first is not None and first[1] == b"log"
+
+    def read(
+        self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the events of one log, trace by trace.
+
+        Raises
+        ------
+        LogFormatError
+            If the file is no XML, has another root than `log`, or declares XML entities.
+        UsageError
+            If the zone of the user does not exist.
+        """
+        log = _Log(source, EventBatches(options), report, named_zone(options.time_zone))
+        for element in _ended_elements(Chunks(stream), source, report):
+            log.element_ended(element)
+            if log.rows.full:
+                yield log.rows.take()
+        log.finish_trace()
+        if len(log.rows):
+            yield log.rows.take()
+        report.warnings += [f"{source}: {count:,} {note}" for note, count in log.notes.items() if count]
+
+
+def _ended_elements(chunks: Chunks, source: str, report: ReadReport) -> Iterator[Any]:
+    """Every event and trace element once it is complete; damage goes to the report."""
+    parser = pull_parser(("{*}event", "{*}trace"), ("end",))
+    prolog = Prolog("log", source)
+    blank_lines = 0
+    try:
+        for chunk in chunks:
+            data = chunk
+            if not prolog.seen:
+                data = chunk.lstrip(b" \t\r\n")
+                blank_lines += chunk.count(b"\n", 0, len(chunk) - len(data))
+            prolog.check(data)
+            parser.feed(data)
+            for _, element in parser.read_events():
+                yield element
+        # Closing ends what is still open: an element that ends only now was cut in half.
+        root = parser.close() if prolog.seen else None
+    except etree.XMLSyntaxError as error:
+        raise LogFormatError(f"{source}:{error.lineno or 1}: not readable as XML: {error.msg}") from error
+    if prolog.seen and (root is None or local_name(root.tag) != "log"):
+        found = (
+            "there is no root element" if root is None else f"the root element is <{local_name(root.tag)}>"
+        )
+        raise LogFormatError(f"{source}: no XES: {found}, a <log> was expected")
+    _report_damage(parser, chunks, blank_lines, source, report)
+
+
+def _report_damage(parser: Any, chunks: Chunks, blank_lines: int, source: str, report: ReadReport) -> None:
+    complaint = first_complaint(parser)
+    if complaint is None and chunks.damage is None:
+        return
+    line, message, count = complaint or (0, "", 0)
+    more = f" (and {count - 1} more complaints)" if count > 1 else ""
+    cause = "truncated input" if chunks.damage else "damaged XML, read as far as it goes"
+    text = f"{chunks.damage or message}{more}"
+    report.records += 1
+    report.rejects.append(Reject(source, line + blank_lines if complaint else None, cause, text))
