@@ -66,10 +66,15 @@ def test_java_on_the_path_must_be_of_version_17(
     assert shell("join_extras dev").stdout == extras
 
 
-def test_java_home_is_what_spark_will_use(shell: Shell, programs: Path, tmp_path: Path) -> None:
-    write_java(programs / "java", "21.0.1")
-    write_java(tmp_path / "home" / "bin" / "java", "1.8.0")
-    assert shell("join_extras", JAVA_HOME=str(tmp_path / "home")).stdout == "[jre]"
+@pytest.mark.parametrize(
+    ("home", "path", "extras"), [("1.8.0", "21.0.1", ""), ("21.0.1", "11", ""), ("11", "11", "[jre]")]
+)
+def test_java_may_be_under_java_home_or_on_the_path(
+    shell: Shell, programs: Path, tmp_path: Path, home: str, path: str, extras: str
+) -> None:
+    write_java(programs / "java", path)
+    write_java(tmp_path / "home" / "bin" / "java", home)
+    assert shell("join_extras", JAVA_HOME=str(tmp_path / "home")).stdout == extras
 
 
 def test_no_suitable_python_is_said_with_the_remedy(shell: Shell, programs: Path) -> None:
