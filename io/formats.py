@@ -30,6 +30,7 @@ _READERS = (
     "cepctl.io.plain:READERS",
     "cepctl.io.hadoop_jhist:HadoopJobHistory",
     "cepctl.io.ganglia_xml:GangliaXml",
+    "cepctl.io.xes:XesLog",
 )
 _DAMAGE = (EOFError, zlib.error, OSError)
 
