@@ -1,0 +1,192 @@
+"""The Spark session: started quietly, with this interpreter as worker and standard output kept clean.
+
+The Java process writes to its standard output, and a match prints its rows to ours: whatever the
+Java process says is sent to standard error instead, without the lines that only make noise.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cepctl.errors import JobError
+from cepctl.java import find_java
+
+if TYPE_CHECKING:
+    from pyspark import SparkConf
+    from pyspark.sql import SparkSession
+
+_LOGGING = """
+rootLogger.level = {level}
+rootLogger.appenderRef.stderr.ref = stderr
+appender.console.type = Console
+appender.console.name = stderr
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %p %c{{1}}: %m%n%ex
+"""
+_NOISE = (
+    "WARNING: Using incubator modules",
+    "WARNING: A terminally deprecated",
+    "WARNING: sun.misc.Unsafe",
+    "Setting default log level",
+    "To adjust logging level",
+)
+
+# What answers depend on (no ANSI mode, UTC), then what keeps a command quiet and quick to start.
+_SETTINGS = {
+    "spark.app.name": "cepctl",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+_LOCAL_SETTINGS = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+# Half the processor time of a small job is the Java process starting: compile less, collect simply.
+_LOCAL_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+
+
+def is_local(master: str) -> bool:
+    """Whether a Spark master runs in this machine's own process: `local`, `local[4]`, `local[*]`."""
+    return master == "local" or master.startswith("local[")
+
+
+def settings(master: str, conf: Sequence[tuple[str, str]] = ()) -> dict[str, str]:
+    """All Spark settings of a session; the user's `conf` wins, Java options are joined.
+
+    Examples
+    --------
+    >>> settings("local[2]", [("spark.ui.enabled", "true")])["spark.ui.enabled"]
+    'true'
+    """
+    own = {"spark.master": master, **_SETTINGS, **(_LOCAL_SETTINGS if is_local(master) else {})}
+    java_options = [_LOCAL_JAVA_OPTIONS] if is_local(master) else []
+    for key, value in conf:
+        if key == _JAVA_OPTIONS:
+            java_options.append(value)
+        else:
+            own[key] = value
+    return own | {_JAVA_OPTIONS: " ".join(java_options)}
+
+
+@contextmanager
+def spark_session(
+    master: str = "local[*]", conf: Sequence[tuple[str, str]] = (), *, verbose: bool = False
+) -> Iterator[SparkSession]:
+    """A Spark session for one command, stopped at its end; one that is already active is used as it is.
+
+    Parameters
+    ----------
+    master
+        Spark master URL.
+    conf
+        Settings of the user.
+    verbose
+        Whether Spark's warnings are shown, not only its fatal errors.
+
+    Raises
+    ------
+    JobError
+        If there is no suitable Java (the message says how to get one) or Spark does not start.
+    """
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        yield active
+        return
+    session = _start(master, settings(master, conf), verbose=verbose)
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def _start(master: str, chosen: dict[str, str], *, verbose: bool) -> SparkSession:
+    from py4j.protocol import Py4JError
+    from pyspark import SparkConf, SparkContext
+    from pyspark.sql import SparkSession
+
+    _set_environment(master)
+    with tempfile.TemporaryDirectory(prefix="cepctl-") as directory:
+        logging = Path(directory, "log4j2.properties")
+        logging.write_text(_LOGGING.format(level="warn" if verbose else "fatal"))
+        options = f"{chosen[_JAVA_OPTIONS]} -Dlog4j2.configurationFile={logging.as_uri()}"
+        conf = SparkConf(loadDefaults=False).setAll([*(chosen | {_JAVA_OPTIONS: options}).items()])
+        # A process has one Java process for all its sessions.
+        gateway = SparkContext._gateway or _gateway(conf)
+        try:
+            return SparkSession(SparkContext(conf=conf, gateway=gateway))
+        except Py4JError as problem:
+            raise JobError(f"Spark did not start on master '{master}': {_java_cause(problem)}") from problem
+
+
+def _gateway(conf: SparkConf) -> Any:
+    """Start the Java process, its output led away from ours."""
+    from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
+
+    launch: Callable[..., Any] = launch_gateway
+    output = _JavaOutput()
+    try:
+        gateway = launch(conf, output.popen_arguments())
+    except PySparkException as problem:
+        raise JobError(f"Spark did not start: {output.complaint() or problem}") from problem
+    output.forward()
+    return gateway
+
+
+def _set_environment(master: str) -> None:
+    os.environ["JAVA_HOME"] = str(find_java().home)
+    if is_local(master):
+        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    else:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+
+
+def _java_cause(problem: Exception) -> str:
+    exception = getattr(problem, "java_exception", None)
+    message = str(problem if exception is None else exception.getMessage())
+    return message.strip().splitlines()[0]
+
+
+class _JavaOutput:
+    """A pipe that takes what the Java process prints; a thread passes it on to standard error."""
+
+    def __init__(self) -> None:
+        self._reading, self._writing = os.pipe()
+
+    def popen_arguments(self) -> dict[str, Any]:
+        return {"stdout": self._writing, "stderr": self._writing}
+
+    def forward(self) -> None:
+        """Pass on until the Java process ends; our own writing end is closed, or it never would."""
+        os.close(self._writing)
+        threading.Thread(target=self._pass_on, daemon=True).start()
+
+    def complaint(self) -> str | None:
+        """What a Java process that has ended died of; its stack trace is left out."""
+        os.close(self._writing)
+        with os.fdopen(self._reading, encoding="utf-8", errors="replace") as lines:
+            said = [line.strip() for line in lines if not line.startswith((*_NOISE, "\t", " "))]
+        blamed = [line for line in said if "Exception" in line or "Error" in line] or said
+        return blamed[0].removeprefix('Exception in thread "main" ') if blamed else None
+
+    def _pass_on(self) -> None:
+        with os.fdopen(self._reading, encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                if not line.startswith(_NOISE):
+                    sys.stderr.write(line)
