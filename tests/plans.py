@@ -7,7 +7,10 @@ from dataclasses import dataclass, fields
 
 import pyarrow as pa
 
-from cepctl.schema import FIXED_COLUMNS
+from cepctl.language.parser import parse
+from cepctl.plan.analyze import analyze
+from cepctl.plan.plan import EventSchema, Plan
+from cepctl.schema import FIXED_COLUMNS, MILLISECOND
 
 ATTRIBUTES: dict[str, pa.DataType] = {"x": pa.int64(), "k": pa.string(), "g": pa.string()}
 
@@ -48,3 +51,8 @@ def event_table(events: Iterable[Event]) -> pa.Table:
             values = [v and [{"lo": lo, "hi": hi, "p": p} for lo, hi, p in v] for v in values]
         columns[name] = pa.array(values, kind)
     return pa.table(columns)
+
+
+def plan_of(query: str) -> Plan:
+    """The plan of a query over test events; one tick is 1 ms."""
+    return analyze(parse(query), EventSchema(ATTRIBUTES, MILLISECOND))

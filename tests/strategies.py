@@ -165,7 +165,7 @@ def _choices(draw: st.DrawFn, blocks: list[list[Part]]) -> list[Part]:
     if not single:
         return []
     part = draw(st.sampled_from(single))
-    return [part, Part("z", draw(st.sampled_from(["A", "B", "C"])))]
+    return [part, Part(draw(st.sampled_from(["z", part.variable])), draw(st.sampled_from(["A", "B", "C"])))]
 
 
 def _pattern(blocks: list[list[Part]], choice: list[Part] | None) -> str:
