@@ -6,9 +6,7 @@ raw log sees exactly what a query on the ingested log would.
 
 from __future__ import annotations
 
-import json
 import shutil
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -20,29 +18,16 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pyarrow import fs
 
 from cepctl.errors import EventSchemaError
-from cepctl.ingest.jobs import SUCCESS, IngestOptions, IngestSummary, ingest
+from cepctl.ingest.jobs import IngestOptions, IngestSummary, ingest
 from cepctl.ingest.kinds import Kind, converted, unified
-from cepctl.io.locations import Location
+from cepctl.ingest.stored import StoredDataset, stored_dataset
 from cepctl.io.rescaling import rescaled
 from cepctl.plan.plan import EventSchema
-from cepctl.schema import FIXED_COLUMNS, META_TIME_UNIT, META_TYPE_COUNTS, PMF_TYPE, TimeUnit
+from cepctl.schema import FIXED_COLUMNS, PMF_TYPE
 
-STANDARD_INPUT = "-"
 _KINDS = {pa.bool_(): Kind.BOOL, pa.int64(): Kind.INT, pa.float64(): Kind.FLOAT, pa.string(): Kind.STRING}
-
-
-@dataclass(frozen=True)
-class StoredDataset:
-    """A dataset on disk: its Parquet parts in order, their schema and what their metadata says."""
-
-    location: Location
-    parts: tuple[str, ...]
-    schema: pa.Schema
-    time_unit: TimeUnit
-    type_counts: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -119,7 +104,7 @@ def open_events(paths: Sequence[str], options: IngestOptions | None = None) -> I
         summary = None
         if scratch is not None:
             output = str(Path(scratch, "events"))
-            summary = ingest(spooled(raw, scratch), output, options or IngestOptions())
+            summary = ingest(raw, output, options or IngestOptions())
             ingested = stored_dataset(output)
             assert ingested is not None
             stored.append(ingested)
@@ -141,50 +126,6 @@ def read_events(
     """The table of `open_events(...).read(attributes)`, for a single look."""
     with open_events(paths, options) as events:
         return events.read(attributes)
-
-
-def stored_dataset(path: str) -> StoredDataset | None:
-    """The ingested dataset at a path; None when something else, or nothing, is there.
-
-    Raises
-    ------
-    EventSchemaError
-        If the dataset has no completion marker, so that parts may be missing.
-    """
-    if path == STANDARD_INPUT:
-        return None
-    location = Location.of(path)
-    filesystem, directory = location.resolve()
-    if filesystem.get_file_info(directory).type is not fs.FileType.Directory:
-        return None
-    entries = filesystem.get_file_info(fs.FileSelector(directory))
-    parts = sorted(entry.path for entry in entries if entry.path.endswith(".parquet"))
-    if not parts:
-        return None
-    try:
-        schema = pq.read_schema(parts[0], filesystem=filesystem)
-    except (pa.ArrowInvalid, OSError):
-        return None
-    metadata = schema.metadata or {}
-    if META_TIME_UNIT not in metadata:
-        return None
-    if not any(entry.base_name == SUCCESS for entry in entries):
-        raise EventSchemaError(
-            f"{path}: the dataset is incomplete, it has no {SUCCESS}; ingest it again or copy it whole"
-        )
-    counts = json.loads(metadata.get(META_TYPE_COUNTS, b"{}"))
-    unit = TimeUnit.parse(metadata[META_TIME_UNIT].decode())
-    return StoredDataset(location, tuple(parts), schema, unit, counts)
-
-
-def spooled(paths: Sequence[str], directory: str) -> list[str]:
-    """The paths with standard input, where it is among them, copied to a file of the directory."""
-    if STANDARD_INPUT not in paths:
-        return list(paths)
-    copy = Path(directory, "stdin")
-    with copy.open("wb") as stream:
-        shutil.copyfileobj(sys.stdin.buffer, stream)
-    return [str(copy) if path == STANDARD_INPUT else path for path in paths]
 
 
 def _common_schema(datasets: Sequence[StoredDataset]) -> EventSchema:

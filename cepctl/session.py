@@ -35,6 +35,7 @@ _NOISE = (
     "WARNING: Using incubator modules",
     "WARNING: A terminally deprecated",
     "WARNING: sun.misc.Unsafe",
+    "WARNING: package ",
     "Setting default log level",
     "To adjust logging level",
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
+import sys
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -37,6 +39,7 @@ from cepctl.schema import (
 from cepctl.uncertainty.model import UncertaintyModel
 
 SUCCESS = "_SUCCESS"
+STANDARD_INPUT = "-"
 REJECTS_ALLOWED = 10
 REJECTED_SHARE = 0.001
 _SAMPLED = 5
@@ -81,7 +84,7 @@ def ingest(
     Parameters
     ----------
     paths
-        Files, directories and globs, on any filesystem that Arrow knows.
+        Files, directories and globs, on any filesystem that Arrow knows; `-` is standard input.
     output
         Directory of the dataset, written aside and renamed when it is whole.
     options, runner
@@ -100,9 +103,9 @@ def ingest(
         reader_named(options.input_format)
     target = Location.of(output)
     _refuse_existing(target, overwrite=options.overwrite)
-    files = list_inputs(paths)
-    unit = options.model.time_unit or _declared_unit(files) or MILLISECOND
     with _aside(target) as (scratch, events):
+        files = list_inputs(_spooled(paths, scratch))
+        unit = options.model.time_unit or _declared_unit(files) or MILLISECOND
         read = replace(options.read, time_unit=unit)
         tasks = [
             ReadTask(file, number, scratch, read, options.model, options.input_format)
@@ -119,6 +122,17 @@ def ingest(
             pass
         _publish(events, target, overwrite=options.overwrite)
     return summary
+
+
+def _spooled(paths: Sequence[str], scratch: Location) -> list[str]:
+    """The paths with standard input, where it is among them, copied to a file called stdin."""
+    if STANDARD_INPUT not in paths:
+        return list(paths)
+    filesystem, directory = scratch.resolve()
+    copy = f"{directory}/stdin"
+    with filesystem.open_output_stream(copy) as stream:
+        shutil.copyfileobj(sys.stdin.buffer, stream)
+    return [scratch.beside(copy).uri if path == STANDARD_INPUT else path for path in paths]
 
 
 def _declared_unit(files: Sequence[InputFile]) -> TimeUnit | None:

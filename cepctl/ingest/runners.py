@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from cepctl.errors import CepctlError, JobError
+from cepctl.session import spark_session
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -47,6 +49,18 @@ class SparkRunner:
             if isinstance(outcome, CepctlError):
                 raise outcome
         return list(outcomes)
+
+
+@contextmanager
+def chosen_runner(
+    name: str, master: str, conf: Sequence[tuple[str, str]] = (), *, verbose: bool = False
+) -> Iterator[Runner]:
+    """The runner of this name, `local` or `spark`; a Spark session ends with the context."""
+    if name == "local":
+        yield LocalRunner()
+        return
+    with spark_session(master, conf, verbose=verbose) as session:
+        yield SparkRunner(session)
 
 
 @dataclass(frozen=True)

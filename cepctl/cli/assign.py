@@ -1,0 +1,40 @@
+"""`cepctl assign`: the intervals of a dataset anew, from the raw times that it kept."""
+
+from __future__ import annotations
+
+import click
+
+from cepctl.cli.ingest import ingest_options, report
+from cepctl.cli.options import Conf, runner_options, verbosity_options
+
+
+@click.command("assign")
+@click.argument("events", metavar="EVENTS")
+@click.option("-o", "--output", required=True, metavar="EVENTS2", help="Directory of the dataset to write.")
+@click.option("--uncertainty", required=True, metavar="MODEL", help="Uncertainty model (TOML).")
+@click.option("--overwrite", is_flag=True, help="Replace the dataset at EVENTS2.")
+@runner_options
+@verbosity_options
+def command(
+    events: str,
+    output: str,
+    uncertainty: str,
+    overwrite: bool,
+    runner: str,
+    master: str,
+    conf: Conf,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Assign the uncertainty intervals of the dataset EVENTS anew.
+
+    The model is applied to the times that the logs gave; an event that no rule fits keeps its
+    interval.
+    """
+    from cepctl.ingest.assigning import assign_dataset
+    from cepctl.ingest.runners import chosen_runner
+
+    options = ingest_options(uncertainty=uncertainty, overwrite=overwrite)
+    with chosen_runner(runner, master, conf, verbose=verbose) as chosen:
+        summary = assign_dataset(events, output, options, chosen)
+    report(summary, output, quiet=quiet)

@@ -1,0 +1,114 @@
+"""`cepctl ingest`: logs -> a dataset of Parquet events."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from cepctl.cli.options import Conf, raw_input_options, reject_options, runner_options, verbosity_options
+
+if TYPE_CHECKING:
+    from cepctl.ingest.jobs import IngestOptions, IngestSummary
+
+
+@click.command("ingest")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("-o", "--output", required=True, metavar="EVENTS", help="Directory of the dataset to write.")
+@raw_input_options("--format")
+@click.option("--overwrite", is_flag=True, help="Replace the dataset at EVENTS.")
+@reject_options
+@runner_options
+@verbosity_options
+def command(
+    paths: tuple[str, ...],
+    output: str,
+    input_format: str | None,
+    uncertainty: str | None,
+    tz: str | None,
+    renames: Conf,
+    drop_domain: bool,
+    overwrite: bool,
+    rejects: str | None,
+    max_errors: int | None,
+    runner: str,
+    master: str,
+    conf: Conf,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Turn logs into a dataset of Parquet events.
+
+    PATH is a file, a directory, a glob or - (standard input: CSV or JSONL).  The format is told from
+    the content; files may be compressed with gzip, zstd or bzip2.
+    """
+    from cepctl.ingest.jobs import ingest
+    from cepctl.ingest.runners import chosen_runner
+
+    options = ingest_options(
+        input_format=input_format,
+        uncertainty=uncertainty,
+        tz=tz,
+        renames=renames,
+        drop_domain=drop_domain,
+        overwrite=overwrite,
+        rejects=rejects,
+        max_errors=max_errors,
+    )
+    with chosen_runner(runner, master, conf, verbose=verbose) as chosen:
+        summary = ingest(paths, output, options, chosen)
+    report(summary, output, quiet=quiet)
+
+
+def ingest_options(
+    *,
+    input_format: str | None = None,
+    uncertainty: str | None = None,
+    tz: str | None = None,
+    renames: Conf = (),
+    drop_domain: bool = False,
+    overwrite: bool = False,
+    rejects: str | None = None,
+    max_errors: int | None = None,
+) -> IngestOptions:
+    """The options of the library from those of the command line; reads the uncertainty model."""
+    from cepctl.ingest.jobs import IngestOptions
+    from cepctl.io.reading import ReadOptions
+    from cepctl.uncertainty.model import UncertaintyModel, load_model
+
+    return IngestOptions(
+        input_format=input_format,
+        read=ReadOptions(time_zone=tz, type_names=renames, drop_domain=drop_domain),
+        model=load_model(uncertainty) if uncertainty is not None else UncertaintyModel(),
+        max_errors=max_errors,
+        rejects=rejects,
+        overwrite=overwrite,
+    )
+
+
+def report(summary: IngestSummary, output: str, *, quiet: bool) -> None:
+    """Say on standard error what was written, after what went wrong on the way."""
+    report_reading(summary, quiet=quiet)
+    if not quiet:
+        click.echo(
+            f"{summary.events:,} events of {len(summary.type_counts):,} types from {summary.files:,} files "
+            f"in {output} (time unit {summary.time_unit})",
+            err=True,
+        )
+
+
+def report_reading(summary: IngestSummary, *, quiet: bool) -> None:
+    """Say on standard error what was skipped, rejected and noticed; rejects also when quiet."""
+    from cepctl.ingest.jobs import sampled
+
+    if not quiet:
+        for notice in summary.notices:
+            click.echo(f"note: {notice}", err=True)
+        for cause, count in sorted(summary.skipped.items()):
+            click.echo(f"note: {count:,} records skipped: {cause}", err=True)
+    if summary.rejects:
+        click.echo(
+            f"warning: {len(summary.rejects):,} of {summary.records:,} records are bad and were left out:\n"
+            f"{sampled(summary.rejects)}",
+            err=True,
+        )

@@ -1,0 +1,60 @@
+"""Ingested datasets on disk: recognised by their metadata, whole only with their completion marker."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from cepctl.errors import EventSchemaError
+from cepctl.ingest.jobs import STANDARD_INPUT, SUCCESS
+from cepctl.io.locations import Location
+from cepctl.schema import META_TIME_UNIT, META_TYPE_COUNTS, TimeUnit
+
+
+@dataclass(frozen=True)
+class StoredDataset:
+    """A dataset on disk: its Parquet parts in order, their schema and what their metadata says."""
+
+    location: Location
+    parts: tuple[str, ...]
+    schema: pa.Schema
+    time_unit: TimeUnit
+    type_counts: dict[str, int]
+
+
+def stored_dataset(path: str) -> StoredDataset | None:
+    """The ingested dataset at a path; None when something else, or nothing, is there.
+
+    Raises
+    ------
+    EventSchemaError
+        If the dataset has no completion marker, so that parts may be missing.
+    """
+    if path == STANDARD_INPUT:
+        return None
+    location = Location.of(path)
+    filesystem, directory = location.resolve()
+    if filesystem.get_file_info(directory).type is not fs.FileType.Directory:
+        return None
+    entries = filesystem.get_file_info(fs.FileSelector(directory))
+    parts = sorted(entry.path for entry in entries if entry.path.endswith(".parquet"))
+    if not parts:
+        return None
+    try:
+        schema = pq.read_schema(parts[0], filesystem=filesystem)
+    except (pa.ArrowInvalid, OSError):
+        return None
+    metadata = schema.metadata or {}
+    if META_TIME_UNIT not in metadata:
+        return None
+    if not any(entry.base_name == SUCCESS for entry in entries):
+        raise EventSchemaError(
+            f"{path}: the dataset is incomplete, it has no {SUCCESS}; ingest it again or copy it whole"
+        )
+    counts = json.loads(metadata.get(META_TYPE_COUNTS, b"{}"))
+    unit = TimeUnit.parse(metadata[META_TIME_UNIT].decode())
+    return StoredDataset(location, tuple(parts), schema, unit, counts)
