@@ -1,0 +1,129 @@
+"""The story in sample_data: its bytes, its formats, and the task that its query is to find.
+
+The confidences are estimated here by drawing possible worlds, with nothing of the engines.
+"""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pytest
+
+from cepctl.io.ganglia_xml import GangliaXml, drop_repeated_samples
+from cepctl.io.hadoop_jhist import HadoopJobHistory
+from cepctl.io.reading import Reader, ReadOptions, ReadReport
+from cepctl.io.xes import XesLog
+from cepctl.language.parser import parse
+from cepctl.uncertainty.model import load_model
+
+ROOT = Path(__file__).parent.parent
+SAMPLES = ROOT / "sample_data"
+LOGS = sorted((SAMPLES / "logs").iterdir())
+READERS: dict[str, Reader] = {".jhist": HadoopJobHistory(), ".xml": GangliaXml(), ".xes": XesLog()}
+OPTIONS = ReadOptions(type_names=(("cpu_user", "CPU"),))
+WORLDS = 20_000
+CULPRIT = "task_1772009204117_0042_m_000011"
+
+
+def events_of(path: Path, report: ReadReport) -> pa.Table:
+    with path.open("rb") as stream:
+        return pa.Table.from_batches(READERS[path.suffix].read(stream, path.name, OPTIONS, report))
+
+
+def test_the_script_writes_the_same_bytes_again(tmp_path: Path) -> None:
+    script = runpy.run_path(str(ROOT / "scripts" / "make_sample_data.py"))
+    cast(Callable[[Path], None], script["main"])(tmp_path)
+    assert [path.name for path in sorted(tmp_path.iterdir())] == [path.name for path in LOGS]
+    for path in LOGS:
+        assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+def test_the_logs_stay_small() -> None:
+    assert sum(path.stat().st_size for path in LOGS) < 500_000
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name)
+def test_every_log_is_recognised_by_its_reader_alone_and_read_without_a_complaint(path: Path) -> None:
+    head = path.read_bytes()[: 1 << 16]
+    assert [suffix for suffix, reader in READERS.items() if reader.recognises(head)] == [path.suffix]
+    report = ReadReport()
+    events = events_of(path, report)
+    assert (report.rejects, report.warnings) == ([], [])
+    assert events.num_rows > 0
+    assert events.column("time").null_count == 0
+
+
+def test_the_polls_show_samples_again_within_a_file_and_across_files() -> None:
+    report = ReadReport()
+    polls = pa.concat_tables([events_of(path, report) for path in LOGS if path.suffix == ".xml"])
+    assert report.skipped["repeated sample"] > 100
+    kept, dropped = drop_repeated_samples(polls)
+    assert dropped > 0
+    cpu = sorted((row["node"], row["time"]) for row in kept.to_pylist() if row["event_type"] == "CPU")
+    apart = [(b[1] - a[1]).total_seconds() for a, b in pairwise(cpu) if a[0] == b[0]]
+    assert set(apart) <= {14.0, 15.0, 16.0}
+
+
+def test_the_model_and_the_query_are_well_formed() -> None:
+    assert len(load_model(str(SAMPLES / "uncertainty.toml")).rules) == 3
+    parse((SAMPLES / "query.cep").read_text())
+
+
+@dataclass(frozen=True)
+class Match:
+    task: str
+    confidence: float
+    worlds: npt.NDArray[np.bool_]
+
+
+def matches_in_drawn_worlds() -> list[Match]:
+    """Query 1 of ZDI10 within 50 s, under the intervals of sample_data/uncertainty.toml."""
+    tables = [events_of(path, ReadReport()) for path in LOGS if path.suffix != ".xes"]
+    samples, _ = drop_repeated_samples(
+        pa.concat_tables([table for table in tables if "metric" in table.schema.names])
+    )
+    job = next(table for table in tables if "task_id" in table.schema.names).to_pylist()
+    chance = np.random.default_rng(20100915)
+
+    def drawn(rows: list[dict[str, Any]], before: float, after: float) -> list[tuple[dict[str, Any], Any]]:
+        times = ((row, row["time"].timestamp()) for row in rows)
+        return [(row, chance.uniform(time - before, time + after, WORLDS)) for row, time in times]
+
+    starts = drawn([row for row in job if row["event_type"] == "TaskStart"], 0.5, 0.5)
+    finishes = {
+        row["task_id"]: time
+        for row, time in drawn([row for row in job if row["event_type"] == "TaskFinish"], 0.5, 0.5)
+    }
+    cpu = drawn([row for row in samples.to_pylist() if row["event_type"] == "CPU"], 16, 2)
+    found = []
+    for (start, a), (hot, b), (calm, d) in product(starts, cpu, cpu):
+        if start["node"] != hot["node"] or hot["node"] != calm["node"]:
+            continue
+        if hot["value"] <= 95 or calm["value"] > 70:
+            continue
+        c = finishes[start["task_id"]]
+        worlds = (a < b) & (b < c) & (c < d) & (d - a < 50)
+        if worlds.any():
+            found.append(Match(start["task_id"], float(worlds.mean()), worlds))
+    return sorted(found, key=lambda match: -match.confidence)
+
+
+def test_the_query_finds_the_culprit_and_its_rows_only_bound_how_probable_it_is() -> None:
+    found = matches_in_drawn_worlds()
+    culprit = [match for match in found if match.task == CULPRIT]
+    others = [match for match in found if match.task != CULPRIT]
+    assert found[0].task == CULPRIT
+    assert found[0].confidence == pytest.approx(0.774, abs=0.015)
+    assert len(culprit) == 4
+    assert {match.task[-8:] for match in others} == {"m_000010", "m_000012"}
+    assert max(match.confidence for match in others) == pytest.approx(0.403, abs=0.015)
+    at_all = np.logical_or.reduce([match.worlds for match in culprit]).mean()
+    assert at_all == pytest.approx(0.850, abs=0.015)
