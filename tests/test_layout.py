@@ -32,7 +32,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engines": {"errors", "schema", "language", "plan"},
     "ingest": {"errors", "schema", "language", "plan", "io", "uncertainty", "session"},
     "dataset": {"errors", "schema", "language", "plan", "io", "uncertainty", "ingest"},
-    "render": {"errors", "schema", "language", "plan"},
+    "inspection": {"schema", "dataset"},
+    "render": {"errors", "schema", "language", "plan", "inspection"},
 }
 TOP = {"cli", "__main__"}  # may import every part
 SPARK_MODULES = re.compile(r"cepctl\.(session|ingest(\..+)?|engines\.spark\w*)")  # may import PySpark

@@ -1,0 +1,1 @@
+"""What people see on a terminal; the only part that knows Rich."""
