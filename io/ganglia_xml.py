@@ -167,10 +167,10 @@ def _finish(poll: _Poll, part: PollPart, source: str, report: ReadReport) -> Non
         line = part.line + part.data.count(b"\n")
         report.records += 1
         report.rejects.append(Reject(source, line, "truncated poll", "the samples before it were kept"))
-    elif complaint:
-        line, message, _ = complaint
+    elif complaint and not report.warnings:
+        line = poll.line + complaint[0] - 1
         report.warnings.append(
-            f"{source}:{poll.line + line - 1}: damaged XML, read as far as it goes: {message}"
+            f"damaged XML, read as far as it goes; the first damage is at line {line}: {complaint[1]}"
         )
 
 

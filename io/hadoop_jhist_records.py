@@ -63,7 +63,8 @@ def _json_object(line: bytes, number: int, source: str, report: ReadReport) -> d
         text = line.decode()
     except UnicodeDecodeError:
         text = line.decode(errors="replace")
-        report.warnings.append(f"{source}:{number}: bytes that are no UTF-8 were replaced")
+        if not report.warnings:
+            report.warnings.append(f"bytes that are no UTF-8 were replaced, the first at line {number}")
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):

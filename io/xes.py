@@ -44,11 +44,12 @@ _TRACE_EVENTS = 20_000
 _FIRST_ELEMENT = re.compile(rb"<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)")
 _BEFORE_FIRST_ELEMENT = (b"<", b"\xef\xbb\xbf<", b"\xff\xfe<", b"\xfe\xff<")
 
-_NO_ZONE = "times without a zone were read as UTC; name their zone with --tz"
-_IN_GAP = "times fall into an hour that the clocks skipped and were read with the offset before it"
-_TWICE = "times fall into an hour that happened twice; their intervals cover both"
-_NO_CASE = "traces have no concept:name; their events got a case_id by the trace's place in the file"
-_LATE = "traces have attributes after their events, which only the later events got"
+# Notes for the report, each completed with a number.
+_NO_ZONE = "times without a zone, read as UTC: {:,}; name their zone with --tz"
+_IN_GAP = "times in an hour that the clocks skipped, read with the offset before it: {:,}"
+_TWICE = "times in an hour that happened twice, with intervals that cover both: {:,}"
+_NO_CASE = "traces without concept:name, their case_id made from their place in the file: {:,}"
+_LATE = "traces with attributes behind so many events that only the later ones got them: {:,}"
 
 
 @dataclass
@@ -180,7 +181,7 @@ class XesLog:
         log.finish_trace()
         if len(log.rows):
             yield log.rows.take()
-        report.warnings += [f"{source}: {count:,} {note}" for note, count in log.notes.items() if count]
+        report.warnings += [note.format(count) for note, count in log.notes.items() if count]
 
 
 def _ended_elements(chunks: Chunks, source: str, report: ReadReport) -> Iterator[Any]:

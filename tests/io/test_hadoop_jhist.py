@@ -247,7 +247,7 @@ def test_bytes_that_are_no_utf8_are_replaced_with_a_warning() -> None:
     content = history(record("JOB_SUBMITTED", submitTime=T0, jobName="@")).replace(b'"@"', b'"\xff"')
     (row,) = read(content, report=report)
     assert row["job_name"] == "\ufffd"
-    assert report.warnings == ["job.jhist:3: bytes that are no UTF-8 were replaced"]
+    assert report.warnings == ["bytes that are no UTF-8 were replaced, the first at line 3"]
 
 
 def test_binary_history_is_recognised_and_refused_with_the_remedy() -> None:

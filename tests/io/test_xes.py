@@ -141,7 +141,7 @@ def test_a_trace_without_a_name_is_named_by_its_place() -> None:
     nameless = log(A, B).replace('<trace><string key="concept:name" value="c1"/>', "<trace>")
     assert [row["case_id"] for row in read(nameless, report=report)] == ["trace 1", "trace 2"]
     assert report.warnings == [
-        "a.xes: 2 traces have no concept:name; their events got a case_id by the trace's place in the file"
+        "traces without concept:name, their case_id made from their place in the file: 2"
     ]
 
 
@@ -189,12 +189,10 @@ def test_a_time_without_zone_is_read_in_the_users_zone() -> None:
     report = ReadReport()
     (row,) = read(text, ReadOptions(time_zone="Europe/Berlin"), report)
     assert (row["zone_seconds"], row["before"], row["after"]) == (7200, 0, 3_600_000_000)
-    assert report.warnings == [
-        "a.xes: 1 times fall into an hour that happened twice; their intervals cover both"
-    ]
+    assert report.warnings == ["times in an hour that happened twice, with intervals that cover both: 1"]
     report = ReadReport()
     assert read(text, report=report)[0]["zone_seconds"] == 0
-    assert report.warnings == ["a.xes: 1 times without a zone were read as UTC; name their zone with --tz"]
+    assert report.warnings == ["times without a zone, read as UTC: 1; name their zone with --tz"]
 
 
 def test_an_unknown_zone_of_the_user_is_named() -> None:
