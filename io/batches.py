@@ -110,7 +110,7 @@ def natural_array(values: Sequence[Value]) -> pa.Array:
     if not kinds:
         return pa.nulls(len(values))
     if kinds == {str}:
-        return pa.array(values, pa.string())
+        return _text_array(values)
     if kinds == {bool}:
         return pa.array(values, pa.bool_())
     if kinds == {int} and all(value is None or TICK_MIN <= int(value) <= TICK_MAX for value in values):
@@ -119,7 +119,16 @@ def natural_array(values: Sequence[Value]) -> pa.Array:
         numbers = [_as_float(value) for value in values]
         if float in kinds and None not in {n for n, v in zip(numbers, values, strict=True) if v is not None}:
             return pa.array(numbers, pa.float64())
-    return pa.array([None if value is None else as_text(value) for value in values], pa.string())
+    return _text_array([None if value is None else as_text(value) for value in values])
+
+
+def _text_array(texts: Sequence[Value]) -> pa.Array:
+    try:
+        return pa.array(texts, pa.string())
+    except UnicodeEncodeError:
+        # JSON can write half of a surrogate pair, which is no character and has no UTF-8.
+        encoded = (None if text is None else str(text).encode("utf-8", "replace") for text in texts)
+        return pa.array([None if text is None else text.decode() for text in encoded], pa.string())
 
 
 def as_text(value: bool | int | float | str) -> str:

@@ -31,6 +31,7 @@ from cepctl.io.ganglia_polls import PollPart, poll_parts
 from cepctl.io.hosts import node_name
 from cepctl.io.reading import ReadOptions, ReadReport, Reject
 from cepctl.io.streams import Chunks
+from cepctl.io.times import LAST_SECOND
 from cepctl.io.xml_source import Prolog, first_complaint, pull_parser
 
 REPEAT_SECONDS = 2
@@ -38,7 +39,6 @@ DEFAULT_TMAX_SECONDS = 60
 _SECOND = 1_000_000
 _BEFORE_ARRIVAL = 1 * _SECOND
 _AFTER_ARRIVAL = 2 * _SECOND
-_LARGEST_SECONDS = 10**12
 
 _TAGS = ("GRID", "CLUSTER", "HOST", "METRIC", "METRICS")
 # Fixed, because a batch may hold no number, or no text, at all.
@@ -65,7 +65,8 @@ class _Sample:
         reported, host_age, metric_age = (_seconds(text) for text in parts)
         if not reported or host_age is None or metric_age is None:
             return None
-        return reported + host_age - metric_age
+        arrival = reported + host_age - metric_age
+        return arrival if 0 < arrival <= LAST_SECOND else None
 
 
 @dataclass
@@ -239,7 +240,7 @@ def _seconds(text: str | None) -> int | None:
         seconds = float(text or "")
     except ValueError:
         return None
-    return int(seconds) if abs(seconds) < _LARGEST_SECONDS else None
+    return int(seconds) if abs(seconds) <= LAST_SECOND else None
 
 
 def drop_repeated_samples(table: pa.Table) -> tuple[pa.Table, int]:

@@ -41,7 +41,7 @@ from cepctl.io.hadoop_jhist_records import BOM, MAGIC, MAGIC_BINARY, Record, rea
 from cepctl.io.hosts import node_name
 from cepctl.io.reading import ReadOptions, ReadReport, Reject
 from cepctl.io.streams import Chunks
-from cepctl.schema import TICK_MAX
+from cepctl.io.times import LAST_SECOND
 
 _COPY_IN_MEMORY_BYTES = 1 << 26
 
@@ -255,8 +255,8 @@ def _json_text(value: Any) -> str:
 
 
 def _micros(value: Any) -> int | None:
-    """Epoch milliseconds as microseconds; None when missing (0 or less, or no integer)."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= TICK_MAX // 1000:
+    """Epoch milliseconds as microseconds; None when missing (0 or less, no integer, after the year 9999)."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < (LAST_SECOND + 1) * 1000:
         return None
     return value * 1000
 

@@ -31,6 +31,9 @@ _LOOSE = re.compile(
     re.ASCII,
 )
 
+# Up to here a time is a date (9999-12-31); larger numbers in a log are damage.
+LAST_SECOND = 253_402_300_799
+
 
 class LogTime(NamedTuple):
     """A time read from a log.

@@ -57,3 +57,7 @@ def test_a_format_can_fix_the_type_of_an_attribute_that_a_batch_has_no_value_of(
     rows.add("A", 0, {"value": None, "other": None})
     batch = rows.take()
     assert (batch.column("value").type, batch.column("other").type) == (pa.float64(), pa.null())
+
+
+def test_half_a_surrogate_pair_costs_one_character() -> None:
+    assert natural_array(["a\ud800b", None, "ü"]).to_pylist() == ["a?b", None, "ü"]
