@@ -144,7 +144,10 @@ class HadoopJobHistory:
             tasks = _tasks(read_records(_from_start(copy), source, ReadReport()))
             rows = EventBatches(options)
             for record in read_records(_from_start(copy), source, report):
-                _add_events(record, tasks, rows, report)
+                try:
+                    _add_events(record, tasks, rows, report)
+                except RecursionError:
+                    report.rejects.append(Reject(source, record.line, "nested too deeply", record.kind))
                 if rows.full:
                     yield rows.take()
             if len(rows):

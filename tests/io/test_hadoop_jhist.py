@@ -229,6 +229,17 @@ def test_a_record_cut_in_half_is_rejected_with_its_line_and_the_rest_kept() -> N
     assert report.records == 2
 
 
+@pytest.mark.parametrize("depth", [900, 985, 986, 987, 988, 989, 990, 100_000])
+def test_nesting_without_end_is_kept_or_rejected_and_never_fatal(depth: int) -> None:
+    report = ReadReport()
+    nested = record("TASK_STARTED", taskid=TASK, startTime=T0, x="@").replace(
+        '"@"', "[" * depth + "]" * depth
+    )
+    rows = read(history(nested, TASK_START), report=report)
+    assert [row["event_type"] for row in rows][-1] == "TaskStart"
+    assert len(rows) + len(report.rejects) == report.records == 2
+
+
 def test_a_truncated_gzip_keeps_what_came_before() -> None:
     report = ReadReport()
     noise = [
