@@ -144,7 +144,7 @@ def _up(microseconds: Ticks, unit: TimeUnit) -> Ticks:
 
 def _plus(ticks: Ticks, offset: Ticks | int) -> Ticks:
     """Saturating sum."""
-    offsets = np.broadcast_to(np.asarray(offset, dtype=np.int64), ticks.shape)
+    offsets = np.asarray(offset, dtype=np.int64)
     over = (offsets > 0) & (ticks > TICK_MAX - np.maximum(offsets, 0))
     under = (offsets < 0) & (ticks < TICK_MIN - np.minimum(offsets, 0))
     safe = np.where(over | under, 0, ticks) + np.where(over | under, 0, offsets)

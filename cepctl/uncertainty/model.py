@@ -8,6 +8,7 @@ Lengths of time are whole or fractional microseconds here; they become ticks in 
 from __future__ import annotations
 
 import itertools
+import math
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -217,7 +218,7 @@ def _checked(delays: list[Delay]) -> tuple[Delay, ...]:
             raise UncertaintyModelError("two latency buckets overlap; end one before the next begins")
     if any(delay.mass < 0 for delay in ordered):
         raise UncertaintyModelError("a probability is below 0")
-    total = sum(delay.mass for delay in ordered)
+    total = math.fsum(delay.mass for delay in ordered)
     if abs(total - 1) > MASS_TOLERANCE:
         raise UncertaintyModelError(f"the probabilities of the latency sum to {total:.9g}, not to 1")
     return tuple(Delay(d.start, d.end, d.mass / total) for d in ordered if d.mass > 0)

@@ -1,0 +1,35 @@
+"""Fixtures that several parts share: one Spark session, and the place of the real logs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """One Spark session for all tests: starting Java takes seconds, and code under test reuses it.
+
+    local[2]     two tasks at a time, so that an order which only one worker keeps shows
+    partitions   2 instead of 200: nothing here is large, and empty tasks cost most of the time
+    """
+    from cepctl.session import spark_session
+
+    with spark_session("local[2]", [("spark.sql.shuffle.partitions", "2")]) as session:
+        yield session
+
+
+@pytest.fixture(scope="session")
+def real_logs() -> Path:
+    """The directory of real logs that CEPCTL_REALDATA names; without it the test is skipped."""
+    directory = os.environ.get("CEPCTL_REALDATA")
+    if not directory:
+        pytest.skip("CEPCTL_REALDATA is not set")
+    return Path(directory)
