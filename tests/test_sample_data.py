@@ -124,6 +124,6 @@ def test_the_query_finds_the_culprit_and_its_rows_only_bound_how_probable_it_is(
     assert found[0].confidence == pytest.approx(0.774, abs=0.015)
     assert len(culprit) == 4
     assert {match.task[-8:] for match in others} == {"m_000010", "m_000012"}
-    assert max(match.confidence for match in others) == pytest.approx(0.403, abs=0.015)
+    assert max(match.confidence for match in others) == pytest.approx(0.405, abs=0.015)
     at_all = np.logical_or.reduce([match.worlds for match in culprit]).mean()
     assert at_all == pytest.approx(0.850, abs=0.015)
