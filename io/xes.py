@@ -2,7 +2,8 @@
 
 The event type is the activity (`concept:name`), `case_id` the `concept:name` of its trace.  All
 attributes are kept, those that made type, time and case too; attributes of the trace get the
-prefix `case:`.  `<global>` holds defaults for editors, not events, and is left alone.
+prefix `case:`, an attribute of an event that is named like one of these, or `case_id`, the prefix
+`attr:`.  `<global>` holds defaults for editors, not events, and is left alone.
 
     in the log                             what becomes of it
     trace without concept:name             case_id `trace 17`, by its place in the file; a warning
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import IO, Any
 from zoneinfo import ZoneInfo
@@ -33,9 +34,11 @@ from cepctl.io.streams import Chunks
 from cepctl.io.times import named_zone, parse_time
 from cepctl.io.xes_attributes import attribute_values
 from cepctl.io.xml_source import Prolog, first_complaint, local_name, pull_parser, without_comments
+from cepctl.schema import ATTRIBUTE_PREFIX
 
 ACTIVITY = "concept:name"
 TIMESTAMP = "time:timestamp"
+CASE_ID = "case_id"
 CASE_PREFIX = "case:"
 
 # Attributes of a trace stand before its events by the standard; where they follow them, they
@@ -125,8 +128,10 @@ class _Log:
         if trace.known is not None and case.keys() - trace.known.keys():
             self.notes[_LATE] += 1
         trace.known = case
+        case = {CASE_ID: trace.case_id, **case}
         for activity, timestamp, attributes in trace.events:
-            self._add(activity, timestamp, {"case_id": trace.case_id, **attributes, **case})
+            own = attributes if case.keys().isdisjoint(attributes) else _renamed(attributes, case)
+            self._add(activity, timestamp, {**case, **own})
         trace.events.clear()
 
     def _name_case(self, trace: _Trace, case: dict[str, Value]) -> None:
@@ -147,6 +152,10 @@ class _Log:
             self.notes[_IN_GAP] += time.in_gap
             self.notes[_TWICE] += time.spread > 0
         self.rows.add(activity, time.micros, attributes, zone_seconds=time.zone_seconds, after=time.spread)
+
+
+def _renamed(attributes: Mapping[str, Value], taken: Mapping[str, Value]) -> dict[str, Value]:
+    return {ATTRIBUTE_PREFIX + name if name in taken else name: value for name, value in attributes.items()}
 
 
 class XesLog:

@@ -129,6 +129,10 @@ def test_globals_are_defaults_for_editors_and_no_events() -> None:
 def test_an_attribute_named_like_a_column_is_prefixed() -> None:
     (row,) = read(log(event('<string key="source" value="s"/>')))
     assert row["attr:source"] == "s"
+    own = '<string key="case_id" value="mine"/><string key="case:concept:name" value="too"/>'
+    (row,) = read(log(event(own)))
+    assert (row["case_id"], row["attr:case_id"]) == ("c1", "mine")
+    assert (row["case:concept:name"], row["attr:case:concept:name"]) == ("c1", "too")
 
 
 def test_a_type_can_be_renamed() -> None:
