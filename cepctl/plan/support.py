@@ -1,14 +1,123 @@
-"""What runs where: constructs that are refused by name, and errors that a strategy decides.
+"""What runs where: constructs refused by name, what a strategy needs, and the table of support.
 
-One list serves the analyzer, the table in the documentation and `explain`.
+One list serves the analyzer, the engines, `explain` and the table in the documentation.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from enum import Enum
+from typing import Literal
+
+from cepctl.errors import UnsupportedQueryError
 from cepctl.language.ast import NOWHERE, Query, Span, Strategy
-from cepctl.plan.plan import Alternative, Scope
+from cepctl.plan.plan import Alternative, Plan, Scope
 from cepctl.plan.problems import Problems
 from cepctl.plan.readings import Reading
+
+Engine = Literal["event", "point", "worlds"]
+ENGINES: tuple[Engine, ...] = ("event", "point", "worlds")
+
+
+class Construct(Enum):
+    """A construct of the language, as the table of support names it."""
+
+    SEQUENCE = "SEQ of single events"
+    AND_GROUP = "AND groups"
+    NEGATION = "negation"
+    KLEENE = "Kleene groups"
+    KLEENE_ORDER = "predicates over the order of a group"
+    KLEENE_AGGREGATE = "aggregates over a group"
+    TIMING = "timing constraints"
+    OR = "OR"
+
+
+_ALL = frozenset(Strategy)
+_ANY_MATCH = frozenset({Strategy.SKIP_TILL_ANY_MATCH})
+_DEFINED: Mapping[Construct, frozenset[Strategy]] = {
+    construct: _ANY_MATCH if construct in (Construct.AND_GROUP, Construct.KLEENE_ORDER) else _ALL
+    for construct in Construct
+}
+
+SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
+    "event": {
+        Construct.SEQUENCE: _ANY_MATCH,
+        Construct.OR: _ANY_MATCH,
+    },
+    "point": {},
+    "worlds": _DEFINED,
+}
+"""Under which strategies each engine runs a construct; what is absent is refused by name."""
+
+
+def constructs_of(plan: Plan) -> tuple[Construct, ...]:
+    """The constructs that a plan uses, in the order of the table."""
+    found = {Construct.SEQUENCE}
+    if len(plan.alternatives) > 1:
+        found.add(Construct.OR)
+    for alternative in plan.alternatives:
+        scopes = {link.scope for link in alternative.links}
+        found.update(
+            construct
+            for construct, used in (
+                (Construct.AND_GROUP, any(len(block) > 1 for block in alternative.blocks)),
+                (Construct.NEGATION, len(alternative.positive) < len(alternative.components)),
+                (Construct.KLEENE, any(each.kleene for each in alternative.components)),
+                (Construct.KLEENE_ORDER, any(each.ordered for each in alternative.components)),
+                (Construct.KLEENE_AGGREGATE, Scope.GROUP in scopes),
+                (Construct.TIMING, bool(alternative.timings)),
+            )
+            if used
+        )
+    return tuple(construct for construct in Construct if construct in found)
+
+
+def engine_refusals(plan: Plan, engine: Engine) -> tuple[str, ...]:
+    """The constructs of a plan that an engine does not run under the plan's strategy."""
+    runs = SUPPORT[engine]
+    return tuple(
+        construct.value
+        for construct in constructs_of(plan)
+        if plan.strategy not in runs.get(construct, frozenset())
+    )
+
+
+def require_engine(plan: Plan, engine: Engine) -> None:
+    """Raise UnsupportedQueryError, naming the constructs, unless the engine runs the plan."""
+    lacking = engine_refusals(plan, engine)
+    if not lacking:
+        return
+    others = [other for other in ENGINES if not engine_refusals(plan, other)]
+    remedy = f"; --engine {others[0]} runs it" if others else ""
+    under = f"under {plan.strategy.value}"
+    raise UnsupportedQueryError(
+        f"not supported yet: {', '.join(lacking)} {under} in the {engine} engine{remedy}"
+    )
+
+
+def support_table() -> str:
+    """The table of support in Markdown: which engine runs which construct under which strategy."""
+    names = {
+        Strategy.SKIP_TILL_ANY_MATCH: "any match",
+        Strategy.SKIP_TILL_NEXT_MATCH: "next match",
+        Strategy.STRICT_CONTIGUITY: "strict contiguity",
+        Strategy.PARTITION_CONTIGUITY: "partition contiguity",
+    }
+    lines = [
+        "| construct | " + " | ".join(names.values()) + " |",
+        "|---|" + "---|" * len(names),
+    ]
+    for construct in Construct:
+        cells = []
+        for strategy in names:
+            engines = [each for each in ENGINES if strategy in SUPPORT[each].get(construct, frozenset())]
+            refused = "refused" if strategy not in _DEFINED[construct] else "none yet"
+            cells.append(", ".join(engines) or refused)
+        lines.append(f"| {construct.value} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+# --- what the analyzer refuses, whichever engine -----------------------------------------
 
 
 def check_support(
@@ -19,18 +128,15 @@ def check_support(
     query: Query,
     problems: Problems,
 ) -> None:
-    """Collect what this strategy does not run, and what it needs but the query lacks."""
-    any_match = strategy is Strategy.SKIP_TILL_ANY_MATCH
+    """Collect what no engine runs under this strategy, and what it needs but the query lacks."""
     name = strategy.value
     if strategy is Strategy.PARTITION_CONTIGUITY and not query.partition_by:
         at = query.strategy.span if query.strategy else NOWHERE
         problems.error(at, "partition_contiguity needs [attr], the key that makes the partitions")
-    if not any_match:
-        for block in alternative.blocks:
-            if len(block) > 1:
-                problems.refuse(
-                    query.pattern.span, f"AND(...) under {name}; it runs under skip_till_any_match"
-                )
+    if strategy is not Strategy.SKIP_TILL_ANY_MATCH:
+        if any(len(block) > 1 for block in alternative.blocks):
+            message = f"AND(...) under {name}; it runs under skip_till_any_match"
+            problems.refuse(query.pattern.span, message)
         for component, written in zip(alternative.components, reading.components, strict=True):
             if component.ordered:
                 problems.refuse(
@@ -53,10 +159,8 @@ def _check_edges(reading: Reading, alternative: Alternative, strategy: Strategy,
                 f"a {where} negation needs WITHIN: without a window it looks at all time",
             )
     if last.kleene and strategy is Strategy.SKIP_TILL_NEXT_MATCH:
-        problems.error(
-            reading.components[-1].span,
-            "a trailing Type+ under skip_till_next_match needs WITHIN, which ends it",
-        )
+        message = "a trailing Type+ under skip_till_next_match needs WITHIN, which ends it"
+        problems.error(reading.components[-1].span, message)
 
 
 def _check_after_group(alternative: Alternative, problems: Problems) -> None:

@@ -1,0 +1,220 @@
+"""A plan in words and as JSON: what `cepctl explain` prints is what runs.
+
+Both forms hold the same facts; the words are for a terminal, the JSON for machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cepctl.language.ast import Strategy
+from cepctl.language.printer import duration_text, expression_to_text, pattern_to_text
+from cepctl.language.traversal import walk
+from cepctl.plan.consistency import consistency
+from cepctl.plan.drawing import drawing
+from cepctl.plan.evaluation_order import OrderName, estimated_count, evaluation_order
+from cepctl.plan.plan import Alternative, Link, Plan, Scope, Timing
+from cepctl.plan.support import ENGINES, engine_refusals
+
+_STRATEGIES = {
+    Strategy.SKIP_TILL_ANY_MATCH: "every combination that satisfies the query",
+    Strategy.SKIP_TILL_NEXT_MATCH: "each component takes its first fitting event after the one before",
+    Strategy.STRICT_CONTIGUITY: "no other event of the input between consecutive events",
+    Strategy.PARTITION_CONTIGUITY: "no other event with the same key between consecutive events",
+}
+_CHECKED = {
+    Scope.EVENT: "when {0} is bound",
+    Scope.ORDER: "on the order of the group",
+    Scope.GROUP: "on the finished group",
+}
+Counts = Mapping[str, int] | None
+
+
+def to_json(plan: Plan, counts: Counts = None, order: OrderName = "auto") -> dict[str, Any]:
+    """The plan as values that `json.dumps` takes.
+
+    `counts` are the events per type, for the estimates; None leaves these null.
+    """
+    return {
+        "pattern": pattern_to_text(plan.query.pattern),
+        "strategy": plan.strategy.value,
+        "window_ticks": plan.window,
+        "time_unit": str(plan.time_unit),
+        "partition_by": list(plan.partition_by),
+        "minimum_confidence": plan.minimum_confidence,
+        "alternatives": [_alternative(plan, each, counts, order) for each in plan.alternatives],
+        "returns": [
+            {"name": each.name, "expression": expression_to_text(each.expression), "type": str(each.type)}
+            for each in plan.returns
+        ],
+        "attributes": list(plan.attributes),
+        "engines": {engine: list(engine_refusals(plan, engine)) or "runs" for engine in ENGINES},
+        "warnings": list(plan.warnings),
+        "never": plan.never,
+    }
+
+
+def to_text(plan: Plan, counts: Counts = None, order: OrderName = "auto") -> str:
+    """The plan in words, with a drawing of each reading of its pattern."""
+    return "\n".join(_lines(plan, counts, order))
+
+
+def confidence_method(plan: Plan, alternative: Alternative) -> str:
+    """How the confidence of the matches of one reading is computed."""
+    events = [alternative.components[i] for i in alternative.positive]
+    absences = len(events) < len(alternative.components)
+    rivals = plan.strategy is not Strategy.SKIP_TILL_ANY_MATCH
+    coupled = bool(alternative.timings) or any(len(block) > 1 for block in alternative.blocks)
+    if coupled:
+        return "sum over the cells of the coupled events: exact while they are few, else refused"
+    if absences or rivals:
+        what = "events that must be absent" if absences else "rival events"
+        return f"exact sum over pairs of cells with the chance that {what} stay out of each gap"
+    if any(each.kleene and not each.ordered for each in events):
+        return "closed form over cells of time, with the members of a group free among themselves"
+    window = "" if plan.window is None else " shifted by the window"
+    return f"closed form: a sum over cells of time{window}, whatever the width of the intervals"
+
+
+def _alternative(plan: Plan, alternative: Alternative, counts: Counts, order: OrderName) -> dict[str, Any]:
+    chosen = evaluation_order(alternative, counts, order)
+    names = [component.variable for component in alternative.components]
+    return {
+        "components": [
+            {
+                "variable": each.variable,
+                "types": list(each.event_types),
+                "negated": each.negated,
+                "kleene": each.kleene,
+                "ordered": each.ordered,
+                "filters": [expression_to_text(condition) for condition in each.filters],
+                "events_at_most": estimated_count(alternative, i, counts),
+            }
+            for i, each in enumerate(alternative.components)
+        ],
+        "blocks": [[names[i] for i in block] for block in alternative.blocks],
+        "links": [_link(link, names) for link in alternative.links],
+        "join_keys": [
+            f"{names[each.left]}.{each.left_attribute} = {names[each.right]}.{each.right_attribute}"
+            for each in alternative.equalities
+        ],
+        "timings": [_timing(timing, names) for timing in alternative.timings],
+        "kleene_predicates": dict(_kleene_predicates(alternative)),
+        "order": {
+            "name": chosen.name,
+            "components": [names[i] for i in chosen.components],
+            "reason": chosen.reason,
+        },
+        "confidence": confidence_method(plan, alternative),
+    }
+
+
+def _link(link: Link, names: list[str]) -> dict[str, Any]:
+    return {
+        "condition": expression_to_text(link.expression),
+        "components": [names[i] for i in link.components],
+        "checked": _CHECKED[link.scope].format(names[link.decides]),
+    }
+
+
+def _timing(timing: Timing, names: list[str]) -> str:
+    left, right = ("0" if end is None else f"t({names[end]})" for end in (timing.left, timing.right))
+    return f"{left} - {right} {'<>' if timing.not_equal else '<='} {timing.bound} ticks"
+
+
+def _kleene_predicates(alternative: Alternative) -> Iterator[tuple[str, str]]:
+    """The predicates that read a Kleene group, with their consistency."""
+    groups = {each.variable for each in alternative.components if each.kleene}
+    filters = [condition for each in alternative.components for condition in each.filters]
+    for condition in (*filters, *(link.expression for link in alternative.links)):
+        if groups & {getattr(each, "variable", None) for each in walk(condition)}:
+            yield expression_to_text(condition), consistency(condition).value
+
+
+# --- words -------------------------------------------------------------------------------
+
+
+def _lines(plan: Plan, counts: Counts, order: OrderName) -> Iterator[str]:
+    yield from _head(plan)
+    for number, alternative in enumerate(plan.alternatives, start=1):
+        yield ""
+        if len(plan.alternatives) > 1:
+            yield f"Reading {number} of {len(plan.alternatives)}"
+        yield from _reading(plan, alternative, counts, order)
+    yield ""
+    yield from _tail(plan)
+
+
+def _head(plan: Plan) -> Iterator[str]:
+    if plan.never is not None:
+        yield f"NEVER MATCHES  {plan.never}"
+        yield ""
+    yield f"Pattern     {pattern_to_text(plan.query.pattern)}"
+    yield f"Strategy    {plan.strategy.value}: {_STRATEGIES[plan.strategy]}"
+    if plan.window is None:
+        yield "Window      none: a match may last for ever; events are split by key only"
+    else:
+        bounded = f"last tick - first tick of the whole match < {plan.window:,} ticks"
+        yield f"Window      {_window(plan)}: {bounded}"
+    keys = ", ".join(plan.partition_by)
+    yield f"Partition   {f'by {keys}: all components share the value' if keys else 'none'}"
+    if plan.minimum_confidence is not None:
+        yield f"Confidence  at least {plan.minimum_confidence}"
+
+
+def _window(plan: Plan) -> str:
+    assert plan.window is not None
+    within = plan.query.within
+    text = duration_text(within) if within and within.microseconds is not None else f"{plan.window:,} ticks"
+    return f"{text} (one tick is {plan.time_unit})"
+
+
+def _reading(plan: Plan, alternative: Alternative, counts: Counts, order: OrderName) -> Iterator[str]:
+    under = None if plan.window is None else f"< {plan.window:,} ticks"
+    yield from (f"    {line}" for line in drawing(alternative, plan.strategy, under).splitlines())
+    yield ""
+    facts = _alternative(plan, alternative, counts, order)
+    yield "Components"
+    width = max(len(_component_name(each)) for each in facts["components"])
+    for each in facts["components"]:
+        count = each["events_at_most"]
+        events = "" if count is None else f"  at most {count:,} events"
+        filters = f"  where {' AND '.join(each['filters'])}" if each["filters"] else ""
+        yield f"    {_component_name(each):<{width}}{events}{filters}".rstrip()
+    if facts["links"]:
+        yield "Predicates between events"
+        for link in facts["links"]:
+            key = "  (join key)" if link["condition"] in facts["join_keys"] else ""
+            yield f"    {link['condition']}  checked {link['checked']}{key}"
+    if facts["timings"]:
+        yield "Timing, which selects worlds and not events"
+        yield from (f"    {timing}" for timing in facts["timings"])
+    if facts["kleene_predicates"]:
+        yield "While a group grows"
+        yield from (f"    {condition}  is {how}" for condition, how in facts["kleene_predicates"].items())
+    chosen = facts["order"]
+    yield f"Order       {' -> '.join(chosen['components']) or 'none'} ({chosen['name']}): {chosen['reason']}"
+    yield f"Confidence  {facts['confidence']}"
+
+
+def _component_name(component: Mapping[str, Any]) -> str:
+    types = "|".join(component["types"]) or "any type"
+    kind = "absent " if component["negated"] else ""
+    plus = "+" if component["kleene"] else ""
+    members = (" in order" if component["ordered"] else " as a set") if component["kleene"] else ""
+    return f"{kind}{component['variable']}: {types}{plus}{members}"
+
+
+def _tail(plan: Plan) -> Iterator[str]:
+    if plan.returns:
+        columns = ", ".join(f"{each.name} ({each.type})" for each in plan.returns)
+        yield f"Returns     the signature, and {columns}"
+    else:
+        yield "Returns     the signature"
+    if plan.attributes:
+        yield f"Reads       {', '.join(plan.attributes)}"
+    for engine in ENGINES:
+        lacking = engine_refusals(plan, engine)
+        yield f"Engine      {engine}: {'does not run ' + ', '.join(lacking) if lacking else 'runs it'}"
+    yield from (f"Warning     {warning}" for warning in plan.warnings)
