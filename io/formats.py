@@ -32,6 +32,7 @@ _READERS = (
     "cepctl.io.ganglia_xml:GangliaXml",
     "cepctl.io.xes:XesLog",
 )
+_SMALL = 4_096
 _DAMAGE = (EOFError, zlib.error, OSError)
 
 
@@ -73,7 +74,8 @@ class _Bytes(io.RawIOBase):
         super().__init__()
         self._inner = inner
         self._compressed = compressed
-        self._read = getattr(inner, "read1", inner.read)
+        # Arrow's decompressors lose what they were asked for when they meet damage: ask for little.
+        self._read = getattr(inner, "read1", lambda size: inner.read(min(size, _SMALL)))
         self.damage: str | None = None
 
     def readable(self) -> bool:

@@ -18,7 +18,7 @@ from enum import Enum
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.io.plain import INFERRED
+from cepctl.io.plain_delimited import INFERRED
 
 _INTEGER = r"^-?(0|[1-9][0-9]*)$"
 _FLOAT = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$|^(?i:nan|-?inf|-?infinity)$"
