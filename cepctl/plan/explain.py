@@ -179,7 +179,7 @@ def _reading(plan: Plan, alternative: Alternative, counts: Counts, order: OrderN
     width = max(len(_component_name(each)) for each in facts["components"])
     for each in facts["components"]:
         count = each["events_at_most"]
-        events = "" if count is None else f"  at most {count:,} events"
+        events = "" if count is None else f"  at most {count:,} event{'' if count == 1 else 's'}"
         filters = f"  where {' AND '.join(each['filters'])}" if each["filters"] else ""
         yield f"    {_component_name(each):<{width}}{events}{filters}".rstrip()
     if facts["links"]:

@@ -1,0 +1,72 @@
+"""`cepctl explain`: how a query is understood and how it would run."""
+
+from __future__ import annotations
+
+import click
+
+from cepctl.cli.ingest import ingest_options, report_reading
+from cepctl.cli.options import Conf, raw_input_options, verbosity_options
+from cepctl.cli.query_text import query_argument, read_query
+from cepctl.plan.evaluation_order import ORDERS, OrderName
+
+
+@click.command("explain")
+@query_argument("[EVENTS...]")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Words for people, JSON for machines.",
+)
+@click.option(
+    "--order",
+    type=click.Choice(ORDERS),
+    default="auto",
+    show_default=True,
+    help="The order of evaluation to explain.",
+)
+@raw_input_options("--input-format")
+@verbosity_options
+def command(
+    arguments: tuple[str, ...],
+    query_file: str | None,
+    output_format: str,
+    order: OrderName,
+    input_format: str | None,
+    uncertainty: str | None,
+    tz: str | None,
+    renames: Conf,
+    drop_domain: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Show the plan of QUERY; nothing is run.
+
+    With EVENTS, attributes and types are checked against them and counts are estimated.  QUERY is
+    the text itself, or @FILE.
+    """
+    from cepctl.language.parser import parse
+    from cepctl.plan import analyze
+    from cepctl.render.explain import print_plan
+
+    text, events = read_query(arguments, query_file)
+    query = parse(text)
+    schema = None
+    if events:
+        from cepctl.dataset import open_events
+
+        options = ingest_options(
+            input_format=input_format,
+            uncertainty=uncertainty,
+            tz=tz,
+            renames=renames,
+            drop_domain=drop_domain,
+        )
+        with open_events(events, options) as inputs:
+            if inputs.summary is not None:
+                report_reading(inputs.summary, quiet=quiet)
+            schema = inputs.schema
+    plan = analyze(query, schema)
+    print_plan(plan, schema.type_counts if schema else None, order, as_json=output_format == "json")

@@ -1,0 +1,62 @@
+"""Where a command gets its query from: the text itself, `@file.cep`, or `-f file.cep`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from cepctl.errors import UsageError
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_MOST_BYTES = 4_000_000
+
+
+def query_argument(events: str) -> Callable[[Command], Command]:
+    """QUERY, EVENTS and `-f`: parameters arguments (for `read_query`) and query_file.
+
+    `events` is how the usage line shows the inputs: `EVENTS...` or `[EVENTS...]`.
+    """
+
+    def decorate(command: Command) -> Command:
+        option = click.option(
+            "-f", "--file", "query_file", metavar="FILE", help="Read the query from FILE; QUERY is left out."
+        )
+        return click.argument("arguments", nargs=-1, metavar=f"QUERY {events}")(option(command))
+
+    return decorate
+
+
+def read_query(arguments: Sequence[str], query_file: str | None) -> tuple[str, tuple[str, ...]]:
+    """The query text, and the arguments left for EVENTS.
+
+    Raises
+    ------
+    UsageError
+        If there is no query, or its file cannot be read as UTF-8 text.
+    """
+    if query_file is not None:
+        return _file_text(query_file), tuple(arguments)
+    if not arguments:
+        raise UsageError("a query is missing: give its text, @FILE or -f FILE")
+    query, *events = arguments
+    if query.startswith("@"):
+        return _file_text(query[1:]), tuple(events)
+    if query.endswith(".cep") and not any(sign.isspace() for sign in query):
+        raise UsageError(f"QUERY is the text itself; to read the file write @{query} or -f {query}")
+    return query, tuple(events)
+
+
+def _file_text(name: str) -> str:
+    path = Path(name)
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise UsageError(f"the query file {name} has more than {_MOST_BYTES:,} bytes")
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as problem:
+        raise UsageError(f"cannot read the query file {name}: {problem.strerror}") from None
+    except ValueError:
+        raise UsageError(f"the query file {name} is no UTF-8 text") from None
