@@ -1,0 +1,111 @@
+"""`ingest`, `assign` and `inspect` as a user calls them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cepctl.cli import main
+from cepctl.dataset import read_events
+
+
+@pytest.fixture(autouse=True)
+def csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CEPCTL_RUNNER", "local")
+    file = tmp_path / "log.csv"
+    file.write_text(
+        "event_type,time,node\nCPU,2024-05-01T10:00:00Z,n1\nCPU,2024-05-01T10:00:15Z,n2\nJob,?,n1\n"
+    )
+    return file
+
+
+def test_ingest_writes_only_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ingest", "log.csv", "-o", "events"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == (
+        "warning: 1 of 3 records are bad and were left out:\n"
+        "  log.csv:4: no time: event_type=Job, time=?, node=n1\n"
+        "2 events of 1 types from 1 files in events (time unit 1 ms)\n"
+    )
+
+
+def test_quiet_says_only_what_went_wrong(csv: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    csv.write_text("event_type,time\nA,1\n")
+    assert main(["ingest", "log.csv", "-o", "events", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_types_are_renamed_and_models_applied_on_the_way_in() -> None:
+    Path("m.toml").write_text("rule = [{ event_type = 'LOAD', interval = { before = '15 s' } }]")
+    assert main(["ingest", "log.csv", "-o", "events", "--name", "CPU=LOAD", "--uncertainty", "m.toml"]) == 0
+    (first, _) = read_events(["events"]).to_pylist()
+    assert (first["event_type"], first["upper"] - first["lower"]) == ("LOAD", 15_000)
+
+
+def test_too_many_rejects_exit_with_3_and_write_nothing(
+    csv: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["ingest", "log.csv", "-o", "events", "--max-errors", "0"]) == 3
+    assert "--max-errors" in capsys.readouterr().err
+    assert not Path("events").exists()
+
+
+def test_assign_replaces_intervals(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.toml").write_text("rule = [{ granularity = '1 min' }]")
+    assert main(["ingest", "log.csv", "-o", "events"]) == 0
+    assert main(["assign", "events", "-o", "wide", "--uncertainty", "m.toml"]) == 0
+    assert {row["upper"] - row["lower"] for row in read_events(["wide"]).to_pylist()} == {59_999}
+
+
+def test_a_mistake_in_the_model_exits_with_2(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.toml").write_text("rule = [{ granularty = '1 min' }]")
+    assert main(["ingest", "log.csv", "-o", "events", "--uncertainty", "m.toml"]) == 2
+    assert capsys.readouterr().err == (
+        "error: m.toml: rule 1: unknown key 'granularty'; did you mean 'granularity'?\n"
+    )
+
+
+def test_inspect_shows_types_attributes_span_and_ties(csv: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    csv.write_text(
+        "event_type,lower,upper,time,node\nCPU,1000,2000,5,n1\nCPU,3000,3000,5,\nJob,4000,4000,6,\n"
+    )
+    assert main(["inspect", "log.csv"]) == 0
+    shown = capsys.readouterr().out
+    assert "3 events of 2 types, time unit 1 ms" in shown
+    assert "from 1970-01-01T00:00:01Z to 1970-01-01T00:00:04Z" in shown
+    assert "1 have an interval longer than one tick" in shown
+    assert "2 of 3 logged times tie with another event's" in shown
+    words = [line.split() for line in shown.splitlines()]
+    assert ["node", "string", "1"] in words
+    assert ["CPU", "2", "1970-01-01T00:00:01Z", "1970-01-01T00:00:03Z"] in words
+
+
+def test_inspect_infers_granularity_with_its_evidence(csv: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    days = "".join(f"Day,2024-05-{day:02}T00:00:00+02:00\n" for day in range(1, 31))
+    seconds = "".join(f"Tick,2024-05-01T00:00:{second:02}Z\n" for second in range(60))
+    csv.write_text(f"event_type,time\n{days}{seconds}Rare,2024-05-01T00:00:00Z\n")
+    assert main(["inspect", "log.csv"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "log.csv Day 1 day 100.0% of 30 distinct times, in the written zone" in shown
+    assert "log.csv Tick 1 s 100.0% of 60 distinct times, in UTC" in shown
+    assert "log.csv Rare unknown only 1 distinct times" in shown
+
+
+@pytest.mark.spark
+def test_ingest_on_spark_keeps_standard_output_empty() -> None:
+    told = subprocess.run(
+        [sys.executable, "-m", "cepctl", "ingest", "log.csv", "-o", "events", "--runner", "spark"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout == ""
+    assert told.stderr.splitlines()[-1] == "2 events of 1 types from 1 files in events (time unit 1 ms)"
+    assert len(told.stderr.splitlines()) == 3
+    assert main(["ingest", "log.csv", "-o", "here", "--quiet"]) == 0
+    assert Path("here/part-00000.parquet").read_bytes() == Path("events/part-00000.parquet").read_bytes()

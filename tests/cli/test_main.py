@@ -1,0 +1,129 @@
+"""The command line as a whole: exit codes, messages, defaults from the environment and files."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from cepctl import __version__
+from cepctl.cli import COMMANDS, main
+
+
+@pytest.fixture
+def csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "log.csv"
+    file.write_text("event_type,time,x\nA,1,2\n")
+    yield file
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_documented_and_said_to_be_what_it_is(name: str) -> None:
+    command = importlib.import_module(f"cepctl.cli.{name}").command
+    assert isinstance(command, click.Command)
+    assert command.name == name
+    assert command.help
+    assert [p.name for p in command.params if isinstance(p, click.Option) and not p.help] == []
+
+
+def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"  {name} " in shown for name in COMMANDS)
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"cepctl {__version__}\n"
+
+
+def test_a_wrong_command_line_exits_with_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ingest", "--nosuch"]) == 2
+    assert "No such option" in capsys.readouterr().err
+
+
+def test_an_error_is_one_message_on_standard_error(csv: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    csv.write_text("no log at all")
+    assert main(["ingest", str(csv), "-o", "events", "--runner", "local"]) == 3
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("error: log.csv: of no known format (known: csv, tsv, jsonl, parquet")
+    assert captured.err.count("\n") == 1
+
+
+def test_an_interrupt_exits_with_130(monkeypatch: pytest.MonkeyPatch, csv: Path) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cepctl.ingest.jobs.ingest", interrupted)
+    assert main(["ingest", str(csv), "-o", "events", "--runner", "local"]) == 130
+
+
+def test_a_closed_pipe_is_no_error(csv: Path) -> None:
+    rows = "".join(f"Type{n},{n},{n}\n" for n in range(20_000))
+    csv.write_text(f"event_type,time,x\n{rows}")
+    command = [sys.executable, "-m", "cepctl", "inspect", "--quiet", str(csv)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 0
+
+
+def test_options_come_from_the_environment(csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CEPCTL_RUNNER", "local")
+    monkeypatch.setenv("PATH", "")
+    assert main(["ingest", str(csv), "-o", "events"]) == 0
+
+
+def test_the_environment_wins_over_the_file_and_the_command_line_over_both(
+    csv: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("cepctl.toml").write_text('runner = "local"\n[ingest]\noutput = "from-file"\n')
+    assert main(["ingest", str(csv)]) == 0
+    monkeypatch.setenv("CEPCTL_INGEST_OUTPUT", "from-environment")
+    assert main(["ingest", str(csv)]) == 0
+    assert main(["ingest", str(csv), "-o", "from-line"]) == 0
+    assert sorted(path.name for path in Path().iterdir() if path.is_dir()) == [
+        "from-environment",
+        "from-file",
+        "from-line",
+    ]
+
+
+def test_a_named_configuration_replaces_that_of_the_directory(csv: Path) -> None:
+    Path("cepctl.toml").write_text('[ingest]\noutput = "unused"\n')
+    Path("other.toml").write_text('runner = "local"\n[ingest]\noutput = "used"\n')
+    assert main(["--config", "other.toml", "ingest", str(csv)]) == 0
+    assert Path("used").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[ingest]\noverwrit = true\n", "'ingest' has no option 'overwrit'; did you mean 'overwrite'?"),
+        ("ingest = 1\n", "'ingest' must be a table: [ingest]"),
+        ("= 3", "cepctl.toml is no valid TOML"),
+    ],
+)
+def test_a_mistake_in_the_file_is_named(
+    csv: Path, text: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("cepctl.toml").write_text(text)
+    assert main(["ingest", str(csv), "-o", "events", "--runner", "local"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_setting_that_is_no_pair_is_a_wrong_command_line(
+    csv: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["ingest", str(csv), "-o", "events", "--conf", "spark.ui.enabled"]) == 2
+    assert "is not of the form key=value" in capsys.readouterr().err
