@@ -21,20 +21,24 @@ from cepctl.language.ast import (
 _NODES = get_args(Expression)
 
 
-def children(expression: Expression) -> Iterator[Expression]:
+def children(expression: Expression) -> list[Expression]:
     """The expressions directly inside, in the order of the text."""
-    for each in fields(expression):
-        value = getattr(expression, each.name)
-        for child in value if isinstance(value, tuple) else (value,):
-            if isinstance(child, _NODES):
-                yield child
+    found: list[Expression] = []
+    for value in vars(expression).values():
+        if isinstance(value, _NODES):
+            found.append(value)
+        elif isinstance(value, tuple):
+            found.extend(child for child in value if isinstance(child, _NODES))
+    return found
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
     """The expression and all inside it, in the order of the text."""
-    yield expression
-    for child in children(expression):
-        yield from walk(child)
+    pending = [expression]
+    while pending:
+        each = pending.pop()
+        yield each
+        pending.extend(reversed(children(each)))
 
 
 def rewrite(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
