@@ -97,8 +97,9 @@ def open_events(paths: Sequence[str], options: IngestOptions | None = None) -> I
     ...     events.read(["task"]).select(["event_id", "lower", "task"]).to_pylist()
     [{'event_id': 'events.csv#1', 'lower': 1, 'task': 't1'}]
     """
-    stored = [opened for path in paths if (opened := stored_dataset(path)) is not None]
-    raw = [path for path in paths if stored_dataset(path) is None]
+    opened = [(path, stored_dataset(path)) for path in dict.fromkeys(paths)]
+    stored = [dataset for _, dataset in opened if dataset is not None]
+    raw = [path for path, dataset in opened if dataset is None]
     scratch = tempfile.mkdtemp(prefix="cepctl-") if raw else None
     try:
         summary = None

@@ -70,12 +70,15 @@ def recognised_reader(head: bytes, name: str) -> Reader:
 class _Bytes(io.RawIOBase):
     """Bytes of an Arrow file or a decompressor; damage ends the stream and is noted."""
 
-    def __init__(self, inner: Any, *, compressed: bool) -> None:
+    def __init__(self, inner: Any, name: str, *, compressed: bool) -> None:
         super().__init__()
         self._inner = inner
+        self._name = name
         self._compressed = compressed
         # Arrow's decompressors lose what they were asked for when they meet damage: ask for little.
-        self._read = getattr(inner, "read1", lambda size: inner.read(min(size, _SMALL)))
+        self._read = getattr(inner, "read1", inner.read)
+        if compressed and not hasattr(inner, "read1"):
+            self._read = lambda size: inner.read(min(size, _SMALL))
         self.damage: str | None = None
 
     def readable(self) -> bool:
@@ -102,28 +105,26 @@ class _Bytes(io.RawIOBase):
         return filled
 
     def _piece(self, size: int) -> bytes:
-        if not self._compressed:
-            return bytes(self._inner.read(size))
         try:
             return bytes(self._read(size))
         except _DAMAGE as problem:
             # A decompressor raises OSError without the number that the system always gives.
-            if isinstance(problem, OSError) and problem.errno is not None:
-                raise
+            if not self._compressed or getattr(problem, "errno", None) is not None:
+                raise LogFormatError(f"cannot read {self._name}: {problem}") from problem
             self.damage = str(problem) or "the compressed data ends too early"
             return b""
 
 
-def _decompressed(file: pa.NativeFile) -> _Bytes:
+def _decompressed(file: pa.NativeFile, name: str) -> _Bytes:
     magic = bytes(file.read(4))
     file.seek(0)
     if magic.startswith(b"\x1f\x8b"):
-        return _Bytes(gzip.GzipFile(fileobj=cast(IO[bytes], file)), compressed=True)
+        return _Bytes(gzip.GzipFile(fileobj=cast(IO[bytes], file)), name, compressed=True)
     if magic == b"\x28\xb5\x2f\xfd":
-        return _Bytes(pa.CompressedInputStream(file, "zstd"), compressed=True)
+        return _Bytes(pa.CompressedInputStream(file, "zstd"), name, compressed=True)
     if magic.startswith(b"BZh"):
-        return _Bytes(bz2.BZ2File(cast(IO[bytes], file)), compressed=True)
-    return _Bytes(file, compressed=False)
+        return _Bytes(bz2.BZ2File(cast(IO[bytes], file)), name, compressed=True)
+    return _Bytes(file, name, compressed=False)
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ def open_log(location: Location) -> Iterator[OpenLog]:
     except (OSError, pa.ArrowInvalid) as problem:
         raise LogFormatError(f"cannot read {location.uri}: {problem}") from problem
     with file:
-        source = _decompressed(file)
+        source = _decompressed(file, location.uri)
         stream = io.BufferedReader(source, HEAD_BYTES)
         yield OpenLog(stream, stream.peek(HEAD_BYTES), source)
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from urllib.parse import quote
 
 import pyarrow as pa
 from pyarrow import fs
@@ -45,8 +46,11 @@ class Location:
         if not _SCHEME.match(self.uri):
             return Location(path)
         own = self.resolve()[1]
-        cut = self.uri.rfind(own)
-        return Location(self.uri[:cut] + path)
+        for spelling in (str, quote):
+            before, found, after = self.uri.rpartition(spelling(own))
+            if found:
+                return Location(f"{before}{spelling(path)}{after}")
+        raise LogFormatError(f"cannot tell the path in {self.uri}; write it without escapes")
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,7 @@ class ParquetReader:
                 columns = dict(zip(names, batch.columns, strict=True))
                 events = raw_batch(Rows(columns, numbers, None), source, own_options, report)
                 yield from rescaled(pa.Table.from_batches([events]), unit, options.time_unit).to_batches()
-        except (pa.ArrowInvalid, OSError) as problem:
+        except (pa.ArrowException, OSError) as problem:
             raise LogFormatError(f"{source}: damaged Parquet: {problem}") from problem
 
 

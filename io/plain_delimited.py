@@ -62,7 +62,7 @@ class DelimitedReader:
                 taken = int(numbers[-1]) if len(numbers) else taken
                 rows = _text_rows(block, numbers, lines, report)
                 yield _inferring(raw_batch(rows, source, options, report))
-        except pa.ArrowInvalid as problem:
+        except pa.ArrowException as problem:
             raise LogFormatError(f"{source}: damaged {self.name.upper()}: {problem}") from problem
         finally:
             _report_bad_rows(bad_rows, lines, len(names), source, report)

@@ -66,6 +66,17 @@ def test_inputs_of_different_units_are_brought_to_the_finest(csv: Path) -> None:
     assert read_schema([str(coarse), str(fine)]).time_unit == TimeUnit(1_000)
 
 
+def test_ticks_of_plain_files_are_milliseconds_beside_a_part_in_microseconds(csv: Path) -> None:
+    stored = dataset(csv, "fine", "time_unit = '1 us'")
+    part = csv.parent / "fine.parquet"
+    shutil.copy(stored / "part-00000.parquet", part)
+    other = csv.parent / "other.csv"
+    other.write_text("event_type,event_id,lower,upper\nC,c,1,1\n")
+    table = read_events([str(part), str(other)], [])
+    found = {row["event_id"]: (row["lower"], row["upper"]) for row in table.to_pylist()}
+    assert found == {"p1": (5, 9), "p2": (2, 3), "c": (1_000, 1_999)}
+
+
 def test_types_that_differ_between_inputs_are_unified(csv: Path) -> None:
     other = csv.parent / "other.csv"
     other.write_text("event_type,time,x\nA,0,0.5\n")

@@ -91,8 +91,8 @@ def report(summary: IngestSummary, output: str, *, quiet: bool) -> None:
     report_reading(summary, quiet=quiet)
     if not quiet:
         click.echo(
-            f"{summary.events:,} events of {len(summary.type_counts):,} types from {summary.files:,} files "
-            f"in {output} (time unit {summary.time_unit})",
+            f"{counted(summary.events, 'event')} of {counted(len(summary.type_counts), 'type')} from "
+            f"{counted(summary.files, 'file')} in {output} (time unit {summary.time_unit})",
             err=True,
         )
 
@@ -105,10 +105,15 @@ def report_reading(summary: IngestSummary, *, quiet: bool) -> None:
         for notice in summary.notices:
             click.echo(f"note: {notice}", err=True)
         for cause, count in sorted(summary.skipped.items()):
-            click.echo(f"note: {count:,} records skipped: {cause}", err=True)
+            click.echo(f"note: {counted(count, 'record')} skipped: {cause}", err=True)
     if summary.rejects:
         click.echo(
-            f"warning: {len(summary.rejects):,} of {summary.records:,} records are bad and were left out:\n"
+            f"warning: left out {len(summary.rejects):,} of {counted(summary.records, 'record')} as bad:\n"
             f"{sampled(summary.rejects)}",
             err=True,
         )
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: 1 event, 2,000 events."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

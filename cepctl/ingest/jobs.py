@@ -51,7 +51,7 @@ class IngestOptions:
 
     `max_errors` is how many rejects are borne, None for the larger of 10 and 0.1 % of the records;
     `rejects` the CSV file that they are written to.  The time unit of `read` is chosen anew: the
-    model's, else the finest that the files declare, else 1 ms.
+    model's, else the finest of those that the files declare and of 1 ms for those that do not.
     """
 
     input_format: str | None = None
@@ -105,12 +105,14 @@ def ingest(
     _refuse_existing(target, overwrite=options.overwrite)
     with _aside(target) as (scratch, events):
         files = list_inputs(_spooled(paths, scratch))
-        unit = options.model.time_unit or _declared_unit(files) or MILLISECOND
-        read = replace(options.read, time_unit=unit)
-        tasks = [
-            ReadTask(file, number, scratch, read, options.model, options.input_format)
-            for number, file in enumerate(files)
-        ]
+        assumed = options.model.time_unit or MILLISECOND
+        declared = [_declared_unit(file) for file in files]
+        unit = options.model.time_unit or _finest([each or assumed for each in declared])
+        tasks = []
+        for number, (file, own) in enumerate(zip(files, declared, strict=True)):
+            # Parquet that declares its unit converts itself; other ticks are of the assumed unit.
+            read = replace(options.read, time_unit=assumed if own is None else unit)
+            tasks.append(ReadTask(file, number, scratch, read, options.model, unit, options.input_format))
         results = runner.run(read_file, tasks)
         filesystem, directory = events.resolve()
         ordered = order(results, filesystem)
@@ -135,19 +137,20 @@ def _spooled(paths: Sequence[str], scratch: Location) -> list[str]:
     return [scratch.beside(copy).uri if path == STANDARD_INPUT else path for path in paths]
 
 
-def _declared_unit(files: Sequence[InputFile]) -> TimeUnit | None:
-    """The finest time unit that Parquet files among the input say they are counted in."""
-    units = []
-    for file in files:
-        with open_log(file.location) as log:
-            if log.head.startswith(b"PAR1") and log.stream.seekable():
-                try:
-                    metadata = pq.read_schema(log.stream).metadata or {}
-                except (pa.ArrowInvalid, OSError) as problem:
-                    raise LogFormatError(f"{file.name}: damaged Parquet: {problem}") from problem
-                if META_TIME_UNIT in metadata:
-                    units.append(TimeUnit.parse(metadata[META_TIME_UNIT].decode()))
-    return min(units, key=lambda unit: unit.microseconds, default=None)
+def _declared_unit(file: InputFile) -> TimeUnit | None:
+    """The time unit that a Parquet file says it is counted in."""
+    with open_log(file.location) as log:
+        if not log.head.startswith(b"PAR1") or not log.stream.seekable():
+            return None
+        try:
+            metadata = pq.read_schema(log.stream).metadata or {}
+        except (pa.ArrowException, OSError) as problem:
+            raise LogFormatError(f"{file.name}: damaged Parquet: {problem}") from problem
+    return TimeUnit.parse(metadata[META_TIME_UNIT].decode()) if META_TIME_UNIT in metadata else None
+
+
+def _finest(units: Sequence[TimeUnit]) -> TimeUnit:
+    return min(units, key=lambda unit: unit.microseconds, default=MILLISECOND)
 
 
 def _refuse_existing(target: Location, *, overwrite: bool) -> None:

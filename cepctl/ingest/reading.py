@@ -31,6 +31,7 @@ from cepctl.ingest.kinds import converted, is_inferred, kinds_of, unified
 from cepctl.io.formats import OpenLog, open_log, reader_named, recognised_reader
 from cepctl.io.locations import InputFile, Location
 from cepctl.io.reading import Reader, ReadOptions, ReadReport, Reject
+from cepctl.io.rescaling import rescaled
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.assign import DAY, RawTimes, assign
 from cepctl.uncertainty.model import Granularity, UncertaintyModel
@@ -42,18 +43,19 @@ DAY_GRAINED_FORMATS = frozenset({"xes"})
 
 @dataclass(frozen=True)
 class ReadTask:
-    """What reading one file needs; `scratch` is the directory that chunks are written to."""
+    """What reading one file needs.
+
+    `scratch` is the directory that chunks are written to.  Ticks that the file gives are counted in
+    the time unit of `options`, those of the dataset in `unit`.
+    """
 
     file: InputFile
     number: int
     scratch: Location
     options: ReadOptions
     model: UncertaintyModel
+    unit: TimeUnit
     input_format: str | None = None
-
-    @property
-    def unit(self) -> TimeUnit:
-        return self.options.time_unit
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,8 @@ def _written(
 
     for batch in batches:
         ids_given = ids_given or batch.column("event_id").null_count < len(batch)
-        table = _with_times(raw_table(batch, task.file.name), report, task.file.name)
+        table = rescaled(raw_table(batch, task.file.name), task.options.time_unit, task.unit)
+        table = _with_times(table, report, task.file.name)
         day_grained = day_grained and _at_local_midnight(table)
         pending.append(table)
         if sum(map(len, pending)) >= CHUNK_EVENTS:

@@ -28,9 +28,9 @@ def test_ingest_writes_only_to_standard_error(capsys: pytest.CaptureFixture[str]
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == (
-        "warning: 1 of 3 records are bad and were left out:\n"
+        "warning: left out 1 of 3 records as bad:\n"
         "  log.csv:4: no time: event_type=Job, time=?, node=n1\n"
-        "2 events of 1 types from 1 files in events (time unit 1 ms)\n"
+        "2 events of 1 type from 1 file in events (time unit 1 ms)\n"
     )
 
 
@@ -105,7 +105,7 @@ def test_ingest_on_spark_keeps_standard_output_empty() -> None:
         check=True,
     )
     assert told.stdout == ""
-    assert told.stderr.splitlines()[-1] == "2 events of 1 types from 1 files in events (time unit 1 ms)"
+    assert told.stderr.splitlines()[-1] == "2 events of 1 type from 1 file in events (time unit 1 ms)"
     assert len(told.stderr.splitlines()) == 3
     assert main(["ingest", "log.csv", "-o", "here", "--quiet"]) == 0
     assert Path("here/part-00000.parquet").read_bytes() == Path("events/part-00000.parquet").read_bytes()

@@ -77,6 +77,15 @@ def test_below_a_uri_locations_stay_uris(logs: Path) -> None:
     assert files[0].location.uri == f"{logs.as_uri()}/a.csv"
 
 
+def test_a_uri_with_escapes_still_names_what_is_below(tmp_path: Path) -> None:
+    directory = tmp_path / "with blank"
+    directory.mkdir()
+    (directory / "a b.csv").write_text("x")
+    (file,) = list_inputs([directory.as_uri()])
+    filesystem, path = file.location.resolve()
+    assert (file.name, filesystem.get_file_info(path).size) == ("a b.csv", 1)
+
+
 def test_an_unknown_scheme_is_named() -> None:
     with pytest.raises(LogFormatError, match="cannot open nosuch://x/y"):
         Location.of("nosuch://x/y").resolve()

@@ -194,6 +194,19 @@ def test_parquet_takes_timestamps_and_zones_from_the_column_type() -> None:
     assert rows[0]["zone_seconds"] == 19_800
 
 
+def test_parquet_keeps_what_is_no_plain_type_for_the_ingest_to_simplify() -> None:
+    table = pa.table(
+        {
+            "event_type": pa.array(["A", "A"]).dictionary_encode(),
+            "time": pa.array([0, 1], pa.date32()),
+            "deep": [{"a": [1]}, None],
+        }
+    )
+    rows, _ = read("parquet", parquet(table))
+    assert [row["time"].day for row in rows] == [1, 2]
+    assert rows[0]["deep"] == {"a": [1]}
+
+
 def test_a_part_of_a_dataset_keeps_its_source_and_is_counted_in_its_own_unit() -> None:
     table = pa.table(
         {
