@@ -20,7 +20,7 @@ from typing import IO, Any, cast
 import pyarrow as pa
 
 from cepctl.errors import LogFormatError
-from cepctl.io.locations import Location
+from cepctl.io.locations import Location, first_line
 from cepctl.io.reading import Reader
 
 HEAD_BYTES = 1 << 16
@@ -154,7 +154,7 @@ def open_log(location: Location) -> Iterator[OpenLog]:
         filesystem, path = location.resolve()
         file = filesystem.open_input_file(path)
     except (OSError, pa.ArrowInvalid) as problem:
-        raise LogFormatError(f"cannot read {location.uri}: {problem}") from problem
+        raise LogFormatError(f"cannot read {location.uri}: {first_line(problem)}") from problem
     with file:
         source = _decompressed(file, location.uri)
         stream = io.BufferedReader(source, HEAD_BYTES)

@@ -20,6 +20,11 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _WILDCARD = re.compile(r"[*?\[]")
 
 
+def first_line(problem: Exception) -> str:
+    """What went wrong, without the list of all that was tried that Arrow appends."""
+    return str(problem).strip().partition("\n")[0] or type(problem).__name__
+
+
 @dataclass(frozen=True)
 class Location:
     """A file or directory, by absolute path or URI."""
@@ -38,7 +43,7 @@ class Location:
         try:
             filesystem, path = fs.FileSystem.from_uri(self.uri)
         except (pa.ArrowException, OSError) as problem:
-            raise LogFormatError(f"cannot open {self.uri}: {problem}") from problem
+            raise LogFormatError(f"cannot open {self.uri}: {first_line(problem)}") from problem
         return filesystem, path
 
     def beside(self, path: str) -> Location:
@@ -105,7 +110,7 @@ def _kind(filesystem: fs.FileSystem, path: str) -> fs.FileType:
     try:
         return filesystem.get_file_info(path).type
     except (OSError, pa.ArrowInvalid) as problem:
-        raise LogFormatError(f"cannot read {path}: {problem}") from problem
+        raise LogFormatError(f"cannot read {path}: {first_line(problem)}") from problem
 
 
 def _below(location: Location, filesystem: fs.FileSystem, directory: str) -> Iterator[InputFile]:

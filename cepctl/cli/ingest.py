@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cepctl.cli.options import Conf, raw_input_options, reject_options, runner_options, verbosity_options
+from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
     from cepctl.ingest.jobs import IngestOptions, IngestSummary
@@ -112,8 +113,3 @@ def report_reading(summary: IngestSummary, *, quiet: bool) -> None:
             f"{sampled(summary.rejects)}",
             err=True,
         )
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: 1 event, 2,000 events."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")

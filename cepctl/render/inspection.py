@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from cepctl.inspection import Grain, Inspection
+from cepctl.render.counting import counted
 from cepctl.schema import TimeUnit
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -35,19 +36,24 @@ def print_inspection(inspection: Inspection, file: TextIO | None = None) -> None
 
 
 def tick_text(tick: int, unit: TimeUnit) -> str:
-    """A tick as ISO 8601 in UTC, or as a bare tick where the calendar does not reach."""
+    """A tick as ISO 8601 in UTC with the digits of its unit; bare where the calendar does not reach."""
+    digits = "seconds" if unit.microseconds % 1_000_000 == 0 else "milliseconds"
+    if unit.microseconds % 1_000:
+        digits = "microseconds"
     try:
-        return (_EPOCH + timedelta(microseconds=tick * unit.microseconds)).isoformat().replace("+00:00", "Z")
+        moment = _EPOCH + timedelta(microseconds=tick * unit.microseconds)
     except OverflowError:
         return f"tick {tick}"
+    return moment.isoformat(timespec=digits).replace("+00:00", "Z")
 
 
 def _overview(inspection: Inspection, unit: TimeUnit) -> str:
-    lines = [f"{inspection.events:,} events of {len(inspection.types):,} types, time unit {unit}"]
+    types = counted(len(inspection.types), "type")
+    lines = [f"{counted(inspection.events, 'event')} of {types}, time unit {unit}"]
     if inspection.first is not None and inspection.last is not None:
         lines.append(f"from {tick_text(inspection.first, unit)} to {tick_text(inspection.last, unit)}")
-    lines.append(f"{inspection.uncertain:,} have an interval longer than one tick")
-    lines.append(f"{inspection.tied:,} of {inspection.timed:,} logged times tie with another event's")
+    lines.append(f"intervals longer than one tick: {inspection.uncertain:,}")
+    lines.append(f"logged times that tie with another event's: {inspection.tied:,} of {inspection.timed:,}")
     return "\n".join(lines) + "\n"
 
 
@@ -90,6 +96,6 @@ def _grains(grains: tuple[Grain, ...]) -> Table:
 
 def _evidence(grain: Grain) -> str:
     if grain.step is None:
-        return f"only {grain.distinct_times:,} distinct times"
+        return f"only {counted(grain.distinct_times, 'distinct time')}"
     zone = "the written zone" if grain.local else "UTC"
     return f"{grain.share:.1%} of {grain.distinct_times:,} distinct times, in {zone}"

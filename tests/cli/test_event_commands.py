@@ -77,12 +77,12 @@ def test_inspect_shows_types_attributes_span_and_ties(csv: Path, capsys: pytest.
     assert main(["inspect", "log.csv"]) == 0
     shown = capsys.readouterr().out
     assert "3 events of 2 types, time unit 1 ms" in shown
-    assert "from 1970-01-01T00:00:01Z to 1970-01-01T00:00:04Z" in shown
-    assert "1 have an interval longer than one tick" in shown
-    assert "2 of 3 logged times tie with another event's" in shown
+    assert "from 1970-01-01T00:00:01.000Z to 1970-01-01T00:00:04.000Z" in shown
+    assert "intervals longer than one tick: 1" in shown
+    assert "logged times that tie with another event's: 2 of 3" in shown
     words = [line.split() for line in shown.splitlines()]
     assert ["node", "string", "1"] in words
-    assert ["CPU", "2", "1970-01-01T00:00:01Z", "1970-01-01T00:00:03Z"] in words
+    assert ["CPU", "2", "1970-01-01T00:00:01.000Z", "1970-01-01T00:00:03.000Z"] in words
 
 
 def test_inspect_infers_granularity_with_its_evidence(csv: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,7 +93,7 @@ def test_inspect_infers_granularity_with_its_evidence(csv: Path, capsys: pytest.
     shown = " ".join(capsys.readouterr().out.split())
     assert "log.csv Day 1 day 100.0% of 30 distinct times, in the written zone" in shown
     assert "log.csv Tick 1 s 100.0% of 60 distinct times, in UTC" in shown
-    assert "log.csv Rare unknown only 1 distinct times" in shown
+    assert "log.csv Rare unknown only 1 distinct time" in shown
 
 
 @pytest.mark.spark
