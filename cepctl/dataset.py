@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -42,13 +42,17 @@ class EventInputs:
     schema: EventSchema
     summary: IngestSummary | None = None
 
-    def read(self, attributes: Sequence[str] | None = None) -> pa.Table:
-        """All events as one table sorted by (lower, event_id).
+    def read(
+        self, attributes: Sequence[str] | None = None, event_types: Collection[str] | None = None
+    ) -> pa.Table:
+        """The events as one table sorted by (lower, event_id).
 
         Parameters
         ----------
         attributes
             The attributes to read, None for all.
+        event_types
+            The types to read, None for all; row groups without any of them are not touched.
 
         Returns
         -------
@@ -65,7 +69,7 @@ class EventInputs:
         for name in names:
             if name not in self.schema.attributes:
                 raise EventSchemaError(_missing(name, self.schema))
-        tables = [_events(dataset, names, self.schema) for dataset in self.datasets]
+        tables = [_events(dataset, names, self.schema, event_types) for dataset in self.datasets]
         table = pa.concat_tables(tables)
         if len(tables) == 1:
             return table.combine_chunks()
@@ -148,13 +152,22 @@ def _arrow_type(kind: Kind) -> pa.DataType:
     return next(arrow for arrow, known in _KINDS.items() if known is kind)
 
 
-def _events(dataset: StoredDataset, names: Sequence[str], schema: EventSchema) -> pa.Table:
+def _events(
+    dataset: StoredDataset,
+    names: Sequence[str],
+    schema: EventSchema,
+    event_types: Collection[str] | None,
+) -> pa.Table:
     """The events of one dataset in the common time unit and types."""
     filesystem, _ = dataset.location.resolve()
     present = [name for name in names if name in dataset.schema.names]
     columns = [*FIXED_COLUMNS, *present]
+    wanted = None
+    if event_types is not None:
+        wanted = pc.field("event_type").isin(pa.array(sorted(event_types), pa.string()))
     table = pa.concat_tables(
-        pq.ParquetFile(part, filesystem=filesystem).read(columns=columns) for part in dataset.parts
+        pq.read_table(part, columns=columns, filesystem=filesystem, filters=wanted, partitioning=None)
+        for part in dataset.parts
     ).replace_schema_metadata(None)
     # Parquet names the list's elements in its own way.
     table = table.set_column(table.column_names.index("pmf"), "pmf", table.column("pmf").cast(PMF_TYPE))

@@ -40,10 +40,12 @@ _NOISE = (
     "To adjust logging level",
 )
 
-# What answers depend on (no ANSI mode, UTC), then what keeps a command quiet and quick to start.
+# What answers depend on (no ANSI mode, UTC, names that differ by case alone are different), then
+# what keeps a command quiet and quick to start.
 _SETTINGS = {
     "spark.app.name": "cepctl",
     "spark.sql.ansi.enabled": "false",
+    "spark.sql.caseSensitive": "true",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",
@@ -183,8 +185,10 @@ class _JavaOutput:
         os.close(self._writing)
         with os.fdopen(self._reading, encoding="utf-8", errors="replace") as lines:
             said = [line.strip() for line in lines if not line.startswith((*_NOISE, "\t", " "))]
-        blamed = [line for line in said if "Exception" in line or "Error" in line] or said
-        return blamed[0].removeprefix('Exception in thread "main" ') if blamed else None
+        blamed = next((i for i, line in enumerate(said) if "Exception" in line or "Error" in line), 0)
+        # What fails while Java itself starts is explained on the line below.
+        complaint = ": ".join(said[blamed : blamed + 2])
+        return complaint.removeprefix('Exception in thread "main" ') or None
 
     def _pass_on(self) -> None:
         with os.fdopen(self._reading, encoding="utf-8", errors="replace") as lines:

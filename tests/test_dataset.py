@@ -48,6 +48,12 @@ def test_a_table_has_the_fixed_columns_then_the_attributes_asked_for(csv: Path) 
     assert table.column("event_id").to_pylist() == ["p2", "p1"]
 
 
+def test_events_of_the_types_asked_for_are_read(csv: Path) -> None:
+    with open_events([str(csv)]) as events:
+        assert events.read(["x"], {"A"}).column("event_id").to_pylist() == ["p1"]
+        assert events.read([], set()).num_rows == 0
+
+
 def test_an_unknown_attribute_is_answered_with_the_nearest(csv: Path) -> None:
     csv.write_text("event_type,time,task_id\nA,1,t\n")
     with pytest.raises(
