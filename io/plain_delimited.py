@@ -49,12 +49,13 @@ class DelimitedReader:
         require_columns(names, source)
         names = [attribute_name(name) for name in names]
         bad_rows: dict[int, str] = {}
+        lines = _Lines()
 
         def note(row: pyarrow.csv.InvalidRow) -> str:
             bad_rows[row.number] = row.text
+            lines.breaks.extend([row.number] * row.text.count("\n"))
             return "skip"
 
-        lines = _Lines()
         taken = 0
         try:
             for block in self._blocks(text, names, note):
@@ -164,7 +165,6 @@ def _report_bad_rows(
 ) -> None:
     report.records += len(bad_rows)
     numbers = np.array(sorted(bad_rows), dtype=np.int64)
-    lines.note(numbers, [pa.array([bad_rows[number] for number in numbers.tolist()], pa.string())])
     for number, line in zip(numbers.tolist(), lines.of(numbers).tolist(), strict=True):
         cause = f"the row has not {width} fields as the header has"
         report.rejects.append(Reject(source, line, cause, bad_rows[number][:_SHOWN]))

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -104,7 +105,7 @@ def ingest(
     target = Location.of(output)
     _refuse_existing(target, overwrite=options.overwrite)
     with _aside(target) as (scratch, events):
-        files = list_inputs(_spooled(paths, scratch))
+        files = _beside(target, list_inputs(_spooled(paths, scratch)), paths)
         assumed = options.model.time_unit or MILLISECOND
         declared = [_declared_unit(file) for file in files]
         unit = options.model.time_unit or _finest([each or assumed for each in declared])
@@ -135,6 +136,13 @@ def _spooled(paths: Sequence[str], scratch: Location) -> list[str]:
     with filesystem.open_output_stream(copy) as stream:
         shutil.copyfileobj(sys.stdin.buffer, stream)
     return [scratch.beside(copy).uri if path == STANDARD_INPUT else path for path in paths]
+
+
+def _beside(target: Location, files: Sequence[InputFile], paths: Sequence[str]) -> list[InputFile]:
+    """The files without those of an earlier output that lies inside the input."""
+    named = {Location.of(path).uri for path in paths}
+    inside = f"{target.uri.rstrip('/')}/"
+    return [f for f in files if f.location.uri in named or not f.location.uri.startswith(inside)]
 
 
 def _declared_unit(file: InputFile) -> TimeUnit | None:
@@ -173,7 +181,9 @@ def _is_empty(filesystem: fs.FileSystem, path: str) -> bool:
 def _aside(target: Location) -> Iterator[tuple[Location, Location]]:
     """Directories beside the target for chunks and for the finished dataset; gone afterwards."""
     filesystem, path = target.resolve()
-    base = f"{path.rstrip('/')}.partial-{uuid.uuid4().hex[:12]}"
+    place = PurePosixPath(path)
+    # A hidden name: what a killed run leaves behind is no input of a later one.
+    base = str(place.with_name(f".{place.name}.partial-{uuid.uuid4().hex[:12]}"))
     try:
         for name in ("chunks", "events"):
             filesystem.create_dir(f"{base}/{name}", recursive=True)

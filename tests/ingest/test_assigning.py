@@ -63,6 +63,13 @@ def test_assigning_again_starts_from_the_same_times(dataset: Path) -> None:
     assert again == timed
 
 
+def test_a_dataset_can_be_replaced_by_itself_assigned_anew(dataset: Path) -> None:
+    options = IngestOptions(model=parse_model("rule = [{ granularity = '1 min' }]"), overwrite=True)
+    assign_dataset(str(dataset), str(dataset), options)
+    upper = {row["event_id"]: row["upper"] for row in read_events([str(dataset)]).to_pylist()}
+    assert upper == {"a": 59_999, "b": 9, "c": 59_999}
+
+
 def test_the_unit_stays_unless_the_model_names_one(dataset: Path) -> None:
     seconds = assigned(dataset, "time_unit = '1 s'")
     assert pq.read_schema(seconds / "part-00000.parquet").metadata[META_TIME_UNIT] == b"1 s"

@@ -272,6 +272,12 @@ def test_overwrite_replaces_a_dataset_but_nothing_else(logs: Path, output: Path)
     assert (logs / "a.csv").exists()
 
 
+def test_an_earlier_output_inside_the_input_is_no_input(logs: Path) -> None:
+    write(logs, a__csv="event_type,time\nA,1\n")
+    run(logs, logs / "events")
+    assert run(logs, logs / "events", overwrite=True).files == 1
+
+
 def test_a_failure_leaves_nothing_behind(logs: Path, output: Path) -> None:
     write(logs, a__csv="event_type,time\nA,1\n", b__bin="what is this?")
     with pytest.raises(LogFormatError, match=r"b\.bin: of no known format"):

@@ -8,6 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cepctl.errors import EventSchemaError, LogFormatError
 from cepctl.io.plain import READERS
@@ -114,6 +116,36 @@ def test_rejects_and_blank_lines_do_not_shift_the_numbers_of_the_others() -> Non
 def test_quoted_line_breaks_count_as_lines() -> None:
     _, report = read("csv", 'event_type,time,note\nA,1,"two\nlines"\nA,x,short\nA,1\nA,"x\ny",\nA\n')
     assert [line for line, _ in rejects(report)] == [4, 5, 6, 8]
+
+
+@st.composite
+def csv_files(draw: st.DrawFn) -> tuple[str, list[int], list[int]]:
+    """A CSV file, the numbers of its good records and the lines of its bad ones."""
+    text, line = "event_type,time,note\n", 2
+    good: list[int] = []
+    bad: list[int] = []
+    for number in range(1, draw(st.integers(1, 12)) + 1):
+        note = draw(st.sampled_from(["x", "", '"two\nlines"', '"a\n\nb"', '"say ""hi"""', '"1,2"']))
+        fine = f"A,1,{note}"
+        row = draw(st.sampled_from([fine, f"A,?,{note}", f"{fine},more", f"A,{note}", ""]))
+        if row == fine:
+            good.append(number)
+        elif row:
+            bad.append(line)
+        text += row + "\n"
+        line += 1 + row.count("\n")
+    return text, good, bad
+
+
+@given(csv_files())
+def test_numbers_and_lines_are_those_of_the_file_whatever_is_bad_in_it(
+    file: tuple[str, list[int], list[int]],
+) -> None:
+    text, good, bad = file
+    rows, report = read("csv", text)
+    assert [row["number"] for row in rows] == good
+    assert [line for line, _ in rejects(report)] == bad
+    assert report.records == len(good) + len(bad)
 
 
 def test_text_stays_text_until_all_of_it_is_known() -> None:
