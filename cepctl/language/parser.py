@@ -161,7 +161,7 @@ class _QueryParser:
 
     def _expect_clause_end(self) -> None:
         if not self.stream.at_clause():
-            self.stream.fail("AND, OR or the next clause" if self.conditions else "the next clause", CLAUSES)
+            self.stream.fail("the next clause, such as WHERE or WITHIN, or the end", CLAUSES)
 
     def _pattern(self) -> None:
         parser = PatternParser(self.stream)
