@@ -27,6 +27,7 @@ from cepctl.plan.evaluation_order import ORDERS, OrderName
     show_default=True,
     help="The order of evaluation to explain.",
 )
+@click.option("--support", is_flag=True, help="Show what runs on which engine instead; takes no QUERY.")
 @raw_input_options("--input-format")
 @verbosity_options
 def command(
@@ -34,6 +35,7 @@ def command(
     query_file: str | None,
     output_format: str,
     order: OrderName,
+    support: bool,
     input_format: str | None,
     uncertainty: str | None,
     tz: str | None,
@@ -49,8 +51,12 @@ def command(
     """
     from cepctl.language.parser import parse
     from cepctl.plan import analyze
+    from cepctl.plan.support import support_table
     from cepctl.render.explain import print_plan
 
+    if support:
+        click.echo(support_table())
+        return
     text, events = read_query(arguments, query_file)
     query = parse(text)
     schema = None

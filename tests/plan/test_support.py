@@ -1,0 +1,156 @@
+"""The table of support is honest: what it promises runs and agrees with the judge, the rest is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from cepctl.engines.match import match_events
+from cepctl.engines.worlds import match_table
+from cepctl.errors import QuerySemanticError, UnsupportedQueryError
+from cepctl.language.ast import Strategy
+from cepctl.language.parser import parse
+from cepctl.plan import analyze
+from cepctl.plan.plan import EventSchema, Plan
+from cepctl.plan.support import (
+    ENGINES,
+    SUPPORT,
+    Construct,
+    Engine,
+    constructs_of,
+    require_engine,
+    support_table,
+)
+from cepctl.schema import MILLISECOND, PMF_TYPE
+
+ROOT = Path(__file__).resolve().parents[2]
+PROBES = {
+    Construct.SEQUENCE: "SEQ(A a, B b)",
+    Construct.AND_GROUP: "SEQ(A a, AND(B b, C c))",
+    Construct.NEGATION: "SEQ(A a, !C n, B b)",
+    Construct.KLEENE: "SEQ(A a, B+ b[], C c)",
+    Construct.KLEENE_ORDER: "SEQ(A a, B+ b[], C c) WHERE b[i].x >= b[i-1].x",
+    Construct.KLEENE_AGGREGATE: "SEQ(A a, B+ b[], C c) WHERE avg(b[].x) > 1",
+    Construct.TIMING: "SEQ(A a, B b) WHERE b.time - a.time <= 4 ticks",
+    Construct.OR: "SEQ(A a, OR(B b, C c))",
+}
+RUN: dict[Engine, Callable[[Plan, pa.Table], pa.Table]] = {"event": match_events, "worlds": match_table}
+EVENTS = pa.table(
+    {
+        "event_id": ["a1", "b1", "b2", "c1", "c2"],
+        "event_type": ["A", "B", "B", "C", "C"],
+        "lower": pa.array([1, 2, 3, 2, 6], pa.int64()),
+        "upper": pa.array([3, 4, 6, 5, 8], pa.int64()),
+        "pmf": pa.nulls(5, PMF_TYPE),
+        "k": ["x"] * 5,
+        "x": pa.array([1, 1, 2, 3, 4], pa.int64()),
+    }
+)
+SCHEMA = EventSchema({"k": pa.string(), "x": pa.int64()}, MILLISECOND)
+
+
+def probe(construct: Construct, strategy: Strategy) -> Plan:
+    text = f"PATTERN {PROBES[construct]} PARTITION BY k STRATEGY {strategy.value} WITHIN 20 ticks"
+    return analyze(parse(text), SCHEMA)
+
+
+def rows(found: pa.Table) -> list[tuple[str, int, int, float]]:
+    return sorted(
+        (str(row["signature"]), row["start"], row["end"], round(row["confidence"], 12))
+        for row in found.to_pylist()
+    )
+
+
+CELLS = [
+    pytest.param(engine, construct, strategy, id=f"{engine}-{construct.name}-{strategy.value}")
+    for engine in ENGINES
+    for construct in Construct
+    for strategy in Strategy
+]
+
+
+@pytest.mark.parametrize(("engine", "construct", "strategy"), CELLS)
+def test_each_cell_runs_or_is_refused_by_name(
+    engine: Engine, construct: Construct, strategy: Strategy
+) -> None:
+    try:
+        plan = probe(construct, strategy)
+    except UnsupportedQueryError as refusal:
+        assert "not supported yet" in str(refusal)
+        assert strategy not in SUPPORT[engine].get(construct, frozenset())
+        return
+    assert construct in constructs_of(plan)
+    if strategy in SUPPORT[engine].get(construct, frozenset()):
+        require_engine(plan, engine)
+        assert rows(RUN[engine](plan, EVENTS)) == rows(match_table(plan, EVENTS)) != []
+    else:
+        with pytest.raises(UnsupportedQueryError, match=f"{construct.value}.* in the {engine} engine"):
+            require_engine(plan, engine)
+
+
+def test_the_table_has_a_row_per_construct_and_names_what_is_refused() -> None:
+    table = support_table().splitlines()
+    assert len(table) == 2 + len(Construct)
+    assert table[2 + list(Construct).index(Construct.AND_GROUP)].endswith("| refused | refused | refused |")
+
+
+def test_the_readme_holds_the_table() -> None:
+    script = ROOT / "scripts" / "make_support_table.py"
+    done = subprocess.run(
+        [sys.executable, script, "--check"], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr
+
+
+REFUSED = {
+    "AND(A a, B b) STRATEGY strict_contiguity": "AND(...) under strict_contiguity",
+    "AND(A a, !B b)": "negation inside AND",
+    "AND(A a, B+ b[])": "Kleene plus inside AND",
+    "AND(A a, SEQ(B b, C c))": "SEQ inside AND",
+    "SEQ(A a, B+ b[], C c) WHERE b[i].x > b[i-1].x STRATEGY skip_till_next_match": "order of b[]",
+    "SEQ(A a, B+ b[], C c) WHERE c.x > b[i].x STRATEGY skip_till_next_match": "a component after b[]",
+    "SEQ(A a, B+ b[], C c) STRATEGY strict_contiguity RETURN b[last].x": "order of b[]",
+    "SEQ(A a, !SEQ(B b, C c), A d)": "a negated SEQ",
+    "SEQ(A a, SEQ(B b, C c)+)": "a repeated SEQ",
+    "SEQ(A a, !OR(B b, C c), A d)": "a negated OR: !OR(...); write !A|B x",
+    "ISEQ(A a, B b)": "interval events",
+    "SEQ(A a, B b) WHERE a.start < b.start": "interval events",
+    "SEQ(A a, B b) WHERE a OVERLAPS b": "interval events",
+}
+
+
+@pytest.mark.parametrize("pattern", REFUSED)
+def test_what_the_semantics_refuse_is_refused_by_name(pattern: str) -> None:
+    with pytest.raises(UnsupportedQueryError) as refusal:
+        analyze(parse(f"PATTERN {pattern}"))
+    assert REFUSED[pattern] in str(refusal.value)
+
+
+ERRORS = {
+    "!A a": "no positive component",
+    "SEQ(A a, !B+ b[])": "'+' says nothing about events that are absent",
+    "SEQ(A a, B b) STRATEGY partition_contiguity": "partition_contiguity needs [attr]",
+    "SEQ(A a, !B b)": "a trailing negation needs WITHIN",
+    "SEQ(!A a, B b)": "a leading negation needs WITHIN",
+    "SEQ(A a, B+ b[]) STRATEGY skip_till_next_match": "needs WITHIN, which ends it",
+}
+
+
+@pytest.mark.parametrize("pattern", ERRORS)
+def test_what_makes_no_sense_is_an_error(pattern: str) -> None:
+    with pytest.raises(QuerySemanticError) as problem:
+        analyze(parse(f"PATTERN {pattern}"))
+    assert ERRORS[pattern] in str(problem.value)
+
+
+def test_another_engine_is_named_where_one_runs_the_query() -> None:
+    plan = probe(Construct.SEQUENCE, Strategy.SKIP_TILL_ANY_MATCH)
+    missing = [engine for engine in ENGINES if Construct.SEQUENCE not in SUPPORT[engine]]
+    for engine in missing:
+        with pytest.raises(UnsupportedQueryError, match="--engine event runs it"):
+            require_engine(plan, engine)
