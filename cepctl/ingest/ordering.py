@@ -57,7 +57,7 @@ def order(results: Sequence[FileResult], filesystem: fs.FileSystem) -> Order:
     repeated = _repeated_samples(keys, results, chunks, filesystem)
     if repeated.any():
         keep &= ~repeated
-        skipped["sample shown again by a later poll"] = int(repeated.sum())
+        skipped["repeated sample"] = int(repeated.sum())
     rejects: tuple[Reject, ...] = ()
     if any(result.ids_given for result in results):
         duplicate = _duplicates(keys, keep)

@@ -191,7 +191,7 @@ def test_a_sample_that_polls_in_two_files_show_is_one_event(logs: Path, output: 
     write(logs, a__xml=POLL.format(now=1_000, age=5), b__xml=POLL.format(now=1_015, age=20))
     summary = run(logs, output)
     assert [row["event_id"] for row in rows(output)] == ["a.xml#1"]
-    assert summary.skipped == {"sample shown again by a later poll": 1}
+    assert summary.skipped == {"repeated sample": 1}
 
 
 def test_times_that_are_all_local_midnights_stand_for_their_days(logs: Path, output: Path) -> None:
