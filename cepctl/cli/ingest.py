@@ -100,7 +100,7 @@ def report(summary: IngestSummary, output: str, *, quiet: bool) -> None:
 
 def report_reading(summary: IngestSummary, *, quiet: bool) -> None:
     """Say on standard error what was skipped, rejected and noticed; rejects also when quiet."""
-    from cepctl.ingest.jobs import sampled
+    from cepctl.ingest.rejects import sampled
 
     if not quiet:
         for notice in summary.notices:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import shutil
 import sys
@@ -22,6 +20,7 @@ from cepctl import __version__
 from cepctl.errors import CepctlError, JobError, LogFormatError, UsageError
 from cepctl.ingest.ordering import Order, order
 from cepctl.ingest.reading import FileResult, ReadTask, read_file
+from cepctl.ingest.rejects import refuse_too_many, write_rejects
 from cepctl.ingest.runners import LocalRunner, Runner
 from cepctl.ingest.schemas import DatasetSchema, unify
 from cepctl.ingest.writing import PartTask, write_part
@@ -41,9 +40,6 @@ from cepctl.uncertainty.model import UncertaintyModel
 
 SUCCESS = "_SUCCESS"
 STANDARD_INPUT = "-"
-REJECTS_ALLOWED = 10
-REJECTED_SHARE = 0.001
-_SAMPLED = 5
 
 
 @dataclass(frozen=True)
@@ -119,7 +115,9 @@ def ingest(
         ordered = order(results, filesystem)
         schema = unify(results)
         summary = _summary(results, ordered, schema, unit)
-        _bear_rejects(summary, options)
+        if options.rejects is not None:
+            write_rejects(options.rejects, summary.rejects)
+        refuse_too_many(summary.rejects, summary.records, options.max_errors)
         _write(directory, scratch, ordered, schema, _metadata(summary, options.model), runner)
         with filesystem.open_output_stream(f"{directory}/{SUCCESS}"):
             pass
@@ -256,45 +254,3 @@ def _summary(
         rejects=(*(reject for result in results for reject in result.rejects), *ordered.rejects),
         notices=(*notices, *schema.warnings),
     )
-
-
-def _bear_rejects(summary: IngestSummary, options: IngestOptions) -> None:
-    """Write the rejects where the user wants them; fail when there are too many."""
-    if options.rejects is not None:
-        write_rejects(options.rejects, summary.rejects)
-    borne = options.max_errors
-    if borne is None:
-        borne = max(REJECTS_ALLOWED, int(summary.records * REJECTED_SHARE))
-    if len(summary.rejects) > borne:
-        raise LogFormatError(
-            f"{len(summary.rejects):,} of {summary.records:,} records are bad, more than the {borne:,} that "
-            f"are borne; nothing was written\n{sampled(summary.rejects)}\n"
-            "  mend the input, see all with --rejects FILE, or bear more with --max-errors"
-        )
-
-
-def sampled(rejects: Sequence[Reject]) -> str:
-    """The first few rejects, one per line, for standard error."""
-    lines = []
-    for reject in rejects[:_SAMPLED]:
-        place = reject.source if reject.line is None else f"{reject.source}:{reject.line}"
-        lines.append(f"  {place}: {reject.cause}" + (f": {reject.text}" if reject.text else ""))
-    if len(rejects) > _SAMPLED:
-        lines.append(f"  ... and {len(rejects) - _SAMPLED:,} more")
-    return "\n".join(lines)
-
-
-def write_rejects(file: str, rejects: Sequence[Reject]) -> None:
-    """All rejects as CSV (source, line, cause, text), written aside and renamed."""
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["source", "line", "cause", "text"])
-    rows.writerows([reject.source, reject.line, reject.cause, reject.text] for reject in rejects)
-    filesystem, path = Location.of(file).resolve()
-    aside = f"{path}.partial-{uuid.uuid4().hex[:12]}"
-    try:
-        with filesystem.open_output_stream(aside) as stream:
-            stream.write(text.getvalue().encode())
-        filesystem.move(aside, path)
-    except OSError as problem:
-        raise JobError(f"cannot write the rejects to {file}: {problem}") from problem

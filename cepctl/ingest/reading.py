@@ -185,7 +185,7 @@ def _with_intervals(task: ReadTask, table: pa.Table, default: Granularity | None
     try:
         assigned = assign(times, _conditions(task, table), task.model.rules, task.unit, default)
     except UncertaintyModelError as problem:
-        raise UncertaintyModelError(f"uncertainty model: {problem}") from problem
+        raise UncertaintyModelError(f"{task.model.file}: {problem}") from problem
     for name, values in (("lower", assigned.lower), ("upper", assigned.upper), ("pmf", assigned.pmf)):
         table = table.set_column(table.column_names.index(name), table.schema.field(name), pa.array(values))
     return table

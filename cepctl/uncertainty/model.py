@@ -91,12 +91,13 @@ class Rule:
 class UncertaintyModel:
     """Rules in order, the first that fits wins; `text` is the TOML it was read from.
 
-    `time_unit` is None when the model leaves it to the events.
+    `time_unit` is None when the model leaves it to the events; `file` names the model in messages.
     """
 
     time_unit: TimeUnit | None = None
     rules: tuple[Rule, ...] = ()
     text: str = ""
+    file: str = "uncertainty model"
 
 
 def load_model(path: str) -> UncertaintyModel:
@@ -136,7 +137,7 @@ def parse_model(text: str, file: str = "uncertainty model") -> UncertaintyModel:
                 f"{file}: rule {rule.number + 1} is never asked: rule {rule.number} fits every event; "
                 f"give rule {rule.number} a condition (event_type, source or where) or move it to the end"
             )
-    return UncertaintyModel(unit, rules, text)
+    return UncertaintyModel(unit, rules, text, file)
 
 
 def _rule(number: int, table: Mapping[str, Any], file: str) -> Rule:
