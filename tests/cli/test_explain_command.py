@@ -1,0 +1,86 @@
+"""`cepctl explain`: where the query comes from, what events add, exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cepctl.cli import main
+
+QUERY = "PATTERN SEQ(A a, B b) WHERE a.k = b.k WITHIN 5 s"
+
+
+@pytest.fixture
+def events(tmp_path: Path) -> str:
+    file = tmp_path / "events.csv"
+    file.write_text("event_id,event_type,lower,upper,k\n1,A,1,2,x\n2,B,2,3,x\n3,B,2,3,y\n", encoding="utf-8")
+    return str(file)
+
+
+def test_without_events_nothing_is_checked_against_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", QUERY]) == 0
+    assert "Window      5 s (one tick is 1 ms)" in capsys.readouterr().out
+
+
+def test_events_give_counts_and_types(events: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "--format", "json", QUERY, events]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert [each["events_at_most"] for each in facts["alternatives"][0]["components"]] == [1, 2]
+
+
+def test_an_unknown_attribute_is_an_error_of_the_query(
+    events: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", QUERY.replace("a.k", "a.kk"), events]) == 2
+    assert "no event has an attribute 'kk' (read as a.kk); did you mean 'k'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("way", ["@{}", "-f {}", "--file {}"])
+def test_the_query_may_come_from_a_file(way: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "query.cep"
+    file.write_text("\ufeff" + QUERY + "\n", encoding="utf-8")
+    assert main(["explain", *way.format(file).split()]) == 0
+    assert "SEQ(A a, B b)" in capsys.readouterr().out
+
+
+def test_with_a_file_all_arguments_are_events(
+    events: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "query.cep"
+    file.write_text(QUERY, encoding="utf-8")
+    assert main(["explain", "-f", str(file), events]) == 0
+    assert "at most 2 events" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([], "a query is missing"),
+        (["query.cep"], "to read the file write @query.cep"),
+        (["@missing.cep"], "cannot read the query file missing.cep: No such file"),
+        (["PATTERN SEQ(A a"], "line 1, column 16: found the end of the query, expected ',' or ')'"),
+        (["PATTERN ISEQ(A a, B b)"], "not supported yet: interval events"),
+    ],
+)
+def test_mistakes_are_one_message_and_exit_code_two(
+    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", *arguments]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("error: ")
+    assert complaint in told.err
+
+
+def test_a_binary_file_is_no_query(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "query.cep"
+    file.write_bytes(b"\xff\xfe\x00")
+    assert main(["explain", f"@{file}"]) == 2
+    assert "is no UTF-8 text" in capsys.readouterr().err
+
+
+def test_support_prints_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "--support"]) == 0
+    assert "| SEQ of single events | event" in capsys.readouterr().out
