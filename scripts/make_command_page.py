@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-import click
+from click.testing import CliRunner
 
 from cepctl.cli import COMMANDS, cli
 
@@ -36,12 +36,14 @@ Only results go to standard output; progress, warnings and the summary go to sta
 
 def help_text(words: list[str]) -> str:
     """What `cepctl WORDS --help` prints, `WIDTH` columns wide."""
-    group = click.Context(cli, info_name="cepctl", terminal_width=WIDTH, max_content_width=WIDTH)
-    if not words:
-        return cli.get_help(group)
-    command = cli.get_command(group, words[0])
-    assert command is not None, f"cepctl.cli.COMMANDS names {words[0]}, but there is no such command"
-    return command.get_help(click.Context(command, info_name=words[0], parent=group))
+    runner = CliRunner()
+    with runner.isolated_filesystem():  # away from a cepctl.toml, whose defaults the help would show
+        told = runner.invoke(
+            cli, [*words, "--help"], prog_name="cepctl", terminal_width=WIDTH, max_content_width=WIDTH
+        )
+    if told.exception is not None:
+        raise told.exception
+    return told.output.rstrip()
 
 
 def section(words: list[str]) -> str:
