@@ -165,6 +165,24 @@ class _Analysis:
             return None
 
     def warnings(self) -> Iterator[str]:
+        """What may not be meant: attributes that a time hides, types that no event has."""
+        yield from self._hidden_attributes()
+        yield from self._unknown_types()
+
+    def _hidden_attributes(self) -> Iterator[str]:
+        """`a.timestamp` is the time of the event, whatever attribute is called so."""
+        expressions = [self.query.where, *(item.expression for item in self.query.returns)]
+        for each in (each for expression in expressions if expression for each in walk(expression)):
+            written = self.query.text[each.span.start : each.span.end].rpartition(".")[2].strip()
+            if isinstance(each, EventTime) and self.schema and written in self.schema.attributes:
+                line, column = line_and_column(self.query.text, each.span.start)
+                name = f"{each.variable}.{written}"
+                yield (
+                    f"line {line}, column {column}: {name} is the time of the event; "
+                    f"the attribute of that name is {each.variable}.`{written}`"
+                )
+
+    def _unknown_types(self) -> Iterator[str]:
         """Types that no event has, with the existing types nearest to them."""
         counts = self.schema.type_counts if self.schema else None
         if counts is None:

@@ -148,7 +148,8 @@ class Checker:
     def _event_time(self, time: EventTime) -> ValueType:
         self._member(time.variable, time.member, time.span)
         if time.which in ("start", "end"):
-            hint = f"for an attribute of that name write {variable_text(time.variable)}.`{time.which}`"
+            written = self.problems.text[time.span.start : time.span.end].rpartition(".")[2] or time.which
+            hint = f"for an attribute of that name write {variable_text(time.variable)}.`{written}`"
             self.problems.refuse(time.span, f"interval events: {_shown(time)} ({hint})")
             return ValueType.ANY
         return ValueType.TIME if time.which == "time" else ValueType.INTEGER

@@ -45,9 +45,9 @@ class Component:
 class Scope(Enum):
     """When a predicate that links components can be judged."""
 
-    EVENT = "event"      # each event bound to `decides`, given the components before it
-    ORDER = "order"      # reads b[i-1], b[1..i-1], b[first], b[last]: needs the group's order
-    GROUP = "group"      # aggregates over a whole Kleene group: filters the finished group
+    EVENT = "event"  # each event bound to `decides`, given the components before it
+    ORDER = "order"  # reads b[i-1], b[1..i-1], b[first], b[last]: needs the group's order
+    GROUP = "group"  # aggregates over a whole Kleene group: filters the finished group
 
 
 @dataclass(frozen=True)

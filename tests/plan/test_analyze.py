@@ -219,6 +219,15 @@ def test_a_type_that_no_event_has_is_a_warning() -> None:
     )
 
 
+def test_an_attribute_that_a_time_hides_is_a_warning() -> None:
+    schema = EventSchema({"timestamp": pa.string()}, TimeUnit(1_000))
+    (warning,) = plan_of("A a RETURN a.timestamp", schema).warnings
+    assert warning == (
+        "line 1, column 20: a.timestamp is the time of the event; the attribute of that name is a.`timestamp`"
+    )
+    assert plan_of("A a RETURN a.`timestamp`, a.time", schema).warnings == ()
+
+
 # --- window and columns -------------------------------------------------------------------
 
 
