@@ -14,9 +14,7 @@ import pyarrow as pa
 
 from cepctl.errors import UncertaintyModelError
 
-PMF_TYPE = pa.list_(
-    pa.struct([("lo", pa.int64()), ("hi", pa.int64()), ("p", pa.float64())])
-)
+PMF_TYPE = pa.list_(pa.struct([("lo", pa.int64()), ("hi", pa.int64()), ("p", pa.float64())]))
 TIME_TYPE = pa.timestamp("us", tz="UTC")
 
 FIXED_COLUMNS: dict[str, pa.DataType] = {
@@ -105,9 +103,7 @@ class TimeUnit:
         """Read `1 ms` and the like; raises UncertaintyModelError unless whole microseconds > 0."""
         length = parse_duration(text)
         if length.denominator != 1 or length <= 0:
-            raise UncertaintyModelError(
-                f"time unit '{text}' must be a positive whole number of microseconds"
-            )
+            raise UncertaintyModelError(f"time unit '{text}' must be a positive whole number of microseconds")
         return cls(int(length))
 
     def __str__(self) -> str:

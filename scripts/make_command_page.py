@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
+import tempfile
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -36,9 +38,9 @@ Only results go to standard output; progress, warnings and the summary go to sta
 
 def help_text(words: list[str]) -> str:
     """What `cepctl WORDS --help` prints, `WIDTH` columns wide."""
-    runner = CliRunner()
-    with runner.isolated_filesystem():  # away from a cepctl.toml, whose defaults the help would show
-        told = runner.invoke(
+    # Elsewhere, because the help would show the defaults that a cepctl.toml sets here.
+    with tempfile.TemporaryDirectory() as elsewhere, contextlib.chdir(elsewhere):
+        told = CliRunner().invoke(
             cli, [*words, "--help"], prog_name="cepctl", terminal_width=WIDTH, max_content_width=WIDTH
         )
     if told.exception is not None:

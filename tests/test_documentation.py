@@ -62,7 +62,7 @@ def steps_of(page: str) -> Iterator[Step]:
         if note == "file":
             yield Step(line, text, file=value)
         elif block["language"] == "sh" and CALLS_CEPCTL.search(text):
-            yield Step(line, f"set -e\n{text}", exit_code=code)
+            yield Step(line, f"set -e -o pipefail\n{text}", exit_code=code)
         elif block["language"] == "console":
             yield from console_steps(text, line, code)
 
@@ -72,7 +72,9 @@ def console_steps(text: str, line: int, code: int) -> Iterator[Step]:
         lines = part.splitlines(keepends=True)
         head = [entry[2:] for entry in lines if entry.startswith(("$ ", "> "))]
         if head:
-            yield Step(line, "".join(head), "".join(lines[len(head) :]) or None, exit_code=code)
+            yield Step(
+                line, f"set -o pipefail\n{''.join(head)}", "".join(lines[len(head) :]) or None, exit_code=code
+            )
         line += len(lines)
 
 
@@ -175,6 +177,11 @@ def test_blocks_are_told_apart() -> None:
     )
     assert list(steps_of(page)) == [
         Step(line=10, script="PATTERN A a\n", file="q.cep"),
-        Step(line=13, script="set -e\ncat events.csv | cepctl match @q.cep -\n"),
-        Step(line=17, script="cepctl match nonsense \\\nevents.csv\n", expected="error: ...\n", exit_code=2),
+        Step(line=13, script="set -e -o pipefail\ncat events.csv | cepctl match @q.cep -\n"),
+        Step(
+            line=17,
+            script="set -o pipefail\ncepctl match nonsense \\\nevents.csv\n",
+            expected="error: ...\n",
+            exit_code=2,
+        ),
     ]
