@@ -9,10 +9,11 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -25,7 +26,7 @@ from cepctl.ingest.kinds import Kind, converted, unified
 from cepctl.ingest.stored import StoredDataset, stored_dataset
 from cepctl.io.rescaling import rescaled
 from cepctl.plan.plan import EventSchema
-from cepctl.schema import FIXED_COLUMNS, PMF_TYPE
+from cepctl.schema import FIXED_COLUMNS, PMF_TYPE, TimeUnit
 
 _KINDS = {pa.bool_(): Kind.BOOL, pa.int64(): Kind.INT, pa.float64(): Kind.FLOAT, pa.string(): Kind.STRING}
 
@@ -76,6 +77,29 @@ class EventInputs:
         _refuse_duplicates(table)
         order = pc.sort_indices(table, sort_keys=[("lower", "ascending"), ("event_id", "ascending")])
         return table.take(order).combine_chunks()
+
+    def spark_parts(
+        self, attributes: Sequence[str]
+    ) -> list[tuple[tuple[str, ...], Callable[[pa.Table], pa.Table] | None]]:
+        """Per input the URIs of its Parquet files, and what brings a table to the common form.
+
+        None where the files are in that form already.
+        """
+        parts: list[tuple[tuple[str, ...], Callable[[pa.Table], pa.Table] | None]] = []
+        for dataset in self.datasets:
+            paths = tuple(dataset.location.beside(part).uri for part in dataset.parts)
+            same = dataset.time_unit == self.schema.time_unit and all(
+                name in dataset.schema.names
+                and dataset.schema.field(name).type == self.schema.attributes[name]
+                for name in attributes
+            )
+            convert = None
+            if not same:
+                convert = partial(
+                    common_form, unit=dataset.time_unit, schema=self.schema, names=list(attributes)
+                )
+            parts.append((paths, convert))
+        return parts
 
 
 @contextmanager
@@ -168,13 +192,19 @@ def _events(
     table = pa.concat_tables(
         pq.read_table(part, columns=columns, filesystem=filesystem, filters=wanted, partitioning=None)
         for part in dataset.parts
-    ).replace_schema_metadata(None)
+    )
+    return common_form(table, dataset.time_unit, schema, names)
+
+
+def common_form(table: pa.Table, unit: TimeUnit, schema: EventSchema, names: Sequence[str]) -> pa.Table:
+    """Stored events in the common time unit and types: fixed columns, then the attributes asked for."""
     # Parquet names the list's elements in its own way.
+    table = table.replace_schema_metadata(None)
     table = table.set_column(table.column_names.index("pmf"), "pmf", table.column("pmf").cast(PMF_TYPE))
-    table = rescaled(table, dataset.time_unit, schema.time_unit)
+    table = rescaled(table, unit, schema.time_unit)
     for name in names:
         target = schema.attributes[name]
-        if name in present:
+        if name in table.column_names:
             values = converted(table.column(name), _KINDS[target])
             table = table.set_column(table.column_names.index(name), name, values)
         else:

@@ -77,7 +77,7 @@ def chain_confidence(
     return result
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(nogil=True, cache=True)
 def _chain_batch(starts, lo, hi, density, matches, valid_lower, valid_upper, window, buckets, result):  # type: ignore[no-untyped-def]
     positions = matches.shape[1]
     cuts = np.empty(2 * buckets, dtype=np.int64)
@@ -98,7 +98,7 @@ def _chain_batch(starts, lo, hi, density, matches, valid_lower, valid_upper, win
             result[row] = _with_window(positions, cuts, count, per_tick, refined, pieces, window, placed)
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(nogil=True, cache=True)
 def _sorted_unique(values, count):  # type: ignore[no-untyped-def]
     """Sort the first `count` values in place (insertion: they are few) and drop repetitions."""
     for i in range(1, count):
@@ -116,7 +116,7 @@ def _sorted_unique(values, count):  # type: ignore[no-untyped-def]
     return kept
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(nogil=True, cache=True)
 def _cut(starts, lo, hi, events, valid_lower, valid_upper, cuts):  # type: ignore[no-untyped-def]
     """Bucket ends inside the valid intervals; cell c is [cuts[c], cuts[c + 1] - 1]."""
     count = 0
@@ -130,7 +130,7 @@ def _cut(starts, lo, hi, events, valid_lower, valid_upper, cuts):  # type: ignor
     return _sorted_unique(cuts, count)
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(nogil=True, cache=True)
 def _densities(starts, lo, hi, density, events, valid_lower, valid_upper, cuts, count, per_tick):  # type: ignore[no-untyped-def]
     """Mass per tick of every event in every cell; zero outside its valid interval."""
     for j in range(len(events)):
@@ -145,7 +145,7 @@ def _densities(starts, lo, hi, density, events, valid_lower, valid_upper, cuts, 
                     c += 1
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(nogil=True, cache=True)
 def _place(placed, first, positions, per_tick, cell, ticks):  # type: ignore[no-untyped-def]
     """Let a cell of so many ticks take up any number of the next events; `placed` is updated."""
     for after in range(positions, first, -1):
@@ -159,7 +159,7 @@ def _place(placed, first, positions, per_tick, cell, ticks):  # type: ignore[no-
         placed[after] = total
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(nogil=True, cache=True)
 def _without_window(positions, cuts, count, per_tick, placed):  # type: ignore[no-untyped-def]
     placed[:] = 0.0
     placed[0] = 1.0
@@ -168,7 +168,7 @@ def _without_window(positions, cuts, count, per_tick, placed):  # type: ignore[n
     return placed[positions]
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(nogil=True, cache=True)
 def _refine(cuts, count, first_lower, first_upper, window, refined):  # type: ignore[no-untyped-def]
     """Start cells: cut the first event's interval at every cut and at every cut minus W."""
     pieces = 0
@@ -180,7 +180,7 @@ def _refine(cuts, count, first_lower, first_upper, window, refined):  # type: ig
     return _sorted_unique(refined, pieces)
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(nogil=True, cache=True)
 def _with_window(positions, cuts, count, per_tick, refined, pieces, window, placed):  # type: ignore[no-untyped-def]
     total = 0.0
     for r in range(pieces - 1):
@@ -199,7 +199,7 @@ def _with_window(positions, cuts, count, per_tick, refined, pieces, window, plac
     return total
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(nogil=True, cache=True)
 def _from_start_cell(positions, cuts, count, per_tick, cell, start, ticks, window, placed):  # type: ignore[no-untyped-def]
     """Sum over t_1 in R = [start, start + ticks - 1]; see the identity on top of this file."""
     n = float(ticks)

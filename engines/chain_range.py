@@ -29,15 +29,12 @@ def chain_range(
         return valid_lower[:, 0], valid_upper[:, -1], np.ones(len(matches), dtype=bool)
     width = np.int64(0 if window is None else window)
     first = _first_ticks(masses.starts, masses.lo, masses.hi, matches, width)
-    # Mirrored in time, the last tick becomes a first one.
-    starts = masses.starts
-    owner = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    mirror = starts[owner] + starts[owner + 1] - 1 - np.arange(len(owner))
-    last = -_first_ticks(starts, -masses.hi[mirror], -masses.lo[mirror], matches[:, ::-1].copy(), width)
+    mirror = masses.mirrored()
+    last = -_first_ticks(mirror.starts, mirror.lo, mirror.hi, matches[:, ::-1].copy(), width)
     return first, last, first != _NONE
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(nogil=True, cache=True)
 def _next_possible(starts, lo, hi, event, tick):  # type: ignore[no-untyped-def]
     """First tick of positive mass at or after `tick`."""
     for b in range(starts[event], starts[event + 1]):
@@ -46,7 +43,7 @@ def _next_possible(starts, lo, hi, event, tick):  # type: ignore[no-untyped-def]
     return _NONE
 
 
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(nogil=True, cache=True)
 def _first_ticks(starts, lo, hi, matches, window):  # type: ignore[no-untyped-def]
     result = np.empty(matches.shape[0], dtype=np.int64)
     for row in range(matches.shape[0]):
@@ -57,7 +54,7 @@ def _first_ticks(starts, lo, hi, matches, window):  # type: ignore[no-untyped-de
             for position in range(1, matches.shape[1]):
                 if last != _NONE:
                     last = _next_possible(starts, lo, hi, matches[row, position], last + 1)
-            if tick == _NONE or last == _NONE:
+            if _NONE in (tick, last):
                 tick = _NONE
             elif window > 0 and last - tick >= window:
                 tick = last - window + 1

@@ -120,5 +120,4 @@ def valid_bounds(lower: Ticks, upper: Ticks, system: Ticks) -> tuple[Ticks, Tick
 
 def possible(valid_lower: Ticks, valid_upper: Ticks) -> Flags:
     """Rows whose valid intervals are all non-empty."""
-    flags: Flags = (valid_lower <= valid_upper).all(axis=1)
-    return flags
+    return np.asarray(np.all(valid_lower <= valid_upper, axis=1))

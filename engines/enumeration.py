@@ -55,11 +55,8 @@ class _Step:
 def enumerate_bindings(search: Search, events: Events, order: tuple[int, ...]) -> Iterator[Indexes]:
     """Yield matrices of event rows, shape (n, l), columns as `search.singles`.
 
-    Parameters
-    ----------
-    order
-        Permutation of the columns 0..l-1: the order in which components are bound.  Every order
-        yields the same rows.
+    `order` is a permutation of the columns 0..l-1, the order in which components are bound; every
+    order yields the same rows.
     """
     bound: list[int] = []
     steps = []
@@ -110,8 +107,8 @@ def _extend(
     for row, event in overlapping(step.index, codes, first, last):
         longer = rows[row]
         fresh = (longer != event[:, None]).all(axis=1)
-        longer, event = longer[fresh], event[fresh]
-        longer[:, step.column] = event
+        longer = longer[fresh]
+        longer[:, step.column] = event[fresh]
         longer = _keep(search, events, longer, order[: depth + 1], step.links)
         yield from _extend(search, events, longer, order, steps, depth + 1)
 

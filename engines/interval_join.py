@@ -53,11 +53,8 @@ def overlapping(
 ) -> Iterator[tuple[Indexes, Indexes]]:
     """Pairs (query row, event) with equal keys and overlapping intervals, in bounded batches.
 
-    Parameters
-    ----------
-    key, first, last
-        Shape (n,): key code of each query (-1 joins nothing) and its interval of ticks, both ends
-        included.
+    `key`, `first`, `last` have shape (n,): key code of each query (-1 joins nothing) and its interval
+    of ticks, both ends included.
 
     Yields
     ------

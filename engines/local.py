@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from cepctl.engines.match import match_events
+from cepctl.engines.match import MatchOptions, match_events
 from cepctl.engines.results import ordered
 from cepctl.plan.plan import Plan
 
 
-def run(plan: Plan, events: pa.Table, top: int | None = None) -> pa.Table:
+def run(
+    plan: Plan, events: pa.Table, options: MatchOptions | None = None, *, top: int | None = None
+) -> pa.Table:
     """Run a plan on an event table; rows as `cepctl.engines.results.ordered` gives them."""
-    return ordered(match_events(plan, events), top)
+    return ordered(match_events(plan, events, options), top)

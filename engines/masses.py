@@ -41,6 +41,14 @@ class Masses:
         """True when every event has a single bucket."""
         return len(self.lo) == len(self.lower)
 
+    def mirrored(self) -> Masses:
+        """The same masses with time reversed: every tick changes its sign."""
+        owner = np.repeat(np.arange(len(self.lower)), np.diff(self.starts))
+        mirror = self.starts[owner] + self.starts[owner + 1] - 1 - np.arange(len(owner))
+        return Masses(
+            -self.upper, -self.lower, self.starts, -self.hi[mirror], -self.lo[mirror], self.density[mirror]
+        )
+
 
 def ticks_between(lo: Ticks, hi: Ticks) -> Reals:
     """Number of ticks in [lo, hi] as floats, right even where the difference exceeds int64."""

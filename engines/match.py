@@ -8,7 +8,8 @@ Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -20,12 +21,24 @@ from cepctl.engines.constraints import closed_system, valid_bounds
 from cepctl.engines.enumeration import Search, enumerate_bindings
 from cepctl.engines.events import Events, events_of
 from cepctl.engines.predicates import fitting_events
+from cepctl.engines.results import match_text
 from cepctl.engines.returns import return_columns
 from cepctl.engines.types import Indexes
+from cepctl.errors import QueryTooLargeError
+from cepctl.plan.evaluation_order import OrderName, evaluation_order
 from cepctl.plan.plan import Alternative, Plan
 
 CONFIDENCE_SLACK = 1e-9
 """CONFIDENCE >= c keeps what reaches c up to this (semantics, "Collapsed matches")."""
+
+
+@dataclass(frozen=True)
+class MatchOptions:
+    """Choices that change no row: order of evaluation, counts it is chosen from, cap on the rows."""
+
+    order: OrderName = "auto"
+    type_counts: Mapping[str, int] | None = None
+    max_matches: int = 10_000_000
 
 
 def match_schema(plan: Plan) -> pa.Schema:
@@ -39,7 +52,7 @@ def match_schema(plan: Plan) -> pa.Schema:
     return pa.schema([*fixed, *(pa.field(each.name, each.type) for each in plan.returns)])
 
 
-def match_events(plan: Plan, table: pa.Table) -> pa.Table:
+def match_events(plan: Plan, table: pa.Table, options: MatchOptions | None = None) -> pa.Table:
     """All collapsed matches of a plan in an event table, in no particular order.
 
     Parameters
@@ -48,6 +61,8 @@ def match_events(plan: Plan, table: pa.Table) -> pa.Table:
         The analyzed query.
     table
         Events with at least event_id, event_type, lower, upper, pmf and the plan's attributes.
+    options
+        Choices that change no row.
 
     Returns
     -------
@@ -57,29 +72,69 @@ def match_events(plan: Plan, table: pa.Table) -> pa.Table:
     ------
     EventSchemaError
         If an interval or pmf is wrong.
+    QueryTooLargeError
+        If there are more matches than the options allow.
     """
-    return pa.Table.from_batches(list(match_batches(plan, table)), match_schema(plan))
+    options = options or MatchOptions()
+    batches = list(match_batches(plan, table, options))
+    return collapsed(plan, pa.Table.from_batches(batches, match_schema(plan)), options)
 
 
-def match_batches(plan: Plan, table: pa.Table) -> Iterator[pa.RecordBatch]:
-    """`match_events`, batch by batch, so that memory stays bounded."""
+def match_batches(
+    plan: Plan, table: pa.Table, options: MatchOptions, owned: tuple[int, int] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The matches of each alternative, batch by batch, so that memory stays bounded.
+
+    `owned` keeps only matches whose first component's event has its `lower` between two ticks, both
+    included.
+    """
     if plan.never is not None or not table.num_rows:
         return
     events = events_of(table)
+    rows = 0
     for alternative in plan.alternatives:
-        for matches in _alternative_matches(plan, alternative, events):
+        for matches in _alternative_matches(plan, alternative, events, options, owned):
             kept = _reaching(plan, matches)
+            rows += len(kept)
+            _check_count(rows, options)
             if len(kept):
                 yield _rows(plan, alternative, events, kept)
 
 
-def _alternative_matches(plan: Plan, alternative: Alternative, events: Events) -> Iterator[MatchBatch]:
-    candidates = tuple(fitting_events(events, each) for each in alternative.components)
+def collapsed(plan: Plan, matches: pa.Table, options: MatchOptions) -> pa.Table:
+    """One row per signature: alternatives of an OR that bind the same events count once."""
+    if len(plan.alternatives) > 1 and matches.num_rows:
+        texts = match_text(matches.column("signature")).to_numpy(zero_copy_only=False)
+        matches = matches.take(np.sort(np.unique(texts, return_index=True)[1]))
+    _check_count(matches.num_rows, options)
+    return matches
+
+
+def _check_count(rows: int, options: MatchOptions) -> None:
+    if rows > options.max_matches:
+        raise QueryTooLargeError(
+            f"the query has more than {options.max_matches:,} matches; narrow it (WITHIN, [attr], tighter "
+            "predicates, CONFIDENCE), or raise the cap with --max-matches"
+        )
+
+
+def _alternative_matches(
+    plan: Plan,
+    alternative: Alternative,
+    events: Events,
+    options: MatchOptions,
+    owned: tuple[int, int] | None,
+) -> Iterator[MatchBatch]:
+    candidates = [fitting_events(events, each) for each in alternative.components]
     singles = alternative.positive
+    if owned is not None:
+        lower = events.masses.lower[candidates[singles[0]]]
+        candidates[singles[0]] = candidates[singles[0]][(lower >= owned[0]) & (lower <= owned[1])]
     block_of = {i: number for number, block in enumerate(alternative.blocks) for i in block}
     system = closed_system([block_of[i] for i in singles], plan.window)
-    search = Search(alternative, singles, system, candidates, plan.partition_by)
-    for bindings in enumerate_bindings(search, events, tuple(range(len(singles)))):
+    search = Search(alternative, singles, system, tuple(candidates), plan.partition_by)
+    order = evaluation_order(alternative, options.type_counts, options.order).components
+    for bindings in enumerate_bindings(search, events, tuple(singles.index(i) for i in order)):
         yield _measured_chain(plan, events, system, bindings)
 
 

@@ -1,0 +1,178 @@
+"""Coupled confidence problems: a few explicit events, and others that must lie in or outside regions.
+
+Whatever a pattern asks of time, the probability of a signature is a sum over the ticks of a few
+*variables* (events whose tick others depend on) of
+
+    product of the variables' masses, inside a system of difference constraints,
+    times, for every *factor* event, its mass on the region that the variables leave to it.
+
+A region is bounded by variables plus constants.  The members of an AND group or a Kleene set are
+factors that must be inside; rivals and negated events are factors that must be outside.  Regions of
+one event are united before its mass is taken, so that an event absent from several gaps counts once.
+
+Summing out the variables one by one leaves a piecewise polynomial whose pieces change only where two
+bounds meet.  Where that can be is known before any event is looked at: `breakpoints` eliminates the
+variables symbolically, last to first.
+
+    name here      meaning
+    level          position of a variable in the nesting; 0 is summed last
+    shift          constant c: the cut e of some mass is a breakpoint of the level at e + c
+    relative       (k, c): the level has a breakpoint at t_k + c, for a variable k < level
+
+Runs inside Spark workers: imports NumPy only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from cepctl.engines.types import Flags, Indexes, Ticks
+
+NO_VARIABLE = -1
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One end of a region: tick of a variable (or 0 for NO_VARIABLE) plus a constant, included."""
+
+    variable: int
+    constant: int
+    is_lower: bool
+
+    @property
+    def cut(self) -> int:
+        """Constant of the first tick beyond (upper) or inside (lower) this end."""
+        return self.constant if self.is_lower else self.constant + 1
+
+
+@dataclass(frozen=True)
+class Breakpoints:
+    """Per level the shifts of absolute breakpoints and the relative ones."""
+
+    shifts: tuple[tuple[int, ...], ...]
+    relatives: tuple[tuple[tuple[int, int], ...], ...]
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What all problems of a batch share.
+
+    `system`: closed system over the m variables; `edges`: the constraints it was closed from, as
+    (i, j, c) for t_i - t_j <= c; `breakpoints` follow from them and the kinds of bounds in use.
+    """
+
+    system: Ticks
+    edges: tuple[tuple[int, int, int], ...]
+    breakpoints: Breakpoints
+
+
+@dataclass(frozen=True)
+class Problems:
+    """n problems of one structure, and the match that each adds a positive term to.
+
+    Shapes: `match` (n,), `event`, `lower`, `upper` (n, m).  Factors, their regions and the bounds of
+    these are nested offsets: problem i owns factors[factor_offsets[i]:factor_offsets[i + 1]], and so on.
+    """
+
+    structure: Structure
+    match: Indexes
+    event: Indexes
+    lower: Ticks
+    upper: Ticks
+    factor_offsets: Indexes
+    factor_event: Indexes
+    region_offsets: Indexes
+    region_inside: Flags
+    bound_offsets: Indexes
+    bound_lower: Flags
+    bound_variable: Indexes
+    bound_constant: Ticks
+
+
+def breakpoints(
+    count: int,
+    edges: Sequence[tuple[int, int, int]],
+    system: Ticks,
+    regions: Iterable[Sequence[Bound]],
+) -> Breakpoints:
+    """Where the partial sums of each level can change their polynomial.
+
+    Parameters
+    ----------
+    count
+        Number of variables.
+    edges
+        Constraints (i, j, c), t_i - t_j <= c, as written, not closed.
+    system
+        The same, closed.
+    regions
+        Kinds of regions in use; the bounds of all of them may meet.
+
+    Examples
+    --------
+    A chain of three with a window of 10: the first event's sum changes at cuts and at cuts - 10.
+
+    >>> from cepctl.engines.constraints import closed_system
+    >>> chain = [(0, 1, -1), (1, 2, -1), (2, 0, 9)]
+    >>> breakpoints(3, chain, closed_system([0, 1, 2], 10), []).shifts
+    ((-10, 0), (0,), (0,))
+    """
+    shifts: list[set[int]] = [{0} for _ in range(count)]
+    relatives: list[set[tuple[int, int]]] = [set() for _ in range(count)]
+    limits: list[set[tuple[int, int, bool]]] = [set() for _ in range(count)]
+    for i, j, limit in edges:
+        if i > j:
+            limits[i].add((j, limit + 1, False))
+        else:
+            limits[j].add((i, -limit, True))
+    _add_meeting_bounds(system, {bound for region in regions for bound in region}, shifts, relatives)
+    for level in range(count - 1, 0, -1):
+        _eliminate(level, shifts, relatives, limits)
+    return Breakpoints(
+        tuple(tuple(sorted(each)) for each in shifts),
+        tuple(tuple(sorted(relatives[i] | {(k, c) for k, c, _ in limits[i]})) for i in range(count)),
+    )
+
+
+def _snapped(bound: Bound) -> int:
+    """Shift at which a cut meets a bound.
+
+    Both pieces hold where they meet, so that a lower end may be taken one tick later: then the usual
+    ends, open ones, meet every cut at the cut itself.
+    """
+    return 1 - bound.cut if bound.is_lower else -bound.cut
+
+
+def _add_meeting_bounds(
+    system: Ticks, bounds: set[Bound], shifts: list[set[int]], relatives: list[set[tuple[int, int]]]
+) -> None:
+    for bound in bounds:
+        if bound.variable == NO_VARIABLE:
+            continue
+        shifts[bound.variable].add(_snapped(bound))
+        for other in bounds:
+            if other.variable >= bound.variable or other.variable == NO_VARIABLE:
+                continue
+            here, there = bound.variable, other.variable
+            gap = other.cut - bound.cut
+            if system[here, there] <= gap or system[there, here] <= -gap:
+                continue
+            relatives[here].add((there, gap + bound.is_lower))
+
+
+def _eliminate(
+    level: int,
+    shifts: list[set[int]],
+    relatives: list[set[tuple[int, int]]],
+    limits: list[set[tuple[int, int, bool]]],
+) -> None:
+    """Pass on to the lower levels where two breakpoints of this one coincide."""
+    moving = [(k, c, lower) for k, c, lower in limits[level]]
+    moving += [(k, c, False) for k, c in relatives[level]]
+    for variable, constant, is_lower in moving:
+        for shift in shifts[level]:
+            shifts[variable].add(shift - constant + is_lower)
+        for other, other_constant, _ in moving:
+            if other < variable:
+                relatives[variable].add((other, other_constant - constant + is_lower))
