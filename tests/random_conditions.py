@@ -1,0 +1,116 @@
+"""Hypothesis strategies for the conditions and RETURN columns of random queries.
+
+What semantics.md refuses by name is never drawn.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from hypothesis import strategies as st
+
+from tests.random_patterns import ANY, NEXT, PARTITION, Level, Part
+
+
+@st.composite
+def random_conditions(
+    draw: st.DrawFn, level: Level, strategy: str, parts: list[Part], choice: list[Part]
+) -> list[str]:
+    """Conditions over `parts` together, and over the members of an OR one by one."""
+    pools = [_own_conditions([*parts, *choice]), _links(strategy, parts)]
+    if level.kleene:
+        pools.append(_group_conditions(strategy, parts))
+    if level.order:
+        pools.append(_order_conditions(parts))
+    if level.timing:
+        pools.append(_timings(parts))
+    conditions = []
+    for number, pool in enumerate(pools):
+        # Own conditions sometimes, links often, the construct of the level most often.
+        if pool and draw(st.integers(0, 3)) < (1, 2, 3, 3, 3)[number]:
+            conditions.append(draw(st.sampled_from(pool)))
+    return conditions
+
+
+@st.composite
+def keys(draw: st.DrawFn, strategy: str) -> list[str]:
+    """`[attr]` where the strategy needs it, and sometimes elsewhere."""
+    wanted = strategy == PARTITION or draw(st.integers(0, 3)) == 0
+    return [draw(st.sampled_from(["[k]", "[k, g]"]))] if wanted else []
+
+
+def _own_conditions(parts: list[Part]) -> list[str]:
+    templates = ("{t}.x >= 1", "{t}.x < 3", "{t}.k = 'p'", "NOT ({t}.x = 0)", "({t}.x IS NULL OR {t}.x = 1)")
+    return [template.format(t=part.t) for part in parts for template in templates]
+
+
+def _links(strategy: str, parts: list[Part]) -> list[str]:
+    templates = (
+        "{a}.x = {b}.x",
+        "{a}.k = {b}.k",
+        "{a}.x <= {b}.x",
+        "{a}.x + 1 > {b}.x",
+        "{a}.k <> {b}.k",
+        "({a}.x = {b}.x OR {a}.k = {b}.k)",
+        "{a}.lower <= {b}.lower",
+    )
+    return [template.format(a=a.t, b=b.t) for a, b in _pairs(strategy, parts) for template in templates]
+
+
+def _pairs(strategy: str, parts: list[Part]) -> list[tuple[Part, Part]]:
+    """Two components that one predicate may link: not two negated; next-match refuses to read B+ later."""
+    return [
+        (a, b)
+        for a, b in combinations(parts, 2)
+        if not (a.negated and b.negated) and not (strategy == NEXT and (a.kleene or (b.kleene and a.negated)))
+    ]
+
+
+def _group_conditions(strategy: str, parts: list[Part]) -> list[str]:
+    kleene = [part.variable for part in parts if part.kleene]
+    alone = ("count({b}[]) <= 2", "count({b}[]) >= 2", "avg({b}[].x) >= 1", "sum({b}[].x) <= 2")
+    linked = ("avg({b}[].x) >= {a}.x", "count({b}[].x) > {a}.x")
+    return [template.format(b=b) for b in kleene for template in alone] + [
+        template.format(a=a.t, b=b.variable)
+        for a, b in _pairs(strategy, parts)
+        if b.kleene and not a.kleene
+        for template in linked
+    ]
+
+
+def _order_conditions(parts: list[Part]) -> list[str]:
+    templates = (
+        "{b}[i].x >= {b}[i-1].x",
+        "{b}[i].x > max({b}[1..i-1].x)",
+        "{b}[last].x >= {b}[first].x",
+        "{b}[1].x <= avg({b}[].x)",
+        "{b}[i].x <= {b}[1].x",
+    )
+    return [template.format(b=part.variable) for part in parts if part.kleene for template in templates]
+
+
+def _timings(parts: list[Part]) -> list[str]:
+    alone = ("{a}.time >= '1970-01-01T00:00:00.003Z'", "{a}.time < '1970-01-01T00:00:00.006Z'")
+    linked = (
+        "{b}.time - {a}.time <= 2 ticks",
+        "{b}.time - {a}.time >= 2 ticks",
+        "{a}.time < {b}.time",
+        "{a}.time + 3 ticks <> {b}.time",
+        "{a}.time + 1 ticks = {b}.time",
+    )
+    return [template.format(a=part.t) for part in parts for template in alone] + [
+        template.format(a=a.t, b=b.t) for a, b in _pairs(ANY, parts) for template in linked
+    ]
+
+
+def return_columns(level: Level, parts: list[Part]) -> list[str]:
+    """What RETURN may ask of the positive components; to ask for an order makes groups sequences."""
+    single = ("{v}.x + 1", "{v}", "{v}.k", "{v}.lower", "{v}.time")
+    group = ("count({v}[])", "avg({v}[].x)", "sum({v}[].x)", "max({v}[].k)", "{v}")
+    ordered = (*group, "{v}[last].x", "{v}[first].k")
+    return [
+        template.format(v=part.variable)
+        for part in parts
+        if not part.negated
+        for template in ((ordered if level.order else group) if part.kleene else single)
+    ]

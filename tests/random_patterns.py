@@ -1,0 +1,112 @@
+"""Hypothesis strategies for random patterns over every construct.
+
+What semantics.md refuses by name is never drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hypothesis import strategies as st
+
+ANY, NEXT, STRICT, PARTITION = (
+    "skip_till_any_match",
+    "skip_till_next_match",
+    "strict_contiguity",
+    "partition_contiguity",
+)
+
+
+@dataclass(frozen=True)
+class Level:
+    """The constructs that a case may contain; `choice` is an OR of components, `twin` one of patterns."""
+
+    strategies: tuple[str, ...] = (ANY,)
+    negation: bool = False
+    groups: bool = False
+    kleene: bool = False
+    order: bool = False
+    choice: bool = False
+    twin: bool = False
+    timing: bool = False
+
+
+@dataclass(frozen=True)
+class Part:
+    """One component of a drawn pattern; `t` is how WHERE refers to its events."""
+
+    variable: str
+    types: str
+    negated: bool = False
+    kleene: bool = False
+
+    def __str__(self) -> str:
+        if self.kleene:
+            return f"{self.types}+ {self.variable}[]"
+        return f"{'!' if self.negated else ''}{self.types} {self.variable}"
+
+    @property
+    def t(self) -> str:
+        return f"{self.variable}[i]" if self.kleene else self.variable
+
+
+@st.composite
+def random_blocks(draw: st.DrawFn, level: Level) -> list[list[Part]]:
+    """Components in blocks: one each, or two to three of an AND group."""
+    names = iter("abcdefghijklmn")
+    types = st.sampled_from(["A", "B", "C", "A", "B", "C", "A|B", "*"])
+    blocks = []
+    for _ in range(draw(st.sampled_from([2, 2, 3, 1] if level.kleene or level.groups else [2, 3, 3, 4, 1]))):
+        size = draw(st.sampled_from([1, 2, 2, 3])) if level.groups else 1
+        kleene = level.kleene and size == 1 and draw(st.booleans())
+        blocks.append([Part(next(names), draw(types), kleene=kleene) for _ in range(size)])
+    if level.negation:
+        for _ in range(draw(st.integers(1, 2))):
+            place = draw(st.integers(0, len(blocks)))
+            blocks.insert(place, [Part(next(names), draw(types), negated=True)])
+    return blocks
+
+
+@st.composite
+def choices(draw: st.DrawFn, blocks: list[list[Part]]) -> list[Part]:
+    """A positive component, and another that may stand in its place: the members of an OR."""
+    single = [b[0] for b in blocks if len(b) == 1 and not b[0].negated and not b[0].kleene]
+    if not single:
+        return []
+    part = draw(st.sampled_from(single))
+    # Often of the same type, so that both alternatives can produce one signature in one world.
+    types = draw(st.sampled_from([part.types, part.types, "*", "A", "B"]))
+    return [part, Part(draw(st.sampled_from(["z", part.variable])), types)]
+
+
+@st.composite
+def twins(draw: st.DrawFn, blocks: list[list[Part]], strategy: str) -> list[list[Part]]:
+    """The pattern once more with other variables, and often another order or one more negation.
+
+    Both produce the same signatures, but not in the same worlds.
+    """
+    twin = [[replace(part, variable=f"{part.variable}2") for part in block] for block in blocks]
+    variation = draw(st.sampled_from(["none", "AND", "negation"]))
+    positive = [part for block in twin for part in block if not part.negated]
+    if variation == "AND" and strategy == ANY and not any(part.kleene for part in positive):
+        return [positive]
+    if variation == "negation":
+        twin.insert(draw(st.integers(0, len(twin))), [Part("n2", draw(st.sampled_from("ABC")), negated=True)])
+    return twin
+
+
+def pattern_text(blocks: list[list[Part]], choice: list[Part]) -> str:
+    pieces = []
+    for block in blocks:
+        if choice and block[0] == choice[0]:
+            pieces.append(f"OR({', '.join(map(str, choice))})")
+        elif len(block) > 1:
+            pieces.append(f"AND({', '.join(map(str, block))})")
+        else:
+            pieces.append(str(block[0]))
+    return f"SEQ({', '.join(pieces)})"
+
+
+def needs_window(strategy: str, blocks: list[list[Part]]) -> bool:
+    trailing_kleene = [part for block in blocks for part in block if not part.negated][-1].kleene
+    return blocks[0][0].negated or blocks[-1][0].negated or (strategy == NEXT and trailing_kleene)
