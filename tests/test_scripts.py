@@ -21,7 +21,7 @@ def programs(tmp_path: Path) -> Path:
     folder.mkdir()
     for place in os.environ["PATH"].split(os.pathsep):
         for program in Path(place).iterdir() if Path(place).is_dir() else ():
-            if program.name != "java" and not (folder / program.name).exists():
+            if program.name != "java" and not os.path.lexists(folder / program.name):
                 (folder / program.name).symlink_to(program)
     return folder
 
@@ -107,4 +107,4 @@ def test_the_demo_runs_without_java_and_again_with_the_same_answer(shell: Shell,
     assert first.returncode == 0, first.stderr
     assert "confidence" in first.stdout
     assert (second.returncode, second.stdout) == (0, first.stdout)
-    assert "making the environment" not in second.stderr
+    assert "the environment" not in second.stderr
