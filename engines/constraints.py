@@ -59,6 +59,14 @@ def closed_system(
                 bound[i, j] = min(bound[i, j], window - 1, UNBOUNDED)
             if block_of[i] < block_of[j]:
                 bound[i, j] = min(bound[i, j], -1)
+    direct = [(i, j, int(bound[i, j])) for i in range(count) for j in range(count)]
+    return closure(count, [*direct, *edges])
+
+
+def closure(count: int, edges: Sequence[tuple[int, int, int]]) -> Ticks:
+    """Close constraints (i, j, c), t_i - t_j <= c, over `count` variables; shape (count, count)."""
+    bound = np.full((count, count), UNBOUNDED, dtype=np.int64)
+    np.fill_diagonal(bound, 0)
     for i, j, limit in edges:
         bound[i, j] = min(bound[i, j], max(-UNBOUNDED, min(UNBOUNDED, limit)))
     for k in range(count):

@@ -52,6 +52,15 @@ def coupled_confidence(masses: Masses, problems: Problems) -> tuple[Reals, Ticks
     QueryTooLargeError
         If a problem needs more than WORK_BOUND products; names the number and the remedies.
     """
+    return _solved(masses, problems, summing=True)
+
+
+def first_ticks(masses: Masses, problems: Problems) -> Ticks:
+    """The smallest possible ticks alone."""
+    return _solved(masses, problems, summing=False)[1]
+
+
+def _solved(masses: Masses, problems: Problems, *, summing: bool) -> tuple[Reals, Ticks]:
     count = len(problems.match)
     confidence = np.zeros(count)
     first = np.full(count, _IMPOSSIBLE, dtype=np.int64)
@@ -59,7 +68,7 @@ def coupled_confidence(masses: Masses, problems: Problems) -> tuple[Reals, Ticks
         return confidence, first
     arguments: tuple[Any, ...] = (
         *_problem_arrays(problems), masses.starts, np.stack([masses.lo, masses.hi], axis=1), masses.density,
-        *_working_space(masses, problems), confidence, first,
+        *_working_space(masses, problems), confidence, first, 2 if summing else 1,
     )  # fmt: skip
     failed = _solve(*arguments)
     if failed >= 0:
@@ -163,7 +172,7 @@ def _working_space(masses: Masses, problems: Problems) -> tuple[Any, ...]:
 @njit(nogil=True, cache=True)
 def _solve(  # type: ignore[no-untyped-def]
     system, shifts, relatives, variables, factor_offsets, factors, regions, bounds, starts, ends, density,
-    tick, cuts, cells, nodes, weights, cursor, sums, stop, decided_at, gaps, counters, confidence, first,
+    tick, cuts, cells, nodes, weights, cursor, sums, stop, decided_at, gaps, counters, confidence, first, steps,
 ):  # fmt: skip
     """Solve all problems; returns the row that exceeded the work bound, or -1."""
     for row in range(variables.shape[0]):
@@ -171,7 +180,7 @@ def _solve(  # type: ignore[no-untyped-def]
         counters[_WORK] = 0
         _prepare(own, others, regions, bounds, starts, ends, cuts, decided_at, counters)
         first[row] = _IMPOSSIBLE
-        for step in range(2):
+        for step in range(steps):
             searching = step == 0
             if not searching and first[row] == _IMPOSSIBLE:
                 break

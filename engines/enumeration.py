@@ -12,7 +12,7 @@ Runs inside Spark workers: imports NumPy and Polars only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,7 +32,7 @@ NOT_BOUND = -1
 class Search:
     """One alternative, prepared: what is fixed before the first event is bound.
 
-    `singles` are the component indexes to bind, in pattern order; `system` is the closed system of
+    `singles` are the positive components, in pattern order, one column each; `system` is the closed system of
     difference constraints over them, shape (l, l); `candidates` the fitting events of every
     component of the alternative.
     """
@@ -52,12 +52,20 @@ class _Step:
     links: tuple[Link, ...]
 
 
-def enumerate_bindings(search: Search, events: Events, order: tuple[int, ...]) -> Iterator[Indexes]:
+def enumerate_bindings(
+    search: Search, events: Events, order: tuple[int, ...], owned: tuple[int, int] | None = None
+) -> Iterator[Indexes]:
     """Yield matrices of event rows, shape (n, l), columns as `search.singles`.
 
     `order` is a permutation of the columns 0..l-1, the order in which components are bound; every
-    order yields the same rows.
+    order yields the same rows.  Columns that it leaves out (Kleene groups) stay NOT_BOUND.  `owned`
+    bounds the `lower` of the event bound to the first component, if that is bound here.
     """
+    count = len(search.singles)
+    if not order:
+        yield np.full((1, count), NOT_BOUND, dtype=np.int64)
+        return
+    search = _owned_only(search, events, owned) if 0 in order else search
     bound: list[int] = []
     steps = []
     for column in order:
@@ -66,10 +74,20 @@ def enumerate_bindings(search: Search, events: Events, order: tuple[int, ...]) -
     first = search.candidates[search.singles[order[0]]]
     first = first[steps[0].key.candidate_codes >= 0]
     for start in range(0, len(first), STARTS_AT_ONCE):
-        rows = np.full((len(first[start : start + STARTS_AT_ONCE]), len(order)), NOT_BOUND, dtype=np.int64)
+        rows = np.full((len(first[start : start + STARTS_AT_ONCE]), count), NOT_BOUND, dtype=np.int64)
         rows[:, order[0]] = first[start : start + STARTS_AT_ONCE]
         rows = _keep(search, events, rows, order[:1], steps[0].links)
         yield from _extend(search, events, rows, order, steps, 1)
+
+
+def _owned_only(search: Search, events: Events, owned: tuple[int, int] | None) -> Search:
+    if owned is None:
+        return search
+    component = search.singles[0]
+    candidates = list(search.candidates)
+    lower = events.masses.lower[candidates[component]]
+    candidates[component] = candidates[component][(lower >= owned[0]) & (lower <= owned[1])]
+    return replace(search, candidates=tuple(candidates))
 
 
 def _step(search: Search, events: Events, column: int, bound: list[int]) -> _Step:

@@ -14,17 +14,22 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from cepctl.engines.bindings import MatchBatch, signatures
+from cepctl.engines.bindings import Bound, Group, MatchBatch, signatures
 from cepctl.engines.chain_confidence import chain_confidence
 from cepctl.engines.chain_range import chain_range
 from cepctl.engines.constraints import closed_system, valid_bounds
+from cepctl.engines.coupling import block_group, coupled_matches, spans_of
 from cepctl.engines.enumeration import Search, enumerate_bindings
 from cepctl.engines.events import Events, events_of
+from cepctl.engines.kleene import with_groups
 from cepctl.engines.predicates import fitting_events
 from cepctl.engines.results import match_text
 from cepctl.engines.returns import return_columns
-from cepctl.engines.types import Indexes
+from cepctl.engines.rivals import rivals_of
+from cepctl.engines.shape import Shape, shape_of
+from cepctl.engines.types import Flags, Indexes, Ticks
 from cepctl.errors import QueryTooLargeError
+from cepctl.language.ast import Strategy
 from cepctl.plan.evaluation_order import OrderName, evaluation_order
 from cepctl.plan.plan import Alternative, Plan
 
@@ -126,27 +131,72 @@ def _alternative_matches(
     owned: tuple[int, int] | None,
 ) -> Iterator[MatchBatch]:
     candidates = [fitting_events(events, each) for each in alternative.components]
-    singles = alternative.positive
-    if owned is not None:
-        lower = events.masses.lower[candidates[singles[0]]]
-        candidates[singles[0]] = candidates[singles[0]][(lower >= owned[0]) & (lower <= owned[1])]
-    block_of = {i: number for number, block in enumerate(alternative.blocks) for i in block}
-    system = closed_system([block_of[i] for i in singles], plan.window)
-    search = Search(alternative, singles, system, tuple(candidates), plan.partition_by)
+    shape = shape_of(plan, alternative)
+    search = Search(
+        alternative, alternative.positive, _system(plan, alternative), tuple(candidates), plan.partition_by
+    )
     order = evaluation_order(alternative, options.type_counts, options.order).components
-    for bindings in enumerate_bindings(search, events, tuple(singles.index(i) for i in order)):
-        yield _measured_chain(plan, events, system, bindings)
+    columns = tuple(alternative.positive.index(i) for i in order)
+    for rows in enumerate_bindings(search, events, columns, owned):
+        for bound in with_groups(search, shape, events, rows, plan, options.max_matches):
+            yield _measured(plan, shape, search, events, bound, owned)
 
 
-def _measured_chain(plan: Plan, events: Events, system: Indexes, bindings: Indexes) -> MatchBatch:
+def _system(plan: Plan, alternative: Alternative) -> Ticks:
+    """Closed constraints over the positive components; a Kleene group stands as any of its members."""
+    block_of = {i: number for number, block in enumerate(alternative.blocks) for i in block}
+    positive = alternative.positive
+    edges = [
+        (positive.index(each.left), positive.index(each.right), each.bound)
+        for each in alternative.timings
+        if not each.not_equal and each.left in positive and each.right in positive
+    ]
+    return closed_system([block_of[i] for i in positive], plan.window, edges)
+
+
+def _measured(
+    plan: Plan,
+    shape: Shape,
+    search: Search,
+    events: Events,
+    bound: dict[int, Bound],
+    owned: tuple[int, int] | None,
+) -> MatchBatch:
+    """Time range and confidence of a batch of bindings; what no world returns is dropped."""
+    values = tuple(bound[i] for i in search.singles)
+    if shape.plain_chain:
+        return _measured_chain(plan, events, search.system, np.stack(values, axis=1))
+    groups = [block_group([bound[i] for i in block.components]) for block in shape.blocks]
+    rivals = rivals_of(
+        shape, events, search.candidates, plan.partition_by, bound, spans_of(events.masses, groups),
+        by_partition=plan.strategy is Strategy.PARTITION_CONTIGUITY,
+    )  # fmt: skip
+    confidence, start, end = coupled_matches(shape, events.masses, groups, rivals)
+    happens = start <= end
+    if owned is not None:
+        happens &= _is_owned(events, values[0], owned)
+    confidence = np.maximum(confidence, np.nextafter(0.0, 1.0))
+    return MatchBatch(values, start, end, confidence).filter(happens)
+
+
+def _is_owned(events: Events, first: Bound, owned: tuple[int, int]) -> Flags:
+    """Whether the first component's event, of a group the smallest, has its `lower` in the slice."""
+    if isinstance(first, Group):
+        lower = np.minimum.reduceat(events.masses.lower[first.members], first.offsets[:-1])
+    else:
+        lower = events.masses.lower[first]
+    return np.asarray((lower >= owned[0]) & (lower <= owned[1]))
+
+
+def _measured_chain(plan: Plan, events: Events, system: Ticks, bindings: Indexes) -> MatchBatch:
     masses = events.masses
     lower, upper = valid_bounds(masses.lower[bindings], masses.upper[bindings], system)
     confidence = chain_confidence(masses, bindings, lower, upper, plan.window)
-    start, end, possible = chain_range(masses, bindings, lower, upper, plan.window)
+    start, end, happens = chain_range(masses, bindings, lower, upper, plan.window)
     bound = tuple(bindings[:, i] for i in range(bindings.shape[1]))
     # The smallest positive float stands for a confidence below it: the match is possible.
     confidence = np.maximum(confidence, np.nextafter(0.0, 1.0))
-    return MatchBatch(bound, start, end, confidence).filter(possible)
+    return MatchBatch(bound, start, end, confidence).filter(happens)
 
 
 def _reaching(plan: Plan, matches: MatchBatch) -> MatchBatch:
