@@ -18,6 +18,8 @@ from dataclasses import dataclass
 EVENTS_PER_SLICE = 250_000
 _OVERLAP_BOUND = 4
 """A slice owns at least so many times the ticks that it shares with its neighbours."""
+_LONGEST = 2**60
+"""Ticks further apart are not sliced: their differences and sums would leave int64."""
 
 
 @dataclass(frozen=True)
@@ -78,11 +80,11 @@ def choose_slicing(
     wanted = -(-events // EVENTS_PER_SLICE)
     if wanted > 1:
         wanted = max(wanted, parallelism)
-    if window is None:
-        buckets = wanted if keyed else 1
-        return Slicing(first_lower, max(1, last_lower - first_lower + 1), 1, 0, 0, buckets)
-    before, after = window, first_width + window
+    before, after = window or 0, first_width + (window or 0)
     span = last_lower - first_lower + 1
+    if window is None or max(span, before + after, length or 0) > _LONGEST:
+        buckets = wanted if keyed else 1
+        return Slicing(first_lower, span, 1, 0, 0, buckets)
     if length is None:
         length = max(-(-span // wanted), _OVERLAP_BOUND * (before + after)) if wanted > 1 else span
     count = max(1, -(-span // length))
