@@ -51,7 +51,6 @@ def test_the_judge_on_coarse_ticks(distance: int, printed: float) -> None:
     assert confidence(match_table, distance, ticks_per_unit=5) == pytest.approx(printed, abs=5e-3)
 
 
-@pytest.mark.xfail(reason="the event engine does not run it", strict=True)
 @pytest.mark.parametrize(("distance", "printed"), PRINTED)
 def test_the_event_engine_on_fine_ticks(distance: int, printed: float) -> None:
     assert confidence(match_events, distance, ticks_per_unit=1_000) == pytest.approx(printed, abs=5e-4)
