@@ -172,7 +172,8 @@ def _working_space(masses: Masses, problems: Problems) -> tuple[Any, ...]:
 @njit(nogil=True, cache=True)
 def _solve(  # type: ignore[no-untyped-def]
     system, shifts, relatives, variables, factor_offsets, factors, regions, bounds, starts, ends, density,
-    tick, cuts, cells, nodes, weights, cursor, sums, stop, decided_at, gaps, counters, confidence, first, steps,
+    tick, cuts, cells, nodes, weights, cursor, sums, stop, decided_at, gaps, counters,
+    confidence, first, steps,
 ):  # fmt: skip
     """Solve all problems; returns the row that exceeded the work bound, or -1."""
     for row in range(variables.shape[0]):

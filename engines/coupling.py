@@ -281,7 +281,8 @@ def _assembled(
     kind = np.concatenate([np.zeros(0, np.int64), *(part.kind for part in parts)])
     keep = keep & _variables_spared(layout, problem, event, inside)
     order = np.lexsort((kind, event, problem))
-    order = order[keep[problem[order]]]
+    is_variable = (layout.event[problem] == event[:, None]).any(axis=1)
+    order = order[(keep[problem] & ~is_variable)[order]]
     problem, event, inside, kind = problem[order], event[order], inside[order], kind[order]
     renumbered = np.cumsum(keep) - 1
     fresh = np.ones(len(problem), dtype=bool)
@@ -307,7 +308,7 @@ def _assembled(
 
 
 def _variables_spared(layout: Layout, problem: Indexes, event: Indexes, inside: Flags) -> Flags:
-    """False for problems in which a rival is itself a variable, and not its group's first member.
+    """False for problems in which a rival is itself the last member of a group, and not its first.
 
     That is a later member of a group under skip_till_next_match which fits the component after the
     group too: it would have been taken as that component.

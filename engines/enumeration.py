@@ -120,7 +120,7 @@ def _extend(
         yield rows
         return
     step, before = steps[depth], order[:depth]
-    first, last = _reach(search, events, rows, before, step.column)
+    first, last = reach(search, events, rows, before, step.column)
     codes = step.key.codes_of(rows, search.singles)
     for row, event in overlapping(step.index, codes, first, last):
         longer = rows[row]
@@ -131,7 +131,7 @@ def _extend(
         yield from _extend(search, events, longer, order, steps, depth + 1)
 
 
-def _reach(
+def reach(
     search: Search, events: Events, rows: Indexes, before: tuple[int, ...], column: int
 ) -> tuple[Ticks, Ticks]:
     """Ticks that the next event may have, given the raw intervals of those bound."""

@@ -6,6 +6,7 @@ Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -33,6 +34,11 @@ class Events:
     def ids(self) -> pl.Series:
         """Event ids, shape (n,)."""
         return self.frame.get_column("event_id")
+
+    @cached_property
+    def id_rank(self) -> Indexes:
+        """Rank of each event's id in code-point order, shape (n,)."""
+        return self.ids.rank("ordinal").to_numpy().astype(np.int64)
 
 
 def events_of(table: pa.Table) -> Events:

@@ -1,20 +1,350 @@
-"""Kleene groups of a batch of bindings."""
+"""Kleene groups that could have happened, for bindings of the components that bind one event.
+
+Under skip_till_any_match a group is any non-empty set of fitting events between its neighbours, or
+any sequence of them; every part of a possible group is possible too, so that groups grow member by
+member and no work is spent on what is not returned.  Under skip_till_next_match and contiguity a
+group holds every event between its ends; those that certainly are between them are taken at once,
+and only the others are chosen from.
+
+Runs inside Spark workers: imports NumPy and Polars only.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from cepctl.engines.bindings import Bound
-from cepctl.engines.enumeration import Search
+import numpy as np
+import polars as pl
+
+from cepctl.engines.bindings import Bound, Group, take
+from cepctl.engines.constraints import UNBOUNDED
+from cepctl.engines.enumeration import Search, reach
 from cepctl.engines.events import Events
+from cepctl.engines.group_predicates import group_link_holds
+from cepctl.engines.interval_join import interval_index, overlapping
+from cepctl.engines.join_keys import join_key, partition_codes
+from cepctl.engines.rivals import link_holds_for_pairs
 from cepctl.engines.shape import Shape
-from cepctl.engines.types import Indexes
-from cepctl.plan.plan import Plan
+from cepctl.engines.types import Flags, Indexes, Ticks
+from cepctl.errors import QueryTooLargeError
+from cepctl.language.ast import Strategy
+from cepctl.plan.plan import Plan, Scope
+
+_STATES_AT_ONCE = 1 << 14
+
+
+@dataclass
+class _Budget:
+    """How many groups may still be enumerated; shared by all batches of a query."""
+
+    allowed: int
+    made: int = 0
+
+    def spend(self, groups: int, most_candidates: int) -> None:
+        self.made += groups
+        if self.made > self.allowed:
+            raise QueryTooLargeError(
+                f"the Kleene groups of this query are too many to list: more than {self.allowed:,}, since up "
+                f"to {most_candidates:,} events can be in one group and each may be in it or not; narrow it "
+                "(WITHIN, [attr], predicates on the group's events), or raise the cap with --max-matches"
+            )
+
+
+@dataclass(frozen=True)
+class _Choices:
+    """Per row the events a group is chosen from: optional ones in id order, and those it must hold.
+
+    Nested offsets: row i owns optional[offsets[i]:offsets[i + 1]], and so on.
+    """
+
+    row: Indexes
+    optional: Group
+    certain: Group
 
 
 def with_groups(
     search: Search, shape: Shape, events: Events, rows: Indexes, plan: Plan, max_matches: int
 ) -> Iterator[dict[int, Bound]]:
-    """Extend."""
-    if len(rows):
-        yield {component: rows[:, column] for column, component in enumerate(search.singles)}
+    """Complete bindings with every possible group of every Kleene component, in batches.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If there are more groups than `max_matches`.
+    """
+    if not len(rows):
+        return
+    components = shape.alternative.components
+    bound: dict[int, Bound] = {
+        i: rows[:, column] for column, i in enumerate(search.singles) if not components[i].kleene
+    }
+    kleene = [i for i in search.singles if components[i].kleene]
+    expansion = _Expansion(search, shape, events, plan, _Budget(max_matches))
+    for completed in expansion.extend(rows, bound, kleene):
+        yield {i: completed[i] for i in search.singles}
+
+
+@dataclass(frozen=True)
+class _Expansion:
+    """Everything that stays the same while groups are added, one component after the other."""
+
+    search: Search
+    shape: Shape
+    events: Events
+    plan: Plan
+    budget: _Budget
+
+    def extend(self, rows: Indexes, bound: dict[int, Bound], left: list[int]) -> Iterator[dict[int, Bound]]:
+        if not left:
+            yield bound
+            return
+        component, *others = left
+        for row, group in self._groups(rows, bound, component):
+            longer = {i: take(each, row) for i, each in bound.items()} | {component: group}
+            keep = self._group_links(component, longer)
+            chosen = np.flatnonzero(keep)
+            if len(chosen):
+                longer = {i: take(each, chosen) for i, each in longer.items()}
+                yield from self.extend(rows[row[chosen]], longer, others)
+
+    def _group_links(self, component: int, bound: dict[int, Bound]) -> Flags:
+        """Predicates over finished groups that can be judged now."""
+        group = bound[component]
+        assert isinstance(group, Group)
+        keep = np.ones(len(group.sizes), dtype=bool)
+        for link in self.shape.alternative.links:
+            if (
+                link.scope is not Scope.EVENT
+                and component in link.components
+                and set(link.components) <= set(bound)
+            ):
+                keep &= group_link_holds(self.events, self.shape.alternative, link, bound)
+        return keep
+
+    def _groups(
+        self, rows: Indexes, bound: dict[int, Bound], component: int
+    ) -> Iterator[tuple[Indexes, Group]]:
+        row, event = self._candidates(rows, bound, component)
+        rank = self.events.id_rank
+        order = np.lexsort((rank[event], row))
+        row, event = row[order], event[order]
+        optional = Group(np.searchsorted(row, np.arange(len(rows) + 1)), event)
+        if self.shape.alternative.components[component].ordered:
+            yield from self._sequences(optional)
+        elif self.plan.strategy is Strategy.SKIP_TILL_ANY_MATCH:
+            nothing = Group(np.zeros(len(rows) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))
+            yield from self._sets(_Choices(np.arange(len(rows)), optional, nothing))
+        else:
+            yield from self._whole_spans(optional, bound, component)
+
+    def _candidates(self, rows: Indexes, bound: dict[int, Bound], component: int) -> tuple[Indexes, Indexes]:
+        """Pairs (row, event): fitting events that some tick of the row leaves room for."""
+        search, events = self.search, self.events
+        known = [i for i, each in bound.items() if not isinstance(each, Group)]
+        columns = tuple(search.singles.index(i) for i in known)
+        event = search.candidates[component]
+        key = join_key(self.shape.alternative, search.partition_by, events, component, set(known), event)
+        usable = key.candidate_codes >= 0
+        event = event[usable]
+        codes = key.codes_of(rows, search.singles) if known else np.zeros(len(rows), dtype=np.int64)
+        index = interval_index(
+            event, key.candidate_codes[usable], events.masses.lower[event], events.masses.upper[event]
+        )
+        first, last = reach(search, events, rows, columns, search.singles.index(component))
+        parts = list(overlapping(index, codes, first, last))
+        row = np.concatenate([np.zeros(0, np.int64), *(part[0] for part in parts)])
+        found = np.concatenate([np.zeros(0, np.int64), *(part[1] for part in parts)])
+        fresh = (rows[row] != found[:, None]).all(axis=1)
+        for each in bound.values():
+            if isinstance(each, Group):
+                fresh &= ~np.isin(row * len(events) + found, each.owner * len(events) + each.members)
+        row, found = row[fresh], found[fresh]
+        for link in self.shape.alternative.links:
+            negated = self.shape.alternative.components[link.decides].negated
+            decidable = component in link.components and set(link.components) <= {*bound, component}
+            if link.scope is Scope.EVENT and decidable and not negated and len(link.components) > 1:
+                keep = link_holds_for_pairs(self.shape, events, link, component, bound, row, found)
+                row, found = row[keep], found[keep]
+        return row, found
+
+    def _whole_spans(
+        self, optional: Group, bound: dict[int, Bound], component: int
+    ) -> Iterator[tuple[Indexes, Group]]:
+        """Groups that hold every event between their ends (skip_till_next_match, contiguity)."""
+        masses = self.events.masses
+        after, until = self._certain_span(len(optional.sizes), bound, component)
+        row, event = optional.owner, optional.members
+        number = self.shape.block_of(component)
+        lower, upper = masses.lower[event], masses.upper[event]
+        next_match = self.plan.strategy is Strategy.SKIP_TILL_NEXT_MATCH
+        leading = number == 0
+        trailing = number == len(self.shape.blocks) - 1 and not next_match
+        if not leading and not trailing:
+            certain = (lower > after[row]) & (upper < until[row])
+            yield from self._sets(_split(np.arange(len(optional.sizes)), row, event, certain))
+            return
+        # One member is the first (last) one: what certainly lies between it and the other end is in.
+        anchor = np.repeat(np.arange(len(event)), optional.sizes[row])
+        within = np.arange(len(anchor)) - np.repeat(
+            np.cumsum(optional.sizes[row]) - optional.sizes[row], optional.sizes[row]
+        )
+        other = optional.offsets[row[anchor]] + within
+        certain, outside = other == anchor, np.zeros(len(other), dtype=bool)
+        beyond = until[row[anchor]]
+        since = after[row[anchor]]
+        if leading:
+            certain |= (lower[other] > upper[anchor]) & (upper[other] < beyond) & (not trailing)
+            outside |= upper[other] < lower[anchor]
+        if trailing and not leading:
+            certain |= (lower[other] > since) & (upper[other] < lower[anchor])
+            outside |= lower[other] > upper[anchor]
+        inside = ~outside
+        choices = _split(row, anchor[inside], event[other[inside]], certain[inside], anchors=len(event))
+        found = list(self._sets(choices))
+        if found:
+            yield _distinct(found)
+
+    def _certain_span(self, count: int, bound: dict[int, Bound], component: int) -> tuple[Ticks, Ticks]:
+        """Ticks between which an event is certainly between the group's neighbours (ends excluded)."""
+        masses, blocks = self.events.masses, self.shape.blocks
+        after, until = np.full(count, -UNBOUNDED), np.full(count, UNBOUNDED)
+        number, last = self.shape.block_of(component), len(blocks) - 1
+        if number > 0:
+            after = _extreme(bound, blocks[number - 1].components, masses.upper, count, latest=True)
+        if number < last:
+            until = _extreme(bound, blocks[number + 1].components, masses.lower, count, latest=False)
+        elif self.plan.strategy is Strategy.SKIP_TILL_NEXT_MATCH and self.plan.window is not None:
+            if number > 0:
+                first = _extreme(bound, blocks[0].components, masses.lower, count, latest=False)
+                until = np.minimum(first, UNBOUNDED - self.plan.window) + self.plan.window
+            else:
+                until = np.full(count, -UNBOUNDED)
+        return after, until
+
+    def _sets(self, choices: _Choices) -> Iterator[tuple[Indexes, Group]]:
+        """Every set of the certain events and some of the optional ones, if not empty."""
+        states = np.arange(len(choices.row))
+        begin = choices.optional.offsets[:-1]
+        started = np.flatnonzero(choices.certain.sizes > 0)
+        if len(started):
+            yield self._finished(choices, states[started], np.zeros((len(started), 0), dtype=np.int64))
+        yield from self._grown(choices, states, begin, np.zeros((len(states), 0), dtype=np.int64))
+
+    def _grown(
+        self, choices: _Choices, owner: Indexes, following: Indexes, members: Indexes
+    ) -> Iterator[tuple[Indexes, Group]]:
+        """Sets with one more optional event, from position `following` on, and all that grow from them."""
+        end = choices.optional.offsets[1:]
+        for start in range(0, len(owner), _STATES_AT_ONCE):
+            part = slice(start, start + _STATES_AT_ONCE)
+            counts = end[owner[part]] - following[part]
+            self.budget.spend(int(counts.sum()), int(choices.optional.sizes.max(initial=0)))
+            if not counts.sum():
+                continue
+            state = np.repeat(np.arange(len(counts)), counts)
+            position = (
+                following[part][state] + np.arange(len(state)) - np.repeat(np.cumsum(counts) - counts, counts)
+            )
+            event = choices.optional.members[position]
+            longer = np.concatenate([members[part][state], event[:, None]], axis=1)
+            own = owner[part][state]
+            keep = self._can_be_together(longer)
+            own, position, longer = own[keep], position[keep], longer[keep]
+            if len(own):
+                yield self._finished(choices, own, longer)
+                yield from self._grown(choices, own, position + 1, longer)
+
+    def _can_be_together(self, members: Indexes) -> Flags:
+        """Whether the members share a window, and the key where nothing else ties them to it."""
+        masses, window = self.events.masses, self.plan.window
+        keep = np.ones(len(members), dtype=bool)
+        if window is not None:
+            gap = masses.lower[members].max(axis=1) - masses.upper[members].min(axis=1)
+            keep &= gap < window
+        if self.search.partition_by and members.shape[1] > 1:
+            keys = partition_codes(self.search.partition_by, self.events)
+            keep &= keys[members[:, -1]] == keys[members[:, 0]]
+        return keep
+
+    def _finished(self, choices: _Choices, owner: Indexes, members: Indexes) -> tuple[Indexes, Group]:
+        """Rows and groups, members in code-point order of their ids."""
+        certain = choices.certain.take(owner)
+        size = members.shape[1]
+        row = np.concatenate([certain.owner, np.repeat(np.arange(len(owner)), size)])
+        event = np.concatenate([certain.members, members.reshape(-1)])
+        order = np.lexsort((self.events.id_rank[event], row))
+        offsets = np.concatenate([[0], np.cumsum(certain.sizes + size)]).astype(np.int64)
+        return choices.row[owner], Group(offsets, event[order])
+
+    def _sequences(self, optional: Group) -> Iterator[tuple[Indexes, Group]]:
+        """Every sequence of the events with room for strictly increasing ticks."""
+        owner = np.arange(len(optional.sizes))
+        members = np.zeros((len(owner), 0), dtype=np.int64)
+        earliest = np.full(len(owner), -UNBOUNDED)
+        yield from self._lengthened(optional, owner, members, earliest)
+
+    def _lengthened(
+        self, optional: Group, owner: Indexes, members: Indexes, earliest: Ticks
+    ) -> Iterator[tuple[Indexes, Group]]:
+        masses = self.events.masses
+        for start in range(0, len(owner), _STATES_AT_ONCE):
+            part = slice(start, start + _STATES_AT_ONCE)
+            room = optional.take(owner[part])
+            self.budget.spend(len(room.members), int(optional.sizes.max(initial=0)))
+            state, event = room.owner, room.members
+            tick = np.maximum(masses.lower[event], earliest[part][state] + 1)
+            keep = (tick <= masses.upper[event]) & (members[part][state] != event[:, None]).all(axis=1)
+            state, event, tick = state[keep], event[keep], tick[keep]
+            longer = np.concatenate([members[part][state], event[:, None]], axis=1)
+            keep = self._can_be_together(longer)
+            longer, tick, own = longer[keep], tick[keep], owner[part][state[keep]]
+            if len(own):
+                offsets = np.arange(0, longer.size + 1, longer.shape[1], dtype=np.int64)
+                yield own, Group(offsets, longer.reshape(-1))
+                yield from self._lengthened(optional, own, longer, tick)
+
+
+def _split(
+    row: Indexes, owner: Indexes, event: Indexes, certain: Flags, anchors: int | None = None
+) -> _Choices:
+    """Optional and certain events per owner; `row` gives the row of every owner."""
+    count = len(row) if anchors is None else anchors
+    parts = []
+    for wanted in (~certain, certain):
+        parts.append(Group(np.searchsorted(owner[wanted], np.arange(count + 1)), event[wanted]))
+    return _Choices(row, parts[0], parts[1])
+
+
+def _distinct(found: list[tuple[Indexes, Group]]) -> tuple[Indexes, Group]:
+    """Each row's groups once: several anchors can lead to the same group."""
+    row = np.concatenate([each[0] for each in found])
+    sizes = np.concatenate([each[1].sizes for each in found])
+    group = Group(
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        np.concatenate([each[1].members for each in found]),
+    )
+    lists = pl.DataFrame({"owner": group.owner, "member": group.members})
+    members = lists.group_by("owner", maintain_order=True).agg("member").get_column("member")
+    frame = pl.DataFrame({"row": row, "members": members.cast(pl.List(pl.String)).list.join(" ")})
+    first = frame.select(pl.struct("row", "members").is_first_distinct()).to_series()
+    kept = np.flatnonzero(first.to_numpy())
+    return row[kept], group.take(kept)
+
+
+def _extreme(
+    bound: dict[int, Bound], components: tuple[int, ...], ticks: Ticks, count: int, *, latest: bool
+) -> Ticks:
+    """Latest (earliest) tick over the events of a block; no limit known where it is not bound yet."""
+    unknown = UNBOUNDED if latest else -UNBOUNDED
+    found = [np.full(count, -unknown)]
+    for component in components:
+        if component not in bound:
+            return np.full(count, unknown)
+        each = bound[component]
+        if isinstance(each, Group):
+            reduce = np.maximum if latest else np.minimum
+            found.append(reduce.reduceat(ticks[each.members], each.offsets[:-1]))
+        else:
+            found.append(ticks[each])
+    return np.asarray(np.max(found, axis=0) if latest else np.min(found, axis=0))

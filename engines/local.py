@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from cepctl.engines.match import MatchOptions, match_events
+from cepctl.engines.alternative import MatchOptions
+from cepctl.engines.match import match_events
 from cepctl.engines.results import ordered
 from cepctl.plan.plan import Plan
 

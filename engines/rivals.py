@@ -5,7 +5,6 @@ Runs inside Spark workers: imports NumPy and Polars only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -175,14 +174,15 @@ def _links_hold(
     holds = np.ones(len(row), dtype=bool)
     for link in shape.alternative.links:
         if link.decides == component and link.scope is Scope.EVENT:
-            holds &= _link_holds(shape, events, link, component, bound, row, event)
+            holds &= link_holds_for_pairs(shape, events, link, component, bound, row, event)
     return holds
 
 
-def _link_holds(
+def link_holds_for_pairs(
     shape: Shape, events: Events, link: Link, component: int, bound: dict[int, Bound], row: Indexes,
     event: Indexes,
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:  # fmt: skip
+    """Whether a link holds for pairs of a match and an event for `component`; all members must agree."""
     pair = np.arange(len(row))
     chosen = {component: event}
     for other in link.components:

@@ -111,7 +111,7 @@ def shape_of(plan: Plan, alternative: Alternative) -> Shape:
     Raises
     ------
     UnsupportedQueryError
-        If a timing constraint ties two Kleene groups, or a Kleene group and a negated component.
+        If a timing constraint ties two Kleene groups, or says <> of one.
     """
     components = alternative.components
     timings = tuple(each for each in alternative.timings if not _negated_side(alternative, each))
@@ -159,7 +159,7 @@ def _refuse_tied_groups(shape: Shape) -> None:
         groups = [side for side in sides if side.kleene]
         if groups and timing.not_equal:
             raise UnsupportedQueryError(f"<> between times of the Kleene group {groups[0].variable}")
-        if len(groups) == 2 or (groups and any(side.negated for side in sides)):
+        if len(groups) == 2:
             names = " and ".join(side.variable for side in sides)
             raise UnsupportedQueryError(f"a timing constraint between {names}: one of them must be one event")
 
@@ -202,6 +202,9 @@ def _limits(
     shape: Shape, other: int | None, constant: int, not_equal: bool, *, is_lower: bool
 ) -> list[RegionEnd]:
     point = None if other is None else point_of(shape, other)
+    if other is not None and shape.alternative.components[other].kleene:
+        # Every member has to agree: the latest bounds from below, the earliest from above.
+        point = Point(shape.block_of(other), "last" if is_lower else "first")
     if not_equal:
         return [RegionEnd(point, constant - 1, False), RegionEnd(point, constant + 1, True)]
     return [RegionEnd(point, constant, is_lower)]

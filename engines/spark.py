@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from cepctl import errors
-from cepctl.engines.match import MatchOptions, collapsed, match_batches, match_schema
+from cepctl.engines.alternative import MatchOptions
+from cepctl.engines.match import match_batches, match_schema
 from cepctl.engines.results import ordered
 from cepctl.engines.slices import Slicing, choose_slicing
 from cepctl.engines.spark_expressions import spark_column
 from cepctl.errors import CepctlError, EventSchemaError, JobError
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Component, Plan
-from cepctl.schema import FIXED_COLUMNS
+from cepctl.schema import FIXED_COLUMNS, TICK_MAX
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -75,7 +76,8 @@ def run(
         found = _matched(plan, relevant, slicing, options).toArrow()
     except (Py4JError, PySparkException) as problem:
         raise _cause(problem) from problem
-    return ordered(collapsed(plan, found.cast(match_schema(plan)), options), top)
+    options.check_count(found.num_rows)
+    return ordered(found.cast(match_schema(plan)), top)
 
 
 def _events(plan: Plan, sources: Sequence[Source], session: SparkSession) -> DataFrame:
@@ -166,9 +168,11 @@ def _matched(plan: Plan, relevant: DataFrame, slicing: Slicing, options: MatchOp
     from pyspark.sql import functions as f
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    last = f.floor((f.col("upper") + slicing.reach_before - slicing.origin) / slicing.length)
+    # Clipped and subtracted before anything is added, so that no tick leaves int64.
+    end = min(slicing.origin + slicing.length * slicing.count - 1, TICK_MAX)
+    last = f.floor((f.least("upper", f.lit(end)) - slicing.origin + slicing.reach_before) / slicing.length)
     first = f.ceil(
-        (f.col("lower") - slicing.reach_after - slicing.origin - slicing.length + 1) / slicing.length
+        (f.col("lower") - slicing.origin - slicing.reach_after - slicing.length + 1) / slicing.length
     )
     grouped = relevant
     if slicing.count == 1:
@@ -182,7 +186,8 @@ def _matched(plan: Plan, relevant: DataFrame, slicing: Slicing, options: MatchOp
         bucket = f.pmod(f.xxhash64(*(f.col(_quoted(n)) for n in plan.partition_by)), f.lit(slicing.buckets))
         grouped = grouped.withColumn(_GROUP, f.col(_quoted(_GROUP)) * slicing.buckets + bucket)
     groups = slicing.count * slicing.buckets
-    spread = grouped.repartition(min(groups, 200), _GROUP).sortWithinPartitions(_GROUP)
+    # In the order of a dataset, so that sums over events round alike in both runners.
+    spread = grouped.repartition(min(groups, 200), _GROUP).sortWithinPartitions(_GROUP, "lower", "event_id")
     task = _GroupedMatch(plan, slicing, options)
     return spread.mapInArrow(task, from_arrow_schema(match_schema(plan)))
 

@@ -112,7 +112,7 @@ def command(
     happened, with the time it may have taken and how probable it is.
     """
     from cepctl.dataset import open_events
-    from cepctl.engines.match import MatchOptions
+    from cepctl.engines.alternative import MatchOptions
     from cepctl.io.match_rows import TimeFormat, presented
     from cepctl.language.parser import parse
     from cepctl.plan import analyze
@@ -166,7 +166,7 @@ def _say(plan: Plan, *, quiet: bool) -> None:
 
 def _run_local(plan: Plan, inputs: EventInputs, wanted: object) -> pa.Table:
     from cepctl.engines import local
-    from cepctl.engines.match import MatchOptions
+    from cepctl.engines.alternative import MatchOptions
 
     assert isinstance(wanted, MatchOptions)
     return local.run(plan, inputs.read(plan.attributes, _types_read(plan)), wanted)
@@ -183,7 +183,7 @@ def _run_spark(
     plan: Plan, inputs: EventInputs, wanted: object, master: str, conf: Conf, *, verbose: bool
 ) -> pa.Table:
     from cepctl.engines import spark
-    from cepctl.engines.match import MatchOptions
+    from cepctl.engines.alternative import MatchOptions
     from cepctl.session import spark_session
 
     assert isinstance(wanted, MatchOptions)

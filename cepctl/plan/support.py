@@ -40,10 +40,7 @@ _DEFINED: Mapping[Construct, frozenset[Strategy]] = {
 }
 
 SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
-    "event": {
-        Construct.SEQUENCE: _ANY_MATCH,
-        Construct.OR: _ANY_MATCH,
-    },
+    "event": _DEFINED,
     "point": {},
     "worlds": _DEFINED,
 }

@@ -1,0 +1,154 @@
+"""OR: one row per signature, also where several alternatives bind the same events.
+
+In one world such a signature counts once, so its confidence is the probability that at least one
+alternative holds: inclusion and exclusion over the alternatives that bind it.  That several hold
+together is once more a coupled problem, with the rivals and constraints of all of them.
+
+Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+
+from cepctl.engines.alternative import PreparedAlternative
+from cepctl.engines.bindings import Bound, Group, MatchBatch, signatures, take
+from cepctl.engines.coupling import coupled_matches
+from cepctl.engines.results import match_text
+from cepctl.engines.rivals import Rivals
+from cepctl.engines.shape import AbsenceRule, BlockKind, RegionEnd
+from cepctl.engines.types import Indexes, Reals
+from cepctl.errors import UnsupportedQueryError
+from cepctl.plan.plan import Timing
+
+Row = tuple[PreparedAlternative, MatchBatch]
+
+
+def united(prepared: Sequence[PreparedAlternative], found: Sequence[Sequence[MatchBatch]]) -> Iterator[Row]:
+    """The matches of all alternatives, each signature once, with its union's range and confidence.
+
+    Raises
+    ------
+    UnsupportedQueryError
+        If alternatives of different block structure bind the same events.
+    """
+    batches = [_joined(each) for each in found]
+    texts = [
+        match_text(signatures(batch.bound, prepared[i].events.ids))
+        if batch is not None and len(batch)
+        else []
+        for i, batch in enumerate(batches)
+    ]
+    frame = pl.DataFrame(
+        {
+            "text": pl.concat([pl.Series(each, dtype=pl.String) for each in texts]),
+            "alternative": np.repeat(np.arange(len(texts)), [len(each) for each in texts]),
+            "row": np.concatenate([np.arange(len(each)) for each in texts]),
+        }
+    )
+    together = frame.group_by("text").agg(pl.col("alternative").sort(), pl.col("row").sort_by("alternative"))
+    for (alternatives,), group in together.group_by("alternative"):
+        numbers = [int(i) for i in alternatives]
+        rows = np.array(group.get_column("row").to_list(), dtype=np.int64).reshape(-1, len(numbers))
+        parts = [_taken(batches[i], rows[:, at]) for at, i in enumerate(numbers)]
+        yield prepared[numbers[0]], _union([prepared[i] for i in numbers], parts)
+
+
+def _joined(batches: Sequence[MatchBatch]) -> MatchBatch | None:
+    """All batches of one alternative as one."""
+    batches = [each for each in batches if len(each)]
+    if not batches:
+        return None
+    bound = tuple(_concatenated([each.bound[i] for each in batches]) for i in range(len(batches[0].bound)))
+    return MatchBatch(
+        bound,
+        np.concatenate([each.start for each in batches]),
+        np.concatenate([each.end for each in batches]),
+        np.concatenate([each.confidence for each in batches]),
+    )
+
+
+def _concatenated(parts: list[Bound]) -> Bound:
+    if not isinstance(parts[0], Group):
+        return np.concatenate([each for each in parts if not isinstance(each, Group)])
+    groups = [each for each in parts if isinstance(each, Group)]
+    sizes = np.concatenate([each.sizes for each in groups])
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return Group(offsets, np.concatenate([each.members for each in groups]))
+
+
+def _taken(batch: MatchBatch | None, rows: Indexes) -> MatchBatch:
+    assert batch is not None
+    bound = tuple(take(each, rows) for each in batch.bound)
+    return MatchBatch(bound, batch.start[rows], batch.end[rows], batch.confidence[rows])
+
+
+def _union(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> MatchBatch:
+    """Inclusion and exclusion over alternatives that bind the same events, row by row."""
+    if len(parts) == 1:
+        return parts[0]
+    confidence = np.sum([part.confidence for part in parts], axis=0)
+    for size in range(2, len(parts) + 1):
+        for chosen in combinations(range(len(parts)), size):
+            both = _together([prepared[i] for i in chosen], [parts[i] for i in chosen])
+            confidence = confidence + (-1) ** (size + 1) * both
+    largest = np.max([part.confidence for part in parts], axis=0)
+    start = np.min([part.start for part in parts], axis=0)
+    end = np.max([part.end for part in parts], axis=0)
+    return MatchBatch(parts[0].bound, start, end, np.clip(confidence, largest, 1.0))
+
+
+def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> Reals:
+    """Probability that all of these alternatives hold for the same events."""
+    shapes = [each.shape for each in prepared]
+    if all(shape.plain_chain for shape in shapes):
+        return parts[0].confidence
+    structures = {tuple(_structure(each)) for each in prepared}
+    if len(structures) > 1:
+        raise UnsupportedQueryError(
+            "alternatives of OR that order the same events differently; tell them apart by type or "
+            "predicate, or use --engine worlds"
+        )
+    rivals: list[Rivals] = []
+    rules: list[AbsenceRule] = []
+    timings: list[Timing] = []
+    for each, part in zip(prepared, parts, strict=True):
+        bound = dict(zip(each.search.singles, part.bound, strict=True))
+        numbers = dict(zip(each.search.singles, prepared[0].search.singles, strict=True))
+        found = each.rivals(bound)
+        rivals += [replace(one, rule=_renumbered_rule(one.rule, numbers)) for one in found]
+        rules += [_renumbered_rule(rule, numbers) for rule in each.shape.rules]
+        timings += [_renumbered_timing(timing, numbers) for timing in each.shape.timings]
+    shape = replace(shapes[0], rules=tuple(rules), timings=tuple(dict.fromkeys(timings)))
+    first = dict(zip(prepared[0].search.singles, parts[0].bound, strict=True))
+    return coupled_matches(shape, prepared[0].events.masses, prepared[0].groups(first), rivals)[0]
+
+
+def _structure(prepared: PreparedAlternative) -> Iterator[tuple[BlockKind, int, bool]]:
+    """What must be equal for two alternatives to read a signature alike."""
+    for block in prepared.shape.blocks:
+        kleene = prepared.alternative.components[block.components[0]].kleene
+        yield block.kind, len(block.components), kleene
+
+
+def _renumbered_timing(timing: Timing, numbers: Mapping[int, int]) -> Timing:
+    """A timing constraint in the numbering of another alternative's positive components."""
+    left = None if timing.left is None else numbers[timing.left]
+    right = None if timing.right is None else numbers[timing.right]
+    return replace(timing, left=left, right=right)
+
+
+def _renumbered_rule(rule: AbsenceRule, numbers: Mapping[int, int]) -> AbsenceRule:
+    """A rule whose regions speak of another alternative's components; who is absent stays as it is."""
+
+    def moved(end: RegionEnd) -> RegionEnd:
+        if end.point is None or end.point.role != "only":
+            return end
+        return replace(end, point=replace(end.point, component=numbers[end.point.component]))
+
+    return replace(rule, regions=tuple(tuple(moved(end) for end in region) for region in rule.regions))

@@ -1,0 +1,127 @@
+"""The Spark runner against the local one: the same rows to the last bit, and errors under their own name."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cepctl.engines import local
+from cepctl.engines import spark as spark_runner
+from cepctl.engines.alternative import MatchOptions
+from cepctl.errors import EventSchemaError, JobError, QueryTooLargeError
+from tests.plans import Event, event_table, plan_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+def random_events(count: int, seed: int) -> list[Event]:
+    """Events of every kind: certain, uniform and with histograms, with ties and null keys."""
+    choice = random.Random(seed)
+    events = []
+    for number in range(count):
+        lower = choice.randrange(60)
+        upper = lower + choice.choice([0, 0, 1, 4, 9])
+        pmf = ((lower, lower, 0.25), (upper + 2, upper + 3, 0.75)) if choice.random() < 0.3 else None
+        event = Event(f"e{number}", choice.choice("ABC"), lower, pmf[-1][1] if pmf else upper, pmf)
+        x, k, g = choice.choice([0, 1, 2, None]), choice.choice(["p", "q", None]), choice.choice("uv")
+        events.append(replace(event, x=x, k=k, g=g))
+    return events
+
+
+def stored(directory: Path, *parts: pa.Table) -> list[spark_runner.Source]:
+    """One source with one Parquet file per part, sorted as datasets are."""
+    paths = []
+    for number, part in enumerate(parts):
+        path = directory / f"part-{number:05}.parquet"
+        pq.write_table(part.sort_by([("lower", "ascending"), ("event_id", "ascending")]), path)
+        paths.append(str(path))
+    return [spark_runner.Source(tuple(paths))]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "PATTERN SEQ(A a, B b, C c) WITHIN 9 ticks",
+        "PATTERN SEQ(A a, B b) WHERE a.x = 1 AND b.x > 1",
+        "PATTERN SEQ(A a, B b, A c) WHERE [k, g] AND a.x = c.x WITHIN 25 ticks CONFIDENCE >= 0.2",
+        "PATTERN SEQ(A a, B b) WHERE [k] AND a.x < b.x RETURN a, b.x + a.x AS sum, a.k, b.g, start",
+        "PATTERN SEQ(A a, A|B b) WHERE a.x IS NULL WITHIN 6 ticks RETURN b.x, b.k",
+        "PATTERN OR(SEQ(A a, B b), SEQ(C c, B b)) WHERE b.x = 2 WITHIN 8 ticks RETURN a.x, c.x, b.lower",
+        "PATTERN SEQ(A a, Nowhere n) WITHIN 5 ticks RETURN a.k",
+    ],
+)
+def test_both_runners_give_identical_rows(query: str, spark: SparkSession, tmp_path: Path) -> None:
+    table = event_table(random_events(120, 7))
+    plan = plan_of(query)
+    wanted = local.run(plan, table)
+    found = spark_runner.run(plan, stored(tmp_path, table.slice(0, 25), table.slice(25)), spark)
+    assert found.schema == wanted.schema
+    assert found.equals(wanted)
+    assert ("Nowhere" in query) == (found.num_rows == 0)
+
+
+@pytest.mark.parametrize("length", [1, 4, 17, 1_000])
+def test_slices_of_any_length_give_identical_rows(length: int, spark: SparkSession, tmp_path: Path) -> None:
+    table = event_table(random_events(70, 11))
+    plan = plan_of("PATTERN SEQ(A a, B b, C c) WHERE [k] WITHIN 9 ticks RETURN a.x, c.x")
+    wanted = local.run(plan, table)
+    assert wanted.num_rows > 10
+    assert spark_runner.run(plan, stored(tmp_path, table), spark, slice_length=length).equals(wanted)
+
+
+def test_events_at_the_ends_of_time_reach_every_slice(spark: SparkSession, tmp_path: Path) -> None:
+    events = [*random_events(30, 3), Event("ever", "B", 5, 2**63 - 1), Event("edge", "B", 40, 2**63 - 1)]
+    plan = plan_of("PATTERN SEQ(A a, B b) WITHIN 9 ticks")
+    wanted = local.run(plan, event_table(events))
+    assert {"ever", "edge"} <= {ids[1][0] for ids in wanted.column("signature").to_pylist()}
+    assert spark_runner.run(plan, stored(tmp_path, event_table(events)), spark, slice_length=6).equals(wanted)
+
+
+def test_the_first_rows_alone(spark: SparkSession, tmp_path: Path) -> None:
+    table = event_table(random_events(60, 7))
+    plan = plan_of("PATTERN SEQ(A a, B b) WITHIN 9 ticks")
+    assert spark_runner.run(plan, stored(tmp_path, table), spark, top=3).equals(local.run(plan, table, top=3))
+
+
+def test_a_wrong_event_is_reported_as_in_one_process(spark: SparkSession, tmp_path: Path) -> None:
+    table = event_table([Event("a1", "A", 1, 2), Event("b1", "B", 0, 9, ((0, 9, 0.5),))])
+    plan = plan_of("PATTERN SEQ(A a, B b) WITHIN 9 ticks")
+    with pytest.raises(EventSchemaError) as alone:
+        local.run(plan, table)
+    with pytest.raises(EventSchemaError) as distributed:
+        spark_runner.run(plan, stored(tmp_path, table), spark)
+    assert str(distributed.value) == str(alone.value)
+
+
+def test_too_many_matches_stop_the_job_under_their_own_name(spark: SparkSession, tmp_path: Path) -> None:
+    table = event_table(random_events(60, 7))
+    with pytest.raises(QueryTooLargeError, match="more than 5 matches"):
+        spark_runner.run(
+            plan_of("PATTERN SEQ(A a, B b)"), stored(tmp_path, table), spark, MatchOptions(max_matches=5)
+        )
+
+
+def test_one_id_in_two_inputs_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    table = event_table([Event("a1", "A", 1, 2), Event("b1", "B", 3, 4)])
+    sources = stored(tmp_path, table) + stored(tmp_path / "other", table.slice(1))
+    with pytest.raises(EventSchemaError, match="'b1'"):
+        spark_runner.run(plan_of("PATTERN SEQ(A a, B b)"), sources, spark)
+
+
+def test_a_lost_file_is_a_failed_job_told_in_one_line(spark: SparkSession, tmp_path: Path) -> None:
+    (source,) = stored(tmp_path, event_table([Event("a1", "A", 1, 2)]))
+    lost = replace(source, paths=(str(tmp_path / "gone.parquet"),))
+    with pytest.raises(JobError) as problem:
+        spark_runner.run(plan_of("PATTERN SEQ(A a, B b)"), [lost], spark)
+    assert "gone.parquet" in str(problem.value)
+    assert "\n" not in str(problem.value)
