@@ -153,6 +153,8 @@ def _gateway(conf: SparkConf) -> Any:
 
 def _set_environment(master: str) -> None:
     os.environ["JAVA_HOME"] = str(find_java().home)
+    # Workers start as `python -m`, which would import from the working directory first.
+    os.environ["PYTHONSAFEPATH"] = "1"
     if is_local(master):
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
