@@ -63,7 +63,8 @@ def recognised_reader(head: bytes, name: str) -> Reader:
             return reader
     known = ", ".join(reader.name for reader in known_readers())
     raise LogFormatError(
-        f"{name}: of no known format (known: {known}); name the format with --format, or leave the file out"
+        f"{name}: of no known format (known: {known}); name the format "
+        "(--format; --input-format in match), or leave the file out"
     )
 
 

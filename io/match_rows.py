@@ -1,7 +1,8 @@
 """Collapsed matches as text or Parquet: what a match prints or writes.
 
 The columns are `match`, `start`, `end`, `confidence` and those of RETURN; JSONL and Parquet have the
-signature as nested lists too.  Times are ISO 8601 in UTC with as many digits as the unit has, or ticks.
+signature as nested lists too.  Times are ISO 8601 in UTC with as many digits as the unit has, or ticks;
+in Parquet they are timestamps.
 """
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ from cepctl.schema import TimeUnit
 RowFormat = Literal["csv", "jsonl", "parquet"]
 TimeFormat = Literal["iso", "ticks"]
 _ROWS_AT_ONCE = 200_000
+_BEYOND = "a match lies beyond the years that ISO 8601 can write; use --time ticks"
 
 
-def presented(matches: pa.Table, unit: TimeUnit, times: TimeFormat) -> pa.Table:
-    """The rows with `start` and `end` as they are to be printed; ticks stay numbers.
+def presented(matches: pa.Table, unit: TimeUnit, times: TimeFormat, *, typed: bool = False) -> pa.Table:
+    """The rows as they are to be printed: times are text, or timestamps where `typed`; ticks stay numbers.
+
+    Times that RETURN gives are those of the log, in microseconds, whatever `times` says.
 
     Raises
     ------
@@ -34,20 +38,31 @@ def presented(matches: pa.Table, unit: TimeUnit, times: TimeFormat) -> pa.Table:
     if times == "iso":
         for name in ("start", "end"):
             at = matches.column_names.index(name)
-            matches = matches.set_column(at, name, _iso(matches.column(name), unit))
+            instants = _instants(matches.column(name), unit)
+            matches = matches.set_column(at, name, instants)
+    if not typed:
+        for at, field in enumerate(matches.schema):
+            if pa.types.is_timestamp(field.type):
+                matches = matches.set_column(at, field.name, _text(matches.column(at)))
     return matches
 
 
-def _iso(ticks: pa.ChunkedArray, unit: TimeUnit) -> pa.ChunkedArray:
+def _instants(ticks: pa.ChunkedArray, unit: TimeUnit) -> pa.ChunkedArray:
     resolution = "s" if unit.microseconds % 1_000_000 == 0 else "ms"
     if unit.microseconds % 1_000:
         resolution = "us"
     divisor = {"s": 1_000_000, "ms": 1_000, "us": 1}[resolution]
     try:
-        instants = pc.multiply_checked(ticks, unit.microseconds // divisor).cast(pa.timestamp(resolution))
+        return pc.multiply_checked(ticks, unit.microseconds // divisor).cast(pa.timestamp(resolution, "UTC"))
+    except pa.ArrowInvalid:
+        raise UsageError(_BEYOND) from None
+
+
+def _text(instants: pa.ChunkedArray) -> pa.ChunkedArray:
+    try:
         return pc.strftime(instants, format="%Y-%m-%dT%H:%M:%SZ")
     except pa.ArrowInvalid:
-        raise UsageError("a match lies beyond the years that ISO 8601 can write; use --time ticks") from None
+        raise UsageError(_BEYOND) from None
 
 
 def encoded_rows(matches: pa.Table, form: RowFormat, *, header: bool = True) -> Iterator[bytes]:
@@ -67,7 +82,7 @@ def encoded_rows(matches: pa.Table, form: RowFormat, *, header: bool = True) -> 
 
 
 def _csv(matches: pa.Table, *, header: bool) -> bytes:
-    return _frame(matches).write_csv(include_header=header, datetime_format="%Y-%m-%dT%H:%M:%S%.6fZ").encode()
+    return _frame(matches).write_csv(include_header=header).encode()
 
 
 def _frame(matches: pa.Table) -> pl.DataFrame:

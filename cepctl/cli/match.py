@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import tempfile
@@ -16,7 +17,7 @@ import click
 from cepctl.cli.ingest import ingest_options, report_reading
 from cepctl.cli.options import Conf, raw_input_options, runner_options, verbosity_options
 from cepctl.cli.query_text import query_argument, read_query
-from cepctl.errors import UsageError
+from cepctl.errors import JobError, UsageError
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 from cepctl.plan.support import Engine
 
@@ -64,7 +65,7 @@ MATCHES_FOUND = 1
     "--format",
     "output_format",
     type=click.Choice(["table", "csv", "jsonl", "parquet"]),
-    help="Form of the rows.  [default: table on a terminal, else csv]",
+    help="Form of the rows.  [default: told by FILE's name; table on a terminal, else csv]",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write the rows to FILE, whole or not at all.")
 @click.option(
@@ -121,6 +122,7 @@ def command(
     began = time.monotonic()
     text, events = read_query(arguments, query_file)
     query = parse(text)
+    form = _form(output_format, output)
     if not events:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
     options = ingest_options(
@@ -141,18 +143,34 @@ def command(
             matches = _run_spark(plan, inputs, wanted, master, conf, verbose=verbose)
         else:
             matches = _run_local(plan, inputs, wanted)
+    found = matches.num_rows
     matches = _between(matches, plan, since, until)
     matches = matches if top_k is None else matches.slice(0, top_k)
-    rows = presented(matches, plan.time_unit, cast(TimeFormat, times))
+    rows = presented(matches, plan.time_unit, cast(TimeFormat, times), typed=form == "parquet")
     if not quiet:
-        from cepctl.render.counting import counted
-
-        seconds = time.monotonic() - began
         total = sum((inputs.schema.type_counts or {}).values())
-        found = counted(matches.num_rows, "match", "matches")
-        click.echo(f"{found} in {counted(total, 'event')}, {seconds:.1f} s", err=True)
-    _write(rows, output_format, output, quiet=quiet)
+        click.echo(_summary(found, matches.num_rows, total, time.monotonic() - began), err=True)
+    _write(rows, form, output, quiet=quiet)
     return MATCHES_FOUND if fail_on_match and matches.num_rows else 0
+
+
+def _form(wanted: str | None, output: str | None) -> str:
+    """The form of the rows; also looks whether `output` can be written, before any work is done."""
+    if output is None:
+        return wanted or ("table" if sys.stdout.isatty() else "csv")
+    path = Path(output)
+    if path.is_dir():
+        raise UsageError(f"cannot write {output}: it is a directory")
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"cannot write {output}: there is no directory {path.parent}")
+    return wanted or {".jsonl": "jsonl", ".parquet": "parquet"}.get(path.suffix.lower(), "csv")
+
+
+def _summary(found: int, kept: int, events: int, seconds: float) -> str:
+    from cepctl.render.counting import counted
+
+    shown = "" if kept == found else f", {kept:,} of them written"
+    return f"{counted(found, 'match', 'matches')} in {counted(events, 'event')}{shown}, {seconds:.1f} s"
 
 
 def _say(plan: Plan, *, quiet: bool) -> None:
@@ -209,39 +227,35 @@ def _between(matches: pa.Table, plan: Plan, since: str | None, until: str | None
 
     from cepctl.io.times import parse_time
 
-    for text, option, compare in (
-        (since, "--since", pc.greater_equal),
-        (until, "--until", pc.less_equal),
+    for text, option, compare, rounding in (
+        (since, "--since", pc.greater_equal, plan.time_unit.microseconds - 1),
+        (until, "--until", pc.less_equal, 0),
     ):
         if text is None:
             continue
         instant = parse_time(text, None)
         if instant is None:
             raise UsageError(f"{option}: '{text}' is no ISO 8601 time, such as 2026-03-03T09:00:00Z")
-        tick = instant.micros // plan.time_unit.microseconds
+        # A tick that begins before `since` is not later than it.
+        tick = (instant.micros + rounding) // plan.time_unit.microseconds
         matches = matches.filter(compare(matches.column("start"), tick))
     return matches
 
 
-def _write(rows: pa.Table, form: str | None, output: str | None, *, quiet: bool) -> None:
+def _write(rows: pa.Table, form: str, output: str | None, *, quiet: bool) -> None:
     """Write rows to standard output, or to a file that appears whole."""
     from cepctl.io.match_rows import RowFormat, encoded_rows
 
-    if form is None:
-        form = "table" if output is None and sys.stdout.isatty() else "csv"
-    if form == "table":
+    if form == "table" and output is None:
         from cepctl.render.matches import print_matches
 
-        if output is None:
-            print_matches(rows)
-        else:
-            with tempfile.TemporaryFile("w+", encoding="utf-8") as held:
-                print_matches(rows, held)
-                held.seek(0)
-                _write_whole(output, [held.read().encode()])
+        print_matches(rows)
         return
-    header = not (quiet and rows.num_rows == 0)
-    pieces = encoded_rows(rows, cast(RowFormat, form), header=header)
+    if form == "table":
+        pieces: Iterable[bytes] = [_table_text(rows).encode()]
+    else:
+        header = not (quiet and rows.num_rows == 0)
+        pieces = encoded_rows(rows, cast(RowFormat, form), header=header)
     if output is not None:
         _write_whole(output, pieces)
         return
@@ -250,13 +264,19 @@ def _write(rows: pa.Table, form: str | None, output: str | None, *, quiet: bool)
     sys.stdout.buffer.flush()
 
 
+def _table_text(rows: pa.Table) -> str:
+    from cepctl.render.matches import print_matches
+
+    held = io.StringIO()
+    print_matches(rows, held)
+    return held.getvalue()
+
+
 def _write_whole(output: str, pieces: Iterable[bytes]) -> None:
     path = Path(output)
+    aside: str | None = None
     try:
         handle, aside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
-    except OSError as problem:
-        raise UsageError(f"cannot write {output}: {problem.strerror}") from None
-    try:
         with os.fdopen(handle, "wb") as stream:
             for piece in pieces:
                 stream.write(piece)
@@ -264,6 +284,9 @@ def _write_whole(output: str, pieces: Iterable[bytes]) -> None:
         os.umask(mask)
         Path(aside).chmod(0o666 & ~mask)
         Path(aside).replace(path)
-    except BaseException:
-        Path(aside).unlink(missing_ok=True)
+    except BaseException as problem:
+        if aside is not None:
+            Path(aside).unlink(missing_ok=True)
+        if isinstance(problem, OSError):
+            raise JobError(f"cannot write {output}: {problem.strerror}") from None
         raise

@@ -1,0 +1,366 @@
+"""`cepctl match` as a user calls it: the rows byte for byte, what is said, exit codes."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cepctl.cli import main
+from cepctl.render.matches import print_matches
+
+QUERY = "PATTERN SEQ(A a, B b, C c) WITHIN 4 ticks"
+AB = "PATTERN SEQ(A a, B b)"
+FIGURE = "event_id,event_type,lower,upper\na1,A,1,5\nc2,C,3,5\nb3,B,3,5\nc4,C,4,8\n"
+HEADER = "match,start,end,confidence\n"
+TICKS = f"{HEADER}a1 b3 c4,1,7,0.12000000000000002\na1 b3 c2,1,5,0.11111111111111112\n"
+ISO = (
+    f"{HEADER}a1 b3 c4,1970-01-01T00:00:00.001Z,1970-01-01T00:00:00.007Z,0.12000000000000002\n"
+    "a1 b3 c2,1970-01-01T00:00:00.001Z,1970-01-01T00:00:00.005Z,0.11111111111111112\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with ZDI10's Fig. 1 as a plain file."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CEPCTL_RUNNER", "local")
+    (tmp_path / "fig1.csv").write_text(FIGURE)
+    return tmp_path
+
+
+def write(name: str, text: str) -> str:
+    Path(name).write_text(text, encoding="utf-8")
+    return name
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+    """Standard output of one call, in this process."""
+    assert main(["match", *arguments]) == code
+    return capsys.readouterr().out
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 2) -> str:
+    """What a call that fails says; it prints no rows."""
+    assert main(["match", *arguments]) == code
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return captured.err
+
+
+def installed(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = shutil.which("cepctl", path=str(Path(sys.executable).parent)) or "cepctl"
+    return subprocess.run([command, "match", *arguments], capture_output=True, text=True, check=False)
+
+
+# --- the worked example --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("runner", ["local", pytest.param("spark", marks=pytest.mark.spark)])
+def test_the_worked_example_byte_for_byte(runner: str) -> None:
+    """25/225 and 27/225, as semantics has them; nothing else on standard output."""
+    done = installed(QUERY, "fig1.csv", "--runner", runner)
+    assert (done.returncode, done.stdout) == (0, ISO)
+    assert done.stderr.startswith("2 matches in 4 events, ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_no_match_leaves_the_header(capsys: pytest.CaptureFixture[str]) -> None:
+    assert told(capsys, "PATTERN SEQ(C c, B b, A a, A d)", "fig1.csv", "--fail-on-match") == HEADER
+    assert told(capsys, "PATTERN SEQ(C c, B b, A a, A d)", "fig1.csv", "--quiet") == ""
+
+
+# --- forms of the rows ---------------------------------------------------------------------
+
+
+def test_times_may_be_ticks(capsys: pytest.CaptureFixture[str]) -> None:
+    assert told(capsys, QUERY, "fig1.csv", "--time", "ticks") == TICKS
+
+
+def test_jsonl_has_the_signature_as_lists(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [json.loads(line) for line in told(capsys, QUERY, "fig1.csv", "--format", "jsonl").splitlines()]
+    assert rows[0] == {
+        "match": "a1 b3 c4",
+        "signature": [["a1"], ["b3"], ["c4"]],
+        "start": "1970-01-01T00:00:00.001Z",
+        "end": "1970-01-01T00:00:00.007Z",
+        "confidence": 0.12000000000000002,
+    }
+    assert len(rows) == 2
+
+
+def test_parquet_has_true_timestamps() -> None:
+    assert main(["match", QUERY, "fig1.csv", "-o", "rows.parquet"]) == 0
+    rows = pq.read_table("rows.parquet")
+    assert rows.schema.field("start").type == pa.timestamp("ms", tz="UTC")
+    assert rows.column("signature").to_pylist()[1] == [["a1"], ["b3"], ["c2"]]
+    assert main(["match", QUERY, "fig1.csv", "-o", "rows.parquet", "--time", "ticks"]) == 0
+    assert pq.read_table("rows.parquet").column("end").to_pylist() == [7, 5]
+
+
+def test_a_table_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = told(capsys, QUERY, "fig1.csv", "--format", "table")
+    cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.splitlines() if "│" in line]
+    assert cells[0] == ["a1 b3 c4", "1970-01-01T00:00:00.001Z", "1970-01-01T00:00:00.007Z", "0.120000"]
+    assert len(cells) == 2
+
+
+def test_a_wide_table_puts_ids_and_dates_on_lines_of_their_own() -> None:
+    row = {"match": f"{'a' * 80} {'b' * 80}", "start": "2026-03-03T09:01:29.552Z", "confidence": 0.5}
+    held = io.StringIO()
+    print_matches(pa.Table.from_pylist([row | {"note": "x" * 60}]), held)
+    assert [line.split("│")[2].strip() for line in held.getvalue().splitlines() if "│" in line] == [
+        "2026-03-03",
+        "09:01:29.552Z",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [("r.csv", b"match,"), ("r.jsonl", b'{"match"'), ("r.parquet", b"PAR1"), ("r", b"match,")],
+)
+def test_the_name_of_the_output_tells_its_form(
+    name: str, start: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert told(capsys, QUERY, "fig1.csv", "-o", name) == ""
+    assert Path(name).read_bytes().startswith(start)
+
+
+def test_the_output_replaces_a_file_only_when_it_is_whole(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {*folder.iterdir()}
+    write("rows.csv", "kept")
+    assert main(["match", "PATTERN SEQ(A a, B b) WHERE a.no = 1", "fig1.csv", "-o", "rows.csv"]) == 2
+    assert main(["match", QUERY, "fig1.csv", "-o", "rows.csv", "--max-matches", "1"]) == 2
+    assert Path("rows.csv").read_text() == "kept"
+    assert main(["match", QUERY, "fig1.csv", "-o", "rows.csv"]) == 0
+    assert Path("rows.csv").read_text() == ISO
+    assert {*folder.iterdir()} == {*before, folder / "rows.csv"}
+
+
+@pytest.mark.parametrize(
+    ("output", "cause"), [(".", "it is a directory"), ("no/rows.csv", "no directory no")]
+)
+def test_an_output_that_cannot_be_is_refused_before_the_work(
+    output: str, cause: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cause in refused(capsys, QUERY, "fig1.csv", "-o", output)
+
+
+def test_columns_of_every_type(capsys: pytest.CaptureFixture[str]) -> None:
+    write(
+        "log.csv",
+        "event_id,event_type,time,n,v,s,ok\n"
+        'a 1,A,2024-01-01T00:00:00Z,7,1.5,"x, ""y""",true\n'
+        "b+1%,B,2024-01-01T00:00:01.5Z,,,,\n",
+    )
+    query = f"{AB} RETURN a.time, a.n, a.v, a.s AS said, a.ok, b.n, b.v, b.s, b.ok, a.n + 1 AS more, b"
+    assert told(capsys, query, "log.csv") == (
+        "match,start,end,confidence,a.time,a.n,a.v,said,a.ok,b.n,b.v,b.s,b.ok,more,b\n"
+        "a%201 b%2B1%25,2024-01-01T00:00:00.000Z,2024-01-01T00:00:01.500Z,1.0,"
+        '2024-01-01T00:00:00.000000Z,7,1.5,"x, ""y""",true,,,,,8,b+1%\n'
+    )
+    row = json.loads(told(capsys, query, "log.csv", "--format", "jsonl"))
+    assert (row["a.time"], row["a.n"], row["said"], row["b.n"]) == (
+        "2024-01-01T00:00:00.000000Z",
+        7,
+        'x, "y"',
+        None,
+    )
+
+
+# --- which rows ----------------------------------------------------------------------------
+
+
+def test_the_most_probable_rows_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", QUERY, "fig1.csv", "--top-k", "1", "--time", "ticks"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == "".join(TICKS.splitlines(keepends=True)[:2])
+    assert captured.err.startswith("2 matches in 4 events, 1 of them written, ")
+
+
+@pytest.mark.parametrize(
+    ("query", "option", "rows"),
+    [("", "0.12", 1), ("", "0.1", 2), ("0.12", "0.1", 1), ("0.1", "0.12", 1), ("0.12", "", 1), ("", "1", 0)],
+)
+def test_the_larger_of_both_bounds_on_confidence_holds(
+    query: str, option: str, rows: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clause = f" CONFIDENCE >= {query}" if query else ""
+    options = ["--min-confidence", option] if option else []
+    assert told(capsys, QUERY + clause, "fig1.csv", *options).count("\n") == rows + 1
+
+
+@pytest.mark.parametrize(
+    ("options", "starts"),
+    [
+        (["--since", "1970-01-01T00:00:10Z"], [10, 20]),
+        (["--since", "1970-01-01T00:00:10.0001Z"], [20]),
+        (["--until", "1970-01-01T00:00:10Z"], [0, 10]),
+        (["--until", "1970-01-01T00:00:09.9999Z"], [0]),
+        (["--since", "1970-01-01T01:00:05+01:00", "--until", "1970-01-01T00:00:15"], [10]),
+    ],
+)
+def test_matches_are_kept_by_their_start(
+    options: list[str], starts: list[int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    times = "".join(f"A,{10 * i}000,{10 * i}000\nB,{10 * i}001,{10 * i}001\n" for i in range(3))
+    write("log.csv", f"event_type,lower,upper\n{times}")
+    lines = told(capsys, f"{AB} WITHIN 1 s", "log.csv", "--time", "ticks", *options).splitlines()[1:]
+    assert [int(line.split(",")[1]) // 1000 for line in lines] == starts
+
+
+def test_matches_can_be_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    assert told(capsys, QUERY, "fig1.csv", "--fail-on-match", "--quiet", "--time", "ticks", code=1) == TICKS
+
+
+@pytest.mark.parametrize("order", ["auto", "sort", "any-state", "selectivity"])
+@pytest.mark.parametrize("engine", ["event", "worlds"])
+def test_engine_and_order_change_no_row(engine: str, order: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = told(capsys, QUERY, "fig1.csv", "--engine", engine, "--order", order).splitlines()
+    assert [row.rsplit(",", 1)[0] for row in rows] == [row.rsplit(",", 1)[0] for row in ISO.splitlines()]
+    assert [float(row.rsplit(",", 1)[1]) for row in rows[1:]] == pytest.approx([27 / 225, 25 / 225], abs=1e-9)
+
+
+# --- what goes wrong -----------------------------------------------------------------------
+
+
+def test_a_mistyped_word_is_shown_where_it_stands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert refused(capsys, f"{AB} WITHN 3 s", "fig1.csv") == (
+        "error: line 1, column 23: found 'WITHN', expected the next clause, such as WHERE or WITHIN, or the "
+        "end; did you mean 'WITHIN'?\n"
+        "  PATTERN SEQ(A a, B b) WITHN 3 s\n"
+        "                        ^^^^^\n"
+    )
+
+
+def test_an_unknown_attribute_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    write("log.csv", "event_type,time,node\nA,1,n1\n")
+    assert "did you mean 'node'?" in refused(capsys, f"{AB} WHERE a.nod = 'n1'", "log.csv")
+
+
+def test_an_unknown_type_is_a_warning_only(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", "PATTERN SEQ(A a, BB b)", "fig1.csv"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == HEADER
+    assert captured.err.startswith("warning: line 1, column 18: no event has the type 'BB'")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "cause"),
+    [
+        ("gone.csv", None, "error: no input at gone.csv"),
+        ("noise.bin", "\x01\x02 no log", "noise.bin: of no known format"),
+        ("bad.csv", "event_type,time\n" + 11 * "A,?\n", "bad.csv:2"),
+    ],
+)
+def test_input_that_cannot_be_read_exits_with_3(
+    name: str, content: str | None, cause: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if content is not None:
+        write(name, content)
+    said = refused(capsys, AB, name, code=3)
+    assert cause in said
+    assert "Traceback" not in said
+
+
+def test_too_many_matches_are_an_error_that_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    said = refused(capsys, QUERY, "fig1.csv", "--max-matches", "1")
+    assert said.startswith("error: the query has more than 1 match")
+    assert "--max-matches" in said
+
+
+def test_missing_events_are_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert refused(capsys, QUERY).startswith("error: EVENTS is missing")
+
+
+def test_a_time_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--since: 'yesterday' is no ISO 8601 time" in refused(
+        capsys, QUERY, "fig1.csv", "--since", "yesterday"
+    )
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    rows = "".join(f"A,{i},{i}\n" for i in range(400))
+    write("many.csv", f"event_type,lower,upper\n{rows}")
+    line = f"{sys.executable} -m cepctl match 'PATTERN SEQ(A a, A b)' many.csv | head -n 2"
+    done = subprocess.run(
+        ["bash", "-c", f"{line}; exit ${{PIPESTATUS[0]}}"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout.count("\n")) == (0, 2)
+    assert done.stderr.startswith("79,800 matches in 400 events, ")
+
+
+# --- what it reads -------------------------------------------------------------------------
+
+
+def as_jsonl() -> str:
+    a = {"event_id": "a1", "event_type": "A", "lower": 0, "upper": 29, "pmf": "0:9:0.5|20:29:0.5"}
+    b = {"event_id": "b1", "event_type": "B", "lower": 15, "upper": 15, "pmf": None}
+    return write("log.jsonl", f"{json.dumps(a)}\n{json.dumps(b)}\n")
+
+
+def as_csv() -> str:
+    text = "event_id,event_type,lower,upper,pmf\na1,A,0,29,0:9:0.5|20:29:0.5\nb1,B,15,15,\n"
+    return write("log.csv", text)
+
+
+def as_parquet() -> str:
+    pmf = [[{"lo": 0, "hi": 9, "p": 0.5}, {"lo": 20, "hi": 29, "p": 0.5}], None]
+    columns = {
+        "event_id": ["a1", "b1"],
+        "event_type": ["A", "B"],
+        "lower": [0, 15],
+        "upper": [29, 15],
+        "pmf": pmf,
+    }
+    pq.write_table(pa.table(columns), "log.parquet")
+    return "log.parquet"
+
+
+@pytest.mark.parametrize("made", [as_csv, as_jsonl, as_parquet])
+def test_plain_files_with_histograms(made: object, capsys: pytest.CaptureFixture[str]) -> None:
+    """Half of the mass of a1 lies before b1."""
+    assert callable(made)
+    assert told(capsys, AB, made(), "--time", "ticks") == f"{HEADER}a1 b1,0,15,0.5\n"
+
+
+def test_raw_logs_take_an_uncertainty_model(capsys: pytest.CaptureFixture[str]) -> None:
+    write("log.csv", "event_id,event_type,time\na,A,2024-05-01T10:00:01Z\nb,B,2024-05-01T10:00:00Z\n")
+    model = write("m.toml", "rule = [{ event_type = 'A', interval = { before = '1.999 s', after = '0 s' } }]")
+    assert told(capsys, AB, "log.csv") == HEADER
+    assert told(capsys, AB, "log.csv", "--uncertainty", model) == (
+        f"{HEADER}a b,2024-05-01T09:59:59.001Z,2024-05-01T10:00:00.000Z,0.4995\n"
+    )
+
+
+@pytest.mark.parametrize("runner", ["local", pytest.param("spark", marks=pytest.mark.spark)])
+def test_datasets_of_different_units_meet_at_the_finest(
+    runner: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A second becomes the thousand milliseconds that it covers, so b1 falls in the middle of a1."""
+    write("s.csv", "event_id,event_type,time\na1,A,2024-05-01T10:00:00Z\n")
+    write("ms.csv", "event_id,event_type,time\nb1,B,2024-05-01T10:00:00.500Z\n")
+    write("s.toml", "time_unit = '1 s'")
+    assert main(["ingest", "s.csv", "-o", "seconds", "--uncertainty", "s.toml", "--quiet"]) == 0
+    assert main(["ingest", "ms.csv", "-o", "milliseconds", "--quiet"]) == 0
+    done = installed(AB, "seconds", "milliseconds", "--runner", runner)
+    assert done.stdout == f"{HEADER}a1 b1,2024-05-01T10:00:00.000Z,2024-05-01T10:00:00.500Z,0.5\n"
+
+
+def test_the_time_that_a_log_gave_is_returned_unchanged(capsys: pytest.CaptureFixture[str]) -> None:
+    model = write("m.toml", "rule = [{ interval = { before = '1 s', after = '1 s' } }]")
+    write("log.csv", "event_type,time\nA,2024-05-01T10:00:00.25Z\n")
+    query = "PATTERN SEQ(A a) RETURN a.time AS logged"
+    rows = told(capsys, query, "log.csv", "--uncertainty", model, "--format", "jsonl")
+    logged = json.loads(rows)["logged"]
+    assert dt.datetime.fromisoformat(logged) == dt.datetime(2024, 5, 1, 10, 0, 0, 250_000, dt.UTC)
