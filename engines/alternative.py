@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.engines.bindings import Bound, Group, MatchBatch
+from cepctl.engines.bindings import Bound, Group, MatchBatch, single_events, take
 from cepctl.engines.chain_confidence import chain_confidence
 from cepctl.engines.chain_range import chain_range
 from cepctl.engines.constraints import closed_system, valid_bounds
@@ -19,7 +19,7 @@ from cepctl.engines.enumeration import Search, enumerate_bindings
 from cepctl.engines.events import Events
 from cepctl.engines.kleene import with_groups
 from cepctl.engines.predicates import fitting_events
-from cepctl.engines.rivals import Rivals, rivals_of
+from cepctl.engines.rivals import Rivals, certainly_broken, rivals_of
 from cepctl.engines.shape import Shape, shape_of
 from cepctl.engines.types import Flags, Indexes, Reals, Ticks
 from cepctl.errors import QueryTooLargeError
@@ -101,23 +101,38 @@ class PreparedAlternative:
     def _measured(self, bound: dict[int, Bound], owned: tuple[int, int] | None) -> MatchBatch:
         """Time range and confidence of a batch of bindings; what no world returns is dropped."""
         values = tuple(bound[i] for i in self.search.singles)
-        if self.shape.plain_chain:
-            chain = np.stack([each for each in values if not isinstance(each, Group)], axis=1)
-            confidence, start, end, happens = self._measured_chain(chain)
-        else:
-            confidence, start, end = coupled_matches(
-                self.shape, self.events.masses, self.groups(bound), self.rivals(bound)
+        count = len(self.groups(bound)[0].sizes)
+        confidence = np.zeros(count)
+        start, end = np.ones(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+        rivals = self.rivals(bound) if self.shape.rules else []
+        alone = np.full(count, self.shape.only_single)
+        for each in rivals:
+            alone[each.row] = False
+        chain = np.flatnonzero(alone)
+        if len(chain):
+            matrix = single_events([take(bound[i], chain) for i in self.search.singles])
+            confidence[chain], start[chain], end[chain] = self._measured_chain(matrix)
+        broken = certainly_broken(
+            rivals, self.events.masses, spans_of(self.events.masses, self.groups(bound))
+        )
+        coupled = np.flatnonzero(~alone & ~broken)
+        if len(coupled):
+            chosen = {i: take(each, coupled) for i, each in bound.items()}
+            confidence[coupled], start[coupled], end[coupled] = coupled_matches(
+                self.shape, self.events.masses, self.groups(chosen), [each.taken(coupled) for each in rivals]
             )
-            happens = start <= end
-            if owned is not None:
-                happens &= _is_owned(self.events, values[0], owned)
+        happens = start <= end
+        if owned is not None:
+            happens &= _is_owned(self.events, values[0], owned)
         return MatchBatch(values, start, end, np.maximum(confidence, SMALLEST)).filter(happens)
 
-    def _measured_chain(self, chain: Indexes) -> tuple[Reals, Ticks, Ticks, Flags]:
+    def _measured_chain(self, chain: Indexes) -> tuple[Reals, Ticks, Ticks]:
+        """Confidence, first and last tick; first after last where no world returns the match."""
         masses, window = self.events.masses, self.plan.window
         lower, upper = valid_bounds(masses.lower[chain], masses.upper[chain], self.search.system)
         confidence = chain_confidence(masses, chain, lower, upper, window)
-        return confidence, *chain_range(masses, chain, lower, upper, window)
+        start, end, happens = chain_range(masses, chain, lower, upper, window)
+        return confidence, np.where(happens, start, 1), np.where(happens, end, 0)
 
 
 def _system(plan: Plan, alternative: Alternative) -> Ticks:

@@ -72,6 +72,11 @@ def take(bound: Bound, rows: Indexes) -> Bound:
     return bound.take(rows) if isinstance(bound, Group) else bound[rows]
 
 
+def single_events(bound: Sequence[Bound]) -> Indexes:
+    """Bindings of components that bind one event each, as a matrix of shape (n, components)."""
+    return np.stack([each for each in bound if not isinstance(each, Group)], axis=1)
+
+
 def signatures(bound: Sequence[Bound], ids: pl.Series) -> pa.Array:
     """Signatures of a batch: list<list<string>>, one inner list per positive component."""
     sizes = np.stack(

@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 
 from cepctl.engines.bindings import Bound as BoundEvents
-from cepctl.engines.bindings import Group
+from cepctl.engines.bindings import Group, single_events
 from cepctl.engines.constraints import closure, possible, valid_bounds
 from cepctl.engines.coupled_confidence import coupled_confidence, first_ticks, mirrored
 from cepctl.engines.coupled_problem import NO_VARIABLE, Bound, Problems, Structure, breakpoints
@@ -44,7 +44,7 @@ def block_group(bound: Sequence[BoundEvents]) -> Group:
     """The members of a block: one Kleene group, or an event of each component in pattern order."""
     if len(bound) == 1 and isinstance(bound[0], Group):
         return bound[0]
-    members = np.stack([each for each in bound if not isinstance(each, Group)], axis=1)
+    members = single_events(bound)
     offsets = np.arange(0, members.size + 1, max(members.shape[1], 1), dtype=np.int64)
     return Group(offsets, members.reshape(-1))
 

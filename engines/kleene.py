@@ -24,7 +24,7 @@ from cepctl.engines.events import Events
 from cepctl.engines.group_predicates import group_link_holds
 from cepctl.engines.interval_join import interval_index, overlapping
 from cepctl.engines.join_keys import join_key, partition_codes
-from cepctl.engines.rivals import link_holds_for_pairs
+from cepctl.engines.rivals import link_holds_for_pairs, some_event
 from cepctl.engines.shape import Shape
 from cepctl.engines.types import Flags, Indexes, Ticks
 from cepctl.errors import QueryTooLargeError
@@ -159,6 +159,9 @@ class _Expansion:
         for each in bound.values():
             if isinstance(each, Group):
                 fresh &= ~np.isin(row * len(events) + found, each.owner * len(events) + each.members)
+        if bound and not known and search.partition_by:
+            keys = partition_codes(search.partition_by, events)
+            fresh &= keys[found] == keys[some_event(bound)][row]
         row, found = row[fresh], found[fresh]
         for link in self.shape.alternative.links:
             negated = self.shape.alternative.components[link.decides].negated

@@ -5,7 +5,7 @@ Runs inside Spark workers: imports NumPy and Polars only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,9 +14,10 @@ from cepctl.engines.constraints import UNBOUNDED
 from cepctl.engines.events import Events
 from cepctl.engines.interval_join import interval_index, overlapping
 from cepctl.engines.join_keys import join_key, partition_codes
+from cepctl.engines.masses import Masses
 from cepctl.engines.predicates import links_hold
 from cepctl.engines.shape import AbsenceRule, Point, Region, Shape
-from cepctl.engines.types import Indexes, Ticks
+from cepctl.engines.types import Flags, Indexes, Ticks
 from cepctl.plan.plan import Link, Scope
 
 
@@ -27,6 +28,12 @@ class Rivals:
     rule: AbsenceRule
     row: Indexes
     event: Indexes
+
+    def taken(self, rows: Indexes) -> Rivals:
+        """The pairs of some matches (ascending), which are numbered anew."""
+        at = np.searchsorted(rows, self.row)
+        kept = (at < len(rows)) & (rows[np.minimum(at, len(rows) - 1)] == self.row)
+        return replace(self, row=at[kept], event=self.event[kept])
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,27 @@ def rivals_of(
     return found
 
 
+def certainly_broken(rivals: list[Rivals], masses: Masses, spans: Spans) -> Flags:
+    """Matches that no world returns, because some rival lies in a region wherever it and its ends are.
+
+    Shape (n,).  This is the bound that ZDI10 calls NELT, for every rule of absence.
+    """
+    broken = np.zeros(len(spans.first_lower), dtype=bool)
+    for each in rivals:
+        for region in each.rule.regions:
+            inside = np.ones(len(each.row), dtype=bool)
+            for end in region:
+                limit = np.full(len(spans.first_lower), end.constant)
+                if end.point is not None:
+                    limit = _extreme(end.point, spans, latest=end.is_lower) + end.constant
+                if end.is_lower:
+                    inside &= masses.lower[each.event] >= limit[each.row]
+                else:
+                    inside &= masses.upper[each.event] <= limit[each.row]
+            broken[each.row[inside]] = True
+    return broken
+
+
 def _pairs(
     shape: Shape,
     events: Events,
@@ -83,7 +111,7 @@ def _pairs(
     if rule.component is None:
         event = np.arange(len(events), dtype=np.int64)
         keys = partition_codes(partition_by, events) if by_partition else np.zeros(len(events), np.int64)
-        codes = keys[_some_event(bound)]
+        codes = keys[some_event(bound)]
         event_codes = keys
     else:
         earlier = set(singles) if shape.alternative.components[rule.component].negated else {
@@ -99,7 +127,7 @@ def _pairs(
         codes = key.codes_of(matrix, singles) if earlier else np.zeros(count, dtype=np.int64)
         if not earlier and partition_by:
             keys = partition_codes(partition_by, events)
-            codes, event_codes = keys[_some_event(bound)], keys[event]
+            codes, event_codes = keys[some_event(bound)], keys[event]
     usable = event_codes >= 0
     event, event_codes = event[usable], event_codes[usable]
     index = interval_index(event, event_codes, events.masses.lower[event], events.masses.upper[event])
@@ -115,7 +143,7 @@ def _as_column(bound: Bound) -> Indexes:
     return bound
 
 
-def _some_event(bound: dict[int, Bound]) -> Indexes:
+def some_event(bound: dict[int, Bound]) -> Indexes:
     """One bound event per match: all of a match share the key."""
     each = next(iter(bound.values()))
     return each.members[each.offsets[:-1]] if isinstance(each, Group) else each
@@ -141,6 +169,7 @@ def _region_reach(region: Region, spans: Spans) -> tuple[Ticks, Ticks]:
 
 
 def _extreme(point: Point, spans: Spans, *, latest: bool) -> Ticks:
+    """Latest or earliest tick that a point can have."""
     if point.role == "first":
         ticks = spans.first_upper if latest else spans.first_lower
     elif point.role == "last":

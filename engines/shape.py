@@ -90,10 +90,14 @@ class Shape:
         return next(i for i, block in enumerate(self.blocks) if component in block.components)
 
     @property
+    def only_single(self) -> bool:
+        """Whether order and window are all that ties the events of a match to each other."""
+        return not self.timings and all(block.kind is BlockKind.SINGLE for block in self.blocks)
+
+    @property
     def plain_chain(self) -> bool:
-        """Whether nothing but order and window decides."""
-        single = all(block.kind is BlockKind.SINGLE for block in self.blocks)
-        return single and not self.rules and not self.timings
+        """Whether nothing else can decide a match either."""
+        return self.only_single and not self.rules
 
     def used_points(self) -> set[Point]:
         """Points that some rule of absence or timing constraint refers to."""
