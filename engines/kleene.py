@@ -109,10 +109,14 @@ class _Expansion:
                 yield from self.extend(rows[row[chosen]], longer, others)
 
     def _group_links(self, component: int, bound: dict[int, Bound]) -> Flags:
-        """Predicates over finished groups that can be judged now."""
+        """Whether a group shares its key, and the predicates over it that can be judged now."""
         group = bound[component]
         assert isinstance(group, Group)
         keep = np.ones(len(group.sizes), dtype=bool)
+        if self.search.partition_by:
+            keys = partition_codes(self.search.partition_by, self.events)[group.members]
+            strange = keys != keys[group.offsets[:-1]][group.owner]
+            keep = np.bincount(group.owner[strange], minlength=len(keep)) == 0
         for link in self.shape.alternative.links:
             if (
                 link.scope is not Scope.EVENT
