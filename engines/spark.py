@@ -203,7 +203,9 @@ class _GroupedMatch:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for group, table in _groups(batches):
             owned = self.slicing.owned(group // self.slicing.buckets)
-            yield from match_batches(self.plan, table, self.options, owned)
+            # Spark shuffles: sums and products must come in the order that the local runner has.
+            in_order = table.sort_by([("lower", "ascending"), ("event_id", "ascending")])
+            yield from match_batches(self.plan, in_order, self.options, owned)
 
 
 def _groups(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, pa.Table]]:
