@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
 from cepctl.engines.alternative import MatchOptions
@@ -100,7 +100,11 @@ def can_be_sliced(case: Case) -> bool:
 @given((chain_cases() | any_cases()).filter(can_be_sliced), st.sampled_from([1, 2, 3, 7]))
 def test_slices_of_any_length_give_the_same_rows(case: Case, length: int) -> None:
     plan = plan_of(case.query)
-    assert sliced(plan, list(case.events), length).equals(ordered(match_events(plan, case.table)))
+    try:
+        wanted = ordered(match_events(plan, case.table))
+    except UnsupportedQueryError:
+        reject()
+    assert sliced(plan, list(case.events), length).equals(wanted)
 
 
 @pytest.mark.parametrize("length", [1, 2, 5, 100])
