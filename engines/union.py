@@ -9,7 +9,7 @@ Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -18,13 +18,11 @@ import polars as pl
 
 from cepctl.engines.alternative import PreparedAlternative
 from cepctl.engines.bindings import Bound, Group, MatchBatch, signatures, take
-from cepctl.engines.coupling import coupled_matches
+from cepctl.engines.coupling import block_group, coupled_matches
+from cepctl.engines.intersection import Renumbering, intersection
 from cepctl.engines.results import match_text
 from cepctl.engines.rivals import Rivals
-from cepctl.engines.shape import AbsenceRule, BlockKind, RegionEnd
 from cepctl.engines.types import Indexes, Reals
-from cepctl.errors import UnsupportedQueryError
-from cepctl.plan.plan import Timing
 
 Row = tuple[PreparedAlternative, MatchBatch]
 
@@ -35,7 +33,7 @@ def united(prepared: Sequence[PreparedAlternative], found: Sequence[Sequence[Mat
     Raises
     ------
     UnsupportedQueryError
-        If alternatives of different block structure bind the same events.
+        If a group of one alternative is a single event of another.
     """
     batches = [_joined(each) for each in found]
     texts = [
@@ -105,50 +103,14 @@ def _union(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> Matc
 
 def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> Reals:
     """Probability that all of these alternatives hold for the same events."""
-    shapes = [each.shape for each in prepared]
-    if all(shape.plain_chain for shape in shapes):
+    if all(each.shape.plain_chain for each in prepared):
         return parts[0].confidence
-    structures = {tuple(_structure(each)) for each in prepared}
-    if len(structures) > 1:
-        raise UnsupportedQueryError(
-            "alternatives of OR that order the same events differently; tell them apart by type or "
-            "predicate, or use --engine worlds"
-        )
+    shape = intersection([each.shape for each in prepared])
     rivals: list[Rivals] = []
-    rules: list[AbsenceRule] = []
-    timings: list[Timing] = []
     for each, part in zip(prepared, parts, strict=True):
         bound = dict(zip(each.search.singles, part.bound, strict=True))
-        numbers = dict(zip(each.search.singles, prepared[0].search.singles, strict=True))
-        found = each.rivals(bound)
-        rivals += [replace(one, rule=_renumbered_rule(one.rule, numbers)) for one in found]
-        rules += [_renumbered_rule(rule, numbers) for rule in each.shape.rules]
-        timings += [_renumbered_timing(timing, numbers) for timing in each.shape.timings]
-    shape = replace(shapes[0], rules=tuple(rules), timings=tuple(dict.fromkeys(timings)))
+        renumbering = Renumbering(each.shape, shape)
+        rivals += [replace(one, rule=renumbering.rule(one.rule)) for one in each.rivals(bound)]
     first = dict(zip(prepared[0].search.singles, parts[0].bound, strict=True))
-    return coupled_matches(shape, prepared[0].events.masses, prepared[0].groups(first), rivals)[0]
-
-
-def _structure(prepared: PreparedAlternative) -> Iterator[tuple[BlockKind, int, bool]]:
-    """What must be equal for two alternatives to read a signature alike."""
-    for block in prepared.shape.blocks:
-        kleene = prepared.alternative.components[block.components[0]].kleene
-        yield block.kind, len(block.components), kleene
-
-
-def _renumbered_timing(timing: Timing, numbers: Mapping[int, int]) -> Timing:
-    """A timing constraint in the numbering of another alternative's positive components."""
-    left = None if timing.left is None else numbers[timing.left]
-    right = None if timing.right is None else numbers[timing.right]
-    return replace(timing, left=left, right=right)
-
-
-def _renumbered_rule(rule: AbsenceRule, numbers: Mapping[int, int]) -> AbsenceRule:
-    """A rule whose regions speak of another alternative's components; who is absent stays as it is."""
-
-    def moved(end: RegionEnd) -> RegionEnd:
-        if end.point is None or end.point.role != "only":
-            return end
-        return replace(end, point=replace(end.point, component=numbers[end.point.component]))
-
-    return replace(rule, regions=tuple(tuple(moved(end) for end in region) for region in rule.regions))
+    groups = [block_group([first[i] for i in block.components]) for block in shape.blocks]
+    return coupled_matches(shape, prepared[0].events.masses, groups, rivals)[0]

@@ -163,6 +163,8 @@ class Search:
         for size in range(1, len(free) + 1 if wanted.kleene else 2):
             for group in combinations(free, size):
                 self.work.spend()
+                if len({self.stream.keys[e] for e in group}) > 1:
+                    continue
                 if wanted.ordered and any(ticks[a] == ticks[b] for a, b in pairwise(group)):
                     continue
                 if self._links_hold(component, {**bound, component: group}, (Scope.ORDER, Scope.GROUP)):
@@ -241,7 +243,8 @@ class Search:
         order = self.alternative.positive
         earlier = {j: bound[j] for j in order[:place]}
         group = bound[order[place]]
-        fitting = self.fitting(order[place], earlier)
+        key = self.stream.keys[group[0]]
+        fitting = [e for e in self.fitting(order[place], earlier) if self.stream.keys[e] == key]
         if place == 0:
             b1 = _first(ticks, group)
         else:
