@@ -19,7 +19,8 @@ from typing import TypeAlias, cast
 import pyarrow as pa
 
 from cepctl.engines.worlds_expressions import Row, Scene, Value, evaluate
-from cepctl.engines.worlds_search import Bound, Search, Stream, Work, extent
+from cepctl.engines.worlds_search import Bound, Search, extent
+from cepctl.engines.worlds_stream import Stream, Work
 from cepctl.errors import EventSchemaError, QueryTooLargeError
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan

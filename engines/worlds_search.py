@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from typing import TypeAlias
 
-from cepctl.engines.worlds_expressions import Members, Row, holds
-from cepctl.errors import QueryTooLargeError
+from cepctl.engines.worlds_expressions import Members, holds
+from cepctl.engines.worlds_stream import Stream, Work
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Alternative, Link, Plan, Scope, Timing
 
@@ -30,48 +30,6 @@ Group: TypeAlias = tuple[int, ...]
 Bound: TypeAlias = Mapping[int, Group]
 Edge: TypeAlias = int | float
 """A tick, or an infinity where a gap has no end."""
-
-MAX_WORK = 10_000_000
-
-
-@dataclass(frozen=True)
-class Stream:
-    """The events of the input without their ticks, numbered from 0 in code-point order of their ids.
-
-    `keys[e]` holds the values of all `[attr]` of the query together, None if one of them is null.
-    """
-
-    rows: tuple[Row, ...]
-    keys: tuple[tuple[object, ...] | None, ...]
-
-    @classmethod
-    def of(cls, rows: Iterable[Row], partition_by: Sequence[str]) -> Stream:
-        ordered = tuple(sorted(rows, key=lambda row: str(row["event_id"])))
-        return cls(ordered, tuple(_key(row, partition_by) for row in ordered))
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-
-def _key(row: Row, partition_by: Sequence[str]) -> tuple[object, ...] | None:
-    values = tuple(row[name] for name in partition_by)
-    return None if None in values else values
-
-
-@dataclass
-class Work:
-    """Groups tried so far, over all worlds; a Kleene component can try 2^n of them in each."""
-
-    tried: int = 0
-
-    def spend(self) -> None:
-        """Count one group; raises QueryTooLargeError above MAX_WORK."""
-        self.tried += 1
-        if self.tried > MAX_WORK:
-            raise QueryTooLargeError(
-                f"the search through the possible worlds takes more than {MAX_WORK:,} steps, the worlds "
-                "engine does no more; use --engine event, fewer events, or a shorter WITHIN"
-            )
 
 
 @dataclass(frozen=True)

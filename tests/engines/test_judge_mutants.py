@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines import worlds, worlds_search
+from cepctl.engines import worlds, worlds_search, worlds_stream
 from cepctl.engines.worlds import match_table
 from cepctl.engines.worlds_expressions import Row
 from cepctl.engines.worlds_search import Bound, Edge, Group, Search, Ticks
@@ -134,7 +134,7 @@ MUTANTS = [
     Mutant("SEQ allows ties", chain_cases(), Search, "_groups", _ties_in_order),
     Mutant("links are not asked", chain_cases(), Search, "_links_hold", _always),
     Mutant("a histogram is uniform", chain_cases(), worlds, "_mass", _uniform),
-    Mutant("null equals null in [attr]", chain_cases(), worlds_search, "_key", _null_is_a_key),
+    Mutant("null equals null in [attr]", chain_cases(), worlds_stream, "_key", _null_is_a_key),
     Mutant("ties are rivals", next_match_cases(), Search, "_next_match_holds", _ties_are_rivals),
     Mutant(
         "links do not decide rivals",

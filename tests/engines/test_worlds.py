@@ -9,7 +9,9 @@ import pytest
 
 from cepctl.engines.worlds import enumerate_worlds, exact_matches, match_table
 from cepctl.errors import EventSchemaError, QueryTooLargeError
+from tests.engines.agreement import check
 from tests.plans import Event, event_table, histogram, plan_of
+from tests.strategies import Case, any_cases
 
 Found = dict[str, tuple[int, int, Fraction]]
 
@@ -156,6 +158,14 @@ def test_an_event_with_a_null_key_fits_nothing() -> None:
     keys = {"a": {"k": "p"}, "b2": {"k": "p"}}
     query = "PATTERN SEQ(A a, B b) WHERE [k] STRATEGY skip_till_next_match"
     assert signatures(query, "a@1 b1@2 b2@3", **keys) == {"a b2"}
+
+
+def test_the_members_of_a_group_share_the_key() -> None:
+    keys = {"b1": {"k": "p"}, "b2": {"k": "q"}}
+    for strategy in (STRICT, PARTITION, NEXT, ""):
+        assert signatures(f"PATTERN B+ b[] WHERE [k] WITHIN 9 ticks {strategy}", "b1@1 b2@2", **keys) == {
+            *("b1", "b2"),
+        }
 
 
 def test_all_components_share_every_key() -> None:
@@ -452,6 +462,14 @@ def test_keys_are_enumerated_apart_with_the_same_result_as_together() -> None:
     assert apart == enumerate_worlds(plan, events.to_pylist())
 
 
+def test_enumerating_keys_together_gives_the_same_for_every_construct() -> None:
+    def same(case: Case) -> None:
+        plan = plan_of(case.query)
+        assert exact_matches(plan, case.table) == enumerate_worlds(plan, case.table.to_pylist())
+
+    check(any_cases().filter(lambda case: "[k" in case.query), same)
+
+
 def test_too_many_worlds_are_refused_with_their_number() -> None:
     events = [Event(f"a{n}", "A", 1, 10) for n in range(6)]
     with pytest.raises(
@@ -461,7 +479,7 @@ def test_too_many_worlds_are_refused_with_their_number() -> None:
 
 
 def test_too_many_groups_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cepctl.engines.worlds_search.MAX_WORK", 1_000)
+    monkeypatch.setattr("cepctl.engines.worlds_stream.MAX_WORK", 1_000)
     events = [Event(f"b{n}", "B", n, n) for n in range(20)]
     with pytest.raises(QueryTooLargeError, match="more than 1,000 steps"):
         found("PATTERN SEQ(B+ b[])", *events)
