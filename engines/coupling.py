@@ -25,6 +25,7 @@ from cepctl.engines.masses import Masses
 from cepctl.engines.rivals import Rivals, Spans
 from cepctl.engines.shape import BlockKind, Region, Shape
 from cepctl.engines.types import Flags, Indexes, Reals, Ticks
+from cepctl.plan.plan import Timing
 
 _LAST = np.iinfo(np.int64).max
 Edge = tuple[int, int, int]
@@ -95,8 +96,13 @@ def _problems(
     shape: Shape, masses: Masses, groups: list[Group], rivals: list[Rivals], layout: Layout
 ) -> Iterator[Problems]:
     """The problems of a layout; `!=` between variables makes two of each."""
-    for signs in product((-1, 1), repeat=sum(timing.not_equal for timing in shape.timings)):
-        edges, low, high = _edges(shape, layout, list(signs))
+    unequal = [pair for timing in shape.timings if timing.not_equal for pair in _pairs(shape, layout, timing)]
+    for signs in product((-1, 1), repeat=len(unequal)):
+        sides = [
+            (u, v, c - 1) if sign < 0 else (v, u, -c - 1)
+            for (u, v, c), sign in zip(unequal, signs, strict=True)
+        ]
+        edges, low, high = _edges(shape, layout, sides)
         count = layout.event.shape[1]
         system = closure(count, edges)
         if (np.diag(system) < 0).any():
@@ -110,8 +116,17 @@ def _problems(
         yield _assembled(layout, edges, system, lower, upper, keep, kinds, entries)
 
 
-def _edges(shape: Shape, layout: Layout, signs: list[int]) -> tuple[list[Edge], Ticks, Ticks]:
-    """Order, window and timing between variables, and constant limits on single variables."""
+def _pairs(shape: Shape, layout: Layout, timing: Timing) -> Iterator[Edge]:
+    """The pairs of variables that a timing constraint ties, with its bound."""
+    for u, v in product(_variables(shape, layout, timing.left), _variables(shape, layout, timing.right)):
+        yield u, v, timing.bound
+
+
+def _edges(shape: Shape, layout: Layout, sides: list[Edge]) -> tuple[list[Edge], Ticks, Ticks]:
+    """Order, window and timing between variables, and constant limits on single variables.
+
+    `sides` says for every `!=` on which side of the tick it holds.
+    """
     count = layout.event.shape[1]
     edges: list[Edge] = []
     before: tuple[int, ...] = ()
@@ -126,15 +141,11 @@ def _edges(shape: Shape, layout: Layout, signs: list[int]) -> tuple[list[Edge], 
     if shape.window is not None and first != last:
         edges.append((last, first, shape.window - 1))
     low, high = np.full(count, -_LAST), np.full(count, _LAST)
-    for timing in shape.timings:
-        for u, v in product(_variables(shape, layout, timing.left), _variables(shape, layout, timing.right)):
-            limits = [(u, v, timing.bound)]
-            if timing.not_equal:
-                limits = [(u, v, timing.bound - 1)] if signs[0] < 0 else [(v, u, -timing.bound - 1)]
-            for i, j, limit in limits:
-                _constrain(edges, low, high, i, j, limit)
-        if timing.not_equal:
-            signs.pop(0)
+    equal = [
+        pair for timing in shape.timings if not timing.not_equal for pair in _pairs(shape, layout, timing)
+    ]
+    for i, j, limit in [*equal, *sides]:
+        _constrain(edges, low, high, i, j, limit)
     return edges, low, high
 
 
@@ -201,6 +212,9 @@ def _members(shape: Shape, groups: list[Group], layout: Layout, kinds: _RegionKi
                 kind = kinds.number(tuple(ends))
                 size = int(here.sum())
                 yield _Entries(problem[here], owned.members[here], np.ones(size, bool), np.full(size, kind))
+        for excluded in _excluded_ticks(shape, layout, number):
+            kind, size = kinds.number(excluded), int(rest.sum())
+            yield _Entries(problem[rest], owned.members[rest], np.zeros(size, bool), np.full(size, kind))
 
 
 def _inside(shape: Shape, layout: Layout, number: int, early: bool, late: bool) -> list[Bound]:
@@ -237,6 +251,17 @@ def _member_timings(shape: Shape, layout: Layout, number: int) -> list[Bound]:
         is_upper = timing.left == component
         bounds.append(Bound(variable, timing.bound if is_upper else -timing.bound, not is_upper))
     return bounds
+
+
+def _excluded_ticks(shape: Shape, layout: Layout, number: int) -> Iterator[tuple[Bound, ...]]:
+    """Ticks that `!=` forbids to each member of a Kleene set, as regions of one tick."""
+    component = shape.blocks[number].components[0]
+    for timing in shape.timings:
+        if timing.not_equal and component in (timing.left, timing.right):
+            other = timing.right if timing.left == component else timing.left
+            constant = timing.bound if timing.left == component else -timing.bound
+            (variable,) = _variables(shape, layout, other)
+            yield Bound(variable, constant, True), Bound(variable, constant, False)
 
 
 def _outside(shape: Shape, layout: Layout, rivals: list[Rivals], kinds: _RegionKinds) -> Iterator[_Entries]:

@@ -115,7 +115,7 @@ def shape_of(plan: Plan, alternative: Alternative) -> Shape:
     Raises
     ------
     UnsupportedQueryError
-        If a timing constraint ties two Kleene groups, or says <> of one.
+        If a timing constraint ties two Kleene groups, or says <> of one and of a negated component.
     """
     components = alternative.components
     timings = tuple(each for each in alternative.timings if not _negated_side(alternative, each))
@@ -161,8 +161,11 @@ def _refuse_tied_groups(shape: Shape) -> None:
     for timing in shape.alternative.timings:
         sides = [components[side] for side in (timing.left, timing.right) if side is not None]
         groups = [side for side in sides if side.kleene]
-        if groups and timing.not_equal:
-            raise UnsupportedQueryError(f"<> between times of the Kleene group {groups[0].variable}")
+        if groups and timing.not_equal and any(side.negated for side in sides):
+            raise UnsupportedQueryError(
+                f"<> between the times of a negated component and of the group {groups[0].variable}; "
+                "--engine worlds runs it"
+            )
         if len(groups) == 2:
             names = " and ".join(side.variable for side in sides)
             raise UnsupportedQueryError(f"a timing constraint between {names}: one of them must be one event")
