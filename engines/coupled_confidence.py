@@ -148,7 +148,9 @@ def _working_space(masses: Masses, problems: Problems) -> tuple[Any, ...]:
     buckets = np.diff(masses.starts)
     up_to = np.concatenate([[0], np.cumsum(buckets[problems.factor_event])])[problems.factor_offsets]
     bound_count = np.diff(problems.bound_offsets[problems.region_offsets[problems.factor_offsets]])
-    cuts = int((2 * (buckets[problems.event].sum(axis=1) + np.diff(up_to)) + bound_count).max()) + 2
+    cuts = (
+        int((2 * (buckets[problems.event].sum(axis=1) + np.diff(up_to)) + bound_count).max()) + 2 + 2 * levels
+    )
     factors = int(np.diff(problems.factor_offsets).max())
     gaps = int(np.diff(problems.region_offsets).max(initial=0)) + 1
     points = problems.structure.breakpoints
@@ -396,6 +398,11 @@ def _prepare(own, others, regions, bounds, starts, ends, cuts, decided_at, count
             cuts[count] = ends[b, 0]
             cuts[count + 1] = ends[b, 1] + 1
             count += 2
+    for i in range(len(own)):
+        # A timing constraint with a constant ends an interval where no mass does.
+        cuts[count] = own[i, 1]
+        cuts[count + 1] = own[i, 2] + 1
+        count += 2
     for i in range(len(others)):
         decided_at[i] = 0
         for r in range(others[i, 1], others[i, 2]):
