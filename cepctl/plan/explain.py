@@ -63,16 +63,19 @@ def to_text(plan: Plan, counts: Counts = None, order: OrderName = "auto") -> str
 def confidence_method(plan: Plan, alternative: Alternative) -> str:
     """How the confidence of the matches of one reading is computed."""
     events = [alternative.components[i] for i in alternative.positive]
-    absences = len(events) < len(alternative.components)
-    rivals = plan.strategy is not Strategy.SKIP_TILL_ANY_MATCH
-    coupled = bool(alternative.timings) or any(len(block) > 1 for block in alternative.blocks)
-    if coupled:
-        return "sum over the cells of the coupled events: exact while they are few, else refused"
-    if absences or rivals:
-        what = "events that must be absent" if absences else "rival events"
-        return f"exact sum over pairs of cells with the chance that {what} stay out of each gap"
+    reasons = []
+    if len(events) < len(alternative.components):
+        reasons.append("absent events")
+    if plan.strategy is not Strategy.SKIP_TILL_ANY_MATCH:
+        reasons.append("rivals")
     if any(each.kleene and not each.ordered for each in events):
-        return "closed form over cells of time, with the members of a group free among themselves"
+        reasons.append("group members")
+    if any(len(block) > 1 for block in alternative.blocks):
+        reasons.append("unordered events")
+    if alternative.timings:
+        reasons.append("timing constraints")
+    if reasons:
+        return f"exact nested sums over cells of time, because of {', '.join(reasons)}"
     window = "" if plan.window is None else " shifted by the window"
     return f"closed form: a sum over cells of time{window}, whatever the width of the intervals"
 
