@@ -214,8 +214,8 @@ def test_all_problems_come_at_once() -> None:
 def test_a_type_that_no_event_has_is_a_warning() -> None:
     plan = plan_of("SEQ(TaskStrat a, CPU|GPU b, TaskFinish c)")
     assert plan.warnings == (
-        "line 1, column 13: no event has the type 'TaskStrat'; the nearest types are TaskStart",
-        "line 1, column 26: no event has the type 'GPU'; the nearest types are CPU",
+        "line 1, column 13: no event has the type 'TaskStrat'; the nearest type is TaskStart",
+        "line 1, column 26: no event has the type 'GPU'; the nearest type is CPU",
     )
 
 
