@@ -26,7 +26,6 @@ from tests.random_patterns import ANY, NEXT, PARTITION, STRICT, Level
 from tests.strategies import (
     Case,
     cases,
-    chain_cases,
     next_match_cases,
 )
 
@@ -203,14 +202,13 @@ def named(value: Any) -> str | None:
     return value.holds.__name__ if isinstance(value, Property) else None
 
 
+ENGINES: dict[str, Engine] = {"worlds": match_table, "event": match_events}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("each", PROPERTIES, ids=named)
-def test_invariance_of_the_judge(each: Property) -> None:
-    check(each.cases, lambda case: each.holds(match_table, case))
-
-
-@pytest.mark.parametrize("each", [p for p in PROPERTIES if p.mutant is not _any_match], ids=named)
-def test_invariance_of_the_event_engine_on_chains(each: Property) -> None:
-    check(chain_cases(), lambda case: each.holds(match_events, case))
+def test_invariance(engine: str, each: Property) -> None:
+    check(each.cases, lambda case: each.holds(ENGINES[engine], case))
 
 
 @pytest.mark.parametrize("each", PROPERTIES, ids=named)
