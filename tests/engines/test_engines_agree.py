@@ -6,13 +6,16 @@ Run with CEPCTL_EXAMPLES=500 for more cases than in everyday runs, or `-m slow` 
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import pytest
 from hypothesis import assume
 
+from cepctl.engines.alternative import MatchOptions
 from cepctl.engines.match import match_events
 from cepctl.engines.worlds import match_table
 from cepctl.errors import UnsupportedQueryError
+from cepctl.plan.evaluation_order import ORDERS, OrderName
 from tests.engines.agreement import EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
 from tests.plans import Event, plan_of
 from tests.random_patterns import NEXT, PARTITION, STRICT
@@ -103,6 +106,17 @@ def test_the_event_engine_refuses_by_name_what_it_does_not_run(query: str) -> No
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_event_engine_agrees_with_the_judge(level: str) -> None:
     check(LEVELS[level], event_engine_agrees, EXAMPLES)
+
+
+@pytest.mark.parametrize("order", [order for order in ORDERS if order != "auto"])
+def test_every_order_of_evaluation_gives_the_same_rows(order: OrderName) -> None:
+    def agrees(case: Case) -> None:
+        plan = plan_of(case.query)
+        counts = dict(Counter(case.table.column("event_type").to_pylist()))
+        options = MatchOptions(order, counts)
+        assert_same_rows(match_events(plan, case.table), match_events(plan, case.table, options))
+
+    check(chain_cases() | negation_cases() | and_cases() | kleene_cases(), agrees, EXAMPLES // 2)
 
 
 @pytest.mark.slow
