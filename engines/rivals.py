@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.engines.bindings import Bound, Group
+from cepctl.engines.bindings import Bound, Group, take
 from cepctl.engines.constraints import UNBOUNDED
 from cepctl.engines.events import Events
+from cepctl.engines.group_predicates import group_link_holds
 from cepctl.engines.interval_join import interval_index, overlapping
 from cepctl.engines.join_keys import join_key, partition_codes
 from cepctl.engines.masses import Masses
@@ -201,9 +202,16 @@ def _links_hold(
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Whether the events fit, given what the match binds before; each member of a group must agree."""
     holds = np.ones(len(row), dtype=bool)
+    negated = shape.alternative.components[component].negated
     for link in shape.alternative.links:
-        if link.decides == component and link.scope is Scope.EVENT:
+        if link.decides != component:
+            continue
+        if link.scope is Scope.EVENT:
             holds &= link_holds_for_pairs(shape, events, link, component, bound, row, event)
+        elif negated:
+            own: dict[int, Bound] = {component: event}
+            read = {i: take(bound[i], row) for i in link.components if i != component}
+            holds &= group_link_holds(events, shape.alternative, link, own | read)
     return holds
 
 

@@ -19,9 +19,12 @@ def spark() -> Iterator[SparkSession]:
 
     local[2]     two tasks at a time, so that an order which only one worker keeps shows
     partitions   2 instead of 200: nothing here is large, and empty tasks cost most of the time
+    PYTHONPATH   workers do not import from the working directory, but have to find what tests define
     """
     from cepctl.session import spark_session
 
+    root = str(Path(__file__).parents[1])
+    os.environ["PYTHONPATH"] = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
     with spark_session("local[2]", [("spark.sql.shuffle.partitions", "2")]) as session:
         yield session
 

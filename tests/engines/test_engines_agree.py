@@ -72,6 +72,10 @@ FOUND_BEFORE = {
         "PATTERN OR(SEQ(A a, A b), AND(A a2, A b2)) RETURN a.x, a2.x",
         (Event("e0", "A", 0, 2, x=1), Event("e1", "A", 0, 1, x=2)),
     ),
+    "an aggregate decides whether a negated event fits": Case(
+        "PATTERN SEQ(!N n, A+ a[]) WHERE avg(a[].x) >= n.x WITHIN 5 ticks",
+        (Event("a", "A", 2, 3, x=1), Event("n", "N", 1, 2, x=2), Event("m", "N", 0, 3, x=1)),
+    ),
     "a group under contiguity mixes keys": Case(
         "PATTERN SEQ(A+ a[]) WHERE [k] STRATEGY strict_contiguity",
         (Event("e0", "A", 0, 1, k="p"), Event("e1", "A", 0, 1, k="q")),
