@@ -21,6 +21,7 @@ from typing import Literal, TypeAlias
 from cepctl.errors import UnsupportedQueryError
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Alternative, Plan, Timing
+from cepctl.plan.support import tied_groups
 
 Role: TypeAlias = Literal["first", "last", "only"]
 
@@ -134,7 +135,8 @@ def shape_of(plan: Plan, alternative: Alternative) -> Shape:
         blocks.append(Block(block, kind))
         gaps.append([])
     shape = Shape(alternative, plan.window, tuple(blocks), (), timings)
-    _refuse_tied_groups(shape)
+    if lacking := tied_groups(alternative):
+        raise UnsupportedQueryError(f"the event engine does not run {', '.join(lacking)}")
     rules = [_negation(shape, n, gap) for gap, negated in enumerate(gaps) for n in negated]
     if plan.strategy is Strategy.SKIP_TILL_NEXT_MATCH:
         rules += _next_match(shape)
@@ -154,21 +156,6 @@ def point_of(shape: Shape, component: int) -> Point:
 def _negated_side(alternative: Alternative, timing: Timing) -> bool:
     sides = [side for side in (timing.left, timing.right) if side is not None]
     return any(alternative.components[side].negated for side in sides)
-
-
-def _refuse_tied_groups(shape: Shape) -> None:
-    components = shape.alternative.components
-    for timing in shape.alternative.timings:
-        sides = [components[side] for side in (timing.left, timing.right) if side is not None]
-        groups = [side for side in sides if side.kleene]
-        if groups and timing.not_equal and any(side.negated for side in sides):
-            raise UnsupportedQueryError(
-                f"<> between the times of a negated component and of the group {groups[0].variable}; "
-                "--engine worlds runs it"
-            )
-        if len(groups) == 2:
-            names = " and ".join(side.variable for side in sides)
-            raise UnsupportedQueryError(f"a timing constraint between {names}: one of them must be one event")
 
 
 def _after(block: int, role: Role = "last") -> RegionEnd:
