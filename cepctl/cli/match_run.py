@@ -1,0 +1,98 @@
+"""How a plan is run: by which engine, by which runner, and which of its matches are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cepctl.cli.options import Conf
+from cepctl.errors import UsageError
+from cepctl.plan.support import Engine
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cepctl.dataset import EventInputs
+    from cepctl.engines.alternative import MatchOptions
+    from cepctl.plan.plan import Plan
+
+
+@dataclass(frozen=True)
+class Execution:
+    """Which engine runs a plan, and where; changes no row."""
+
+    engine: Engine
+    runner: str
+    master: str
+    conf: Conf
+    verbose: bool
+
+
+def run_plan(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution) -> pa.Table:
+    """The matches of a plan, in their one order.
+
+    Raises
+    ------
+    UnsupportedQueryError
+        If the engine does not run the plan.
+    QueryTooLargeError
+        If there are too many matches, or one is too large to be measured.
+    """
+    from cepctl.plan.support import require_engine
+
+    require_engine(plan, how.engine)
+    if how.engine == "worlds":
+        return _run_worlds(plan, inputs)
+    if how.runner == "spark":
+        return _run_spark(plan, inputs, wanted, how)
+    from cepctl.engines import local
+
+    return local.run(plan, inputs.read(plan.attributes, _types_read(plan)), wanted)
+
+
+def _run_worlds(plan: Plan, inputs: EventInputs) -> pa.Table:
+    from cepctl.engines.results import ordered
+    from cepctl.engines.worlds import match_table
+
+    return ordered(match_table(plan, inputs.read(plan.attributes, _types_read(plan))))
+
+
+def _run_spark(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution) -> pa.Table:
+    from cepctl.engines import spark
+    from cepctl.session import spark_session
+
+    sources = [spark.Source(*parts) for parts in inputs.spark_parts(plan.attributes)]
+    with spark_session(how.master, how.conf, verbose=how.verbose) as session:
+        return spark.run(plan, sources, session, wanted)
+
+
+def _types_read(plan: Plan) -> set[str] | None:
+    """Event types that can matter to a plan; None for all."""
+    from cepctl.language.ast import Strategy
+
+    components = [each for alternative in plan.alternatives for each in alternative.components]
+    contiguous = plan.strategy in (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY)
+    if contiguous or not all(component.event_types for component in components):
+        return None
+    return {name for component in components for name in component.event_types}
+
+
+def starting_between(matches: pa.Table, plan: Plan, since: str | None, until: str | None) -> pa.Table:
+    """Keep the matches whose `start` lies between two instants, both included."""
+    import pyarrow.compute as pc
+
+    from cepctl.io.times import parse_time
+
+    for text, option, compare, rounding in (
+        (since, "--since", pc.greater_equal, plan.time_unit.microseconds - 1),
+        (until, "--until", pc.less_equal, 0),
+    ):
+        if text is None:
+            continue
+        instant = parse_time(text, None)
+        if instant is None:
+            raise UsageError(f"{option}: '{text}' is no ISO 8601 time, such as 2026-03-03T09:00:00Z")
+        # A tick that begins before `since` is not later than it.
+        tick = (instant.micros + rounding) // plan.time_unit.microseconds
+        matches = matches.filter(compare(matches.column("start"), tick))
+    return matches

@@ -1,0 +1,78 @@
+"""Where rows go and in which form: standard output, or a file that appears whole."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from cepctl.errors import JobError, UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def row_form(wanted: str | None, output: str | None) -> str:
+    """The form of the rows; also looks whether `output` can be written, before any work is done."""
+    if output is None:
+        return wanted or ("table" if sys.stdout.isatty() else "csv")
+    path = Path(output)
+    if path.is_dir():
+        raise UsageError(f"cannot write {output}: it is a directory")
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"cannot write {output}: there is no directory {path.parent}")
+    return wanted or {".jsonl": "jsonl", ".parquet": "parquet"}.get(path.suffix.lower(), "csv")
+
+
+def write_rows(rows: pa.Table, form: str, output: str | None, *, quiet: bool) -> None:
+    """Write rows to standard output, or to a file that appears whole."""
+    from cepctl.io.match_rows import RowFormat, encoded_rows
+
+    if form == "table" and output is None:
+        from cepctl.render.matches import print_matches
+
+        print_matches(rows)
+        return
+    if form == "table":
+        pieces: Iterable[bytes] = [_table_text(rows).encode()]
+    else:
+        header = not (quiet and rows.num_rows == 0)
+        pieces = encoded_rows(rows, cast(RowFormat, form), header=header)
+    if output is not None:
+        _write_whole(output, pieces)
+        return
+    for piece in pieces:
+        sys.stdout.buffer.write(piece)
+    sys.stdout.buffer.flush()
+
+
+def _table_text(rows: pa.Table) -> str:
+    from cepctl.render.matches import print_matches
+
+    held = io.StringIO()
+    print_matches(rows, held)
+    return held.getvalue()
+
+
+def _write_whole(output: str, pieces: Iterable[bytes]) -> None:
+    path = Path(output)
+    aside: str | None = None
+    try:
+        handle, aside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
+        with os.fdopen(handle, "wb") as stream:
+            for piece in pieces:
+                stream.write(piece)
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(aside).chmod(0o666 & ~mask)
+        Path(aside).replace(path)
+    except BaseException as problem:
+        if aside is not None:
+            Path(aside).unlink(missing_ok=True)
+        if isinstance(problem, OSError):
+            raise JobError(f"cannot write {output}: {problem.strerror}") from None
+        raise
