@@ -33,7 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ingest": {"errors", "schema", "language", "plan", "io", "uncertainty", "session"},
     "dataset": {"errors", "schema", "language", "plan", "io", "uncertainty", "ingest"},
     "inspection": {"schema", "dataset"},
-    "render": {"errors", "schema", "language", "plan", "inspection"},
+    "render": {"errors", "schema", "language", "plan", "io", "ingest", "inspection"},
 }
 TOP = {"cli", "__main__"}  # may import every part
 SPARK_MODULES = re.compile(r"cepctl\.(session|ingest(\..+)?|engines\.spark\w*)")  # may import PySpark

@@ -21,6 +21,7 @@ from cepctl.errors import CepctlError
 COMMANDS: dict[str, str] = {
     "ingest": "Turn logs into a dataset of Parquet events.",
     "assign": "Assign the uncertainty intervals of a dataset anew.",
+    "formats": "List the formats of logs that can be read, and what each yields.",
     "inspect": "Show types, attributes, counts, span and granularity of events.",
     "match": "Run a query and print its probable matches.",
     "explain": "Show how a query would run; runs nothing.",
