@@ -26,7 +26,7 @@ from cepctl.ingest.kinds import Kind, converted, unified
 from cepctl.ingest.stored import StoredDataset, stored_dataset
 from cepctl.io.rescaling import rescaled
 from cepctl.plan.plan import EventSchema
-from cepctl.schema import FIXED_COLUMNS, PMF_TYPE, TimeUnit
+from cepctl.schema import END_TIME, FIXED_COLUMNS, PMF_TYPE, TimeUnit
 
 _KINDS = {pa.bool_(): Kind.BOOL, pa.int64(): Kind.INT, pa.float64(): Kind.FLOAT, pa.string(): Kind.STRING}
 
@@ -163,7 +163,7 @@ def _common_schema(datasets: Sequence[StoredDataset]) -> EventSchema:
     for dataset in datasets:
         counts.update(dataset.type_counts)
         for column in dataset.schema:
-            if column.name not in FIXED_COLUMNS:
+            if column.name not in FIXED_COLUMNS and column.name != END_TIME:
                 kinds.setdefault(column.name, set()).add(_KINDS[column.type])
     units = [dataset.time_unit for dataset in datasets]
     attributes = {name: _arrow_type(unified(kinds[name])) for name in sorted(kinds)}

@@ -28,6 +28,8 @@ FIXED_COLUMNS: dict[str, pa.DataType] = {
     "pmf": PMF_TYPE,
     "time": TIME_TYPE,
 }
+# The time of an interval event's end as the log gave it; only in datasets where some event has one.
+END_TIME = "end_time"
 ATTRIBUTE_PREFIX = "attr:"
 
 # Keys of the Parquet file metadata (values UTF-8 text; counts as a JSON object).

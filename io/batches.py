@@ -19,13 +19,23 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from cepctl.io.reading import RAW_COLUMNS, ReadOptions
+from cepctl.io.reading import END_COLUMNS, RAW_COLUMNS, ReadOptions
 from cepctl.schema import ATTRIBUTE_PREFIX, FIXED_COLUMNS, TICK_MAX, TICK_MIN
 
 Value = bool | int | float | str | None
 
 BATCH_EVENTS = 50_000
-_TAKEN = RAW_COLUMNS.keys() | FIXED_COLUMNS.keys()
+_TAKEN = RAW_COLUMNS.keys() | END_COLUMNS.keys() | FIXED_COLUMNS.keys()
+
+
+@dataclass(frozen=True)
+class End:
+    """When an interval event ended: microseconds since the epoch, then as for its start."""
+
+    micros: int
+    zone_seconds: int = 0
+    before: int = 0
+    after: int = 0
 
 
 @dataclass
@@ -40,6 +50,7 @@ class EventBatches:
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
     _numbered: int = 0
     _fixed: list[tuple[Value, ...]] = field(default_factory=list)
+    _ends: list[End | None] = field(default_factory=list)
     _attributes: list[Mapping[str, Value]] = field(default_factory=list)
     _type_names: dict[str, str] = field(init=False)
 
@@ -63,11 +74,16 @@ class EventBatches:
         zone_seconds: int = 0,
         before: int = 0,
         after: int = 0,
+        end: End | None = None,
     ) -> None:
-        """Append one event at `micros` since the epoch (None: unusable), renamed as the user asked."""
+        """Append one event at `micros` since the epoch (None: unusable), renamed as the user asked.
+
+        With an `end` it is an interval event, and `micros` its start.
+        """
         self._numbered += 1
         name = self._type_names.get(event_type, event_type)
         self._fixed.append((self._numbered, None, name, micros, zone_seconds, before, after))
+        self._ends.append(end)
         self._attributes.append(attributes)
 
     def take(self) -> pa.RecordBatch:
@@ -77,14 +93,24 @@ class EventBatches:
             name: pa.array(values, type)
             for (name, type), values in zip(RAW_COLUMNS.items(), fixed, strict=True)
         }
+        if any(self._ends):
+            columns |= _end_columns(self._ends)
         names = dict.fromkeys(name for row in self._attributes for name in row)
         for name in names:
             values = [row.get(name) for row in self._attributes]
             columns[column_name(name)] = (
                 pa.array(values, self.types[name]) if name in self.types else natural_array(values)
             )
-        self._fixed, self._attributes = [], []
+        self._fixed, self._ends, self._attributes = [], [], []
         return pa.RecordBatch.from_pydict(columns)
+
+
+def _end_columns(ends: Sequence[End | None]) -> dict[str, pa.Array]:
+    parts = ("micros", "zone_seconds", "before", "after")
+    return {
+        name: pa.array([None if end is None else getattr(end, part) for end in ends], type)
+        for (name, type), part in zip(END_COLUMNS.items(), parts, strict=True)
+    }
 
 
 def column_name(attribute: str) -> str:

@@ -1,7 +1,7 @@
 """From the columns of a plain event file to a batch of raw events: times, intervals, histograms.
 
 A plain file names its columns as the event table does.  `lower`, `upper`, `end_lower` and `end_upper`
-hold ticks when they are integers and ISO 8601 otherwise; `time` may be either, too; `pmf` is
+hold ticks when they are integers and ISO 8601 otherwise; `time` and `end_time` may be either, too; `pmf` is
 `lo:hi:p|lo:hi:p` in ticks.  A row that gives no usable interval is rejected with its line.
 """
 
@@ -19,9 +19,9 @@ from cepctl.io.batches import column_name
 from cepctl.io.plain_histograms import Flags, Numbers, histograms, spanned_by
 from cepctl.io.plain_times import parse_times
 from cepctl.io.reading import ReadOptions, ReadReport, Reject
-from cepctl.schema import PMF_TYPE, TIME_TYPE
+from cepctl.schema import END_TIME, PMF_TYPE, TIME_TYPE
 
-RESERVED = ("event_id", "event_type", "lower", "upper", "end_lower", "end_upper", "pmf", "time")
+RESERVED = ("event_id", "event_type", "lower", "upper", "end_lower", "end_upper", "pmf", "time", END_TIME)
 _INTEGER = r"^\s*[+-]?\d{1,19}\s*$"
 _SHOWN = 200
 
@@ -81,6 +81,10 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
     _mark(causes, has_lower ^ has_upper, "lower without upper, or one of them unreadable")
     _mark(causes, given & (lower > upper), "lower is after upper")
     _mark(causes, ~given & ~instants.known, "no time")
+    end_times = _instants(rows.columns.get(END_TIME), count, read)
+    if END_TIME in rows.columns:
+        unreadable = ~end_times.known & ~_blank(rows.columns[END_TIME])
+        _mark(causes, unreadable, "end_time is no time")
     ends = {name: _ticks(rows.columns[name], count, read) for name in _ends(rows)}
     if len(ends) == 2:
         (first, has_first), (last, has_last) = ends["end_lower"], ends["end_upper"]
@@ -102,6 +106,12 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
     }
     for name, (ticks, known) in ends.items():
         columns[name] = pa.array(ticks, mask=~known)
+    if END_TIME in rows.columns:
+        columns[END_TIME] = pa.array(end_times.microseconds, mask=~end_times.known).cast(TIME_TYPE)
+        columns["end_after"] = pa.array(end_times.after, mask=~end_times.known)
+        if "zone_seconds" not in rows.columns:
+            zones = pa.array(end_times.zone_seconds, pa.int32(), mask=~end_times.known)
+            columns["end_zone_seconds"] = zones
     for name, column in rows.columns.items():
         if name not in RESERVED and name != "zone_seconds":
             columns[name] = column

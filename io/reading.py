@@ -12,7 +12,10 @@ per attribute that occurs in it, in its natural type (int64, float64, string, bo
     zone_seconds   offset from UTC of the zone in which it was written; 0 for epoch times
     before, after  default uncertainty of this format around `time`, in microseconds
 
-Readers for input that brings its own intervals add `lower`, `upper` (and `pmf`) columns.
+Readers for input that brings its own intervals add `lower`, `upper` (and `pmf`) columns.  Readers of
+interval events add `end_time`, the time of the end as the log gave it, null where an event has none,
+and where zone or default uncertainty of the end differ from those of the start also
+`end_zone_seconds`, `end_before` and `end_after`; the rule that fits an event is applied to both.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from typing import IO, Protocol
 
 import pyarrow as pa
 
-from cepctl.schema import MILLISECOND, TIME_TYPE, TimeUnit
+from cepctl.schema import END_TIME, MILLISECOND, TIME_TYPE, TimeUnit
 
 RAW_COLUMNS: dict[str, pa.DataType] = {
     "number": pa.int64(),
@@ -34,6 +37,12 @@ RAW_COLUMNS: dict[str, pa.DataType] = {
     "zone_seconds": pa.int32(),
     "before": pa.int64(),
     "after": pa.int64(),
+}
+END_COLUMNS: dict[str, pa.DataType] = {
+    END_TIME: TIME_TYPE,
+    "end_zone_seconds": pa.int32(),
+    "end_before": pa.int64(),
+    "end_after": pa.int64(),
 }
 
 
@@ -63,13 +72,17 @@ class ReadOptions:
 
     `time_zone` is an IANA name for times written without a zone; `type_names` renames event
     types; `drop_domain` shortens host names to their first label; `time_unit` is the length of the
-    ticks that input which brings its own intervals is counted in.
+    ticks that input which brings its own intervals is counted in; `intervals` asks for what lasts
+    (tasks, attempts, jobs, activities) as interval events; `epoch` is the instant, in microseconds
+    since 1970, that logs with relative times count from.
     """
 
     time_zone: str | None = None
     type_names: tuple[tuple[str, str], ...] = ()
     drop_domain: bool = False
     time_unit: TimeUnit = MILLISECOND
+    intervals: bool = False
+    epoch: int | None = None
 
 
 class Reader(Protocol):

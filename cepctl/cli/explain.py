@@ -41,6 +41,8 @@ def command(
     tz: str | None,
     renames: Conf,
     drop_domain: bool,
+    intervals: bool,
+    epoch: str | None,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -69,6 +71,8 @@ def command(
             tz=tz,
             renames=renames,
             drop_domain=drop_domain,
+            intervals=intervals,
+            epoch=epoch,
         )
         with open_events(events, options) as inputs:
             if inputs.summary is not None:

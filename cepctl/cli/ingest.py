@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cepctl.cli.options import Conf, raw_input_options, reject_options, runner_options, verbosity_options
+from cepctl.errors import UsageError
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ def command(
     tz: str | None,
     renames: Conf,
     drop_domain: bool,
+    intervals: bool,
+    epoch: str | None,
     overwrite: bool,
     rejects: str | None,
     max_errors: int | None,
@@ -52,6 +55,8 @@ def command(
         tz=tz,
         renames=renames,
         drop_domain=drop_domain,
+        intervals=intervals,
+        epoch=epoch,
         overwrite=overwrite,
         rejects=rejects,
         max_errors=max_errors,
@@ -68,6 +73,8 @@ def ingest_options(
     tz: str | None = None,
     renames: Conf = (),
     drop_domain: bool = False,
+    intervals: bool = False,
+    epoch: str | None = None,
     overwrite: bool = False,
     rejects: str | None = None,
     max_errors: int | None = None,
@@ -79,12 +86,30 @@ def ingest_options(
 
     return IngestOptions(
         input_format=input_format,
-        read=ReadOptions(time_zone=tz, type_names=renames, drop_domain=drop_domain),
+        read=ReadOptions(
+            time_zone=tz,
+            type_names=renames,
+            drop_domain=drop_domain,
+            intervals=intervals,
+            epoch=_instant(epoch, tz),
+        ),
         model=load_model(uncertainty) if uncertainty is not None else UncertaintyModel(),
         max_errors=max_errors,
         rejects=rejects,
         overwrite=overwrite,
     )
+
+
+def _instant(text: str | None, tz: str | None) -> int | None:
+    """A time of the command line in microseconds since 1970; without a zone it is in `tz`, else UTC."""
+    from cepctl.io.times import named_zone, parse_time
+
+    if text is None:
+        return None
+    time = parse_time(text, named_zone(tz))
+    if time is None:
+        raise UsageError(f"--epoch '{text}' is no time; write it as 2024-05-01T12:00:00Z")
+    return time.micros
 
 
 def report(summary: IngestSummary, output: str, *, quiet: bool) -> None:

@@ -19,6 +19,8 @@ def command(
     tz: str | None,
     renames: Conf,
     drop_domain: bool,
+    intervals: bool,
+    epoch: str | None,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -31,7 +33,13 @@ def command(
     from cepctl.render.inspection import print_inspection
 
     options = ingest_options(
-        input_format=input_format, uncertainty=uncertainty, tz=tz, renames=renames, drop_domain=drop_domain
+        input_format=input_format,
+        uncertainty=uncertainty,
+        tz=tz,
+        renames=renames,
+        drop_domain=drop_domain,
+        intervals=intervals,
+        epoch=epoch,
     )
     with open_events(events, options) as inputs:
         if inputs.summary is not None:

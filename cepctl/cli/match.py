@@ -96,6 +96,8 @@ def command(
     tz: str | None,
     renames: Conf,
     drop_domain: bool,
+    intervals: bool,
+    epoch: str | None,
     runner: str,
     master: str,
     conf: Conf,
@@ -119,7 +121,13 @@ def command(
     if not events:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
     options = ingest_options(
-        input_format=input_format, uncertainty=uncertainty, tz=tz, renames=renames, drop_domain=drop_domain
+        input_format=input_format,
+        uncertainty=uncertainty,
+        tz=tz,
+        renames=renames,
+        drop_domain=drop_domain,
+        intervals=intervals,
+        epoch=epoch,
     )
     how = Execution(engine, runner, master, conf, verbose)
     with open_events(events, options) as inputs:

@@ -62,8 +62,9 @@ def runner_options(command: Command) -> Command:
 
 
 def raw_input_options(format_option: str) -> Callable[[Command], Command]:
-    """How raw logs are read: parameters input_format, uncertainty, tz, renames, drop_domain.
+    """How raw logs are read.
 
+    Parameters input_format, uncertainty, tz, renames, drop_domain, intervals (bool), epoch (str or None).
     `format_option` is the spelling of the option that names the format: `match` keeps `--format`
     for its output and says `--input-format`.
     """
@@ -97,6 +98,16 @@ def raw_input_options(format_option: str) -> Callable[[Command], Command]:
                     help="Rename an event type, such as cpu_user=CPU; may be given several times.",
                 ),
                 click.option("--drop-domain", is_flag=True, help="Shorten host names to their first label."),
+                click.option(
+                    "--intervals",
+                    is_flag=True,
+                    help="Give what lasts (tasks, attempts, jobs, activities) as interval events, too.",
+                ),
+                click.option(
+                    "--epoch",
+                    metavar="TIME",
+                    help="Instant (ISO 8601) that logs with relative times count from.  [default: 1970]",
+                ),
             ],
         )
 

@@ -15,16 +15,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.ingest.kinds import ARROW_TYPES, Kind, kinds_of, simple, unified
-from cepctl.io.reading import RAW_COLUMNS
-from cepctl.schema import ATTRIBUTE_PREFIX, FIXED_COLUMNS
+from cepctl.io.reading import END_COLUMNS, RAW_COLUMNS
+from cepctl.schema import ATTRIBUTE_PREFIX, END_TIME, FIXED_COLUMNS, TIME_TYPE
 
 RAW_PREFIX = "cepctl.raw."
 RAW_NUMBER = RAW_PREFIX + "number"
 RAW_ZONE = RAW_PREFIX + "zone_seconds"
 RAW_BEFORE = RAW_PREFIX + "before"
 RAW_AFTER = RAW_PREFIX + "after"
+RAW_END_TIME = RAW_PREFIX + END_TIME
+RAW_END_ZONE = RAW_PREFIX + "end_zone_seconds"
+RAW_END_BEFORE = RAW_PREFIX + "end_before"
+RAW_END_AFTER = RAW_PREFIX + "end_after"
 ZONE_ATTRIBUTE = "zone_seconds"
 _RAW_ONLY = RAW_COLUMNS.keys() - FIXED_COLUMNS.keys()
+_NO_COLUMNS_OF_EVENTS = (_RAW_ONLY | END_COLUMNS.keys()) - {ZONE_ATTRIBUTE, END_TIME}
 
 SORT_KEYS = [("lower", "ascending"), ("event_id", "ascending")]
 
@@ -45,6 +50,7 @@ class Chunk:
     rows: int
     attributes: Mapping[str, AttributeFacts]
     zoned: bool
+    ended: bool
 
 
 def raw_table(batch: pa.RecordBatch, name: str) -> pa.Table:
@@ -63,9 +69,10 @@ def raw_table(batch: pa.RecordBatch, name: str) -> pa.Table:
     columns["source"] = pc.coalesce(columns["source"], pa.scalar(name))
     for raw in sorted(_RAW_ONLY):
         columns[RAW_PREFIX + raw] = batch.column(raw).cast(pa.int64())
+    columns |= _end_columns(batch)
     fields.extend(pa.field(column, values.type) for column, values in columns.items())
     for field in batch.schema:
-        if field.name not in RAW_COLUMNS and field.name not in FIXED_COLUMNS:
+        if field.name not in RAW_COLUMNS | END_COLUMNS | FIXED_COLUMNS:
             values = simple(pa.chunked_array([batch.column(field.name)])).combine_chunks()
             attribute = _attribute(field.name)
             columns[attribute] = values
@@ -73,10 +80,23 @@ def raw_table(batch: pa.RecordBatch, name: str) -> pa.Table:
     return pa.table(list(columns.values()), schema=pa.schema(fields))
 
 
+def _end_columns(batch: pa.RecordBatch) -> dict[str, pa.Array]:
+    """Ends as readers give them; what they do not say of an end is as for its start."""
+    columns = {RAW_END_TIME: pa.nulls(len(batch), TIME_TYPE)}
+    if END_TIME in batch.schema.names:
+        columns[RAW_END_TIME] = batch.column(END_TIME).cast(TIME_TYPE)
+    for start in ("zone_seconds", "before", "after"):
+        values = batch.column(start).cast(pa.int64())
+        if f"end_{start}" in batch.schema.names:
+            values = pc.coalesce(batch.column(f"end_{start}").cast(pa.int64()), values)
+        columns[f"{RAW_PREFIX}end_{start}"] = values
+    return columns
+
+
 def _attribute(column: str) -> str:
     """Readers also prefix what collides with a raw column; in the event table it does not."""
     bare = column.removeprefix(ATTRIBUTE_PREFIX)
-    return bare if bare in _RAW_ONLY and bare != ZONE_ATTRIBUTE else column
+    return bare if bare in _NO_COLUMNS_OF_EVENTS else column
 
 
 def is_attribute(column: str) -> bool:
@@ -135,3 +155,9 @@ def sorted_events(table: pa.Table) -> pa.Table:
 def is_zoned(table: pa.Table) -> bool:
     """Whether some time was written in a zone other than UTC."""
     return bool(np.any(table.column(RAW_ZONE).to_numpy() != 0))
+
+
+def has_ends(table: pa.Table) -> bool:
+    """Whether some event is an interval event whose end the log gave."""
+    column = table.column(RAW_END_TIME)
+    return bool(column.null_count < len(column))

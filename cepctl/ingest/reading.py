@@ -19,14 +19,18 @@ from cepctl.errors import UncertaintyModelError
 from cepctl.ingest.chunks import (
     RAW_AFTER,
     RAW_BEFORE,
+    RAW_END_TIME,
+    RAW_END_ZONE,
     RAW_ZONE,
     Chunk,
+    has_ends,
     is_attribute,
     is_zoned,
     joined,
     raw_table,
     sorted_events,
 )
+from cepctl.ingest.ends import end_notes, with_ends
 from cepctl.ingest.kinds import converted, is_inferred, kinds_of, unified
 from cepctl.io.formats import OpenLog, open_log, reader_named, recognised_reader
 from cepctl.io.locations import InputFile, Location
@@ -119,10 +123,12 @@ def _written(
     chunks: list[Chunk] = []
     day_grained = format_name in DAY_GRAINED_FORMATS
     ids_given = False
+    notes: Counter[str] = Counter()
 
     def flush() -> None:
-        table, _ = joined(pending)
-        chunks.append(_write(task, _with_intervals(task, table), len(chunks)))
+        table = _with_intervals(task, joined(pending)[0])
+        notes.update(end_notes(table))
+        chunks.append(_write(task, table, len(chunks)))
         pending.clear()
 
     for batch in batches:
@@ -135,6 +141,7 @@ def _written(
             flush()
     if any(map(len, pending)):
         flush()
+    report.warnings += [note.format(count) for note, count in notes.items() if count]
     if day_grained:
         chunks = [_rewritten(task, chunk, number) for number, chunk in enumerate(chunks)]
     return FileResult(
@@ -158,21 +165,27 @@ def _with_times(table: pa.Table, report: ReadReport, source: str) -> pa.Table:
 
 
 def _at_local_midnight(table: pa.Table) -> bool:
-    times = _microseconds(table)
-    zone = table.column(RAW_ZONE).to_numpy() * 1_000_000
-    return bool(np.all((times + zone) % DAY_MICROSECONDS == 0))
+    ends = table.filter(pc.is_valid(table.column(RAW_END_TIME)))
+    return all(
+        bool(
+            np.all(
+                (_microseconds(rows, time) + rows.column(zone).to_numpy() * 1_000_000) % DAY_MICROSECONDS == 0
+            )
+        )
+        for rows, time, zone in ((table, "time", RAW_ZONE), (ends, RAW_END_TIME, RAW_END_ZONE))
+    )
 
 
-def _microseconds(table: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    times = pc.fill_null(table.column("time").cast(pa.int64()), 0)
+def _microseconds(table: pa.Table, column: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    times = pc.fill_null(table.column(column).cast(pa.int64()), 0)
     return np.asarray(times.to_numpy(), dtype=np.int64)
 
 
 def _with_intervals(task: ReadTask, table: pa.Table, default: Granularity | None = None) -> pa.Table:
-    """Fill lower, upper and pmf by the model, else by the defaults of the reader."""
+    """Fill the intervals of starts and ends, and pmf, by the model, else by the defaults of the reader."""
     lower, upper = (pc.fill_null(table.column(name), 0).to_numpy() for name in ("lower", "upper"))
     times = RawTimes(
-        microseconds=_microseconds(table),
+        microseconds=_microseconds(table, "time"),
         known=pc.is_valid(table.column("time")).to_numpy(),
         zone_seconds=table.column(RAW_ZONE).to_numpy(),
         before=table.column(RAW_BEFORE).to_numpy(),
@@ -183,7 +196,9 @@ def _with_intervals(task: ReadTask, table: pa.Table, default: Granularity | None
         pmf=table.column("pmf").combine_chunks(),
     )
     try:
-        assigned = assign(times, _conditions(task, table), task.model.rules, task.unit, default)
+        conditions = _conditions(task, table)
+        assigned = assign(times, conditions, task.model.rules, task.unit, default)
+        table = with_ends(table, conditions, task.model.rules, task.unit, default)
     except UncertaintyModelError as problem:
         raise UncertaintyModelError(f"{task.model.file}: {problem}") from problem
     for name, values in (("lower", assigned.lower), ("upper", assigned.upper), ("pmf", assigned.pmf)):
@@ -210,7 +225,7 @@ def _write(task: ReadTask, table: pa.Table, number: int) -> Chunk:
     path = f"{directory}/{task.number:06d}-{number:04d}.parquet"
     pq.write_table(table, path, filesystem=filesystem, compression="snappy", row_group_size=50_000)
     _, facts = joined([table])
-    return Chunk(path, len(table), facts, is_zoned(table))
+    return Chunk(path, len(table), facts, is_zoned(table), has_ends(table))
 
 
 def _rewritten(task: ReadTask, chunk: Chunk, number: int) -> Chunk:
@@ -218,6 +233,6 @@ def _rewritten(task: ReadTask, chunk: Chunk, number: int) -> Chunk:
     filesystem, _ = task.scratch.resolve()
     table = pq.read_table(chunk.path, filesystem=filesystem)
     empty = pa.nulls(len(table), pa.int64())
-    for name in ("lower", "upper"):
+    for name in ("lower", "upper", "end_lower", "end_upper"):
         table = table.set_column(table.column_names.index(name), name, empty)
     return _write(task, _with_intervals(task, table, DAY), number)

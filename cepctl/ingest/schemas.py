@@ -21,12 +21,13 @@ class DatasetSchema:
 
     `attributes` gives, in code-point order of the column names, the column, the attribute in the
     chunks and its kind; `overflow` the attributes whose values go to the JSON column `other`;
-    `zoned` whether the offsets of the zones are kept.
+    `zoned` whether the offsets of the zones are kept, `ended` whether the times of ends are.
     """
 
     attributes: tuple[tuple[str, str, Kind], ...]
     overflow: tuple[str, ...] = ()
     zoned: bool = False
+    ended: bool = False
     warnings: tuple[str, ...] = ()
 
 
@@ -52,7 +53,10 @@ def unify(results: Sequence[FileResult]) -> DatasetSchema:
             f"'{OTHER}', as JSON"
         )
     zoned = any(chunk.zoned for result in results for chunk in result.chunks)
-    return DatasetSchema(tuple(sorted(columns)), tuple(overflow), zoned and _free(columns), tuple(warnings))
+    ended = any(chunk.ended for result in results for chunk in result.chunks)
+    return DatasetSchema(
+        tuple(sorted(columns)), tuple(overflow), zoned and _free(columns), ended, tuple(warnings)
+    )
 
 
 def _free(columns: Sequence[tuple[str, str, Kind]]) -> bool:

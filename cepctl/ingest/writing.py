@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from cepctl.ingest.chunks import RAW_ZONE, ZONE_ATTRIBUTE, sorted_events
+from cepctl.ingest.chunks import RAW_END_TIME, RAW_ZONE, ZONE_ATTRIBUTE, sorted_events
 from cepctl.ingest.kinds import ARROW_TYPES, Kind, converted
 from cepctl.ingest.ordering import Slice
 from cepctl.ingest.schemas import OTHER, DatasetSchema
 from cepctl.io.locations import Location
-from cepctl.schema import FIXED_COLUMNS
+from cepctl.schema import END_TIME, FIXED_COLUMNS, TIME_TYPE
 
 ROW_GROUP_EVENTS = 65_536
 
@@ -53,13 +53,14 @@ def write_part(task: PartTask) -> int:
 
 
 def arrow_schema(schema: DatasetSchema) -> pa.Schema:
-    """Fixed columns, then the attributes in code-point order of their names."""
+    """Fixed columns, the time of ends where some event has one, then the attributes by code point."""
     columns = {column: ARROW_TYPES[kind] for column, _, kind in schema.attributes}
     if schema.overflow:
         columns[OTHER] = pa.string()
     if schema.zoned:
         columns[ZONE_ATTRIBUTE] = pa.int64()
-    return pa.schema([*FIXED_COLUMNS.items(), *sorted(columns.items())])
+    ends = [(END_TIME, TIME_TYPE)] if schema.ended else []
+    return pa.schema([*FIXED_COLUMNS.items(), *ends, *sorted(columns.items())])
 
 
 def _rows(one: Slice, filesystem: fs.FileSystem) -> pa.Table:
@@ -86,6 +87,8 @@ def _columns(table: pa.Table, dataset: DatasetSchema, schema: pa.Schema) -> pa.T
     for field in schema:
         if field.name in FIXED_COLUMNS:
             columns.append(table.column(field.name))
+        elif field.name == END_TIME:
+            columns.append(table.column(RAW_END_TIME))
         elif field.name in sources:
             columns.append(_attribute(table, *sources[field.name]))
         elif field.name == OTHER:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from cepctl.io.batches import EventBatches, natural_array
+from cepctl.io.batches import End, EventBatches, natural_array
 from cepctl.io.reading import RAW_COLUMNS, ReadOptions
 
 
@@ -61,3 +61,25 @@ def test_a_format_can_fix_the_type_of_an_attribute_that_a_batch_has_no_value_of(
 
 def test_half_a_surrogate_pair_costs_one_character() -> None:
     assert natural_array(["a\ud800b", None, "ü"]).to_pylist() == ["a?b", None, "ü"]
+
+
+def test_an_event_with_an_end_brings_the_columns_of_ends() -> None:
+    rows = EventBatches(ReadOptions())
+    rows.add("Task", 1, {}, end=End(9, zone_seconds=3600, after=2))
+    rows.add("Boot", 2, {})
+    batch = rows.take()
+    micros = batch.column("end_time").cast(pa.int64()).to_pylist()
+    assert micros == [9, None]
+    assert batch.column("end_zone_seconds").to_pylist() == [3600, None]
+    assert (batch.column("end_before").to_pylist(), batch.column("end_after").to_pylist()) == (
+        [0, None],
+        [2, None],
+    )
+
+
+def test_without_ends_there_are_no_such_columns() -> None:
+    rows = EventBatches(ReadOptions())
+    rows.add("Boot", 2, {"end_time": "an attribute"})
+    batch = rows.take()
+    assert "end_time" not in batch.schema.names
+    assert batch.column("attr:end_time").to_pylist() == ["an attribute"]

@@ -1,0 +1,81 @@
+"""Ends of interval events: the rule that gives a start its interval is applied to the end's own time.
+
+A histogram belongs to the start alone; the mass of an end is uniform over its interval.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.ingest.chunks import RAW_END_AFTER, RAW_END_BEFORE, RAW_END_TIME, RAW_END_ZONE, has_ends
+from cepctl.schema import PMF_TYPE, TimeUnit
+from cepctl.uncertainty.assign import RawTimes, assign
+from cepctl.uncertainty.model import Granularity, Rule
+
+Numbers = npt.NDArray[np.int64]
+
+# Notes for the report, each completed with a number.
+_ENDED_FIRST = "interval events whose end is logged before their start: {:,}"
+_UNIFORM = "interval events whose rule is a histogram, which only the start has; the end is uniform: {:,}"
+
+
+def with_ends(
+    table: pa.Table,
+    conditions: Mapping[str, pa.ChunkedArray],
+    rules: Sequence[Rule],
+    unit: TimeUnit,
+    default: Granularity | None = None,
+) -> pa.Table:
+    """Fill `end_lower` and `end_upper` of the events whose end has a time.
+
+    Parameters
+    ----------
+    table
+        A chunk; an end without a time keeps the interval that it brought.
+    conditions, rules, unit, default
+        As `cepctl.uncertainty.assign.assign` takes them for the starts.
+    """
+    if not has_ends(table):
+        return table
+    rows = pc.is_valid(table.column(RAW_END_TIME))
+    ended = table.filter(rows)
+    count = len(ended)
+    times = RawTimes(
+        microseconds=_numbers(ended, RAW_END_TIME),
+        known=np.ones(count, np.bool_),
+        zone_seconds=_numbers(ended, RAW_END_ZONE),
+        before=_numbers(ended, RAW_END_BEFORE),
+        after=_numbers(ended, RAW_END_AFTER),
+        lower=_numbers(ended, "end_lower"),
+        upper=_numbers(ended, "end_upper"),
+        given=pc.is_valid(ended.column("end_lower")).to_numpy(),
+        pmf=pa.nulls(count, PMF_TYPE),
+    )
+    selected = {name: column.filter(rows) for name, column in conditions.items()}
+    assigned = assign(times, selected, rules, unit, default)
+    for name, ticks in (("end_lower", assigned.lower), ("end_upper", assigned.upper)):
+        column = table.column(name).combine_chunks()
+        filled = pc.replace_with_mask(column, rows.combine_chunks(), pa.array(ticks))
+        table = table.set_column(table.column_names.index(name), table.schema.field(name), filled)
+    return table
+
+
+def end_notes(table: pa.Table) -> Counter[str]:
+    """What is to be said of the ends in a chunk with intervals, with how many events it concerns."""
+    if not has_ends(table):
+        return Counter()
+    ends = table.column(RAW_END_TIME)
+    ended_first = pc.sum(pc.less(ends, table.column("time"))).as_py()
+    uniform = pc.sum(pc.and_(pc.is_valid(ends), pc.is_valid(table.column("pmf")))).as_py()
+    return Counter({_ENDED_FIRST: ended_first or 0, _UNIFORM: uniform or 0})
+
+
+def _numbers(table: pa.Table, column: str) -> Numbers:
+    values = pc.fill_null(table.column(column).cast(pa.int64()), 0)
+    return np.asarray(values.to_numpy(), dtype=np.int64)
