@@ -17,6 +17,7 @@ from pyarrow import fs
 from cepctl.errors import LogFormatError
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+_SHOWN = frozenset({"__SummaryInfo__"})
 _WILDCARD = re.compile(r"[*?\[]")
 
 
@@ -69,7 +70,8 @@ class InputFile:
 def list_inputs(paths: Sequence[str]) -> tuple[InputFile, ...]:
     """All files that PATHs (files, directories, globs) name, each once, in order of their names.
 
-    In directories, names that begin with `_` or `.` are passed over.
+    In directories, names that begin with `_` or `.` are passed over, except gmetad's folders of
+    summaries.
 
     Raises
     ------
@@ -116,7 +118,7 @@ def _kind(filesystem: fs.FileSystem, path: str) -> fs.FileType:
 def _below(location: Location, filesystem: fs.FileSystem, directory: str) -> Iterator[InputFile]:
     for entry in filesystem.get_file_info(fs.FileSelector(directory, recursive=True)):
         name = PurePosixPath(entry.path).relative_to(directory)
-        hidden = any(part.startswith(("_", ".")) for part in name.parts)
+        hidden = any(part.startswith(("_", ".")) and part not in _SHOWN for part in name.parts)
         if entry.type is fs.FileType.File and not hidden:
             yield InputFile(location.beside(entry.path), str(name))
 
