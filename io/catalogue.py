@@ -13,6 +13,8 @@ from cepctl.io.formats import known_readers
 _PLAIN = "what event_type says; every other column an attribute"
 _GIVEN = "none: lower and upper as given, or time to the tick"
 _MILLISECOND = "1 ms"
+_SERIES = "one type per metric, summary:METRIC for sums over hosts; value, node, cluster, resolution"
+_STEP = "the span that each value is the average of"
 
 # Of every reader: the events that it gives, and how far their times are trusted without a model.
 _EVENTS: dict[str, tuple[str, str]] = {
@@ -29,6 +31,7 @@ _EVENTS: dict[str, tuple[str, str]] = {
         "one type per metric (cpu_user, load_one, ...); value, node, cluster",
         "from TMAX before the sample arrived to 2 s after",
     ),
+    "rrd": (_SERIES, _STEP),
     "xes": (
         "one type per activity; case_id, the attributes of event and trace; with --intervals "
         "activities from start to end",

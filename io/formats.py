@@ -30,6 +30,7 @@ _READERS = (
     "cepctl.io.plain:READERS",
     "cepctl.io.hadoop_jhist:HadoopJobHistory",
     "cepctl.io.ganglia_xml:GangliaXml",
+    "cepctl.io.ganglia_rrd:GangliaRrd",
     "cepctl.io.xes:XesLog",
 )
 _SMALL = 4_096

@@ -27,6 +27,13 @@ def test_a_directory_gives_the_paths_below_it_without_hidden_ones(logs: Path) ->
     assert names(logs) == ["a.csv", "b.csv", "deep/c.csv", "deep/e.xml", "deep/er/d.csv"]
 
 
+def test_the_folders_in_which_gmetad_keeps_summaries_are_not_hidden(tmp_path: Path) -> None:
+    for name in ("c/__SummaryInfo__/load_one.rrd", "c/_temporary/load_one.rrd"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("")
+    assert names(tmp_path) == ["c/__SummaryInfo__/load_one.rrd"]
+
+
 def test_a_file_is_called_by_its_name(logs: Path) -> None:
     assert names(logs / "deep" / "c.csv") == ["c.csv"]
 
