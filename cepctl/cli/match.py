@@ -29,10 +29,11 @@ MATCHES_FOUND = 1
 @query_argument("EVENTS...")
 @click.option(
     "--engine",
-    type=click.Choice(["event", "worlds"]),
+    type=click.Choice(["event", "point", "worlds"]),
     default="event",
     show_default=True,
-    help="worlds enumerates every possible world, for small inputs.",
+    help="point expands each interval into its ticks, worlds enumerates every possible world; both are "
+    "for small inputs and run in this process.",
 )
 @click.option(
     "--order",

@@ -43,6 +43,8 @@ def run_plan(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Executi
     require_engine(plan, how.engine)
     if how.engine == "worlds":
         return _run_worlds(plan, inputs)
+    if how.engine == "point":
+        return _run_point(plan, inputs, wanted)
     if how.runner == "spark":
         return _run_spark(plan, inputs, wanted, how)
     from cepctl.engines import local
@@ -55,6 +57,13 @@ def _run_worlds(plan: Plan, inputs: EventInputs) -> pa.Table:
     from cepctl.engines.worlds import match_table
 
     return ordered(match_table(plan, inputs.read(plan.attributes, _types_read(plan))))
+
+
+def _run_point(plan: Plan, inputs: EventInputs, wanted: MatchOptions) -> pa.Table:
+    from cepctl.engines.point import match_table
+    from cepctl.engines.results import ordered
+
+    return ordered(match_table(plan, inputs.read(plan.attributes, _types_read(plan)), wanted))
 
 
 def _run_spark(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution) -> pa.Table:

@@ -224,7 +224,7 @@ def test_matches_can_be_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("order", ["auto", "sort", "any-state", "selectivity"])
-@pytest.mark.parametrize("engine", ["event", "worlds"])
+@pytest.mark.parametrize("engine", ["event", "point", "worlds"])
 def test_engine_and_order_change_no_row(engine: str, order: str, capsys: pytest.CaptureFixture[str]) -> None:
     rows = told(capsys, QUERY, "fig1.csv", "--engine", engine, "--order", order).splitlines()
     assert [row.rsplit(",", 1)[0] for row in rows] == [row.rsplit(",", 1)[0] for row in ISO.splitlines()]
@@ -277,6 +277,23 @@ def test_too_many_matches_are_an_error_that_says_what_to_do(capsys: pytest.Captu
     said = refused(capsys, QUERY, "fig1.csv", "--max-matches", "1")
     assert said.startswith("error: the query has more than 1 match")
     assert "--max-matches" in said
+
+
+def test_the_point_engine_names_what_it_does_not_run_and_who_does(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said = refused(capsys, "PATTERN SEQ(A a, B+ b[])", "fig1.csv", "--engine", "point")
+    assert said == (
+        "error: not supported yet: Kleene groups under skip_till_any_match in the point engine; "
+        "--engine event runs it\n"
+    )
+
+
+def test_the_point_engine_refuses_wide_intervals_by_their_number(capsys: pytest.CaptureFixture[str]) -> None:
+    write("wide.csv", "event_type,lower,upper\nA,0,39999999\nB,5,40000004\n")
+    said = refused(capsys, AB, "wide.csv", "--engine", "point")
+    assert "80,000,000 points" in said
+    assert "--engine event" in said
 
 
 def test_missing_events_are_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
