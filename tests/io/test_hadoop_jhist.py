@@ -21,6 +21,7 @@ from cepctl.io.reading import ReadOptions, ReadReport
 READER = HadoopJobHistory()
 SCHEMA = json.dumps({"type": "record", "name": "Event", "namespace": "n", "fields": []})
 T0 = 1_329_348_443_000
+JOB = "job_1329348432655_0001"
 TASK = "task_1329348432655_0001_m_000000"
 ATTEMPT = "attempt_1329348432655_0001_m_000000_0"
 
@@ -261,17 +262,81 @@ def test_bytes_that_are_no_utf8_are_replaced_with_a_warning() -> None:
     assert report.warnings == ["bytes that are no UTF-8 were replaced, the first at line 3"]
 
 
-def test_binary_history_is_recognised_and_refused_with_the_remedy() -> None:
-    assert READER.recognises(b"Avro-Binary\n...")
-    with pytest.raises(LogFormatError, match=r"job\.jhist: .*binary.*jhist\.format=json"):
-        read(b"Avro-Binary\n{}\n\x02\x04")
-
-
 def test_another_first_line_is_no_job_history() -> None:
     assert READER.recognises(history())
     assert not READER.recognises(b"event_id,event_type\n")
     with pytest.raises(LogFormatError, match="Avro-Json"):
         read(b"")
+
+
+def lifetime() -> list[str]:
+    """A job with one task of two attempts, of which the first fails; times in ms after T0."""
+    failed = {"taskid": TASK, "attemptId": ATTEMPT, "hostname": "n1"}
+    good = {"taskid": TASK, "attemptId": f"{ATTEMPT[:-1]}1", "hostname": "n2"}
+    return [
+        record("JOB_SUBMITTED", jobid=JOB, userName="ann", jobName="Sleep", submitTime=T0),
+        record("JOB_INITED", jobid=JOB, launchTime=T0 + 1, totalMaps=1),
+        record("TASK_STARTED", taskid=TASK, taskType="MAP", startTime=T0 + 2),
+        record("MAP_ATTEMPT_STARTED", **failed, startTime=T0 + 3),
+        record("MAP_ATTEMPT_FAILED", **failed, status="FAILED", finishTime=T0 + 4),
+        record("MAP_ATTEMPT_STARTED", **good, startTime=T0 + 5),
+        record("MAP_ATTEMPT_FINISHED", **good, taskStatus="SUCCEEDED", finishTime=T0 + 8, counters={}),
+        record("TASK_FINISHED", taskid=TASK, status="SUCCEEDED", finishTime=T0 + 9),
+        record("JOB_FINISHED", jobid=JOB, finishedMaps=1, finishTime=T0 + 10),
+    ]
+
+
+def intervals(*records: str, report: ReadReport | None = None) -> list[tuple[Any, ...]]:
+    rows = read(history(*records), ReadOptions(intervals=True), report)
+    return [
+        (row["event_type"], row["time"] // 1000 - T0, row["end_time"].timestamp() * 1000 - T0, row)
+        for row in rows
+        if row.get("end_time")
+    ]
+
+
+def test_jobs_tasks_and_attempts_are_interval_events_on_request() -> None:
+    found = intervals(*lifetime())
+    assert [(kind, start, end) for kind, start, end, _ in found] == [
+        ("TaskAttempt", 3, 4),
+        ("TaskAttempt", 5, 8),
+        ("Task", 2, 9),
+        ("Job", 1, 10),
+    ]
+    assert [(row["node"], row["status"]) for *_, row in found[:3]] == [
+        ("n1", "FAILED"),
+        ("n2", "SUCCEEDED"),
+        ("n2", "SUCCEEDED"),
+    ]
+    job = found[3][3]
+    assert (job["job_id"], job["user"], job["job_name"], job["finished_maps"]) == (JOB, "ann", "Sleep", 1)
+
+
+def test_without_the_request_there_are_none() -> None:
+    rows = read(history(*lifetime()))
+    assert len(rows) == 9
+    assert not any("end_time" in row for row in rows)
+
+
+def test_a_job_that_was_never_launched_lasts_from_its_submission() -> None:
+    submitted, *_, finished = lifetime()
+    assert [found[:3] for found in intervals(submitted, finished)] == [("Job", 0, 10)]
+
+
+def test_an_attempt_whose_output_was_lost_later_ended_when_it_had_succeeded() -> None:
+    lost = record("MAP_ATTEMPT_KILLED", taskid=TASK, attemptId=f"{ATTEMPT[:-1]}1", finishTime=T0 + 99)
+    ends = [end for kind, _, end, _ in intervals(*lifetime(), lost) if kind == "TaskAttempt"]
+    assert ends == [4, 8]
+
+
+def test_what_only_started_or_only_ended_is_counted_and_no_interval_event() -> None:
+    report = ReadReport()
+    _, _, task_start, _, _, _, attempt_finish, *_ = lifetime()
+    assert intervals(task_start, attempt_finish, report=report) == []
+    assert report.skipped == {
+        "no interval event: started, but no end is known": 1,
+        "no interval event: ended, but no start is known": 1,
+    }
 
 
 def real_histories() -> list[Path]:

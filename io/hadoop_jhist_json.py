@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from cepctl.errors import LogFormatError
+from cepctl.io.hadoop_records import Record
 from cepctl.io.reading import ReadReport, Reject
 from cepctl.io.streams import Chunks, split_lines
 
@@ -24,15 +24,6 @@ _AVRO_TYPES = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Record:
-    """One record: its line in the file, its type such as `TASK_STARTED`, its fields by Hadoop's names."""
-
-    line: int
-    kind: str
-    fields: Mapping[str, Any]
-
-
 def read_records(chunks: Chunks, source: str, report: ReadReport) -> Iterator[Record]:
     """The records of the file in file order; what is no record goes to the report.
 
@@ -43,11 +34,6 @@ def read_records(chunks: Chunks, source: str, report: ReadReport) -> Iterator[Re
     """
     lines = enumerate(split_lines(chunks), start=1)
     magic = next((text for _, line in lines if (text := line.removeprefix(BOM).strip())), b"")
-    if magic == MAGIC_BINARY:
-        raise LogFormatError(
-            f"{source}: job history in binary Avro cannot be read; have Hadoop write "
-            "mapreduce.jobhistory.jhist.format=json, or convert the file"
-        )
     if magic != MAGIC:
         raise LogFormatError(f"{source}:1: no job history: the first line must be Avro-Json")
     for number, line in lines:
@@ -72,7 +58,7 @@ def _json_object(line: bytes, number: int, source: str, report: ReadReport) -> d
     if isinstance(content, dict):
         return content
     report.records += 1
-    report.rejects.append(Reject(source, number, "no complete JSON object", text.strip()[:200]))
+    report.rejects.append(Reject(source, number, "no complete JSON object", line))
     return None
 
 
