@@ -5,8 +5,8 @@ breakpoints the sum inside is a polynomial of known degree, so that few ticks st
 (see `tick_rules`).  Every value is that of a true assignment of ticks: nothing cancels, and a problem
 has probability 0 exactly when all values are 0.
 
-The work is that of (cells times nodes) to the power of the number of variables; it is counted, and a
-problem that exceeds the bound is given up rather than answered approximately.
+The work is that of (cells times nodes) to the power of the number of variables; it is counted, for the
+search of the smallest possible tick and for the sum, and what exceeds the bound is given up.
 
 Runs inside Spark workers: imports NumPy and Numba only.
 """
@@ -31,17 +31,20 @@ _IMPOSSIBLE = np.iinfo(np.int64).max
 
 # Columns of the cursor that walks over the cells and nodes of a level.
 _CELLS, _CELL, _NODE, _NODES_OF_CELL, _EVERY = range(5)
-
-
-# Columns of the cursor that walks over the cells and nodes of a level.
-_CELLS, _CELL, _NODE, _NODES_OF_CELL, _EVERY = range(5)
 # Entries of the counters, and columns of the sums kept per level.
 _CUTS, _WORK = range(2)
 _MASS, _COEFFICIENT, _TOTAL = range(3)
 
 
-def coupled_confidence(masses: Masses, problems: Problems) -> tuple[Reals, Ticks]:
+def coupled_confidence(masses: Masses, problems: Problems, *, give_up: bool = False) -> tuple[Reals, Ticks]:
     """Probability and smallest possible tick of variable 0, per problem.
+
+    Parameters
+    ----------
+    masses, problems
+        n problems, and the masses of their events.
+    give_up
+        Answer NaN for a probability that needs more than WORK_BOUND products, rather than raise.
 
     Returns
     -------
@@ -52,15 +55,15 @@ def coupled_confidence(masses: Masses, problems: Problems) -> tuple[Reals, Ticks
     QueryTooLargeError
         If a problem needs more than WORK_BOUND products; names the number and the remedies.
     """
-    return _solved(masses, problems, summing=True)
+    return _solved(masses, problems, summing=True, give_up=give_up)
 
 
 def first_ticks(masses: Masses, problems: Problems) -> Ticks:
     """The smallest possible ticks alone."""
-    return _solved(masses, problems, summing=False)[1]
+    return _solved(masses, problems, summing=False, give_up=False)[1]
 
 
-def _solved(masses: Masses, problems: Problems, *, summing: bool) -> tuple[Reals, Ticks]:
+def _solved(masses: Masses, problems: Problems, *, summing: bool, give_up: bool) -> tuple[Reals, Ticks]:
     count = len(problems.match)
     confidence = np.zeros(count)
     first = np.full(count, _IMPOSSIBLE, dtype=np.int64)
@@ -68,15 +71,17 @@ def _solved(masses: Masses, problems: Problems, *, summing: bool) -> tuple[Reals
         return confidence, first
     arguments: tuple[Any, ...] = (
         *_problem_arrays(problems), masses.starts, np.stack([masses.lo, masses.hi], axis=1), masses.density,
-        *_working_space(masses, problems), confidence, first, 2 if summing else 1,
+        *_working_space(masses, problems), confidence, first, 2 if summing else 1, give_up, WORK_BOUND,
     )  # fmt: skip
     failed = _solve(*arguments)
     if failed >= 0:
         factors = int(problems.factor_offsets[failed + 1] - problems.factor_offsets[failed])
+        whole = first[failed] == _IMPOSSIBLE
         raise QueryTooLargeError(
-            f"the exact confidence of a match couples {problems.event.shape[1]} events with {factors} "
-            f"others and needs more than {WORK_BOUND:,} products; narrow the pattern (WITHIN, [attr], "
-            "tighter predicates)"
+            f"the exact {'time range' if whole else 'confidence'} of a match couples "
+            f"{problems.event.shape[1]} events with {factors} others and needs more than {WORK_BOUND:,} "
+            "products; narrow the pattern (WITHIN, [attr], tighter predicates)"
+            + ("" if whole else ", or allow an error with --approximate")
         )
     return confidence, first
 
@@ -175,28 +180,31 @@ def _working_space(masses: Masses, problems: Problems) -> tuple[Any, ...]:
 def _solve(  # type: ignore[no-untyped-def]
     system, shifts, relatives, variables, factor_offsets, factors, regions, bounds, starts, ends, density,
     tick, cuts, cells, nodes, weights, cursor, sums, stop, decided_at, gaps, counters,
-    confidence, first, steps,
+    confidence, first, steps, give_up, work_bound,
 ):  # fmt: skip
     """Solve all problems; returns the row that exceeded the work bound, or -1."""
     for row in range(variables.shape[0]):
         own, others = variables[row], factors[factor_offsets[row] : factor_offsets[row + 1]]
-        counters[_WORK] = 0
         _prepare(own, others, regions, bounds, starts, ends, cuts, decided_at, counters)
         first[row] = _IMPOSSIBLE
         for step in range(steps):
             searching = step == 0
             if not searching and first[row] == _IMPOSSIBLE:
                 break
+            counters[_WORK] = 0
             found, total = _nested_sum(
                 system, shifts, relatives, own, others, regions, bounds, starts, ends, density,
                 tick, cuts, cells, nodes, weights, cursor, sums, stop, decided_at, gaps, counters, searching,
+                work_bound,
             )  # fmt: skip
+            if counters[_WORK] > work_bound:
+                if searching or not give_up:
+                    return row
+                total = np.nan
             if searching:
                 first[row] = found
             else:
                 confidence[row] = total
-        if counters[_WORK] > WORK_BOUND:
-            return row
     return -1
 
 
@@ -204,6 +212,7 @@ def _solve(  # type: ignore[no-untyped-def]
 def _nested_sum(  # type: ignore[no-untyped-def]
     system, shifts, relatives, own, others, regions, bounds, starts, ends, density,
     tick, cuts, cells, nodes, weights, cursor, sums, stop, decided_at, gaps, counters, searching,
+    work_bound,
 ):  # fmt: skip
     """Sum over all variables, one inside the other; or search the smallest possible tick of the first.
 
@@ -226,7 +235,7 @@ def _nested_sum(  # type: ignore[no-untyped-def]
             continue
         tick[level] = at
         counters[_WORK] += 1 + len(others)
-        if counters[_WORK] > WORK_BOUND:
+        if counters[_WORK] > work_bound:
             return _IMPOSSIBLE, 0.0
         product = 1.0
         for i in range(len(others)):
