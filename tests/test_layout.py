@@ -32,7 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engines": {"errors", "schema", "language", "plan"},
     "ingest": {"errors", "schema", "language", "plan", "io", "uncertainty", "session"},
     "dataset": {"errors", "schema", "language", "plan", "io", "uncertainty", "ingest"},
-    "inspection": {"schema", "dataset"},
+    "inspection": {"errors", "schema", "language", "dataset"},
     "render": {"errors", "schema", "language", "plan", "io", "ingest", "inspection"},
 }
 TOP = {"cli", "__main__"}  # may import every part

@@ -1,4 +1,4 @@
-"""`cepctl inspect`: what is in a set of events, and how coarse its times are."""
+"""`cepctl inspect`: what is in a set of events, and what its times can be trusted for."""
 
 from __future__ import annotations
 
@@ -6,14 +6,30 @@ import click
 
 from cepctl.cli.ingest import ingest_options, report_reading
 from cepctl.cli.options import Conf, raw_input_options, verbosity_options
+from cepctl.cli.row_output import write_whole
 
 
 @click.command("inspect")
 @click.argument("events", nargs=-1, required=True, metavar="EVENTS...")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="Tables for people, JSON for programs.",
+)
+@click.option(
+    "--write-model",
+    metavar="FILE",
+    help="Write the uncertainty model (TOML) that the times suggest, with its evidence.",
+)
 @raw_input_options("--input-format")
 @verbosity_options
 def command(
     events: tuple[str, ...],
+    output_format: str,
+    write_model: str | None,
     input_format: str | None,
     uncertainty: str | None,
     tz: str | None,
@@ -24,13 +40,15 @@ def command(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Show types, attributes, counts, span, ties and granularity of EVENTS.
+    """Show types, attributes, counts and span of EVENTS, and how far their times can be trusted.
 
-    EVENTS are ingested datasets, plain event files or raw logs.
+    That is ties, disorder, granularity, sampling steps and the clocks of hosts.  EVENTS are ingested
+    datasets, plain event files or raw logs; nothing is changed.
     """
     from cepctl.dataset import open_events
-    from cepctl.inspection import inspect_events
-    from cepctl.render.inspection import print_inspection
+    from cepctl.inspection.overview import inspect_events
+    from cepctl.inspection.suggestion import suggested_model
+    from cepctl.render.inspection import inspection_json, print_inspection
 
     options = ingest_options(
         input_format=input_format,
@@ -44,4 +62,10 @@ def command(
     with open_events(events, options) as inputs:
         if inputs.summary is not None:
             report_reading(inputs.summary, quiet=quiet)
-        print_inspection(inspect_events(inputs))
+        inspection = inspect_events(inputs)
+    if write_model is not None:
+        write_whole(write_model, [suggested_model(inspection).encode()])
+    if output_format == "json":
+        click.echo(inspection_json(inspection))
+    else:
+        print_inspection(inspection)

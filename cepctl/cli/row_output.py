@@ -43,7 +43,7 @@ def write_rows(rows: pa.Table, form: str, output: str | None, *, quiet: bool) ->
         header = not (quiet and rows.num_rows == 0)
         pieces = encoded_rows(rows, cast(RowFormat, form), header=header)
     if output is not None:
-        _write_whole(output, pieces)
+        write_whole(output, pieces)
         return
     for piece in pieces:
         sys.stdout.buffer.write(piece)
@@ -58,7 +58,8 @@ def _table_text(rows: pa.Table) -> str:
     return held.getvalue()
 
 
-def _write_whole(output: str, pieces: Iterable[bytes]) -> None:
+def write_whole(output: str, pieces: Iterable[bytes]) -> None:
+    """Write a file that appears whole or not at all; raises JobError when it cannot be written."""
     path = Path(output)
     aside: str | None = None
     try:

@@ -1,8 +1,11 @@
-"""An inspection as tables."""
+"""An inspection as tables for people, or as JSON for programs."""
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import TextIO
 
@@ -10,13 +13,19 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from cepctl.inspection import Grain, Inspection
+from cepctl.inspection.clocks import ClockBound
+from cepctl.inspection.disorder import FileOrder
+from cepctl.inspection.granularity import Grain
+from cepctl.inspection.overview import Inspection
+from cepctl.inspection.sampling import SampledSeries
+from cepctl.inspection.suggestion import length, length_range
 from cepctl.render.counting import counted
 from cepctl.schema import TimeUnit
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_GRAINS_SHOWN = 40
+_ROWS_SHOWN = 40
 _PIPE_WIDTH = 120
+_LEAST_COUNTED = 1_000
 
 
 def print_inspection(inspection: Inspection, file: TextIO | None = None) -> None:
@@ -25,14 +34,25 @@ def print_inspection(inspection: Inspection, file: TextIO | None = None) -> None
     console = Console(file=file, width=None if file.isatty() else _PIPE_WIDTH, highlight=False)
     unit = TimeUnit.parse(inspection.time_unit)
     console.print(_overview(inspection, unit))
-    console.print(_types(inspection, unit))
-    if inspection.attributes:
-        console.print(_attributes(inspection))
-    if inspection.grains:
-        console.print(_grains(inspection.grains))
-    hidden = len(inspection.grains) - _GRAINS_SHOWN
-    if hidden > 0:
-        console.print(f"... and {hidden:,} more sources and types")
+    _print(console, _types(inspection, unit))
+    _print(console, _attributes(inspection))
+    late = [order for order in inspection.orders if order.late]
+    _print(console, _orders(late[:_ROWS_SHOWN]), len(late))
+    _print(console, _grains(inspection.grains[:_ROWS_SHOWN]), len(inspection.grains))
+    steady = [one for one in inspection.series if one.step_microseconds is not None]
+    _print(console, _series(steady[:_ROWS_SHOWN]), len(steady))
+    skewed = [clock for clock in inspection.clocks if clock.provably_skewed]
+    if inspection.clocks:
+        console.print(_clock_summary(inspection.clocks, skewed))
+    _print(console, _clocks(skewed[:_ROWS_SHOWN]), len(skewed))
+
+
+def inspection_json(inspection: Inspection) -> str:
+    """All of it as one JSON object; lengths of time are microseconds, first and last are ticks."""
+    content = asdict(inspection)
+    for clock, facts in zip(inspection.clocks, content["clocks"], strict=True):
+        facts |= {"verdict": clock.verdict, "provably_skewed": clock.provably_skewed}
+    return json.dumps(content, ensure_ascii=False, indent=2)
 
 
 def tick_text(tick: int, unit: TimeUnit) -> str:
@@ -47,28 +67,56 @@ def tick_text(tick: int, unit: TimeUnit) -> str:
     return moment.isoformat(timespec=digits).replace("+00:00", "Z")
 
 
+def _print(console: Console, table: Table, rows: int | None = None) -> None:
+    """A table that has rows, and how many of all its rows it leaves out."""
+    if not table.row_count:
+        return
+    console.print(table)
+    hidden = (table.row_count if rows is None else rows) - table.row_count
+    if hidden > 0:
+        console.print(f"... and {hidden:,} more; --format json has them all")
+    console.print()
+
+
 def _overview(inspection: Inspection, unit: TimeUnit) -> str:
     types = counted(len(inspection.types), "type")
+    tied, timed = inspection.ties.tied, inspection.ties.timed
     lines = [f"{counted(inspection.events, 'event')} of {types}, time unit {unit}"]
     if inspection.first is not None and inspection.last is not None:
         lines.append(f"from {tick_text(inspection.first, unit)} to {tick_text(inspection.last, unit)}")
     lines.append(f"intervals longer than one tick: {inspection.uncertain:,}")
-    lines.append(f"logged times that tie with another event's: {inspection.tied:,} of {inspection.timed:,}")
+    lines.append(f"logged times that tie with another event's: {tied:,} of {timed:,}")
+    lines.append(f"events without a logged time: {inspection.events - timed:,}")
+    lines.append(_order_summary(inspection.orders))
     return "\n".join(lines) + "\n"
 
 
-def _table(title: str, *columns: str, numbers: tuple[str, ...] = ()) -> Table:
+def _order_summary(orders: Sequence[FileOrder]) -> str:
+    numbered, late = sum(order.numbered for order in orders), sum(order.late for order in orders)
+    if not numbered:
+        return "order in the files: not known, the events have ids of their own"
+    return f"events that their file has after a later one: {late:,} of {numbered:,}"
+
+
+def _table(title: str, *columns: str, numbers: Iterable[str] = ()) -> Table:
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    right = set(numbers)
     for column in columns:
-        table.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
     return table
 
 
 def _types(inspection: Inspection, unit: TimeUnit) -> Table:
-    table = _table("Event types", "type", "events", "first", "last", numbers=("events",))
+    numbers = ("events", "no time", "tied", "tied across")
+    table = _table(
+        "Event types (tied: same time as another of the type; across: as one of another type)",
+        *("type", "events", "first", "last", "no time", "tied", "tied across"),
+        numbers=numbers,
+    )
     for facts in inspection.types:
+        counts = (f"{count:,}" for count in (facts.untimed, facts.tied, facts.tied_across))
         first, last = tick_text(facts.first, unit), tick_text(facts.last, unit)
-        table.add_row(escape(facts.event_type), f"{facts.events:,}", first, last)
+        table.add_row(escape(facts.event_type), f"{facts.events:,}", first, last, *counts)
     return table
 
 
@@ -79,18 +127,21 @@ def _attributes(inspection: Inspection) -> Table:
     return table
 
 
-def _grains(grains: tuple[Grain, ...]) -> Table:
-    table = _table(
-        "Granularity of the logged times (inferred)",
-        "source",
-        "type",
-        "granularity",
-        "evidence",
-    )
-    for grain in grains[:_GRAINS_SHOWN]:
-        table.add_row(
-            escape(grain.source), escape(grain.event_type), grain.step or "unknown", _evidence(grain)
-        )
+def _orders(orders: Sequence[FileOrder]) -> Table:
+    title = "Files that are not in the order of time"
+    table = _table(title, "source", "after a later event", "by at most", numbers=("after a later event",))
+    for order in orders:
+        late = f"{order.late:,} of {order.numbered:,}"
+        table.add_row(escape(order.source), late, length_text(order.worst_microseconds))
+    return table
+
+
+def _grains(grains: Sequence[Grain]) -> Table:
+    title = "Granularity of the logged times (inferred)"
+    table = _table(title, "source", "type", "granularity", "evidence")
+    for grain in grains:
+        row = (grain.source, grain.event_type, grain.step or "unknown", _evidence(grain))
+        table.add_row(*map(escape, row))
     return table
 
 
@@ -98,4 +149,44 @@ def _evidence(grain: Grain) -> str:
     if grain.step is None:
         return f"only {counted(grain.distinct_times, 'distinct time')}"
     zone = "the written zone" if grain.local else "UTC"
-    return f"{grain.share:.1%} of {grain.distinct_times:,} distinct times, in {zone}"
+    distinct = "" if grain.distinct_times == grain.times else f" ({grain.distinct_times:,} distinct)"
+    return f"{grain.share:.1%} of {grain.times:,} times{distinct}, in {zone}"
+
+
+def _series(series: Sequence[SampledSeries]) -> Table:
+    table = _table("Steady sampling (inferred)", "type", "node", "step", "evidence")
+    for one in series:
+        lasting = length_range(one.shortest_microseconds, one.longest_microseconds)
+        evidence = f"{one.share:.1%} of {one.gaps:,} gaps last {lasting}"
+        row = (one.event_type, one.node or "", length(one.step_microseconds or 0), evidence)
+        table.add_row(*map(escape, row))
+    return table
+
+
+def _clock_summary(clocks: Sequence[ClockBound], skewed: Sequence[ClockBound]) -> str:
+    bounded = f"clocks bounded by attempts and their tasks: {counted(len(clocks), 'node')}"
+    return f"{bounded}, {len(skewed):,} of them provably wrong ({len(skewed) / len(clocks):.1%})\n"
+
+
+def _clocks(clocks: Sequence[ClockBound]) -> Table:
+    columns = ("node", "clock", "offset at least", "at most", "attempts")
+    table = _table("Provably wrong clocks (offset from the master's)", *columns, numbers=columns[2:])
+    for clock in clocks:
+        bounds = (clock.lowest_microseconds, clock.highest_microseconds)
+        offsets = map(length_text, bounds)
+        table.add_row(escape(clock.node), clock.verdict, *offsets, f"{clock.attempts:,}")
+    return table
+
+
+def length_text(microseconds: int) -> str:
+    """A length of time to be read: in seconds, or in hours and minutes where it is long.
+
+    Examples
+    --------
+    >>> length_text(-2_400_000), length_text(5_400_000_000)
+    ('-2.400 s', '1:30:00')
+    """
+    sign, seconds = "-" if microseconds < 0 else "", abs(microseconds) / 1e6
+    if seconds < _LEAST_COUNTED:
+        return f"{sign}{seconds:.3f} s"
+    return f"{sign}{timedelta(seconds=round(seconds))}"

@@ -1,4 +1,4 @@
-"""`ingest`, `assign` and `inspect` as a user calls them."""
+"""`ingest` and `assign` as a user calls them."""
 
 from __future__ import annotations
 
@@ -68,32 +68,6 @@ def test_a_mistake_in_the_model_exits_with_2(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().err == (
         "error: m.toml: rule 1: unknown key 'granularty'; did you mean 'granularity'?\n"
     )
-
-
-def test_inspect_shows_types_attributes_span_and_ties(csv: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    csv.write_text(
-        "event_type,lower,upper,time,node\nCPU,1000,2000,5,n1\nCPU,3000,3000,5,\nJob,4000,4000,6,\n"
-    )
-    assert main(["inspect", "log.csv"]) == 0
-    shown = capsys.readouterr().out
-    assert "3 events of 2 types, time unit 1 ms" in shown
-    assert "from 1970-01-01T00:00:01.000Z to 1970-01-01T00:00:04.000Z" in shown
-    assert "intervals longer than one tick: 1" in shown
-    assert "logged times that tie with another event's: 2 of 3" in shown
-    words = [line.split() for line in shown.splitlines()]
-    assert ["node", "string", "1"] in words
-    assert ["CPU", "2", "1970-01-01T00:00:01.000Z", "1970-01-01T00:00:03.000Z"] in words
-
-
-def test_inspect_infers_granularity_with_its_evidence(csv: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    days = "".join(f"Day,2024-05-{day:02}T00:00:00+02:00\n" for day in range(1, 31))
-    seconds = "".join(f"Tick,2024-05-01T00:00:{second:02}Z\n" for second in range(60))
-    csv.write_text(f"event_type,time\n{days}{seconds}Rare,2024-05-01T00:00:00Z\n")
-    assert main(["inspect", "log.csv"]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "log.csv Day 1 day 100.0% of 30 distinct times, in the written zone" in shown
-    assert "log.csv Tick 1 s 100.0% of 60 distinct times, in UTC" in shown
-    assert "log.csv Rare unknown only 1 distinct time" in shown
 
 
 @pytest.mark.spark

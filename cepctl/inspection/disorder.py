@@ -1,0 +1,120 @@
+"""Times that are equal, times that are missing, and times that run against the order of their file.
+
+Where the ingest made up the ids of a file's events they are its path, `#` and the number of the
+record, which tells the order in which they were written; ids that the log gave tell none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+
+@dataclass(frozen=True)
+class TypeFacts:
+    """One event type: how many events, and the first and last tick that they may have.
+
+    `untimed` events have no time of the log; `tied` share theirs with another event of the type,
+    `tied_across` with an event of another type.
+    """
+
+    event_type: str
+    events: int
+    first: int
+    last: int
+    untimed: int
+    tied: int
+    tied_across: int
+
+
+@dataclass(frozen=True)
+class FileOrder:
+    """How one source keeps the order of time.
+
+    `numbered` events have a time and a known place in the file; `late` of them come after an event
+    with a later time, by at most `worst_microseconds`.
+    """
+
+    source: str
+    numbered: int
+    late: int
+    worst_microseconds: int
+
+
+@dataclass(frozen=True)
+class Ties:
+    """How many events share the time of the log with another event, of `timed` that have one."""
+
+    timed: int
+    tied: int
+
+
+def type_facts(events: pl.DataFrame) -> tuple[TypeFacts, ...]:
+    """Facts per event type, the most frequent first."""
+    spans = (
+        events.lazy()
+        .group_by("event_type")
+        .agg(
+            pl.len().alias("events"),
+            pl.col("lower").min(),
+            pl.col("upper").max(),
+            pl.col("time").null_count().alias("untimed"),
+        )
+    )
+    same, all_types = pl.col("same"), pl.col("all")
+    ties = (
+        _simultaneous(events)
+        .group_by("event_type")
+        .agg(
+            same.filter(same > 1).sum().alias("tied"),
+            same.filter(all_types > same).sum().alias("tied_across"),
+        )
+    )
+    facts = (
+        spans.join(ties, on="event_type", how="left")
+        .with_columns(pl.col("tied", "tied_across").fill_null(0))
+        .sort("events", "event_type", descending=[True, False])
+        .collect()
+    )
+    return tuple(TypeFacts(*row) for row in facts.iter_rows())
+
+
+def ties(events: pl.DataFrame) -> Ties:
+    """Ties among all events, whatever their types."""
+    same = _simultaneous(events)
+    counts = same.select(pl.col("same").sum(), pl.col("same").filter(pl.col("all") > 1).sum().alias("tied"))
+    timed, tied = counts.collect().row(0)
+    return Ties(timed, tied)
+
+
+def _simultaneous(events: pl.DataFrame) -> pl.LazyFrame:
+    """Per time and type how many events: `same` of the type, `all` of any type."""
+    counts = events.lazy().drop_nulls("time").group_by("time", "event_type").agg(pl.len().alias("same"))
+    return counts.with_columns(pl.col("same").sum().over("time").alias("all"))
+
+
+def file_orders(events: pl.DataFrame) -> tuple[FileOrder, ...]:
+    """How each source keeps the order of time, for sources whose order is known; worst first."""
+    number = pl.col("event_id").str.strip_prefix(pl.col("source") + "#")
+    numbered = (
+        events.lazy()
+        .select("source", "event_id", "time", number.alias("number"))
+        .filter(pl.col("time").is_not_null() & (pl.col("number") != pl.col("event_id")))
+        .with_columns(pl.col("number").cast(pl.Int64, strict=False))
+        .drop_nulls("number")
+        .sort("source", "number")
+    )
+    behind = (pl.col("time").cum_max().over("source") - pl.col("time")).alias("behind")
+    orders = (
+        numbered.with_columns(behind)
+        .group_by("source")
+        .agg(
+            pl.len().alias("numbered"),
+            (pl.col("behind") > 0).sum().alias("late"),
+            pl.col("behind").max().alias("worst"),
+        )
+        .sort("late", "source", descending=[True, False])
+        .collect()
+    )
+    return tuple(FileOrder(*row) for row in orders.iter_rows())

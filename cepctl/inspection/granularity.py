@@ -1,0 +1,135 @@
+"""How coarse the times of each source are: the greatest step that nearly all of them are multiples of.
+
+Per source and event type the greatest of the STEPS that at least SHARE of the times are multiples of,
+in UTC or in the zone in which they were written (the coarser wins; a day is a calendar day of that
+zone), from at least FEWEST distinct times.  Every step divides the next, so the number of steps that
+divide a time tells the greatest one, and one pass over the times is enough.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from cepctl.schema import TimeUnit
+
+STEPS: dict[str, int] = {
+    "1 us": 1,
+    "1 ms": 1_000,
+    "1 s": 1_000_000,
+    "15 s": 15_000_000,
+    "1 min": 60_000_000,
+    "1 h": 3_600_000_000,
+    "1 day": 86_400_000_000,
+}
+SHARE = 0.99
+FEWEST = 30
+_GROUP = ["source", "event_type"]
+
+
+@dataclass(frozen=True)
+class Grain:
+    """How coarse the times of one event type in one source are.
+
+    `step` is None where too few distinct times are known.  The evidence: `share` of the `times` are
+    multiples of it, in the written zone where `local`, else in UTC; `zoned` says that some were written
+    in another zone than UTC.  `covered` says that the intervals of the events already hold the whole
+    unit around their times.
+    """
+
+    source: str
+    event_type: str
+    times: int
+    distinct_times: int
+    step: str | None
+    share: float
+    local: bool
+    zoned: bool
+    covered: bool
+
+
+def granularities(events: pl.DataFrame, unit: TimeUnit) -> tuple[Grain, ...]:
+    """Infer the granularity of every event type of every source.
+
+    Parameters
+    ----------
+    events
+        As `observed_events` returns them.
+    unit
+        Length of the ticks in which the intervals are counted.
+
+    Returns
+    -------
+    tuple of Grain
+        By source and event type, those of unknown granularity last.
+    """
+    timed = (
+        events.lazy()
+        .drop_nulls("time")
+        .with_columns(
+            _level(pl.col("time")).alias("level"),
+            _level(pl.col("time") + pl.col("zone")).alias("level_local"),
+        )
+    )
+    shares = timed.group_by(_GROUP).agg(
+        pl.len().alias("times"),
+        pl.col("time").n_unique().alias("distinct"),
+        (pl.col("zone") != 0).any().alias("zoned"),
+        *((pl.col("level") >= at).mean().alias(f"utc{at}") for at in range(len(STEPS))),
+        *((pl.col("level_local") >= at).mean().alias(f"local{at}") for at in range(len(STEPS))),
+    )
+    chosen = shares.with_columns(_greatest("utc"), _greatest("local")).with_columns(
+        (pl.col("zoned") & (pl.col("local") >= pl.col("utc"))).alias("is_local"),
+        pl.max_horizontal("utc", "local").alias("step"),
+    )
+    found = chosen.sort(_GROUP).collect()
+    covered = _covered(timed, found, unit)
+    grains = [_grain(row) for row in found.join(covered, on=_GROUP, maintain_order="left").to_dicts()]
+    return tuple(sorted(grains, key=lambda grain: grain.step is None))
+
+
+def _level(time: pl.Expr) -> pl.Expr:
+    """Place in STEPS of the greatest step that divides a time."""
+    return pl.sum_horizontal(((time % step) == 0).cast(pl.Int8) for step in [*STEPS.values()][1:])
+
+
+def _greatest(zone: str) -> pl.Expr:
+    """Place in STEPS of the greatest step of which SHARE of the times are multiples."""
+    return pl.sum_horizontal(
+        (pl.col(f"{zone}{at}") >= SHARE).cast(pl.Int8) for at in range(1, len(STEPS))
+    ).alias(zone)
+
+
+def _covered(timed: pl.LazyFrame, found: pl.DataFrame, unit: TimeUnit) -> pl.DataFrame:
+    """Per group the share of events whose interval holds the whole unit around their time."""
+    steps = found.select(
+        *_GROUP,
+        pl.col("is_local"),
+        pl.col("step").replace_strict(dict(enumerate(STEPS.values())), return_dtype=pl.Int64).alias("length"),
+    )
+    zone = pl.when("is_local").then("zone").otherwise(0)
+    start = (pl.col("time") + zone) // pl.col("length") * pl.col("length") - zone
+    first = start // unit.microseconds
+    last = -(-(start + pl.col("length")) // unit.microseconds) - 1
+    held = ((pl.col("lower") <= first) & (pl.col("upper") >= last)).mean() >= SHARE
+    return timed.join(steps.lazy(), on=_GROUP).group_by(_GROUP).agg(held.alias("covered")).collect()
+
+
+def _grain(row: dict[str, object]) -> Grain:
+    known = isinstance(row["distinct"], int) and row["distinct"] >= FEWEST
+    at, local = row["step"], bool(row["is_local"])
+    share = row[f"{'local' if local else 'utc'}{at}"]
+    assert isinstance(at, int) and isinstance(share, float) and isinstance(row["times"], int)
+    assert isinstance(row["distinct"], int)
+    return Grain(
+        source=str(row["source"]),
+        event_type=str(row["event_type"]),
+        times=row["times"],
+        distinct_times=row["distinct"],
+        step=[*STEPS][at] if known else None,
+        share=share if known else 0.0,
+        local=local and known,
+        zoned=bool(row["zoned"]),
+        covered=bool(row["covered"]),
+    )

@@ -1,0 +1,61 @@
+"""The whole inspection of a set of events: what `cepctl inspect` shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from cepctl.dataset import EventInputs
+from cepctl.inspection.attributes import AttributeColumn, attribute_columns
+from cepctl.inspection.clocks import ClockBound, clock_bounds
+from cepctl.inspection.disorder import FileOrder, Ties, TypeFacts, file_orders, ties, type_facts
+from cepctl.inspection.granularity import Grain, granularities
+from cepctl.inspection.observed import observed_events
+from cepctl.inspection.sampling import SampledSeries, sampled_series
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """Everything that was found; ticks are counted in `time_unit`.
+
+    `uncertain` events have an interval longer than one tick.
+    """
+
+    events: int
+    time_unit: str
+    first: int | None
+    last: int | None
+    uncertain: int
+    ties: Ties
+    types: tuple[TypeFacts, ...]
+    attributes: tuple[AttributeColumn, ...]
+    orders: tuple[FileOrder, ...]
+    grains: tuple[Grain, ...]
+    series: tuple[SampledSeries, ...]
+    clocks: tuple[ClockBound, ...]
+
+
+def inspect_events(inputs: EventInputs) -> Inspection:
+    """Count and measure all events of the inputs."""
+    events = observed_events(inputs)
+    unit = inputs.schema.time_unit
+    first, last, uncertain = events.select(
+        pl.col("lower").min(),
+        pl.col("upper").max(),
+        (pl.col("upper") > pl.col("lower")).sum().alias("uncertain"),
+    ).row(0)
+    return Inspection(
+        events=events.height,
+        time_unit=str(unit),
+        first=first,
+        last=last,
+        uncertain=uncertain,
+        ties=ties(events),
+        types=type_facts(events),
+        attributes=attribute_columns(inputs),
+        orders=file_orders(events),
+        grains=granularities(events, unit),
+        series=sampled_series(events, unit),
+        clocks=clock_bounds(events, unit),
+    )
