@@ -26,7 +26,7 @@ import pyarrow as pa
 from cepctl.io.batches import BATCH_EVENTS
 from cepctl.io.ganglia_origin import Origin
 from cepctl.io.hosts import node_name
-from cepctl.io.reading import RAW_COLUMNS, ReadOptions, ReadReport
+from cepctl.io.reading import RAW_COLUMNS, ReadOptions
 from cepctl.schema import TIME_TYPE
 
 Seconds = npt.NDArray[np.int64]
@@ -34,7 +34,6 @@ Values = npt.NDArray[np.float64]
 
 SUMMARY_PREFIX = "summary:"
 UNKNOWN = "unknown value (NaN)"
-STEP_SECONDS = 15
 _SECOND = 1_000_000
 _SUM, _NUMBER = "sum", "num"
 
@@ -56,6 +55,9 @@ class Series:
         Shape (n,), the seconds of which each value is the average.
     hosts
         Shape (n,), the number of hosts that a sum adds up, NaN where unknown; None for host metrics.
+    zones
+        Shape (n,), offsets from UTC in seconds of the zones in which the stamps were written; None
+        for epoch seconds.
     """
 
     origin: Origin
@@ -65,6 +67,7 @@ class Series:
     values: Values
     resolution: Seconds
     hosts: Values | None = None
+    zones: Seconds | None = None
 
 
 @dataclass(frozen=True)
@@ -100,37 +103,6 @@ def columns_of_labels(labels: Sequence[str], origin: Origin) -> Columns:
     return Columns(tuple(named))
 
 
-def stamped_series(
-    stamps: Seconds, values: Values, columns: Columns, resolution: int, report: ReadReport
-) -> Iterator[Series]:
-    """The series of a table of rows stamped at equal distances; unknown values are counted.
-
-    `values` has the shape (rows, columns of the file).
-    """
-    for column, origin, number in columns.metrics:
-        known = ~np.isnan(values[:, column])
-        report.records += len(known)
-        report.skipped.update({UNKNOWN: int((~known).sum())} if not known.all() else {})
-        if known.any():
-            own = stamps[known]
-            yield Series(
-                origin,
-                own,
-                own - resolution,
-                own,
-                values[known, column],
-                np.full(len(own), resolution, dtype=np.int64),
-                values[known, number] if number is not None else None,
-            )
-
-
-def distance(stamps: Seconds) -> int | None:
-    """The smallest distance of two stamps that follow one another; None when there are no two."""
-    apart = np.diff(stamps)
-    apart = apart[apart > 0]
-    return int(apart.min()) if len(apart) else None
-
-
 @dataclass
 class SeriesEvents:
     """The events of one file, numbered from 1 as they come."""
@@ -151,12 +123,13 @@ class SeriesEvents:
         self.numbered += count
         plain = SUMMARY_PREFIX + origin.metric if origin.summary else origin.metric
         finite = np.isfinite(series.values[rows])
+        zones = np.zeros(count) if series.zones is None else series.zones[rows]
         columns: dict[str, pa.Array] = {
             "number": pa.array(numbers),
             "event_id": pa.nulls(count, RAW_COLUMNS["event_id"]),
             "event_type": _repeated(dict(self.options.type_names).get(plain, plain), count),
-            "time": pa.array(stamps * _SECOND).cast(TIME_TYPE),
-            "zone_seconds": pa.array(np.zeros(count, dtype=np.int32)),
+            "time": pa.array(stamps * _SECOND, mask=stamps <= 0).cast(TIME_TYPE),
+            "zone_seconds": pa.array(zones.astype(np.int32)),
             "before": pa.array(self._before(stamps - series.begins[rows])),
             "after": pa.array((series.ends[rows] - stamps) * _SECOND),
             "metric": _repeated(origin.metric, count),

@@ -21,7 +21,7 @@ _PROLOG_BYTES = 1 << 20
 _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
-def pull_parser(tags: Sequence[str], events: Sequence[str]) -> Any:
+def pull_parser(tags: Sequence[str], events: Sequence[str], *, keep_comments: bool = False) -> Any:
     """An lxml pull parser that reports `events` of elements whose tag is one of `tags`."""
     return etree.XMLPullParser(
         events=tuple(events),
@@ -32,7 +32,7 @@ def pull_parser(tags: Sequence[str], events: Sequence[str]) -> Any:
         dtd_validation=False,
         no_network=True,
         huge_tree=False,
-        remove_comments=True,
+        remove_comments=not keep_comments,
         remove_pis=True,
     )
 
