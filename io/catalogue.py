@@ -31,7 +31,12 @@ _EVENTS: dict[str, tuple[str, str]] = {
         "one type per metric (cpu_user, load_one, ...); value, node, cluster",
         "from TMAX before the sample arrived to 2 s after",
     ),
-    "rrd": (_SERIES, _STEP),
+    **dict.fromkeys(("rrd", "rrd-dump", "rrd-fetch"), (_SERIES, _STEP)),
+    "rrd-xport": ("one type per label of the legend; value, node, cluster, resolution", _STEP),
+    **dict.fromkeys(
+        ("ganglia-csv", "ganglia-json"),
+        ("one type per label of the graph; value, node, cluster, resolution", _STEP),
+    ),
     "xes": (
         "one type per activity; case_id, the attributes of event and trace; with --intervals "
         "activities from start to end",

@@ -27,10 +27,14 @@ HEAD_BYTES = 1 << 16
 
 # Asked in this order: the first that recognises a file reads it.
 _READERS = (
+    "cepctl.io.ganglia_web:READERS",
     "cepctl.io.plain:READERS",
     "cepctl.io.hadoop_jhist:HadoopJobHistory",
     "cepctl.io.ganglia_xml:GangliaXml",
     "cepctl.io.ganglia_rrd:GangliaRrd",
+    "cepctl.io.ganglia_dump:RrdDump",
+    "cepctl.io.ganglia_fetch:RrdFetch",
+    "cepctl.io.ganglia_xport:RrdXport",
     "cepctl.io.xes:XesLog",
 )
 _SMALL = 4_096
