@@ -21,9 +21,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cepctl.errors import EventSchemaError
-from cepctl.ingest.jobs import IngestOptions, IngestSummary, ingest
+from cepctl.ingest.jobs import IngestOptions, ingest
 from cepctl.ingest.kinds import Kind, converted, unified
 from cepctl.ingest.stored import StoredDataset, stored_dataset
+from cepctl.ingest.summary import IngestSummary
 from cepctl.io.rescaling import rescaled
 from cepctl.plan.plan import EventSchema
 from cepctl.schema import END_TIME, FIXED_COLUMNS, PMF_TYPE, TimeUnit

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
 import pyarrow as pa
@@ -116,3 +117,23 @@ class TimeUnit:
 
 
 MILLISECOND = TimeUnit(1_000)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def tick_text(tick: int, unit: TimeUnit) -> str:
+    """A tick as ISO 8601 in UTC with the digits of its unit; bare where the calendar does not reach.
+
+    Examples
+    --------
+    >>> tick_text(1_500, MILLISECOND), tick_text(2**62, MILLISECOND)
+    ('1970-01-01T00:00:01.500Z', 'tick 4611686018427387904')
+    """
+    digits = "seconds" if unit.microseconds % 1_000_000 == 0 else "milliseconds"
+    if unit.microseconds % 1_000:
+        digits = "microseconds"
+    try:
+        moment = _EPOCH + timedelta(microseconds=tick * unit.microseconds)
+    except OverflowError:
+        return f"tick {tick}"
+    return moment.isoformat(timespec=digits).replace("+00:00", "Z")

@@ -9,7 +9,8 @@ occur in the batch, each in its natural type (int64, float64, string, bool):
     any other mix, larger integers   string
     nothing but nulls                null
 
-An attribute named like a column of the event table or of raw events gets the prefix `attr:`.
+An attribute named like a column of the event table or of raw events gets the prefix `attr:`.  Beyond
+the first attributes of a file (attribute_limit.py) there are no more columns.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from cepctl.io.attribute_limit import REST, AttributeNames
 from cepctl.io.reading import END_COLUMNS, RAW_COLUMNS, ReadOptions
 from cepctl.schema import ATTRIBUTE_PREFIX, FIXED_COLUMNS, TICK_MAX, TICK_MIN
 
 Value = bool | int | float | str | None
 
 BATCH_EVENTS = 50_000
+BATCH_CELLS = 5_000_000
 _TAKEN = RAW_COLUMNS.keys() | END_COLUMNS.keys() | FIXED_COLUMNS.keys()
 
 
@@ -52,6 +55,8 @@ class EventBatches:
     _fixed: list[tuple[Value, ...]] = field(default_factory=list)
     _ends: list[End | None] = field(default_factory=list)
     _attributes: list[Mapping[str, Value]] = field(default_factory=list)
+    _names: AttributeNames = field(default_factory=AttributeNames)
+    _crowded: bool = False
     _type_names: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -63,7 +68,7 @@ class EventBatches:
 
     @property
     def full(self) -> bool:
-        return len(self) >= self.size
+        return len(self) >= self.size or len(self) * len(self._names) >= BATCH_CELLS
 
     def add(
         self,
@@ -85,6 +90,7 @@ class EventBatches:
         self._fixed.append((self._numbered, None, name, micros, zone_seconds, before, after))
         self._ends.append(end)
         self._attributes.append(attributes)
+        self._crowded |= not self._names.admit(attributes)
 
     def take(self) -> pa.RecordBatch:
         """All waiting events as one batch; afterwards none waits."""
@@ -95,13 +101,14 @@ class EventBatches:
         }
         if any(self._ends):
             columns |= _end_columns(self._ends)
-        names = dict.fromkeys(name for row in self._attributes for name in row)
-        for name in names:
+        for name in self._names.among(dict.fromkeys(name for row in self._attributes for name in row)):
             values = [row.get(name) for row in self._attributes]
             columns[column_name(name)] = (
                 pa.array(values, self.types[name]) if name in self.types else natural_array(values)
             )
-        self._fixed, self._ends, self._attributes = [], [], []
+        if self._crowded:
+            columns[REST] = natural_array(list(map(self._names.rest, self._attributes)))
+        self._fixed, self._ends, self._attributes, self._crowded = [], [], [], False
         return pa.RecordBatch.from_pydict(columns)
 
 

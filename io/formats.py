@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from cepctl.errors import LogFormatError
 from cepctl.io.locations import Location, first_line
+from cepctl.io.plain import mapped_reader
 from cepctl.io.reading import Reader
 
 HEAD_BYTES = 1 << 16
@@ -30,6 +31,9 @@ _READERS = (
     "cepctl.io.ganglia_web:READERS",
     "cepctl.io.plain:READERS",
     "cepctl.io.hadoop_jhist:HadoopJobHistory",
+    "cepctl.io.hadoop_jhist1:HadoopOldJobHistory",
+    "cepctl.io.hadoop_rumen:RumenTrace",
+    "cepctl.io.hadoop_sls:SchedulerLoad",
     "cepctl.io.ganglia_xml:GangliaXml",
     "cepctl.io.ganglia_rrd:GangliaRrd",
     "cepctl.io.ganglia_dump:RrdDump",
@@ -61,15 +65,20 @@ def reader_named(name: str) -> Reader:
     return readers[name]
 
 
-def recognised_reader(head: bytes, name: str) -> Reader:
-    """The reader of the file with this head; raises LogFormatError when there is none."""
+def recognised_reader(head: bytes, name: str, *, mapped: bool = False) -> Reader:
+    """The reader of the file with this head; raises LogFormatError when there is none.
+
+    Where columns are `mapped`, a file that no reader knows may still be a plain one with other names.
+    """
     for reader in known_readers():
         if reader.recognises(head):
             return reader
-    known = ", ".join(reader.name for reader in known_readers())
+    plain = mapped_reader(head) if mapped else None
+    if plain is not None:
+        return plain
     raise LogFormatError(
-        f"{name}: of no known format (known: {known}); name the format "
-        "(--format; --input-format in match), or leave the file out"
+        f"{name}: of no known format (cepctl formats lists them); name its format (--format; "
+        "--input-format in match) or its columns (--map), or leave the file out"
     )
 
 

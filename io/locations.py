@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
@@ -61,10 +61,14 @@ class Location:
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file to read and its name: the path below the PATH argument, which made-up ids begin with."""
+    """A file to read and its name: the path below the PATH argument, which made-up ids begin with.
+
+    A file that was `found` in a directory or by a glob was not named by the user.
+    """
 
     location: Location
     name: str
+    found: bool = False
 
 
 def list_inputs(paths: Sequence[str]) -> tuple[InputFile, ...]:
@@ -84,7 +88,9 @@ def list_inputs(paths: Sequence[str]) -> tuple[InputFile, ...]:
         if not files:
             raise LogFormatError(f"no input at {path}: there is no such file, directory or match")
         for file in files:
-            found.setdefault(file.location.uri, file)
+            first = found.setdefault(file.location.uri, file)
+            if first.found and not file.found:
+                found[file.location.uri] = replace(first, found=False)
     by_name: dict[str, InputFile] = {}
     for file in found.values():
         other = by_name.setdefault(file.name, file)
@@ -120,7 +126,7 @@ def _below(location: Location, filesystem: fs.FileSystem, directory: str) -> Ite
         name = PurePosixPath(entry.path).relative_to(directory)
         hidden = any(part.startswith(("_", ".")) and part not in _SHOWN for part in name.parts)
         if entry.type is fs.FileType.File and not hidden:
-            yield InputFile(location.beside(entry.path), str(name))
+            yield InputFile(location.beside(entry.path), str(name), found=True)
 
 
 def _matches(location: Location, filesystem: fs.FileSystem, pattern: str) -> Iterator[InputFile]:

@@ -7,7 +7,9 @@ hold ticks when they are integers and ISO 8601 otherwise; `time` and `end_time` 
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,27 +17,36 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.io.batches import column_name
 from cepctl.io.plain_histograms import Flags, Numbers, histograms, spanned_by
+from cepctl.io.plain_mapping import RESERVED
 from cepctl.io.plain_times import parse_times
 from cepctl.io.reading import ReadOptions, ReadReport, Reject
 from cepctl.schema import END_TIME, PMF_TYPE, TIME_TYPE
 
-RESERVED = ("event_id", "event_type", "lower", "upper", "end_lower", "end_upper", "pmf", "time", END_TIME)
 _INTEGER = r"^\s*[+-]?\d{1,19}\s*$"
-_SHOWN = 200
 
 
 @dataclass(frozen=True)
 class Rows:
     """Columns of one block of a plain file, with the number and line of every row.
 
-    `numbers` counts the records of the file from 1; `lines` is None where rows have no lines.
+    `numbers` counts the records of the file from 1; `lines` is None where rows have no lines.  `raw`
+    gives the text of a row, by its place in the block, where the file is text.
     """
 
     columns: dict[str, pa.Array]
     numbers: Numbers
     lines: Numbers | None
+    raw: Callable[[int], bytes] | None = None
+
+    def text(self, place: int) -> str | bytes:
+        """A row as the file has it; as JSON where it is no text, or the text is no longer known."""
+        text = b"" if self.raw is None else self.raw(place)
+        if text:
+            return text
+        values = {name: column[place].as_py() for name, column in self.columns.items()}
+        known = {name: value for name, value in values.items() if value is not None}
+        return json.dumps(known, default=str, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -283,12 +294,5 @@ def _without_rejects(
         return batch
     for row in np.flatnonzero(bad):
         line = None if rows.lines is None else int(rows.lines[row])
-        values = {name: column[int(row)].as_py() for name, column in rows.columns.items()}
-        text = ", ".join(f"{name}={value}" for name, value in values.items() if value is not None)
-        report.rejects.append(Reject(source, line, causes[row], text[:_SHOWN]))
+        report.rejects.append(Reject(source, line, causes[row], rows.text(int(row))))
     return batch.filter(pa.array(~bad))
-
-
-def attribute_name(name: str) -> str:
-    """The column of a plain file as a column of raw events."""
-    return name if name in RESERVED else column_name(name)

@@ -7,9 +7,10 @@ dataset, so that a column that turns out to be text loses nothing on the way.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import IO, Any
+import io
+from collections.abc import Iterator
+from functools import partial
+from typing import IO
 
 import numpy as np
 import pyarrow as pa
@@ -17,15 +18,19 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from cepctl.errors import LogFormatError
-from cepctl.io.plain_columns import RESERVED, Rows, attribute_name, raw_batch
+from cepctl.io.attribute_limit import MOST_ATTRIBUTES, REST
+from cepctl.io.plain_columns import Rows, raw_batch
 from cepctl.io.plain_histograms import Numbers
-from cepctl.io.plain_text import decoded, require_columns, utf8_stream
+from cepctl.io.plain_mapping import RESERVED, raw_names
+from cepctl.io.plain_places import Places
+from cepctl.io.plain_text import decoded, utf8_stream
+from cepctl.io.plain_transcript import Transcript
+from cepctl.io.plain_wide import wide_rows
 from cepctl.io.reading import RAW_COLUMNS, ReadOptions, ReadReport, Reject
 
 INFERRED = {b"cepctl.infer": b"type"}
 _BLOCK_BYTES = 4 << 20
-_SHOWN = 200
-_NOT_ATTRIBUTES = {*RAW_COLUMNS, *RESERVED}
+_NOT_ATTRIBUTES = {*RAW_COLUMNS, *RESERVED, REST}
 
 
 class DelimitedReader:
@@ -41,36 +46,55 @@ class DelimitedReader:
         timed = "time" in names or {"lower", "upper"} <= set(names) or "pmf" in names
         return "event_type" in names and timed
 
+    def has_header(self, head: bytes) -> bool:
+        """Whether the file begins with a line of more than one name: all that a mapping can ask for."""
+        return len(_header(decoded(head).split("\n", 1)[0], self.delimiter)) > 1
+
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
     ) -> Iterator[pa.RecordBatch]:
         text = utf8_stream(stream)
-        names = _header(text.readline().decode("utf-8", "replace"), self.delimiter)
-        require_columns(names, source)
-        names = [attribute_name(name) for name in names]
-        bad_rows: dict[int, str] = {}
-        lines = _Lines()
-
-        def note(row: pyarrow.csv.InvalidRow) -> str:
-            bad_rows[row.number] = row.text
-            lines.breaks.extend([row.number] * row.text.count("\n"))
-            return "skip"
-
-        taken = 0
-        try:
-            for block in self._blocks(text, names, note):
-                numbers = _numbers_after(taken, len(block), bad_rows)
-                taken = int(numbers[-1]) if len(numbers) else taken
-                rows = _text_rows(block, numbers, lines, report)
+        header = _header(text.readline().decode("utf-8", "replace"), self.delimiter)
+        names = raw_names(header, options.columns, source)
+        if len(names) > MOST_ATTRIBUTES:
+            for rows in wide_rows(text, names, self.delimiter, source, report):
                 yield _inferring(raw_batch(rows, source, options, report))
-        except pa.ArrowException as problem:
-            raise LogFormatError(f"{source}: damaged {self.name.upper()}: {problem}") from problem
-        finally:
-            _report_bad_rows(bad_rows, lines, len(names), source, report)
+            return
+        yield from self._narrow(text, names, source, options, report)
 
-    def _blocks(self, text: IO[bytes], names: list[str], note: Any) -> Iterator[pa.RecordBatch]:
+    def _narrow(
+        self, text: IO[bytes], names: list[str], source: str, options: ReadOptions, report: ReadReport
+    ) -> Iterator[pa.RecordBatch]:
+        transcript = Transcript(text, first_line=2)
+        places = Places()
+        settle = partial(_settle, places, transcript, len(names), source, report)
+        try:
+            for block in self._blocks(io.BufferedReader(transcript, _BLOCK_BYTES), names, places):
+                numbers = places.take(len(block))
+                rows = _text_rows(block, numbers, places, transcript, report)
+                yield _inferring(raw_batch(rows, source, options, report))
+                settle(places.taken)
+        except pa.ArrowException as problem:
+            raise LogFormatError(f"{source}: {self._damage(problem)}") from problem
+        finally:
+            settle(None)
+
+    def _damage(self, problem: Exception) -> str:
+        if "straddl" in str(problem) or "out of sync" in str(problem):
+            return (
+                f'a row is longer than {_BLOCK_BYTES >> 20} MiB, or a quote (") is opened and never closed: '
+                "close it, or double the quotes inside of values"
+            )
+        return f"damaged {self.name.upper()}: {problem}"
+
+    def _blocks(self, text: IO[bytes], names: list[str], places: Places) -> Iterator[pa.RecordBatch]:
         if not text.peek(1):  # type: ignore[attr-defined]
             return iter(())
+
+        def skip(row: pyarrow.csv.InvalidRow) -> str:
+            places.skip(row.number, row.text.count("\n"))
+            return "skip"
+
         return iter(
             pyarrow.csv.open_csv(
                 text,
@@ -79,7 +103,7 @@ class DelimitedReader:
                     delimiter=self.delimiter,
                     newlines_in_values=True,
                     ignore_empty_lines=False,
-                    invalid_row_handler=note,
+                    invalid_row_handler=skip,
                 ),
                 pyarrow.csv.ConvertOptions(
                     column_types=dict.fromkeys(names, pa.binary()),
@@ -92,40 +116,18 @@ class DelimitedReader:
 
 
 def _header(line: str, delimiter: str) -> list[str]:
-    return [name.strip() for name in next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [])]
+    try:
+        fields = next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [])
+    except csv.Error:
+        return []  # no line of names
+    return [name.strip() for name in fields]
 
 
-def _numbers_after(taken: int, count: int, skipped: dict[int, str]) -> Numbers:
-    """Numbers of the next `count` rows of the file: the rows that were skipped have numbers, too."""
-    passed = np.array(sorted(number for number in skipped if number > taken), dtype=np.int64)
-    numbers = taken + 1 + np.arange(count, dtype=np.int64)
-    # The i-th skipped row pushes back every row that would have stood at or after it.
-    threshold = passed - np.arange(len(passed))
-    return numbers + np.searchsorted(threshold, numbers, side="right")
-
-
-@dataclass
-class _Lines:
-    """Lines of rows: the header is line 1, and a row with quoted line breaks takes several."""
-
-    breaks: list[int] = field(default_factory=list)
-
-    def note(self, numbers: Numbers, columns: Iterable[pa.Array]) -> None:
-        """Remember the rows, by number, that hold line breaks, once for every break."""
-        for column in columns:
-            counts = pc.fill_null(pc.count_substring(column, "\n"), 0).to_numpy(zero_copy_only=False)
-            if counts.any():
-                self.breaks.extend(np.repeat(numbers, counts).tolist())
-
-    def of(self, numbers: Numbers) -> Numbers:
-        """First lines of the rows with these numbers, counted from 1."""
-        before = np.searchsorted(np.array(sorted(self.breaks), dtype=np.int64), numbers, side="left")
-        return numbers + 1 + before
-
-
-def _text_rows(block: pa.RecordBatch, numbers: Numbers, lines: _Lines, report: ReadReport) -> Rows:
+def _text_rows(
+    block: pa.RecordBatch, numbers: Numbers, places: Places, transcript: Transcript, report: ReadReport
+) -> Rows:
     """Columns of one block as text, without the rows of blank lines."""
-    columns = {name: _asutf8_stream(block.column(name), report) for name in block.schema.names}
+    columns = {name: _as_text(block.column(name), report) for name in block.schema.names}
     nulls = np.zeros(len(numbers), dtype=np.int64)
     for column in columns.values():
         nulls += column.is_null().to_numpy(zero_copy_only=False)
@@ -133,11 +135,28 @@ def _text_rows(block: pa.RecordBatch, numbers: Numbers, lines: _Lines, report: R
     if not kept.all():
         columns = {name: column.filter(pa.array(kept)) for name, column in columns.items()}
         numbers = numbers[kept]
-    lines.note(numbers, columns.values())
-    return Rows(columns, numbers, lines.of(numbers))
+    for column in columns.values():
+        breaks = pc.fill_null(pc.count_substring(column, "\n"), 0).to_numpy(zero_copy_only=False)
+        if breaks.any():
+            places.note_breaks(numbers, breaks)
+    first, last = places.lines(numbers)
+    return Rows(columns, numbers, first, lambda place: transcript.lines(int(first[place]), int(last[place])))
 
 
-def _asutf8_stream(column: pa.Array, report: ReadReport) -> pa.Array:
+def _settle(
+    places: Places, transcript: Transcript, width: int, source: str, report: ReadReport, upto: int | None
+) -> None:
+    """Report the rows up to this number that the parser skipped; forget what is known of all up to it."""
+    skipped = places.skipped(upto)
+    report.records += len(skipped)
+    for first, last in zip(*map(np.ndarray.tolist, places.lines(skipped)), strict=True):
+        cause = f"the row has not {width} fields as the header has"
+        report.rejects.append(Reject(source, first, cause, transcript.lines(first, last)))
+    if upto is not None:
+        transcript.forget_before(places.forget(upto))
+
+
+def _as_text(column: pa.Array, report: ReadReport) -> pa.Array:
     try:
         return column.cast(pa.string())
     except pa.ArrowInvalid:
@@ -158,13 +177,3 @@ def _inferring(batch: pa.RecordBatch) -> pa.RecordBatch:
             for field in batch.schema
         )
     )
-
-
-def _report_bad_rows(
-    bad_rows: dict[int, str], lines: _Lines, width: int, source: str, report: ReadReport
-) -> None:
-    report.records += len(bad_rows)
-    numbers = np.array(sorted(bad_rows), dtype=np.int64)
-    for number, line in zip(numbers.tolist(), lines.of(numbers).tolist(), strict=True):
-        cause = f"the row has not {width} fields as the header has"
-        report.rejects.append(Reject(source, line, cause, bad_rows[number][:_SHOWN]))

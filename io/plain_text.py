@@ -1,4 +1,4 @@
-"""Text of plain event files as UTF-8, and the columns that make a file one of events."""
+"""Text of plain event files as UTF-8."""
 
 from __future__ import annotations
 
@@ -6,26 +6,7 @@ import codecs
 import io
 from typing import IO, Any, cast
 
-from cepctl.errors import EventSchemaError
-
 _BLOCK_BYTES = 4 << 20
-
-
-def require_columns(names: list[str], source: str) -> None:
-    """Raise EventSchemaError unless the names can be those of an event file."""
-    if "event_type" not in names:
-        raise EventSchemaError(
-            f"{source}: no column event_type (found {', '.join(names) or 'none'}); rename the column "
-            "that holds the kind of event to event_type"
-        )
-    if "time" not in names and not {"lower", "upper"} <= set(names) and "pmf" not in names:
-        raise EventSchemaError(
-            f"{source}: no column time, and not both lower and upper (found {', '.join(names)}); "
-            "an event needs one or the other"
-        )
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise EventSchemaError(f"{source}: two columns are named '{repeated[0]}'; rename one of them")
 
 
 def decoded(head: bytes) -> str:

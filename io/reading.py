@@ -27,6 +27,7 @@ from typing import IO, Protocol
 
 import pyarrow as pa
 
+from cepctl.io.log_patterns import LogPattern
 from cepctl.schema import END_TIME, MILLISECOND, TIME_TYPE, TimeUnit
 
 RAW_COLUMNS: dict[str, pa.DataType] = {
@@ -38,6 +39,7 @@ RAW_COLUMNS: dict[str, pa.DataType] = {
     "before": pa.int64(),
     "after": pa.int64(),
 }
+SHOWN_CHARACTERS = 200
 END_COLUMNS: dict[str, pa.DataType] = {
     END_TIME: TIME_TYPE,
     "end_zone_seconds": pa.int32(),
@@ -48,22 +50,38 @@ END_COLUMNS: dict[str, pa.DataType] = {
 
 @dataclass(frozen=True)
 class Reject:
-    """A record that could not become an event: where it stands, why, and its text (shortened)."""
+    """A record that could not become an event: where it stands, why, and the record itself.
+
+    `raw` is the whole record as the file has it (text where the bytes are no longer known), empty
+    where there is none to show; whoever shows or keeps it makes it shorter.
+    """
 
     source: str
     line: int | None
     cause: str
-    text: str
+    raw: str | bytes = ""
+
+    @property
+    def text(self) -> str:
+        """The beginning of the record on one line, for people."""
+        start = self.raw[: 4 * SHOWN_CHARACTERS]
+        text = start if isinstance(start, str) else start.decode("utf-8", "replace")
+        return " ".join(text.split())[:SHOWN_CHARACTERS]
 
 
 @dataclass
 class ReadReport:
-    """What a reader has to say beside its events; filled while it reads."""
+    """What a reader has to say beside its events; filled while it reads.
+
+    `notes` are warnings with a place for a number (`{:,}`), counted up while the file is read.
+    `rejects` only takes rejects in: an ingest does not hold on to all of them.
+    """
 
     records: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     rejects: list[Reject] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    notes: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -74,7 +92,9 @@ class ReadOptions:
     types; `drop_domain` shortens host names to their first label; `time_unit` is the length of the
     ticks that input which brings its own intervals is counted in; `intervals` asks for what lasts
     (tasks, attempts, jobs, activities) as interval events; `epoch` is the instant, in microseconds
-    since 1970, that logs with relative times count from.
+    since 1970, that logs with relative times count from; `columns` says which columns of plain event
+    files are what, as pairs of (field, column).  `patterns` are tried on log records before the built-in ones,
+    and `keep_unmatched` makes events of records that none fits.
     """
 
     time_zone: str | None = None
@@ -83,6 +103,9 @@ class ReadOptions:
     time_unit: TimeUnit = MILLISECOND
     intervals: bool = False
     epoch: int | None = None
+    columns: tuple[tuple[str, str], ...] = ()
+    patterns: tuple[LogPattern, ...] = ()
+    keep_unmatched: bool = False
 
 
 class Reader(Protocol):

@@ -43,6 +43,7 @@ def command(
     drop_domain: bool,
     intervals: bool,
     epoch: str | None,
+    columns: tuple[str, ...],
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -73,6 +74,7 @@ def command(
             drop_domain=drop_domain,
             intervals=intervals,
             epoch=epoch,
+            columns=columns,
         )
         with open_events(events, options) as inputs:
             if inputs.summary is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +12,8 @@ from cepctl.errors import UsageError
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
-    from cepctl.ingest.jobs import IngestOptions, IngestSummary
+    from cepctl.ingest.jobs import IngestOptions
+    from cepctl.ingest.summary import IngestSummary
 
 
 @click.command("ingest")
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", required=True, metavar="EVENTS", help="Directory of the dataset to write.")
 @raw_input_options("--format")
 @click.option("--overwrite", is_flag=True, help="Replace the dataset at EVENTS.")
+@click.option("--strict", is_flag=True, help="Fail when a file in a directory cannot be read.")
+@click.option("--report", "report_file", metavar="FILE", help="Write an account of every file as JSON.")
 @reject_options
 @runner_options
 @verbosity_options
@@ -32,7 +36,10 @@ def command(
     drop_domain: bool,
     intervals: bool,
     epoch: str | None,
+    columns: tuple[str, ...],
     overwrite: bool,
+    strict: bool,
+    report_file: str | None,
     rejects: str | None,
     max_errors: int | None,
     runner: str,
@@ -43,8 +50,9 @@ def command(
 ) -> None:
     """Turn logs into a dataset of Parquet events.
 
-    PATH is a file, a directory, a glob or - (standard input: CSV or JSONL).  The format is told from
-    the content; files may be compressed with gzip, zstd or bzip2.
+    PATH is a file, a directory, a glob or - (standard input).  The format is told from the content
+    (`cepctl formats` lists them); all may be compressed with gzip, zstd or bzip2.  A file in a
+    directory that cannot be read is named and left out, one that is named on its own is an error.
     """
     from cepctl.ingest.jobs import ingest
     from cepctl.ingest.runners import chosen_runner
@@ -57,7 +65,10 @@ def command(
         drop_domain=drop_domain,
         intervals=intervals,
         epoch=epoch,
+        columns=columns,
         overwrite=overwrite,
+        strict=strict,
+        report=report_file,
         rejects=rejects,
         max_errors=max_errors,
     )
@@ -75,12 +86,16 @@ def ingest_options(
     drop_domain: bool = False,
     intervals: bool = False,
     epoch: str | None = None,
+    columns: Sequence[str] = (),
     overwrite: bool = False,
+    strict: bool = False,
+    report: str | None = None,
     rejects: str | None = None,
     max_errors: int | None = None,
 ) -> IngestOptions:
     """The options of the library from those of the command line; reads the uncertainty model."""
     from cepctl.ingest.jobs import IngestOptions
+    from cepctl.io.plain_mapping import parse_mapping
     from cepctl.io.reading import ReadOptions
     from cepctl.uncertainty.model import UncertaintyModel, load_model
 
@@ -92,10 +107,13 @@ def ingest_options(
             drop_domain=drop_domain,
             intervals=intervals,
             epoch=_instant(epoch, tz),
+            columns=parse_mapping(columns),
         ),
         model=load_model(uncertainty) if uncertainty is not None else UncertaintyModel(),
         max_errors=max_errors,
         rejects=rejects,
+        report=report,
+        strict=strict,
         overwrite=overwrite,
     )
 
@@ -114,8 +132,12 @@ def _instant(text: str | None, tz: str | None) -> int | None:
 
 def report(summary: IngestSummary, output: str, *, quiet: bool) -> None:
     """Say on standard error what was written, after what went wrong on the way."""
+    from cepctl.render.ingest import print_accounts
+
     report_reading(summary, quiet=quiet)
     if not quiet:
+        if len(summary.accounts) > 1:
+            print_accounts(summary.accounts)
         click.echo(
             f"{counted(summary.events, 'event')} of {counted(len(summary.type_counts), 'type')} from "
             f"{counted(summary.files, 'file')} in {output} (time unit {summary.time_unit})",
@@ -124,17 +146,20 @@ def report(summary: IngestSummary, output: str, *, quiet: bool) -> None:
 
 
 def report_reading(summary: IngestSummary, *, quiet: bool) -> None:
-    """Say on standard error what was skipped, rejected and noticed; rejects also when quiet."""
+    """Say on standard error what was skipped, left out and noticed; what was left out also when quiet."""
     from cepctl.ingest.rejects import sampled
+    from cepctl.ingest.summary import reasons
 
     if not quiet:
         for notice in summary.notices:
             click.echo(f"note: {notice}", err=True)
         for cause, count in sorted(summary.skipped.items()):
             click.echo(f"note: {counted(count, 'record')} skipped: {cause}", err=True)
-    if summary.rejects:
-        click.echo(
-            f"warning: left out {len(summary.rejects):,} of {counted(summary.records, 'record')} as bad:\n"
-            f"{sampled(summary.rejects)}",
-            err=True,
-        )
+    if summary.unreadable:
+        some = f"{len(summary.unreadable):,} of {counted(len(summary.accounts), 'file')}"
+        shown = reasons(summary.unreadable)
+        click.echo(f"warning: left out {some} as unreadable:\n{shown}", err=True)
+    if summary.rejected:
+        bad = f"{summary.rejected.total():,} of {counted(summary.records, 'record')}"
+        shown = sampled(summary.rejects, summary.rejected)
+        click.echo(f"warning: left out {bad} as bad:\n{shown}", err=True)

@@ -99,6 +99,7 @@ def command(
     drop_domain: bool,
     intervals: bool,
     epoch: str | None,
+    columns: tuple[str, ...],
     runner: str,
     master: str,
     conf: Conf,
@@ -129,6 +130,7 @@ def command(
         drop_domain=drop_domain,
         intervals=intervals,
         epoch=epoch,
+        columns=columns,
     )
     how = Execution(engine, runner, master, conf, verbose)
     with open_events(events, options) as inputs:

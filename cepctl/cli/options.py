@@ -64,7 +64,8 @@ def runner_options(command: Command) -> Command:
 def raw_input_options(format_option: str) -> Callable[[Command], Command]:
     """How raw logs are read.
 
-    Parameters input_format, uncertainty, tz, renames, drop_domain, intervals (bool), epoch (str or None).
+    Parameters input_format, uncertainty, tz, renames, drop_domain, intervals (bool), epoch (str or None),
+    columns (texts for parse_mapping).
     `format_option` is the spelling of the option that names the format: `match` keeps `--format`
     for its output and says `--input-format`.
     """
@@ -108,6 +109,14 @@ def raw_input_options(format_option: str) -> Callable[[Command], Command]:
                     metavar="TIME",
                     help="Instant (ISO 8601) that logs with relative times count from.  [default: 1970]",
                 ),
+                click.option(
+                    "--map",
+                    "columns",
+                    multiple=True,
+                    metavar="FIELD=COLUMN",
+                    help="Columns of plain event files, such as event_type=activity,time=ts; may be given "
+                    "several times.",
+                ),
             ],
         )
 
@@ -119,7 +128,7 @@ def reject_options(command: Command) -> Command:
     return _apply(
         command,
         [
-            click.option("--rejects", metavar="FILE", help="Write the bad records to this CSV file."),
+            click.option("--rejects", metavar="FILE", help="Write the bad records to this JSON lines file."),
             click.option(
                 "--max-errors",
                 type=click.IntRange(min=0),

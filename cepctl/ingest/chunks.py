@@ -44,13 +44,15 @@ class AttributeFacts:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A chunk on disk: where, how many rows, and what the schema needs to know."""
+    """A chunk on disk: where, how many rows, what the schema needs to know, first and last tick."""
 
     path: str
     rows: int
     attributes: Mapping[str, AttributeFacts]
     zoned: bool
     ended: bool
+    first: int
+    last: int
 
 
 def raw_table(batch: pa.RecordBatch, name: str) -> pa.Table:

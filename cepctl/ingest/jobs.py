@@ -6,7 +6,6 @@ import json
 import shutil
 import sys
 import uuid
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -17,16 +16,17 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from cepctl import __version__
-from cepctl.errors import CepctlError, JobError, LogFormatError, UsageError
+from cepctl.errors import CepctlError, JobError, UsageError
 from cepctl.ingest.ordering import Order, order
-from cepctl.ingest.reading import FileResult, ReadTask, read_file
-from cepctl.ingest.rejects import refuse_too_many, write_rejects
+from cepctl.ingest.reading import ReadTask, read_file
+from cepctl.ingest.rejects import refuse_too_many, write_rejects, write_whole
 from cepctl.ingest.runners import LocalRunner, Runner
 from cepctl.ingest.schemas import DatasetSchema, unify
+from cepctl.ingest.summary import IngestSummary, refuse_unreadable, report_text, summarised
 from cepctl.ingest.writing import PartTask, write_part
 from cepctl.io.formats import open_log, reader_named
 from cepctl.io.locations import InputFile, Location, list_inputs
-from cepctl.io.reading import ReadOptions, Reject
+from cepctl.io.reading import ReadOptions
 from cepctl.io.times import named_zone
 from cepctl.schema import (
     META_MODEL,
@@ -47,8 +47,11 @@ class IngestOptions:
     """Choices of the user.
 
     `max_errors` is how many rejects are borne, None for the larger of 10 and 0.1 % of the records;
-    `rejects` the CSV file that they are written to.  The time unit of `read` is chosen anew: the
-    model's, else the finest of those that the files declare and of 1 ms for those that do not.
+    `rejects` the JSON lines file that they are written to, `report` the JSON file for the account of
+    every file; both are also written when the ingest is then refused.  With `strict` a file in a
+    directory that cannot be read is an error, as one that was named always is.  The time unit of
+    `read` is chosen anew: the model's, else the finest of those that the files declare and of 1 ms for
+    those that do not.
     """
 
     input_format: str | None = None
@@ -56,21 +59,9 @@ class IngestOptions:
     model: UncertaintyModel = field(default_factory=UncertaintyModel)
     max_errors: int | None = None
     rejects: str | None = None
+    report: str | None = None
+    strict: bool = False
     overwrite: bool = False
-
-
-@dataclass(frozen=True)
-class IngestSummary:
-    """What an ingest did; `notices` are for people, `rejects` in order of files."""
-
-    files: int
-    records: int
-    events: int
-    time_unit: TimeUnit
-    type_counts: dict[str, int]
-    skipped: Counter[str]
-    rejects: tuple[Reject, ...]
-    notices: tuple[str, ...]
 
 
 def ingest(
@@ -109,20 +100,43 @@ def ingest(
         for number, (file, own) in enumerate(zip(files, declared, strict=True)):
             # Parquet that declares its unit converts itself; other ticks are of the assumed unit.
             read = replace(options.read, time_unit=assumed if own is None else unit)
-            tasks.append(ReadTask(file, number, scratch, read, options.model, unit, options.input_format))
+            tasks.append(_read_task(file, number, scratch, replace(options, read=read), unit))
         results = runner.run(read_file, tasks)
         filesystem, directory = events.resolve()
         ordered = order(results, filesystem)
         schema = unify(results)
-        summary = _summary(results, ordered, schema, unit)
+        summary = summarised(results, ordered, schema, unit)
         if options.rejects is not None:
-            write_rejects(options.rejects, summary.rejects)
-        refuse_too_many(summary.rejects, summary.records, options.max_errors)
+            pieces = [result.reject_file for result in results if result.reject_file is not None]
+            write_rejects(options.rejects, pieces, filesystem, ordered.duplicate_rejects(results))
+        if options.report is not None:
+            write_whole(options.report, [report_text(summary).encode()], "the report")
+        refuse_unreadable(summary)
+        refuse_too_many(summary.rejects, summary.rejected, summary.records, options.max_errors)
         _write(directory, scratch, ordered, schema, _metadata(summary, options.model), runner)
         with filesystem.open_output_stream(f"{directory}/{SUCCESS}"):
             pass
         _publish(events, target, overwrite=options.overwrite)
     return summary
+
+
+def _read_task(
+    file: InputFile, number: int, scratch: Location, options: IngestOptions, unit: TimeUnit
+) -> ReadTask:
+    """The task of one file: only where nobody wants to see all rejects may it stop at the first too many."""
+    keep = options.rejects is not None
+    return ReadTask(
+        file,
+        number,
+        scratch,
+        options.read,
+        options.model,
+        unit,
+        options.input_format,
+        may_be_unreadable=file.found and not options.strict,
+        keep_rejects=keep,
+        borne=None if keep else options.max_errors,
+    )
 
 
 def _spooled(paths: Sequence[str], scratch: Location) -> list[str]:
@@ -150,8 +164,8 @@ def _declared_unit(file: InputFile) -> TimeUnit | None:
             return None
         try:
             metadata = pq.read_schema(log.stream).metadata or {}
-        except (pa.ArrowException, OSError) as problem:
-            raise LogFormatError(f"{file.name}: damaged Parquet: {problem}") from problem
+        except (pa.ArrowException, OSError):
+            return None  # the reader will say what is wrong
     return TimeUnit.parse(metadata[META_TIME_UNIT].decode()) if META_TIME_UNIT in metadata else None
 
 
@@ -232,25 +246,3 @@ def _metadata(summary: IngestSummary, model: UncertaintyModel) -> dict[bytes, by
         META_MODEL: model.text.encode(),
         META_TYPE_COUNTS: json.dumps(summary.type_counts, ensure_ascii=False).encode(),
     }
-
-
-def _summary(
-    results: Sequence[FileResult], ordered: Order, schema: DatasetSchema, unit: TimeUnit
-) -> IngestSummary:
-    skipped = sum((result.skipped for result in results), ordered.skipped)
-    notices = [f"{result.name}: {warning}" for result in results for warning in result.warnings]
-    notices += [
-        f"{result.name}: every time is a local midnight, so each stands for its whole day"
-        for result in results
-        if result.day_grained
-    ]
-    return IngestSummary(
-        files=len(results),
-        records=sum(result.records for result in results),
-        events=sum(ordered.type_counts.values()),
-        time_unit=unit,
-        type_counts=ordered.type_counts,
-        skipped=skipped,
-        rejects=(*(reject for result in results for reject in result.rejects), *ordered.rejects),
-        notices=(*notices, *schema.warnings),
-    )

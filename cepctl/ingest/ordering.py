@@ -5,8 +5,7 @@ Only the keys of all events are held in memory here: lower, event id and type.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,11 +16,12 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from cepctl.ingest.chunks import RAW_NUMBER, SORT_KEYS, Chunk
-from cepctl.ingest.reading import FileResult
+from cepctl.ingest.results import FileResult
 from cepctl.io.ganglia_xml import drop_repeated_samples
 from cepctl.io.reading import Reject
 
 PART_EVENTS = 1_000_000
+_REJECTS_AT_ONCE = 10_000
 
 Flags = npt.NDArray[np.bool_]
 
@@ -38,37 +38,60 @@ class Slice:
 
 @dataclass(frozen=True)
 class Order:
-    """The parts of a dataset in order, each as slices of chunks; what was left out, and the counts."""
+    """The parts of a dataset in order, each as slices of chunks; what was left out, and the counts.
+
+    By place of the file among the results: `type_counts` of the events that stay, `repeated` samples,
+    and `duplicates`, the events (columns file, number, event_id, event_type) whose id was taken.
+    """
 
     parts: tuple[tuple[Slice, ...], ...]
-    type_counts: dict[str, int]
-    rejects: tuple[Reject, ...] = ()
-    skipped: Counter[str] = field(default_factory=Counter)
+    type_counts: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
+    repeated: Mapping[int, int] = field(default_factory=dict)
+    duplicates: pa.Table | None = None
+
+    def duplicate_rejects(self, results: Sequence[FileResult]) -> Iterator[Reject]:
+        """One reject for each event whose id an earlier event has."""
+        if self.duplicates is None:
+            return
+        for batch in self.duplicates.to_batches(max_chunksize=_REJECTS_AT_ONCE):
+            for row in batch.to_pylist():
+                known = f"record {row['number']}: event_id={row['event_id']}, event_type={row['event_type']}"
+                yield Reject(results[row["file"]].name, None, "duplicate event_id", known)
 
 
 def order(results: Sequence[FileResult], filesystem: fs.FileSystem) -> Order:
     """Sort all events by (lower, event id) and cut them into parts of PART_EVENTS."""
     chunks = [(number, chunk) for number, result in enumerate(results) for chunk in result.chunks]
     if not chunks:
-        return Order(((),), {})
+        return Order(((),))
     keys = _keys(chunks, filesystem)
     keep = np.ones(len(keys), dtype=np.bool_)
-    skipped: Counter[str] = Counter()
     repeated = _repeated_samples(keys, results, chunks, filesystem)
     if repeated.any():
         keep &= ~repeated
-        skipped["repeated sample"] = int(repeated.sum())
-    rejects: tuple[Reject, ...] = ()
+    duplicates = None
     if any(result.ids_given for result in results):
         duplicate = _duplicates(keys, keep)
         keep &= ~duplicate
-        rejects = _duplicate_rejects(keys, duplicate, results)
+        duplicates = _listed(keys, duplicate)
     kept = np.flatnonzero(keep)
     # Chunks come in order of file names, so equal keys cannot depend on the runner either.
     ordered = kept[pc.sort_indices(keys.select(["lower", "event_id"]).take(kept), sort_keys=SORT_KEYS)]
-    counts = pc.value_counts(keys.column("event_type").take(kept)).to_pylist()
-    type_counts = {entry["values"]: entry["counts"] for entry in counts}
-    return Order(_parts(ordered, keys, keep, chunks), dict(sorted(type_counts.items())), rejects, skipped)
+    parts = _parts(ordered, keys, keep, chunks)
+    return Order(parts, _type_counts(keys.take(kept)), _counts_by_file(keys, repeated), duplicates)
+
+
+def _type_counts(keys: pa.Table) -> dict[int, dict[str, int]]:
+    counts = keys.group_by(["file", "event_type"]).aggregate([([], "count_all")])
+    by_file: dict[int, dict[str, int]] = {}
+    for row in counts.sort_by([("file", "ascending"), ("event_type", "ascending")]).to_pylist():
+        by_file.setdefault(row["file"], {})[row["event_type"]] = row["count_all"]
+    return by_file
+
+
+def _counts_by_file(keys: pa.Table, chosen: Flags) -> dict[int, int]:
+    files, counts = np.unique(keys.column("file").to_numpy()[chosen], return_counts=True)
+    return dict(zip(files.tolist(), counts.tolist(), strict=True))
 
 
 def _keys(chunks: Sequence[tuple[int, Chunk]], filesystem: fs.FileSystem) -> pa.Table:
@@ -97,17 +120,10 @@ def _duplicates(keys: pa.Table, keep: Flags) -> Flags:
     return duplicate
 
 
-def _duplicate_rejects(keys: pa.Table, duplicate: Flags, results: Sequence[FileResult]) -> tuple[Reject, ...]:
-    columns = keys.select(["file", RAW_NUMBER, "event_id", "event_type"]).filter(pa.array(duplicate))
-    return tuple(
-        Reject(
-            results[row["file"]].name,
-            None,
-            "duplicate event_id",
-            f"record {row[RAW_NUMBER]}: event_id={row['event_id']}, event_type={row['event_type']}",
-        )
-        for row in columns.sort_by([("file", "ascending"), (RAW_NUMBER, "ascending")]).to_pylist()
-    )
+def _listed(keys: pa.Table, duplicate: Flags) -> pa.Table:
+    found = keys.select(["file", RAW_NUMBER, "event_id", "event_type"]).filter(pa.array(duplicate))
+    found = found.rename_columns(["file", "number", "event_id", "event_type"])
+    return found.sort_by([("file", "ascending"), ("number", "ascending")])
 
 
 def _repeated_samples(

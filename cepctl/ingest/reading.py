@@ -6,16 +6,16 @@ bounded size; what the whole file says (rejects, day grain, kinds of attributes)
 
 from __future__ import annotations
 
-from collections import Counter
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from cepctl.errors import UncertaintyModelError
+from cepctl.errors import EventSchemaError, LogFormatError, UncertaintyModelError
 from cepctl.ingest.chunks import (
     RAW_AFTER,
     RAW_BEFORE,
@@ -32,6 +32,8 @@ from cepctl.ingest.chunks import (
 )
 from cepctl.ingest.ends import end_notes, with_ends
 from cepctl.ingest.kinds import converted, is_inferred, kinds_of, unified
+from cepctl.ingest.rejects import RejectLog, TooManyRejectsError
+from cepctl.ingest.results import EMPTY, FileResult, TimesSeen
 from cepctl.io.formats import OpenLog, open_log, reader_named, recognised_reader
 from cepctl.io.locations import InputFile, Location
 from cepctl.io.reading import Reader, ReadOptions, ReadReport, Reject
@@ -42,6 +44,8 @@ from cepctl.uncertainty.model import Granularity, UncertaintyModel
 
 CHUNK_EVENTS = 200_000
 DAY_MICROSECONDS = DAY.microseconds
+UNREADABLE = "unreadable"
+_SHOWN_OF_REJECTS = ("event_id", "event_type")
 DAY_GRAINED_FORMATS = frozenset({"xes"})
 
 
@@ -49,8 +53,10 @@ DAY_GRAINED_FORMATS = frozenset({"xes"})
 class ReadTask:
     """What reading one file needs.
 
-    `scratch` is the directory that chunks are written to.  Ticks that the file gives are counted in
-    the time unit of `options`, those of the dataset in `unit`.
+    `scratch` is the directory that chunks are written to, and with `keep_rejects` all rejects.  Ticks
+    that the file gives are counted in the time unit of `options`, those of the dataset in `unit`.
+    Where `borne` is given, reading stops at one reject more.  A file that `may_be_unreadable` is then
+    left out, with the reason in its result.
     """
 
     file: InputFile
@@ -60,25 +66,9 @@ class ReadTask:
     model: UncertaintyModel
     unit: TimeUnit
     input_format: str | None = None
-
-
-@dataclass(frozen=True)
-class FileResult:
-    """What came of one file."""
-
-    name: str
-    format: str
-    chunks: tuple[Chunk, ...] = ()
-    records: int = 0
-    skipped: Counter[str] = field(default_factory=Counter)
-    rejects: tuple[Reject, ...] = ()
-    warnings: tuple[str, ...] = ()
-    ids_given: bool = False
-    day_grained: bool = False
-
-    @property
-    def events(self) -> int:
-        return sum(chunk.rows for chunk in self.chunks)
+    may_be_unreadable: bool = False
+    keep_rejects: bool = False
+    borne: int | None = None
 
 
 def read_file(task: ReadTask) -> FileResult:
@@ -87,32 +77,55 @@ def read_file(task: ReadTask) -> FileResult:
     Raises
     ------
     LogFormatError
-        If the file is of no known format or cannot be read at all.
+        If the file is of no known format or cannot be read at all, unless it need not be; if there are
+        more rejects than are borne.
     """
+    filesystem, directory = task.scratch.resolve()
+    if not task.keep_rejects:
+        return _read(task, RejectLog(borne=task.borne))
+    path = f"{directory}/{task.number:06d}.rejects"
+    with filesystem.open_output_stream(path) as stream:
+        result = _read(task, RejectLog(stream))
+    return replace(result, reject_file=path)
+
+
+def _read(task: ReadTask, rejects: RejectLog) -> FileResult:
+    try:
+        return _read_whole(task, ReadReport(rejects=rejects))
+    except TooManyRejectsError:
+        raise
+    except (LogFormatError, EventSchemaError) as problem:
+        if not task.may_be_unreadable:
+            raise
+        return FileResult(task.file.name, UNREADABLE, unreadable=str(problem))
+
+
+def _read_whole(task: ReadTask, report: ReadReport) -> FileResult:
     with open_log(task.file.location) as log:
         if not log.head:
-            return FileResult(task.file.name, "empty", warnings=("the file is empty",))
+            return FileResult(task.file.name, EMPTY, warnings=("the file is empty",))
         reader = _reader(task, log)
-        report = ReadReport()
         batches = reader.read(log.stream, task.file.name, task.options, report)
         result = _written(task, reader.name, batches, report)
         if log.damage:
-            damage = Reject(task.file.name, None, f"the file is damaged: {log.damage}", "")
-            report.rejects.append(damage)
+            report.rejects.append(Reject(task.file.name, None, f"the file is damaged: {log.damage}"))
             report.records += 1
+    counted = (note.format(count) for note, count in report.notes.items() if count)
+    assert isinstance(report.rejects, RejectLog)
     return replace(
         result,
         records=report.records,
         skipped=report.skipped,
+        rejected=report.rejects.causes,
         rejects=tuple(report.rejects),
-        warnings=tuple(report.warnings),
+        warnings=(*report.warnings, *counted),
     )
 
 
 def _reader(task: ReadTask, log: OpenLog) -> Reader:
     if task.input_format is not None:
         return reader_named(task.input_format)
-    return recognised_reader(log.head, task.file.name)
+    return recognised_reader(log.head, task.file.name, mapped=bool(task.options.columns))
 
 
 def _written(
@@ -123,11 +136,12 @@ def _written(
     chunks: list[Chunk] = []
     day_grained = format_name in DAY_GRAINED_FORMATS
     ids_given = False
-    notes: Counter[str] = Counter()
+    seen = TimesSeen()
 
     def flush() -> None:
         table = _with_intervals(task, joined(pending)[0])
-        notes.update(end_notes(table))
+        report.notes.update(end_notes(table))
+        seen.add(table)
         chunks.append(_write(task, table, len(chunks)))
         pending.clear()
 
@@ -141,7 +155,6 @@ def _written(
             flush()
     if any(map(len, pending)):
         flush()
-    report.warnings += [note.format(count) for note, count in notes.items() if count]
     if day_grained:
         chunks = [_rewritten(task, chunk, number) for number, chunk in enumerate(chunks)]
     return FileResult(
@@ -150,6 +163,9 @@ def _written(
         tuple(chunks),
         ids_given=ids_given,
         day_grained=day_grained and bool(chunks),
+        first=min((chunk.first for chunk in chunks), default=None),
+        last=max((chunk.last for chunk in chunks), default=None),
+        step=seen.step,
     )
 
 
@@ -159,8 +175,10 @@ def _with_times(table: pa.Table, report: ReadReport, source: str) -> pa.Table:
     bad = pc.invert(usable)
     if not pc.any(bad).as_py():
         return table
-    for row in table.filter(bad).select(["event_id", "event_type"]).to_pylist():
-        report.rejects.append(Reject(source, None, "no time", f"{row['event_type']} {row['event_id']}"))
+    known = [name for name in table.column_names if name in _SHOWN_OF_REJECTS or is_attribute(name)]
+    for row in table.filter(bad).select(known).to_pylist():
+        values = {name: value for name, value in row.items() if value is not None}
+        report.rejects.append(Reject(source, None, "no time", json.dumps(values, ensure_ascii=False)))
     return table.filter(usable)
 
 
@@ -225,7 +243,8 @@ def _write(task: ReadTask, table: pa.Table, number: int) -> Chunk:
     path = f"{directory}/{task.number:06d}-{number:04d}.parquet"
     pq.write_table(table, path, filesystem=filesystem, compression="snappy", row_group_size=50_000)
     _, facts = joined([table])
-    return Chunk(path, len(table), facts, is_zoned(table), has_ends(table))
+    first, last = pc.min(table.column("lower")).as_py(), pc.max(table.column("upper")).as_py()
+    return Chunk(path, len(table), facts, is_zoned(table), has_ends(table), first, last)
 
 
 def _rewritten(task: ReadTask, chunk: Chunk, number: int) -> Chunk:

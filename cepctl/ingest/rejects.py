@@ -1,11 +1,29 @@
-"""Records that could not become events: how many are borne, and how they are shown and written."""
+"""Records that could not become events: counted by cause, a few held, all written down on request.
+
+A file may hold millions of them, so none but the first few stay in memory.  When they are asked for
+(`--rejects FILE`), every task writes its own as JSON lines beside its chunks, and these are joined at
+the end:
+
+    key          value
+    source       name of the file
+    line         its line, null where the format has none
+    cause        why the record is none
+    raw          the record as the file has it
+    raw_base64   instead of `raw` where that is no UTF-8
+    cut          true where the record is longer than RAW_BYTES and the rest is left out
+"""
 
 from __future__ import annotations
 
-import csv
-import io
+import base64
+import json
 import uuid
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import IO
+
+from pyarrow import fs
 
 from cepctl.errors import JobError, LogFormatError
 from cepctl.io.locations import Location
@@ -13,46 +31,143 @@ from cepctl.io.reading import Reject
 
 REJECTS_ALLOWED = 10
 REJECTED_SHARE = 0.001
-_SAMPLED = 5
+RAW_BYTES = 1 << 16
+MORE_CAUSES = "other causes"
+_HELD = 5
+_SHOWN = 5
+_CAUSES = 100
+_COPY_BYTES = 1 << 20
 
 
-def refuse_too_many(rejects: Sequence[Reject], records: int, max_errors: int | None) -> None:
-    """Raise LogFormatError when there are more rejects than are borne.
+class TooManyRejectsError(LogFormatError):
+    """There are more rejects than are borne."""
+
+
+class RejectLog(list[Reject]):
+    """The rejects of one file as they come; as a list it holds the first few of every cause.
+
+    Parameters
+    ----------
+    stream
+        Where all are written as JSON lines; None for nowhere.
+    borne
+        How many are borne, None where that is only known at the end.
+
+    Attributes
+    ----------
+    causes
+        How many there were, by cause.
+    """
+
+    def __init__(self, stream: IO[bytes] | None = None, borne: int | None = None) -> None:
+        super().__init__()
+        self.causes: Counter[str] = Counter()
+        self._stream = stream
+        self._borne = borne
+
+    def append(self, reject: Reject) -> None:
+        """Note one more reject; raises TooManyRejectsError once there are more than are borne."""
+        known = reject.cause in self.causes or len(self.causes) < _CAUSES
+        cause = reject.cause if known else MORE_CAUSES
+        self.causes[cause] += 1
+        if self.causes[cause] <= _HELD:
+            super().append(reject)
+        if self._stream is not None:
+            self._stream.write(json_line(reject))
+        if self._borne is not None and self.causes.total() > self._borne:
+            raise TooManyRejectsError(
+                f"{reject.source}: more than the {self._borne:,} bad records that are borne; reading stopped "
+                f"there, and nothing was written\n{sampled(self, self.causes)}\n{_REMEDY}"
+            )
+
+    def extend(self, rejects: Iterable[Reject]) -> None:
+        """Note several, as `append` does."""
+        for reject in rejects:
+            self.append(reject)
+
+
+_REMEDY = "  mend the input, see all with --rejects FILE, or bear more with --max-errors"
+
+
+def refuse_too_many(
+    samples: Sequence[Reject], causes: Counter[str], records: int, max_errors: int | None
+) -> None:
+    """Raise TooManyRejectsError when there are more rejects than are borne.
 
     `max_errors` is how many are, None for the larger of REJECTS_ALLOWED and REJECTED_SHARE of the
     records.
     """
     borne = max(REJECTS_ALLOWED, int(records * REJECTED_SHARE)) if max_errors is None else max_errors
-    if len(rejects) > borne:
-        raise LogFormatError(
-            f"{len(rejects):,} of {records:,} records are bad, more than the {borne:,} that are borne; "
-            f"nothing was written\n{sampled(rejects)}\n"
-            "  mend the input, see all with --rejects FILE, or bear more with --max-errors"
+    if causes.total() > borne:
+        raise TooManyRejectsError(
+            f"{causes.total():,} of {records:,} records are bad, more than the {borne:,} that are borne; "
+            f"nothing was written\n{sampled(samples, causes)}\n{_REMEDY}"
         )
 
 
-def sampled(rejects: Sequence[Reject]) -> str:
-    """The first few rejects, one per line, for standard error."""
+def sampled(samples: Sequence[Reject], causes: Counter[str]) -> str:
+    """The first few rejects, one per line, and where that is not all how many every cause has."""
     lines = []
-    for reject in rejects[:_SAMPLED]:
+    for reject in _one_of_each_first(samples)[:_SHOWN]:
         place = reject.source if reject.line is None else f"{reject.source}:{reject.line}"
         lines.append(f"  {place}: {reject.cause}" + (f": {reject.text}" if reject.text else ""))
-    if len(rejects) > _SAMPLED:
-        lines.append(f"  ... and {len(rejects) - _SAMPLED:,} more")
+    if causes.total() > _SHOWN:
+        counts = ", ".join(f"{cause}: {count:,}" for cause, count in causes.most_common())
+        lines.append(f"  and so on ({counts})")
     return "\n".join(lines)
 
 
-def write_rejects(file: str, rejects: Sequence[Reject]) -> None:
-    """All rejects as CSV (source, line, cause, text), written aside and renamed."""
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["source", "line", "cause", "text"])
-    rows.writerows([reject.source, reject.line, reject.cause, reject.text] for reject in rejects)
+def _one_of_each_first(samples: Sequence[Reject]) -> list[Reject]:
+    """The samples with one of every cause before the others; as many as are shown in their order."""
+    first = {reject.cause: reject for reject in reversed(samples)}
+    chosen = [reject for reject in samples if first[reject.cause] is reject]
+    chosen += [reject for reject in samples if first[reject.cause] is not reject]
+    shown = chosen[:_SHOWN]
+    return sorted(shown, key=samples.index) + chosen[_SHOWN:]
+
+
+def json_line(reject: Reject) -> bytes:
+    r"""One reject as a line of the file that `--rejects` names.
+
+    Examples
+    --------
+    >>> json_line(Reject("a.csv", 3, "no time", b"A,?"))
+    b'{"source": "a.csv", "line": 3, "cause": "no time", "raw": "A,?"}\n'
+    """
+    entry: dict[str, object] = {"source": reject.source, "line": reject.line, "cause": reject.cause}
+    raw = reject.raw if isinstance(reject.raw, bytes) else reject.raw.encode("utf-8", "surrogatepass")
+    try:
+        raw.decode()
+        entry["raw"] = raw[:RAW_BYTES].decode("utf-8", "ignore")
+    except UnicodeDecodeError:
+        entry["raw_base64"] = base64.b64encode(raw[:RAW_BYTES]).decode()
+    if len(raw) > RAW_BYTES:
+        entry["cut"] = True
+    return json.dumps(entry, ensure_ascii=False).encode() + b"\n"
+
+
+def write_rejects(
+    file: str, pieces: Sequence[str], filesystem: fs.FileSystem, others: Iterable[Reject]
+) -> None:
+    """Join what the tasks wrote to `pieces` on `filesystem`, and others, in one file."""
+    write_whole(file, chain(_blocks(pieces, filesystem), map(json_line, others)), "the rejects")
+
+
+def _blocks(pieces: Sequence[str], filesystem: fs.FileSystem) -> Iterator[bytes]:
+    for piece in pieces:
+        with filesystem.open_input_stream(piece) as source:
+            while block := source.read(_COPY_BYTES):
+                yield block
+
+
+def write_whole(file: str, blocks: Iterable[bytes], what: str) -> None:
+    """Write a file that appears whole or not at all; raises JobError when it cannot be."""
     filesystem, path = Location.of(file).resolve()
     aside = f"{path}.partial-{uuid.uuid4().hex[:12]}"
     try:
         with filesystem.open_output_stream(aside) as stream:
-            stream.write(text.getvalue().encode())
+            for block in blocks:
+                stream.write(block)
         filesystem.move(aside, path)
     except OSError as problem:
-        raise JobError(f"cannot write the rejects to {file}: {problem}") from problem
+        raise JobError(f"cannot write {what} to {file}: {problem}") from problem

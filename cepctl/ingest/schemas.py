@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from cepctl.ingest.chunks import ZONE_ATTRIBUTE
 from cepctl.ingest.kinds import Kind, unified
-from cepctl.ingest.reading import FileResult
+from cepctl.ingest.results import FileResult
+from cepctl.io.attribute_limit import MOST_ATTRIBUTES, REST
 from cepctl.schema import ATTRIBUTE_PREFIX
 
-MOST_ATTRIBUTES = 2_000
 OTHER = "other"
 
 
@@ -20,12 +20,14 @@ class DatasetSchema:
     """The attributes of a dataset.
 
     `attributes` gives, in code-point order of the column names, the column, the attribute in the
-    chunks and its kind; `overflow` the attributes whose values go to the JSON column `other`;
-    `zoned` whether the offsets of the zones are kept, `ended` whether the times of ends are.
+    chunks and its kind; `overflow` the attributes whose values go to the JSON column `other`, and
+    `crowded` says that some files brought such values as JSON already; `zoned` whether the offsets of
+    the zones are kept, `ended` whether the times of ends are.
     """
 
     attributes: tuple[tuple[str, str, Kind], ...]
     overflow: tuple[str, ...] = ()
+    crowded: bool = False
     zoned: bool = False
     ended: bool = False
     warnings: tuple[str, ...] = ()
@@ -40,11 +42,13 @@ def unify(results: Sequence[FileResult]) -> DatasetSchema:
             for name, facts in chunk.attributes.items():
                 kinds[name] |= facts.kinds
                 values[name] += facts.values
+    crowded = values.pop(REST, 0)
+    kinds.pop(REST, None)
     by_use = sorted(kinds, key=lambda name: (-values[name], name))
     kept, overflow = by_use[:MOST_ATTRIBUTES], sorted(by_use[MOST_ATTRIBUTES:])
     columns = []
     for name in kept:
-        column = ATTRIBUTE_PREFIX + name if overflow and name == OTHER else name
+        column = ATTRIBUTE_PREFIX + name if (overflow or crowded) and name == OTHER else name
         columns.append((column, name, unified(kinds[name])))
     warnings = [_mixed(name, kinds[name]) for name in sorted(kept) if _is_mixed(kinds[name])]
     if overflow:
@@ -52,10 +56,15 @@ def unify(results: Sequence[FileResult]) -> DatasetSchema:
             f"{len(kinds):,} attributes: the {len(overflow):,} with the fewest values are in the column "
             f"'{OTHER}', as JSON"
         )
+    if crowded:
+        warnings.append(
+            f"more than {MOST_ATTRIBUTES:,} attributes in one file: what those beyond the first "
+            f"{MOST_ATTRIBUTES:,} say of {crowded:,} events is in the column '{OTHER}', as JSON"
+        )
     zoned = any(chunk.zoned for result in results for chunk in result.chunks)
     ended = any(chunk.ended for result in results for chunk in result.chunks)
     return DatasetSchema(
-        tuple(sorted(columns)), tuple(overflow), zoned and _free(columns), ended, tuple(warnings)
+        tuple(sorted(columns)), tuple(overflow), crowded > 0, zoned and _free(columns), ended, tuple(warnings)
     )
 
 

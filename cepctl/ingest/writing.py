@@ -17,10 +17,12 @@ from cepctl.ingest.chunks import RAW_END_TIME, RAW_ZONE, ZONE_ATTRIBUTE, sorted_
 from cepctl.ingest.kinds import ARROW_TYPES, Kind, converted
 from cepctl.ingest.ordering import Slice
 from cepctl.ingest.schemas import OTHER, DatasetSchema
+from cepctl.io.attribute_limit import REST
 from cepctl.io.locations import Location
 from cepctl.schema import END_TIME, FIXED_COLUMNS, TIME_TYPE
 
 ROW_GROUP_EVENTS = 65_536
+_ROWS_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def write_part(task: PartTask) -> int:
 def arrow_schema(schema: DatasetSchema) -> pa.Schema:
     """Fixed columns, the time of ends where some event has one, then the attributes by code point."""
     columns = {column: ARROW_TYPES[kind] for column, _, kind in schema.attributes}
-    if schema.overflow:
+    if schema.overflow or schema.crowded:
         columns[OTHER] = pa.string()
     if schema.zoned:
         columns[ZONE_ATTRIBUTE] = pa.int64()
@@ -106,11 +108,13 @@ def _attribute(table: pa.Table, name: str, kind: Kind) -> pa.ChunkedArray:
 
 def _overflow(table: pa.Table, names: Sequence[str]) -> pa.ChunkedArray:
     """The attributes beyond the limit as one JSON object per event; null where it has none."""
-    present = [name for name in names if name in table.column_names]
-    texts = []
-    for row in table.select(present).to_pylist():
-        values = {name: value for name, value in row.items() if value is not None}
-        texts.append(json.dumps(values, ensure_ascii=False) if values else None)
+    present = [name for name in (*names, REST) if name in table.column_names]
     if not present:
-        texts = [None] * len(table)
+        return pa.chunked_array([pa.nulls(len(table), pa.string())])
+    texts = []
+    for batch in table.select(present).to_batches(max_chunksize=_ROWS_AT_ONCE):
+        for row in batch.to_pylist():
+            rest = json.loads(row.pop(REST, None) or "{}")
+            values = {name: value for name, value in row.items() if value is not None} | rest
+            texts.append(json.dumps(values, ensure_ascii=False) if values else None)
     return pa.chunked_array([pa.array(texts, pa.string())])

@@ -29,7 +29,7 @@ def test_ingest_writes_only_to_standard_error(capsys: pytest.CaptureFixture[str]
     assert captured.out == ""
     assert captured.err == (
         "warning: left out 1 of 3 records as bad:\n"
-        "  log.csv:4: no time: event_type=Job, time=?, node=n1\n"
+        "  log.csv:4: no time: Job,?,n1\n"
         "2 events of 1 type from 1 file in events (time unit 1 ms)\n"
     )
 

@@ -16,7 +16,8 @@ import pytest
 from cepctl import __version__
 from cepctl.errors import LogFormatError, UncertaintyModelError, UsageError
 from cepctl.ingest import ordering, reading, schemas
-from cepctl.ingest.jobs import IngestOptions, IngestSummary, ingest
+from cepctl.ingest.jobs import IngestOptions, ingest
+from cepctl.ingest.summary import IngestSummary
 from cepctl.io.reading import ReadOptions
 from cepctl.schema import FIXED_COLUMNS, META_MODEL, META_TIME_UNIT, META_TYPE_COUNTS, META_VERSION
 from cepctl.uncertainty.model import parse_model
@@ -281,18 +282,55 @@ def test_an_earlier_output_inside_the_input_is_no_input(logs: Path) -> None:
 def test_a_failure_leaves_nothing_behind(logs: Path, output: Path) -> None:
     write(logs, a__csv="event_type,time\nA,1\n", b__bin="what is this?")
     with pytest.raises(LogFormatError, match=r"b\.bin: of no known format"):
-        run(logs, output)
+        run(logs, output, strict=True)
     assert [path.name for path in output.parent.iterdir()] == ["logs"]
+
+
+def test_a_file_that_was_named_must_be_readable(logs: Path, output: Path) -> None:
+    write(logs, a__csv="event_type,time\nA,1\n", b__bin="what is this?")
+    with pytest.raises(LogFormatError, match=r"b\.bin: of no known format"):
+        ingest([str(logs / "a.csv"), str(logs / "b.bin")], str(output), IngestOptions())
+
+
+@pytest.mark.parametrize("pattern", ["", "*"])
+def test_a_file_that_was_found_and_cannot_be_read_is_left_out_with_the_reason(
+    pattern: str, logs: Path, output: Path
+) -> None:
+    broken = '<!DOCTYPE log [<!ENTITY a "b">]><log>&a;</log>'
+    write(logs, a__csv="event_type,time\nA,1\n", b__bin="what is this?", c__xes=broken, d__csv="")
+    summary = ingest([str(logs / pattern)], str(output), IngestOptions())
+    assert (summary.files, summary.events) == (2, 1)
+    assert [(account.file, account.events) for account in summary.accounts] == [
+        ("a.csv", 1),
+        ("b.bin", 0),
+        ("c.xes", 0),
+        ("d.csv", 0),
+    ]
+    unknown, entities = (account.unreadable or "" for account in summary.unreadable)
+    assert unknown.startswith("b.bin: of no known format")
+    assert "declares XML entities" in entities
+
+
+def test_a_directory_of_which_nothing_can_be_read_is_an_error(logs: Path, output: Path) -> None:
+    write(logs, a__bin="what is this?", b__bin="and this?")
+    with pytest.raises(LogFormatError, match=r"(?s)no file could be read\n  a\.bin: of .*\n  b\.bin: of "):
+        run(logs, output)
+
+
+def test_a_file_found_and_named_must_be_readable(logs: Path, output: Path) -> None:
+    write(logs, a__csv="event_type,time\nA,1\n", b__bin="what is this?")
+    with pytest.raises(LogFormatError, match=r"b\.bin: of no known format"):
+        ingest([str(logs), str(logs / "b.bin")], str(output), IngestOptions())
 
 
 def test_rejects_within_bounds_are_left_out_and_written_down(
     logs: Path, output: Path, tmp_path: Path
 ) -> None:
     write(logs, a__csv="event_type,time\nA,1\nA,?\n")
-    summary = run(logs, output, rejects=str(tmp_path / "rejects.csv"))
+    summary = run(logs, output, rejects=str(tmp_path / "rejects.jsonl"))
     assert (summary.records, summary.events) == (2, 1)
-    assert (tmp_path / "rejects.csv").read_text() == (
-        'source,line,cause,text\na.csv,3,no time,"event_type=A, time=?"\n'
+    assert (tmp_path / "rejects.jsonl").read_text() == (
+        '{"source": "a.csv", "line": 3, "cause": "no time", "raw": "A,?"}\n'
     )
 
 
@@ -306,7 +344,7 @@ def test_more_than_ten_rejects_are_too_many_for_a_small_log(logs: Path, output: 
 
 def test_one_in_a_thousand_is_borne_in_a_large_log(logs: Path, output: Path) -> None:
     write(logs, a__csv="event_type,time\n" + "A,1\n" * 20_000 + "A,?\n" * 20)
-    assert len(run(logs, output).rejects) == 20
+    assert run(logs, output).rejected == {"no time": 20}
 
 
 def test_a_truncated_gzip_keeps_what_came_before_and_is_a_reject(logs: Path, output: Path) -> None:

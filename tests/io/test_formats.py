@@ -67,9 +67,24 @@ def test_every_reader_has_a_name_of_its_own() -> None:
     assert {"csv", "tsv", "jsonl", "parquet", "jhist", "ganglia", "xes"} <= set(names)
 
 
-def test_an_unknown_format_names_the_known_ones() -> None:
-    with pytest.raises(LogFormatError, match=r"x\.bin: of no known format .known: .*csv, tsv, jsonl"):
+def test_a_file_of_no_known_format_says_what_could_be_done() -> None:
+    with pytest.raises(LogFormatError, match=r"x\.bin: of no known format .*--format.*--map.*leave the file"):
         recognised_reader(b"\x00\x01", "x.bin")
+
+
+@pytest.mark.parametrize(
+    ("head", "name"),
+    [(b"activity,ts\n", "csv"), (b"a,b\tts\n", "tsv"), (b'{"activity": 1}\n', "jsonl")],
+)
+def test_with_a_mapping_a_plain_file_may_have_any_columns(head: bytes, name: str) -> None:
+    assert recognised_reader(head, "x", mapped=True).name == name
+    with pytest.raises(LogFormatError, match="of no known format"):
+        recognised_reader(head, "x")
+
+
+def test_a_mapping_makes_no_plain_file_of_text() -> None:
+    with pytest.raises(LogFormatError, match="of no known format"):
+        recognised_reader(b"Licensed under what follows.\n", "LICENSE", mapped=True)
 
 
 def test_a_misspelt_format_is_answered_with_the_nearest() -> None:

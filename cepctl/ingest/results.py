@@ -1,0 +1,105 @@
+"""What came of every file: the result of the task that read it, and the account that a user gets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.ingest.chunks import RAW_ZONE, Chunk
+from cepctl.io.reading import Reject
+
+# How coarse times can be written, from the coarsest on, in microseconds; a day is one of the written zone.
+STEPS: dict[str, int] = {
+    "1 day": 86_400_000_000,
+    "1 h": 3_600_000_000,
+    "1 min": 60_000_000,
+    "15 s": 15_000_000,
+    "1 s": 1_000_000,
+    "1 ms": 1_000,
+    "1 us": 1,
+}
+FEWEST_TIMES = 30
+EMPTY = "empty"
+
+
+@dataclass
+class TimesSeen:
+    """How coarse the times of one file are: the coarsest of STEPS that all of them are multiples of."""
+
+    place: int = 0
+    distinct: set[int] = field(default_factory=set)
+
+    def add(self, table: pa.Table) -> None:
+        """Look at the times of one more chunk."""
+        known = table.filter(pc.is_valid(table.column("time")))
+        times = np.asarray(known.column("time").cast(pa.int64()).to_numpy(), dtype=np.int64)
+        times = times + known.column(RAW_ZONE).to_numpy() * 1_000_000
+        steps = list(STEPS.values())
+        while np.any(times % steps[self.place]):
+            self.place += 1
+        if len(self.distinct) < FEWEST_TIMES:
+            self.distinct |= set(np.unique(times)[:FEWEST_TIMES].tolist())
+
+    @property
+    def step(self) -> str | None:
+        """The name of the step; None from fewer than FEWEST_TIMES distinct times, which prove nothing."""
+        return list(STEPS)[self.place] if len(self.distinct) >= FEWEST_TIMES else None
+
+
+@dataclass(frozen=True)
+class FileResult:
+    """What came of one file.
+
+    `rejected` counts all rejects by cause, `rejects` are the first few of each, and all stand in
+    `reject_file` (JSON lines, on the filesystem of the chunks) where they were asked for.  A file that
+    could not be read and need not be has the reason in `unreadable`.  `first` and `last` are the ends
+    of the uncertainty intervals, in ticks; `step` is how coarse the times are written.
+    """
+
+    name: str
+    format: str
+    chunks: tuple[Chunk, ...] = ()
+    records: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)
+    rejects: tuple[Reject, ...] = ()
+    reject_file: str | None = None
+    warnings: tuple[str, ...] = ()
+    ids_given: bool = False
+    day_grained: bool = False
+    first: int | None = None
+    last: int | None = None
+    step: str | None = None
+    unreadable: str | None = None
+
+    @property
+    def events(self) -> int:
+        return sum(chunk.rows for chunk in self.chunks)
+
+
+@dataclass(frozen=True)
+class FileAccount:
+    """The account of one file in a finished dataset, as `--report` writes it.
+
+    `event_types` counts the events that are in the dataset.  `first` and `last` are ISO 8601, in UTC,
+    and span the uncertainty intervals; `granularity` is the coarsest step that all times of the file
+    are multiples of in the zone in which they are written.  `unreadable` says why the file was left out.
+    """
+
+    file: str
+    format: str
+    records: int
+    events: int
+    event_types: Mapping[str, int]
+    rejected: Mapping[str, int]
+    skipped: Mapping[str, int]
+    first: str | None
+    last: str | None
+    granularity: str | None
+    unreadable: str | None
+    warnings: tuple[str, ...]

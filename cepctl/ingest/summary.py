@@ -1,0 +1,133 @@
+"""What an ingest did, file by file and as a whole: for people, and as JSON (`--report`)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from cepctl.errors import LogFormatError
+from cepctl.ingest.ordering import Order
+from cepctl.ingest.rejects import RejectLog
+from cepctl.ingest.results import FileAccount, FileResult
+from cepctl.ingest.schemas import DatasetSchema
+from cepctl.io.reading import Reject
+from cepctl.schema import TimeUnit, tick_text
+
+REPEATED = "repeated sample"
+_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class IngestSummary:
+    """What an ingest did.
+
+    `rejected` counts the rejects by cause, `rejects` are the first few of each; `notices` are for
+    people; `accounts` has one entry per file, in order of their names, those left out among them.
+    """
+
+    files: int
+    records: int
+    events: int
+    time_unit: TimeUnit
+    type_counts: dict[str, int]
+    skipped: Counter[str]
+    rejected: Counter[str]
+    rejects: tuple[Reject, ...]
+    notices: tuple[str, ...]
+    accounts: tuple[FileAccount, ...] = ()
+
+    @property
+    def unreadable(self) -> tuple[FileAccount, ...]:
+        """The files that were left out because they cannot be read."""
+        return tuple(account for account in self.accounts if account.unreadable is not None)
+
+
+def summarised(
+    results: Sequence[FileResult], ordered: Order, schema: DatasetSchema, unit: TimeUnit
+) -> IngestSummary:
+    """Add up what came of the files; duplicate ids are rejects of the file that brought them last."""
+    held = RejectLog()
+    by_file: dict[str, RejectLog] = {}
+    for reject in ordered.duplicate_rejects(results):
+        held.append(reject)
+        by_file.setdefault(reject.source, RejectLog()).append(reject)
+    accounts = tuple(
+        _account(result, ordered, place, by_file.get(result.name), unit)
+        for place, result in enumerate(results)
+    )
+    type_counts = sum((Counter(account.event_types) for account in accounts), Counter[str]())
+    return IngestSummary(
+        files=sum(result.unreadable is None for result in results),
+        records=sum(result.records for result in results),
+        events=type_counts.total(),
+        time_unit=unit,
+        type_counts=dict(sorted(type_counts.items())),
+        skipped=sum((Counter(account.skipped) for account in accounts), Counter[str]()),
+        rejected=sum((result.rejected for result in results), held.causes),
+        rejects=(*(reject for result in results for reject in result.rejects), *held),
+        notices=(*_notices(results), *schema.warnings),
+        accounts=accounts,
+    )
+
+
+def _account(
+    result: FileResult, ordered: Order, place: int, duplicates: RejectLog | None, unit: TimeUnit
+) -> FileAccount:
+    types = ordered.type_counts.get(place, {})
+    repeated = Counter({REPEATED: ordered.repeated.get(place, 0)})
+    return FileAccount(
+        file=result.name,
+        format=result.format,
+        records=result.records,
+        events=sum(types.values()),
+        event_types=dict(types),
+        rejected=dict(result.rejected + (duplicates.causes if duplicates else Counter())),
+        skipped=dict(result.skipped + repeated),
+        first=None if result.first is None else tick_text(result.first, unit),
+        last=None if result.last is None else tick_text(result.last, unit),
+        granularity=result.step,
+        unreadable=result.unreadable,
+        warnings=result.warnings,
+    )
+
+
+def _notices(results: Sequence[FileResult]) -> list[str]:
+    notices = [f"{result.name}: {warning}" for result in results for warning in result.warnings]
+    return notices + [
+        f"{result.name}: every time is a local midnight, so each stands for its whole day"
+        for result in results
+        if result.day_grained
+    ]
+
+
+def refuse_unreadable(summary: IngestSummary) -> None:
+    """Raise LogFormatError when no file could be read; where some could, the others are left out."""
+    if summary.accounts and len(summary.unreadable) == len(summary.accounts):
+        raise LogFormatError(f"no file could be read\n{reasons(summary.unreadable)}")
+
+
+def reasons(unreadable: Sequence[FileAccount]) -> str:
+    """Why files were left out, one per line, for standard error."""
+    lines = [f"  {account.unreadable}" for account in unreadable[:_SHOWN]]
+    if len(unreadable) > _SHOWN:
+        lines.append(f"  ... and {len(unreadable) - _SHOWN:,} more; all are in the file of --report")
+    return "\n".join(lines)
+
+
+def report_text(summary: IngestSummary) -> str:
+    """The summary as JSON: totals, then one object per file, as FileAccount has it."""
+    totals = {
+        "files": summary.files,
+        "unreadable": len(summary.unreadable),
+        "records": summary.records,
+        "events": summary.events,
+        "time_unit": str(summary.time_unit),
+        "event_types": summary.type_counts,
+        "rejected": dict(summary.rejected),
+        "skipped": dict(summary.skipped),
+        "notices": summary.notices,
+        "by_file": [asdict(account) for account in summary.accounts],
+    }
+    return json.dumps(totals, ensure_ascii=False, indent=2) + "\n"

@@ -1,0 +1,144 @@
+"""JSON lines: one object per line, with the keys that the columns of the event table are called by.
+
+Nested values stay as JSON text.  A line that is no object, or longer than LONGEST_LINE, is a reject.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+
+from cepctl.io.attribute_limit import REST, AttributeNames
+from cepctl.io.batches import BATCH_CELLS, natural_array
+from cepctl.io.plain_columns import Rows, raw_batch
+from cepctl.io.plain_mapping import RESERVED, ColumnMap, raw_name, require_mapped
+from cepctl.io.plain_text import decoded, utf8_stream
+from cepctl.io.reading import ReadOptions, ReadReport, Reject
+from cepctl.schema import ATTRIBUTE_PREFIX
+
+LONGEST_LINE = 64 << 20
+_BLOCK_ROWS = 65_536
+_BLOCK_BYTES = 16 << 20
+
+
+@dataclass(frozen=True)
+class _Line:
+    number: int
+    text: bytes
+    record: dict[str, Any]
+
+
+class JsonLinesReader:
+    """One JSON object per line."""
+
+    name = "jsonl"
+    description = "JSON lines with event_type, and time or lower and upper"
+
+    def recognises(self, head: bytes) -> bool:
+        line = decoded(head).lstrip().split("\n", 1)[0]
+        return line.startswith("{") and '"event_type"' in line
+
+    def has_object(self, head: bytes) -> bool:
+        """Whether the file begins with a line that is one object: all that a mapping can ask for."""
+        return _json_object(decoded(head).lstrip().split("\n", 1)[0]) is not None
+
+    def read(
+        self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
+    ) -> Iterator[pa.RecordBatch]:
+        table = _Table(options.columns, source)
+        for lines in _blocks(utf8_stream(stream), table, source, report):
+            yield raw_batch(table.rows(lines), source, options, report)
+
+
+def _blocks(text: IO[bytes], table: _Table, source: str, report: ReadReport) -> Iterator[list[_Line]]:
+    """Lines that are objects, in blocks of bounded size."""
+    lines: list[_Line] = []
+    size = 0
+    for number, line in enumerate(_lines(text), start=1):
+        if not line.strip():
+            continue
+        record = None if len(line) > LONGEST_LINE else _json_object(line)
+        if record is None:
+            report.records += 1
+            long = f"the line is longer than {LONGEST_LINE >> 20} MiB"
+            cause = long if len(line) > LONGEST_LINE else "the line is no JSON object"
+            report.rejects.append(Reject(source, number, cause, line.strip()))
+            continue
+        lines.append(_Line(number, line.strip(), record))
+        table.names.admit(record)
+        size += len(line)
+        if size >= _BLOCK_BYTES or len(lines) * max(len(table.names), _FEW_COLUMNS) >= BATCH_CELLS:
+            yield lines
+            lines, size = [], 0
+    if lines:
+        yield lines
+
+
+# So that a block of few columns has no more than _BLOCK_ROWS rows.
+_FEW_COLUMNS = BATCH_CELLS // _BLOCK_ROWS
+
+
+def _lines(text: IO[bytes]) -> Iterator[bytes]:
+    """The lines of the text; of one that is too long only the beginning, a little too long."""
+    while line := text.readline(LONGEST_LINE + 1):
+        yield line
+        while len(line) > LONGEST_LINE and not line.endswith(b"\n"):
+            line = text.readline(LONGEST_LINE + 1)
+
+
+def _json_object(line: bytes | str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+@dataclass
+class _Table:
+    """The columns that the records of one file make."""
+
+    mapping: ColumnMap
+    source: str
+    names: AttributeNames = field(default_factory=AttributeNames)
+    checked: bool = False
+
+    def __post_init__(self) -> None:
+        fields = {column: field for field, column in self.mapping}
+        self.names.admit([*(name for name in RESERVED if name not in fields.values()), *fields])
+
+    def rows(self, lines: Sequence[_Line]) -> Rows:
+        """One block of records as columns; those of the first say whether the mapping can be meant."""
+        keys = list(dict.fromkeys(chain.from_iterable(line.record for line in lines)))
+        if not self.checked:
+            require_mapped(keys, self.mapping, self.source)
+            self.checked = True
+        columns: dict[str, pa.Array] = {}
+        for key in self.names.among(keys):
+            column = raw_name(key, self.mapping)
+            while column in columns:
+                column = ATTRIBUTE_PREFIX + column
+            values = [line.record.get(key) for line in lines]
+            columns[column] = _histogram_texts(values) if column == "pmf" else _json_column(values)
+        if not self.names.admit(keys):
+            columns[REST] = natural_array([self.names.rest(line.record) for line in lines])
+        columns.setdefault("event_type", pa.nulls(len(lines), pa.string()))
+        numbers = np.array([line.number for line in lines], dtype=np.int64)
+        return Rows(columns, numbers, numbers, lambda place: lines[place].text)
+
+
+def _histogram_texts(values: list[Any]) -> pa.Array:
+    return pa.array(
+        [value if value is None or isinstance(value, str) else "?" for value in values], pa.string()
+    )
+
+
+def _json_column(values: list[Any]) -> pa.Array:
+    """Values of one key in their natural type; nested ones as JSON text."""
+    return natural_array([json.dumps(v) if isinstance(v, dict | list) else v for v in values])

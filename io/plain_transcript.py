@@ -1,0 +1,63 @@
+"""The text of a delimited file as it was read, kept until its rows are judged.
+
+The parser hands out columns; a row that is no event is shown and written down as the file has it.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+_MOST_BYTES = 1 << 26
+
+
+class Transcript(io.RawIOBase):
+    """Bytes on their way to the parser, remembered by the numbers of their lines.
+
+    Lines end with a newline character; in text that has none of these nothing is remembered.
+    """
+
+    def __init__(self, stream: IO[bytes], first_line: int) -> None:
+        super().__init__()
+        self._stream = stream
+        self._text = b""
+        self._first = first_line
+        self._starts: npt.NDArray[np.int64] | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._stream.read(len(buffer))
+        buffer[: len(piece)] = piece
+        if len(self._text) + len(piece) <= _MOST_BYTES:
+            self._text += piece
+            self._starts = None
+        return len(piece)
+
+    def lines(self, first: int, last: int) -> bytes:
+        """The text of lines `first` .. `last` without its last line break; empty where it is not known."""
+        starts = self._line_starts()
+        begin, end = first - self._first, last - self._first + 1
+        if begin < 0 or begin >= len(starts):
+            return b""
+        stop = int(starts[end]) if end < len(starts) else len(self._text)
+        return self._text[int(starts[begin]) : stop].rstrip(b"\r\n")
+
+    def forget_before(self, line: int) -> None:
+        """Let go of the lines before this one."""
+        starts = self._line_starts()
+        place = min(line - self._first, len(starts) - 1)
+        if place > 0:
+            self._text = self._text[int(starts[place]) :]
+            self._first += place
+            self._starts = None
+
+    def _line_starts(self) -> npt.NDArray[np.int64]:
+        if self._starts is None:
+            breaks = np.flatnonzero(np.frombuffer(self._text, np.uint8) == ord("\n"))
+            self._starts = np.concatenate([[0], breaks + 1]).astype(np.int64)
+        return self._starts
