@@ -13,6 +13,10 @@ from cepctl.io.formats import known_readers
 _PLAIN = "what event_type says; every other column an attribute"
 _GIVEN = "none: lower and upper as given, or time to the tick"
 _MILLISECOND = "1 ms"
+_HADOOP = (
+    "JobSubmit, JobStart, TaskStart, MapAttemptStart, MapAttemptFinish, JobFinish, ...; with --intervals "
+    "also Job, Task, TaskAttempt"
+)
 _SERIES = "one type per metric, summary:METRIC for sums over hosts; value, node, cluster, resolution"
 _STEP = "the span that each value is the average of"
 
@@ -22,9 +26,12 @@ _EVENTS: dict[str, tuple[str, str]] = {
     "tsv": (_PLAIN, _GIVEN),
     "jsonl": (_PLAIN + ", nested ones as JSON", _GIVEN),
     "parquet": (_PLAIN, _GIVEN),
-    "jhist": (
-        "JobSubmit, JobStart, TaskStart, MapAttemptStart, MapAttemptFinish, JobFinish, ...; with "
-        "--intervals also Job, Task, TaskAttempt",
+    "jhist": (_HADOOP, _MILLISECOND),
+    "jhist1": (_HADOOP, _MILLISECOND),
+    "rumen": (_HADOOP, _MILLISECOND),
+    "sls": (
+        "JobSubmit, MapAttemptStart, MapAttemptFinish, ContainerStart, ..., JobFinish, counted from --epoch; "
+        "with --intervals also Job, TaskAttempt",
         _MILLISECOND,
     ),
     "ganglia": (

@@ -7,25 +7,20 @@ host, so the file is read twice: first for the host of every attempt.
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import IO
 
 import pyarrow as pa
 
 from cepctl.errors import LogFormatError
-from cepctl.io.batches import EventBatches
-from cepctl.io.hadoop_events import add_events, history_facts
+from cepctl.io.hadoop_history import history_events
 from cepctl.io.hadoop_jhist_binary import read_binary_records
 from cepctl.io.hadoop_jhist_json import BOM, MAGIC, MAGIC_BINARY, read_records
 from cepctl.io.hadoop_records import Record
-from cepctl.io.reading import ReadOptions, ReadReport, Reject
+from cepctl.io.reading import ReadOptions, ReadReport
 from cepctl.io.streams import Chunks
 
-_COPY_IN_MEMORY_BYTES = 1 << 26
 _FIRST_BYTES = 1 << 10
-
-Records = Callable[[IO[bytes], ReadReport], Iterator[Record]]
 
 
 class HadoopJobHistory:
@@ -62,31 +57,3 @@ class HadoopJobHistory:
             return read_records(Chunks(copy), source, notes)
 
         yield from history_events(Chunks(stream), records, source, options, report)
-
-
-def history_events(
-    chunks: Chunks, records: Records, source: str, options: ReadOptions, report: ReadReport
-) -> Iterator[pa.RecordBatch]:
-    """The events of a history whose records have to be read twice, from a copy of the stream.
-
-    `records` gives the records of the copy, which stands at its start, and fills a report.
-    """
-    with tempfile.SpooledTemporaryFile(max_size=_COPY_IN_MEMORY_BYTES) as copy:
-        copy.writelines(chunks)
-        copy.seek(0)
-        facts = history_facts(records(copy, ReadReport()), options)
-        copy.seek(0)
-        rows = EventBatches(options)
-        for record in records(copy, report):
-            try:
-                add_events(record, facts, rows, report)
-            except RecursionError:
-                report.rejects.append(Reject(source, record.line, "nested too deeply", record.kind))
-            if rows.full:
-                yield rows.take()
-        if len(rows):
-            yield rows.take()
-        if facts.spans is not None:
-            facts.spans.count_open(report)
-        if chunks.damage:
-            report.rejects.append(Reject(source, None, "truncated input", chunks.damage))

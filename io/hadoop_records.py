@@ -105,7 +105,12 @@ def scalar(name: str, value: Any) -> Value:
 
 
 def compact_counters(value: Any) -> str | None:
-    """Counters as the JSON text `{group: {counter: value}}`; null where there are none."""
+    """Counters as the JSON text `{group: {counter: value}}`; null where there are none.
+
+    Text, in which the oldest logs wrote them, stays as it is.
+    """
+    if isinstance(value, str):
+        return value or None
     if not isinstance(value, dict):
         return None
     try:
@@ -133,3 +138,14 @@ def micros(value: Any) -> int | None:
 def text(value: Any) -> str | None:
     """The value where it is text that says something."""
     return value if isinstance(value, str) and value else None
+
+
+def rack_of(host: str | None) -> str | None:
+    """The rack in a host that is written as `/rack/host`.
+
+    Examples
+    --------
+    >>> rack_of("/default-rack/n7"), rack_of("n7"), rack_of("tracker_n7:localhost/127.0.0.1:41234")
+    ('/default-rack', None, None)
+    """
+    return host.rpartition("/")[0] or None if host and host.startswith("/") else None
