@@ -20,6 +20,7 @@ from cepctl.engines.events import Events
 from cepctl.engines.kleene import with_groups
 from cepctl.engines.predicates import fitting_events
 from cepctl.engines.rivals import Rivals, certainly_broken, rivals_of
+from cepctl.engines.sampling import Sampling
 from cepctl.engines.shape import Shape, shape_of
 from cepctl.engines.types import Flags, Indexes, Reals, Ticks
 from cepctl.errors import QueryTooLargeError
@@ -33,11 +34,15 @@ SMALLEST = np.nextafter(0.0, 1.0)
 
 @dataclass(frozen=True)
 class MatchOptions:
-    """Choices that change no row: order of evaluation, counts it is chosen from, cap on the rows."""
+    """Choices that change no row: order of evaluation, counts it is chosen from, cap on the rows.
+
+    `approximate` is the error allowed to confidences beyond the work bound; None refuses them.
+    """
 
     order: OrderName = "auto"
     type_counts: Mapping[str, int] | None = None
     max_matches: int = 10_000_000
+    approximate: float | None = None
 
     def check_count(self, rows: int) -> None:
         """Raise QueryTooLargeError when there are more rows than allowed."""
@@ -73,6 +78,12 @@ class PreparedAlternative:
         """The alternative itself."""
         return self.search.alternative
 
+    @property
+    def sampling(self) -> Sampling | None:
+        """How confidences beyond the work bound are estimated; None where they are refused."""
+        allowed = self.options.approximate
+        return None if allowed is None else Sampling(allowed, self.events)
+
     def matches(self, owned: tuple[int, int] | None) -> Iterator[MatchBatch]:
         """Measured matches, batch by batch; `owned` as in `cepctl.engines.match.match_batches`."""
         order = evaluation_order(self.alternative, self.options.type_counts, self.options.order).components
@@ -102,7 +113,7 @@ class PreparedAlternative:
         """Time range and confidence of a batch of bindings; what no world returns is dropped."""
         values = tuple(bound[i] for i in self.search.singles)
         count = len(self.groups(bound)[0].sizes)
-        confidence = np.zeros(count)
+        confidence, error = np.zeros(count), np.zeros(count)
         start, end = np.ones(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
         rivals = self.rivals(bound) if self.shape.rules else []
         alone = np.full(count, self.shape.only_single)
@@ -118,13 +129,16 @@ class PreparedAlternative:
         coupled = np.flatnonzero(~alone & ~broken)
         if len(coupled):
             chosen = {i: take(each, coupled) for i, each in bound.items()}
-            confidence[coupled], start[coupled], end[coupled] = coupled_matches(
-                self.shape, self.events.masses, self.groups(chosen), [each.taken(coupled) for each in rivals]
+            reachable = [each.taken(coupled) for each in rivals]
+            found = coupled_matches(
+                self.shape, self.events.masses, self.groups(chosen), reachable, self.sampling
             )
+            confidence[coupled], error[coupled] = found.confidence, found.error
+            start[coupled], end[coupled] = found.start, found.end
         happens = start <= end
         if owned is not None:
             happens &= _is_owned(self.events, values[0], owned)
-        return MatchBatch(values, start, end, np.maximum(confidence, SMALLEST)).filter(happens)
+        return MatchBatch(values, start, end, np.maximum(confidence, SMALLEST), error).filter(happens)
 
     def _measured_chain(self, chain: Indexes) -> tuple[Reals, Ticks, Ticks]:
         """Confidence, first and last tick; first after last where no world returns the match."""

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from cepctl.engines.types import Flags, Indexes, Ticks
+from cepctl.engines.types import Flags, Indexes, Reals, Ticks
 
 
 @dataclass(frozen=True)
@@ -48,23 +48,33 @@ Bound: TypeAlias = Indexes | Group
 class MatchBatch:
     """n collapsed matches of one alternative.
 
-    `bound` has one entry per positive component, in pattern order; `start`, `end`, `confidence`
-    have shape (n,).
+    `bound` has one entry per positive component, in pattern order; `start`, `end`, `confidence` and
+    `error` have shape (n,).  `error` bounds the error of each confidence; None: all are exact.
     """
 
     bound: tuple[Bound, ...]
     start: Ticks
     end: Ticks
-    confidence: np.ndarray[tuple[int], np.dtype[np.float64]]
+    confidence: Reals
+    error: Reals | None = None
 
     def __len__(self) -> int:
         return len(self.start)
 
     def filter(self, keep: Flags) -> MatchBatch:
         """The matches for which `keep` is true."""
-        rows = np.flatnonzero(keep)
+        return self.take(np.flatnonzero(keep))
+
+    def take(self, rows: Indexes) -> MatchBatch:
+        """The matches of some rows, in the order of `rows`."""
         bound = tuple(take(each, rows) for each in self.bound)
-        return MatchBatch(bound, self.start[rows], self.end[rows], self.confidence[rows])
+        error = None if self.error is None else self.error[rows]
+        return MatchBatch(bound, self.start[rows], self.end[rows], self.confidence[rows], error)
+
+    @property
+    def errors(self) -> Reals:
+        """Error of each confidence, 0 where it is exact."""
+        return np.zeros(len(self)) if self.error is None else self.error
 
 
 def take(bound: Bound, rows: Indexes) -> Bound:

@@ -27,6 +27,9 @@ from cepctl.errors import QueryTooLargeError
 WORK_BOUND = 20_000_000
 """Products of masses that a single problem may take: some seconds of one core."""
 
+SEARCH_BOUND = 20_000_000
+"""The same for the search of the smallest possible tick, which no sampling can replace."""
+
 _IMPOSSIBLE = np.iinfo(np.int64).max
 
 # Columns of the cursor that walks over the cells and nodes of a level.
@@ -53,7 +56,8 @@ def coupled_confidence(masses: Masses, problems: Problems, *, give_up: bool = Fa
     Raises
     ------
     QueryTooLargeError
-        If a problem needs more than WORK_BOUND products; names the number and the remedies.
+        If a problem needs more than WORK_BOUND products, or SEARCH_BOUND to find whether and when it is
+        possible; names the number and the remedies.
     """
     return _solved(masses, problems, summing=True, give_up=give_up)
 
@@ -71,17 +75,19 @@ def _solved(masses: Masses, problems: Problems, *, summing: bool, give_up: bool)
         return confidence, first
     arguments: tuple[Any, ...] = (
         *_problem_arrays(problems), masses.starts, np.stack([masses.lo, masses.hi], axis=1), masses.density,
-        *_working_space(masses, problems), confidence, first, 2 if summing else 1, give_up, WORK_BOUND,
+        *_working_space(masses, problems), confidence, first, 2 if summing else 1, give_up,
+        WORK_BOUND, SEARCH_BOUND,
     )  # fmt: skip
     failed = _solve(*arguments)
     if failed >= 0:
         factors = int(problems.factor_offsets[failed + 1] - problems.factor_offsets[failed])
-        whole = first[failed] == _IMPOSSIBLE
+        searched = first[failed] == _IMPOSSIBLE
+        what, bound = ("time range", SEARCH_BOUND) if searched else ("confidence", WORK_BOUND)
         raise QueryTooLargeError(
-            f"the exact {'time range' if whole else 'confidence'} of a match couples "
-            f"{problems.event.shape[1]} events with {factors} others and needs more than {WORK_BOUND:,} "
+            f"the exact {what} of a match couples "
+            f"{problems.event.shape[1]} events with {factors} others and needs more than {bound:,} "
             "products; narrow the pattern (WITHIN, [attr], tighter predicates)"
-            + ("" if whole else ", or allow an error with --approximate")
+            + ("" if searched else ", or allow an error with --approximate")
         )
     return confidence, first
 
@@ -180,7 +186,7 @@ def _working_space(masses: Masses, problems: Problems) -> tuple[Any, ...]:
 def _solve(  # type: ignore[no-untyped-def]
     system, shifts, relatives, variables, factor_offsets, factors, regions, bounds, starts, ends, density,
     tick, cuts, cells, nodes, weights, cursor, sums, stop, decided_at, gaps, counters,
-    confidence, first, steps, give_up, work_bound,
+    confidence, first, steps, give_up, work_bound, search_bound,
 ):  # fmt: skip
     """Solve all problems; returns the row that exceeded the work bound, or -1."""
     for row in range(variables.shape[0]):
@@ -195,9 +201,9 @@ def _solve(  # type: ignore[no-untyped-def]
             found, total = _nested_sum(
                 system, shifts, relatives, own, others, regions, bounds, starts, ends, density,
                 tick, cuts, cells, nodes, weights, cursor, sums, stop, decided_at, gaps, counters, searching,
-                work_bound,
+                search_bound if searching else work_bound,
             )  # fmt: skip
-            if counters[_WORK] > work_bound:
+            if counters[_WORK] > (search_bound if searching else work_bound):
                 if searching or not give_up:
                     return row
                 total = np.nan

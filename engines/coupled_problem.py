@@ -27,6 +27,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from cepctl.engines.types import Flags, Indexes, Ticks
 
 NO_VARIABLE = -1
@@ -88,6 +90,24 @@ class Problems:
     bound_lower: Flags
     bound_variable: Indexes
     bound_constant: Ticks
+
+    def taken(self, rows: Indexes) -> Problems:
+        """Some of the problems, with what they own."""
+        factors, factor_offsets = owned(self.factor_offsets, rows)
+        regions, region_offsets = owned(self.region_offsets, factors)
+        bounds, bound_offsets = owned(self.bound_offsets, regions)
+        return Problems(
+            self.structure, self.match[rows], self.event[rows], self.lower[rows], self.upper[rows],
+            factor_offsets, self.factor_event[factors], region_offsets, self.region_inside[regions],
+            bound_offsets, self.bound_lower[bounds], self.bound_variable[bounds], self.bound_constant[bounds],
+        )  # fmt: skip
+
+
+def owned(offsets: Indexes, rows: Indexes) -> tuple[Indexes, Indexes]:
+    """Where that lies which some owners own, and their offsets into it."""
+    sizes = np.diff(offsets)[rows]
+    moved = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return np.repeat(offsets[:-1][rows] - moved[:-1], sizes) + np.arange(moved[-1]), moved
 
 
 def breakpoints(

@@ -23,6 +23,7 @@ from cepctl.engines.coupled_problem import NO_VARIABLE, Bound, Problems, Structu
 from cepctl.engines.layouts import Layout, layouts
 from cepctl.engines.masses import Masses
 from cepctl.engines.rivals import Rivals, Spans
+from cepctl.engines.sampling import Sampling
 from cepctl.engines.shape import BlockKind, Region, Shape
 from cepctl.engines.types import Flags, Indexes, Reals, Ticks
 from cepctl.plan.plan import Timing
@@ -65,31 +66,56 @@ def spans_of(masses: Masses, groups: Sequence[Group]) -> Spans:
     )  # fmt: skip
 
 
-def coupled_matches(
-    shape: Shape, masses: Masses, groups: list[Group], rivals: list[Rivals]
-) -> tuple[Reals, Ticks, Ticks]:
-    """Confidence, first and last tick per match, shape (n,).
+@dataclass(frozen=True)
+class Measured:
+    """Confidence, its error, first and last tick of n matches, shape (n,).
 
-    `groups` gives the members of every block.  A match that no world returns has confidence 0.
+    `error` is 0 where the confidence is exact.  A match that no world returns starts after its end.
+    """
+
+    confidence: Reals
+    error: Reals
+    start: Ticks
+    end: Ticks
+
+
+def coupled_matches(
+    shape: Shape, masses: Masses, groups: list[Group], rivals: list[Rivals], sampling: Sampling | None = None
+) -> Measured:
+    """Measure matches; `groups` gives the members of every block.
 
     Raises
     ------
     QueryTooLargeError
-        If a problem exceeds the bound on its work.
+        If a problem exceeds the bound on its work; with `sampling` only if the search for its range does.
     """
     count = len(groups[0].sizes)
-    confidence = np.zeros(count)
+    confidence, error = np.zeros(count), np.zeros(count)
     start, end = np.full(count, _LAST), np.full(count, -_LAST)
+    given_up: list[Problems] = []
+    for problems in coupled_problems(shape, masses, groups, rivals):
+        part, first = coupled_confidence(masses, problems, give_up=sampling is not None)
+        last = -first_ticks(*mirrored(masses, problems))
+        unknown = np.isnan(part)
+        given_up += [problems.taken(np.flatnonzero(unknown))] if unknown.any() else []
+        happens = first != _LAST
+        match = problems.match[happens]
+        np.add.at(confidence, match, np.where(unknown, 0.0, part)[happens])
+        np.minimum.at(start, match, first[happens])
+        np.maximum.at(end, match, last[happens])
+    if sampling is not None and given_up:
+        sampled, estimate = sampling.probabilities(groups, given_up)
+        confidence[sampled] = np.minimum(confidence[sampled] + estimate, 1.0)
+        error[sampled] = sampling.error
+    return Measured(confidence, error, start, end)
+
+
+def coupled_problems(
+    shape: Shape, masses: Masses, groups: list[Group], rivals: list[Rivals]
+) -> Iterator[Problems]:
+    """The problems of a batch of matches; those of one match exclude each other."""
     for layout in layouts(shape, groups):
-        for problems in _problems(shape, masses, groups, rivals, layout):
-            part, first = coupled_confidence(masses, problems)
-            last = -first_ticks(*mirrored(masses, problems))
-            happens = first != _LAST
-            match = problems.match[happens]
-            np.add.at(confidence, match, part[happens])
-            np.minimum.at(start, match, first[happens])
-            np.maximum.at(end, match, last[happens])
-    return confidence, start, end
+        yield from _problems(shape, masses, groups, rivals, layout)
 
 
 def _problems(

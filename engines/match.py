@@ -14,22 +14,26 @@ import pyarrow as pa
 
 from cepctl.engines.alternative import MatchOptions, PreparedAlternative
 from cepctl.engines.bindings import MatchBatch, signatures
-from cepctl.engines.events import Events, events_of
+from cepctl.engines.events import events_of
 from cepctl.engines.returns import return_columns
 from cepctl.engines.union import united
-from cepctl.plan.plan import Alternative, Plan
+from cepctl.plan.plan import CONFIDENCE_ERROR, Plan
 
 CONFIDENCE_SLACK = 1e-9
 """CONFIDENCE >= c keeps what reaches c up to this (semantics, "Collapsed matches")."""
 
 
-def match_schema(plan: Plan) -> pa.Schema:
-    """Schema of collapsed matches: signature, range in ticks, confidence, RETURN columns."""
+def match_schema(plan: Plan, *, approximate: bool = False) -> pa.Schema:
+    """Schema of collapsed matches: signature, range in ticks, confidence, RETURN columns.
+
+    `approximate` adds the column confidence_error.
+    """
     fixed = [
         pa.field("signature", pa.list_(pa.list_(pa.string()))),
         pa.field("start", pa.int64()),
         pa.field("end", pa.int64()),
         pa.field("confidence", pa.float64()),
+        *([pa.field(CONFIDENCE_ERROR, pa.float64())] if approximate else []),
     ]
     return pa.schema([*fixed, *(pa.field(each.name, each.type) for each in plan.returns)])
 
@@ -48,7 +52,7 @@ def match_events(plan: Plan, table: pa.Table, options: MatchOptions | None = Non
 
     Returns
     -------
-    Table of `match_schema(plan)`; only rows that reach the plan's minimum confidence.
+    Table of `match_schema`; only rows that reach the plan's minimum confidence.
 
     Raises
     ------
@@ -59,7 +63,7 @@ def match_events(plan: Plan, table: pa.Table, options: MatchOptions | None = Non
     """
     options = options or MatchOptions()
     batches = list(match_batches(plan, table, options))
-    return pa.Table.from_batches(batches, match_schema(plan))
+    return pa.Table.from_batches(batches, match_schema(plan, approximate=options.approximate is not None))
 
 
 def match_batches(
@@ -85,7 +89,7 @@ def match_batches(
         rows += len(kept)
         options.check_count(rows)
         if len(kept):
-            yield _rows(plan, source.alternative, events, kept)
+            yield _rows(source, kept)
 
 
 def _reaching(plan: Plan, matches: MatchBatch) -> MatchBatch:
@@ -94,14 +98,17 @@ def _reaching(plan: Plan, matches: MatchBatch) -> MatchBatch:
     return matches.filter(matches.confidence >= plan.minimum_confidence - CONFIDENCE_SLACK)
 
 
-def _rows(plan: Plan, alternative: Alternative, events: Events, matches: MatchBatch) -> pa.RecordBatch:
+def _rows(source: PreparedAlternative, matches: MatchBatch) -> pa.RecordBatch:
+    plan, events = source.plan, source.events
+    approximate = source.options.approximate is not None
     columns = {
         "signature": signatures(matches.bound, events.ids),
         "start": matches.start,
         "end": matches.end,
         "confidence": matches.confidence,
-        **return_columns(events, alternative, plan.returns, matches),
+        **({CONFIDENCE_ERROR: matches.errors} if approximate else {}),
+        **return_columns(events, source.alternative, plan.returns, matches),
     }
     return pa.RecordBatch.from_arrays(
-        [pa.array(column) for column in columns.values()], schema=match_schema(plan)
+        [pa.array(column) for column in columns.values()], schema=match_schema(plan, approximate=approximate)
     )

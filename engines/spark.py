@@ -64,20 +64,21 @@ def run(
     from pyspark.errors import PySparkException
 
     options = options or MatchOptions()
+    schema = match_schema(plan, approximate=options.approximate is not None)
     if plan.never is not None:
-        return ordered(match_schema(plan).empty_table(), top)
+        return ordered(schema.empty_table(), top)
     try:
         events = _events(plan, sources, session)
         _refuse_duplicates(events, sources)
         relevant = events.where(_can_matter(plan))
         slicing = _slicing(plan, relevant, session, slice_length)
         if slicing is None:
-            return ordered(match_schema(plan).empty_table(), top)
+            return ordered(schema.empty_table(), top)
         found = _matched(plan, relevant, slicing, options).toArrow()
     except (Py4JError, PySparkException) as problem:
         raise _cause(problem) from problem
     options.check_count(found.num_rows)
-    return ordered(found.cast(match_schema(plan)), top)
+    return ordered(found.cast(schema), top)
 
 
 def _events(plan: Plan, sources: Sequence[Source], session: SparkSession) -> DataFrame:
@@ -189,7 +190,8 @@ def _matched(plan: Plan, relevant: DataFrame, slicing: Slicing, options: MatchOp
     # In the order of a dataset, so that sums over events round alike in both runners.
     spread = grouped.repartition(min(groups, 200), _GROUP).sortWithinPartitions(_GROUP, "lower", "event_id")
     task = _GroupedMatch(plan, slicing, options)
-    return spread.mapInArrow(task, from_arrow_schema(match_schema(plan)))
+    schema = match_schema(plan, approximate=options.approximate is not None)
+    return spread.mapInArrow(task, from_arrow_schema(schema))
 
 
 @dataclass(frozen=True)

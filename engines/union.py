@@ -16,13 +16,14 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from cepctl.engines.alternative import PreparedAlternative
-from cepctl.engines.bindings import Bound, Group, MatchBatch, signatures, take
-from cepctl.engines.coupling import block_group, coupled_matches
+from cepctl.engines.alternative import SMALLEST, PreparedAlternative
+from cepctl.engines.bindings import Bound, Group, MatchBatch, signatures
+from cepctl.engines.coupled_problem import Problems
+from cepctl.engines.coupling import block_group, coupled_matches, coupled_problems
 from cepctl.engines.intersection import Renumbering, intersection
 from cepctl.engines.results import match_text
 from cepctl.engines.rivals import Rivals
-from cepctl.engines.types import Indexes, Reals
+from cepctl.engines.types import Flags, Indexes, Reals
 
 Row = tuple[PreparedAlternative, MatchBatch]
 
@@ -68,6 +69,7 @@ def _joined(batches: Sequence[MatchBatch]) -> MatchBatch | None:
         np.concatenate([each.start for each in batches]),
         np.concatenate([each.end for each in batches]),
         np.concatenate([each.confidence for each in batches]),
+        np.concatenate([each.errors for each in batches]),
     )
 
 
@@ -82,8 +84,7 @@ def _concatenated(parts: list[Bound]) -> Bound:
 
 def _taken(batch: MatchBatch | None, rows: Indexes) -> MatchBatch:
     assert batch is not None
-    bound = tuple(take(each, rows) for each in batch.bound)
-    return MatchBatch(bound, batch.start[rows], batch.end[rows], batch.confidence[rows])
+    return batch.take(rows)
 
 
 def _union(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> MatchBatch:
@@ -91,26 +92,57 @@ def _union(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> Matc
     if len(parts) == 1:
         return parts[0]
     confidence = np.sum([part.confidence for part in parts], axis=0)
+    sampled = np.any([part.errors > 0 for part in parts], axis=0)
     for size in range(2, len(parts) + 1):
         for chosen in combinations(range(len(parts)), size):
-            both = _together([prepared[i] for i in chosen], [parts[i] for i in chosen])
+            both, unknown = _together([prepared[i] for i in chosen], [parts[i] for i in chosen])
             confidence = confidence + (-1) ** (size + 1) * both
+            sampled |= unknown
     largest = np.max([part.confidence for part in parts], axis=0)
     start = np.min([part.start for part in parts], axis=0)
     end = np.max([part.end for part in parts], axis=0)
-    return MatchBatch(parts[0].bound, start, end, np.clip(confidence, largest, 1.0))
+    whole = MatchBatch(parts[0].bound, start, end, np.clip(confidence, largest, 1.0))
+    return _sampled(prepared, parts, whole, np.flatnonzero(sampled)) if sampled.any() else whole
 
 
-def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> Reals:
-    """Probability that all of these alternatives hold for the same events."""
+def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> tuple[Reals, Flags]:
+    """Probability that all of these alternatives hold for the same events, and where it is inexact."""
     if all(each.shape.plain_chain for each in prepared):
-        return parts[0].confidence
+        return parts[0].confidence, np.zeros(len(parts[0]), dtype=bool)
     shape = intersection([each.shape for each in prepared])
     rivals: list[Rivals] = []
     for each, part in zip(prepared, parts, strict=True):
-        bound = dict(zip(each.search.singles, part.bound, strict=True))
         renumbering = Renumbering(each.shape, shape)
-        rivals += [replace(one, rule=renumbering.rule(one.rule)) for one in each.rivals(bound)]
-    first = dict(zip(prepared[0].search.singles, parts[0].bound, strict=True))
+        rivals += [replace(one, rule=renumbering.rule(one.rule)) for one in each.rivals(_bound(each, part))]
+    first = _bound(prepared[0], parts[0])
     groups = [block_group([first[i] for i in block.components]) for block in shape.blocks]
-    return coupled_matches(shape, prepared[0].events.masses, groups, rivals)[0]
+    found = coupled_matches(shape, prepared[0].events.masses, groups, rivals, prepared[0].sampling)
+    return found.confidence, found.error > 0
+
+
+def _sampled(
+    prepared: list[PreparedAlternative], parts: list[MatchBatch], whole: MatchBatch, rows: Indexes
+) -> MatchBatch:
+    """The union with some of its confidences estimated, from worlds in which any alternative holds.
+
+    Errors of several estimates would add up; one estimate of the union has the error allowed.
+    """
+    sampling = prepared[0].sampling
+    assert sampling is not None
+    problems: list[Problems] = []
+    for each, part in zip(prepared, parts, strict=True):
+        bound = _bound(each, part.take(rows))
+        groups = each.groups(bound)
+        problems += coupled_problems(each.shape, each.events.masses, groups, each.rivals(bound))
+    # The signature is the same whichever alternative's blocks it is read from.
+    row, estimate = sampling.probabilities(
+        prepared[0].groups(_bound(prepared[0], whole.take(rows))), problems
+    )
+    confidence, error = whole.confidence.copy(), whole.errors.copy()
+    confidence[rows[row]] = np.maximum(estimate, SMALLEST)
+    error[rows] = sampling.error
+    return replace(whole, confidence=confidence, error=error)
+
+
+def _bound(prepared: PreparedAlternative, matches: MatchBatch) -> dict[int, Bound]:
+    return dict(zip(prepared.search.singles, matches.bound, strict=True))

@@ -24,6 +24,9 @@ import pyarrow as pa
 from cepctl.language.ast import Expression, Query, Strategy
 from cepctl.schema import TimeUnit
 
+CONFIDENCE_ERROR = "confidence_error"
+"""The column of matches that bounds the error of each confidence, where one may be estimated."""
+
 
 @dataclass(frozen=True)
 class Component:

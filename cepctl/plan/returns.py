@@ -6,12 +6,12 @@ import pyarrow as pa
 
 from cepctl.language.ast import Attribute, Expression, MatchField, Query
 from cepctl.plan.checking import Checker
-from cepctl.plan.plan import ReturnColumn
+from cepctl.plan.plan import CONFIDENCE_ERROR, ReturnColumn
 from cepctl.plan.predicates import resolved
 from cepctl.plan.value_types import ValueType, to_arrow
 
-MATCH_COLUMNS = ("match", "start", "end", "confidence")
-"""Columns that every row of matches has before those of RETURN."""
+MATCH_COLUMNS = ("match", "start", "end", "confidence", CONFIDENCE_ERROR)
+"""Columns that rows of matches have before those of RETURN."""
 
 
 def return_columns(query: Query, checker: Checker) -> tuple[ReturnColumn, ...]:
