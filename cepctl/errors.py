@@ -39,6 +39,10 @@ class UncertaintyModelError(CepctlError):
     """The uncertainty model cannot be read, or gives no valid interval."""
 
 
+class LogPatternError(CepctlError):
+    """The patterns that make events of log lines cannot be read, or one of them is wrong."""
+
+
 class EventSchemaError(CepctlError):
     """An event table lacks a column that it must have, or holds values that cannot be."""
 

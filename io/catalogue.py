@@ -49,6 +49,11 @@ _EVENTS: dict[str, tuple[str, str]] = {
         "activities from start to end",
         "1 ms; one day where every time of the file is a local midnight",
     ),
+    "log4j": (
+        "AttemptTransition, ContainerAssign, BlockReceiveStart, ConnectRetry, ... and those of --patterns; with "
+        "--keep-unmatched LogLine for all other records",
+        "as written: 1 ms, or 1 s",
+    ),
 }
 
 _UNSUPPORTED: dict[str, tuple[str, str]] = {

@@ -43,6 +43,7 @@ _READERS = (
     "cepctl.io.ganglia_fetch:RrdFetch",
     "cepctl.io.ganglia_xport:RrdXport",
     "cepctl.io.xes:XesLog",
+    "cepctl.io.log4j:Log4jLog",
 )
 _SMALL = 4_096
 _DAMAGE = (EOFError, zlib.error, OSError)

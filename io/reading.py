@@ -103,6 +103,8 @@ class ReadOptions:
     time_unit: TimeUnit = MILLISECOND
     intervals: bool = False
     epoch: int | None = None
+    patterns: tuple[LogPattern, ...] = ()
+    keep_unmatched: bool = False
     columns: tuple[tuple[str, str], ...] = ()
     patterns: tuple[LogPattern, ...] = ()
     keep_unmatched: bool = False

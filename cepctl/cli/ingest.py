@@ -34,6 +34,8 @@ def command(
     tz: str | None,
     renames: Conf,
     drop_domain: bool,
+    patterns: str | None,
+    keep_unmatched: bool,
     intervals: bool,
     epoch: str | None,
     columns: tuple[str, ...],
@@ -63,6 +65,8 @@ def command(
         tz=tz,
         renames=renames,
         drop_domain=drop_domain,
+        patterns=patterns,
+        keep_unmatched=keep_unmatched,
         intervals=intervals,
         epoch=epoch,
         columns=columns,
@@ -84,6 +88,8 @@ def ingest_options(
     tz: str | None = None,
     renames: Conf = (),
     drop_domain: bool = False,
+    patterns: str | None = None,
+    keep_unmatched: bool = False,
     intervals: bool = False,
     epoch: str | None = None,
     columns: Sequence[str] = (),
@@ -96,6 +102,7 @@ def ingest_options(
     """The options of the library from those of the command line; reads the uncertainty model."""
     from cepctl.ingest.jobs import IngestOptions
     from cepctl.io.plain_mapping import parse_mapping
+    from cepctl.io.log_patterns import load_patterns
     from cepctl.io.reading import ReadOptions
     from cepctl.uncertainty.model import UncertaintyModel, load_model
 
@@ -105,6 +112,8 @@ def ingest_options(
             time_zone=tz,
             type_names=renames,
             drop_domain=drop_domain,
+            patterns=load_patterns(patterns) if patterns is not None else (),
+            keep_unmatched=keep_unmatched,
             intervals=intervals,
             epoch=_instant(epoch, tz),
             columns=parse_mapping(columns),

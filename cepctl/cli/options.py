@@ -64,7 +64,8 @@ def runner_options(command: Command) -> Command:
 def raw_input_options(format_option: str) -> Callable[[Command], Command]:
     """How raw logs are read.
 
-    Parameters input_format, uncertainty, tz, renames, drop_domain, intervals (bool), epoch (str or None),
+    Parameters input_format, uncertainty, tz, renames, drop_domain, patterns (path or None),
+    keep_unmatched (bool), intervals (bool), epoch (str or None),
     columns (texts for parse_mapping).
     `format_option` is the spelling of the option that names the format: `match` keeps `--format`
     for its output and says `--input-format`.
@@ -99,6 +100,16 @@ def raw_input_options(format_option: str) -> Callable[[Command], Command]:
                     help="Rename an event type, such as cpu_user=CPU; may be given several times.",
                 ),
                 click.option("--drop-domain", is_flag=True, help="Shorten host names to their first label."),
+                click.option(
+                    "--patterns",
+                    metavar="FILE",
+                    help="Patterns (TOML) that make events of log lines, tried before the built-in ones.",
+                ),
+                click.option(
+                    "--keep-unmatched",
+                    is_flag=True,
+                    help="Make LogLine events of the log lines that no pattern fits.",
+                ),
                 click.option(
                     "--intervals",
                     is_flag=True,
