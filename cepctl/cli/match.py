@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from cepctl.cli.ingest import ingest_options, report_reading
-from cepctl.cli.match_run import Execution, run_plan, starting_between
+from cepctl.cli.match_run import Execution, run_plan, sampling_note, starting_between
 from cepctl.cli.options import Conf, raw_input_options, runner_options, verbosity_options
 from cepctl.cli.query_text import query_argument, read_query
 from cepctl.cli.row_output import row_form, write_rows
@@ -58,6 +58,12 @@ MATCHES_FOUND = 1
     help="Stop when there are more matches than this.",
 )
 @click.option(
+    "--approximate",
+    type=click.FloatRange(1e-4, 0.5),
+    metavar="EPS",
+    help="Estimate confidences that are too costly to compute exactly, to within EPS (at least 0.0001).",
+)
+@click.option(
     "--format",
     "output_format",
     type=click.Choice(["table", "csv", "jsonl", "parquet"]),
@@ -86,6 +92,7 @@ def command(
     min_confidence: float | None,
     top_k: int | None,
     max_matches: int,
+    approximate: float | None,
     output_format: str | None,
     output: str | None,
     times: str,
@@ -141,13 +148,16 @@ def command(
         if inputs.summary is not None:
             report_reading(inputs.summary, quiet=quiet)
         plan = _analyzed(query, inputs, min_confidence, quiet=quiet)
-        matches = run_plan(plan, inputs, MatchOptions(order, inputs.schema.type_counts, max_matches), how)
+        wanted = MatchOptions(order, inputs.schema.type_counts, max_matches, approximate=approximate)
+        matches = run_plan(plan, inputs, wanted, how)
     found = matches.num_rows
     matches = starting_between(matches, plan, since, until).slice(0, top_k)
     rows = presented(matches, plan.time_unit, cast(TimeFormat, times), typed=form == "parquet")
     if not quiet:
         total = sum((inputs.schema.type_counts or {}).values())
         click.echo(_summary(found, matches.num_rows, total, time.monotonic() - began), err=True)
+        if note := sampling_note(matches):
+            click.echo(f"note: {note}", err=True)
     write_rows(rows, form, output, quiet=quiet)
     return MATCHES_FOUND if fail_on_match and matches.num_rows else 0
 

@@ -38,9 +38,21 @@ def run_plan(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Executi
     QueryTooLargeError
         If there are too many matches, or one is too large to be measured.
     """
+    import pyarrow as pa
+
+    from cepctl.plan.plan import CONFIDENCE_ERROR
     from cepctl.plan.support import require_engine
 
     require_engine(plan, how.engine)
+    matches = _found(plan, inputs, wanted, how)
+    if wanted.approximate is None or CONFIDENCE_ERROR in matches.column_names:
+        return matches
+    # An engine that estimates nothing.
+    errors = pa.array([0.0] * matches.num_rows, pa.float64())
+    return matches.add_column(matches.column_names.index("confidence") + 1, CONFIDENCE_ERROR, errors)
+
+
+def _found(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution) -> pa.Table:
     if how.engine == "worlds":
         return _run_worlds(plan, inputs)
     if how.engine == "point":
@@ -84,6 +96,26 @@ def _types_read(plan: Plan) -> set[str] | None:
     if contiguous or not all(component.event_types for component in components):
         return None
     return {name for component in components for name in component.event_types}
+
+
+def sampling_note(matches: pa.Table) -> str | None:
+    """How many confidences were estimated and how far they can be trusted; None if all are exact."""
+    import pyarrow.compute as pc
+
+    from cepctl.plan.plan import CONFIDENCE_ERROR
+
+    if CONFIDENCE_ERROR not in matches.column_names:
+        return None
+    errors = matches.column(CONFIDENCE_ERROR)
+    sampled, error = pc.sum(pc.greater(errors, 0)).as_py(), pc.max(errors).as_py()
+    if not sampled:
+        return None
+    from cepctl.engines.sampling import FAILURE_PROBABILITY, sample_size
+
+    return (
+        f"{sampled:,} of {matches.num_rows:,} confidences are estimates from {sample_size(error):,} sampled "
+        f"worlds each, off by more than {error:g} with a probability of at most {FAILURE_PROBABILITY:g}"
+    )
 
 
 def starting_between(matches: pa.Table, plan: Plan, since: str | None, until: str | None) -> pa.Table:
