@@ -93,8 +93,8 @@ class ReadOptions:
     ticks that input which brings its own intervals is counted in; `intervals` asks for what lasts
     (tasks, attempts, jobs, activities) as interval events; `epoch` is the instant, in microseconds
     since 1970, that logs with relative times count from; `columns` says which columns of plain event
-    files are what, as pairs of (field, column).  `patterns` are tried on log records before the built-in ones,
-    and `keep_unmatched` makes events of records that none fits.
+    files are what, as pairs of (field, column); `patterns` are tried on log records before the built-in
+    ones, and `keep_unmatched` makes events of records that none fits.
     """
 
     time_zone: str | None = None
@@ -103,8 +103,6 @@ class ReadOptions:
     time_unit: TimeUnit = MILLISECOND
     intervals: bool = False
     epoch: int | None = None
-    patterns: tuple[LogPattern, ...] = ()
-    keep_unmatched: bool = False
     columns: tuple[tuple[str, str], ...] = ()
     patterns: tuple[LogPattern, ...] = ()
     keep_unmatched: bool = False
