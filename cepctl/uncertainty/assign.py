@@ -91,7 +91,9 @@ def assign(
     """
     raw = times.microseconds // unit.microseconds
     lower = np.where(times.given, times.lower, _plus(raw, -_up(times.before, unit)))
-    upper = np.where(times.given, times.upper, _plus(raw, _up(times.after, unit)))
+    # The tick of the latest instant, so that a precision ends one microsecond before its next unit.
+    latest = (times.microseconds + times.after) // unit.microseconds
+    upper = np.where(times.given, times.upper, latest)
     if default is not None:
         plain = times.known & ~times.given
         first, last = _unit_around(times, default, unit)
