@@ -19,12 +19,11 @@ import polars as pl
 
 from cepctl.engines.bindings import Bound, Group, take
 from cepctl.engines.constraints import UNBOUNDED
-from cepctl.engines.enumeration import Search, reach
+from cepctl.engines.enumeration import Search
 from cepctl.engines.events import Events
+from cepctl.engines.group_candidates import group_candidates
 from cepctl.engines.group_predicates import group_link_holds
-from cepctl.engines.interval_join import interval_index, overlapping
-from cepctl.engines.join_keys import join_key, partition_codes
-from cepctl.engines.rivals import link_holds_for_pairs, some_event
+from cepctl.engines.join_keys import partition_codes
 from cepctl.engines.shape import Shape
 from cepctl.engines.types import Flags, Indexes, Ticks
 from cepctl.errors import QueryTooLargeError
@@ -129,10 +128,7 @@ class _Expansion:
     def _groups(
         self, rows: Indexes, bound: dict[int, Bound], component: int
     ) -> Iterator[tuple[Indexes, Group]]:
-        row, event = self._candidates(rows, bound, component)
-        rank = self.events.id_rank
-        order = np.lexsort((rank[event], row))
-        row, event = row[order], event[order]
+        row, event = group_candidates(self.search, self.shape, self.events, rows, bound, component)
         optional = Group(np.searchsorted(row, np.arange(len(rows) + 1)), event)
         if self.shape.alternative.components[component].ordered:
             yield from self._sequences(optional)
@@ -141,39 +137,6 @@ class _Expansion:
             yield from self._sets(_Choices(np.arange(len(rows)), optional, nothing))
         else:
             yield from self._whole_spans(optional, bound, component)
-
-    def _candidates(self, rows: Indexes, bound: dict[int, Bound], component: int) -> tuple[Indexes, Indexes]:
-        """Pairs (row, event): fitting events that some tick of the row leaves room for."""
-        search, events = self.search, self.events
-        known = [i for i, each in bound.items() if not isinstance(each, Group)]
-        columns = tuple(search.singles.index(i) for i in known)
-        event = search.candidates[component]
-        key = join_key(self.shape.alternative, search.partition_by, events, component, set(known), event)
-        usable = key.candidate_codes >= 0
-        event = event[usable]
-        codes = key.codes_of(rows, search.singles) if known else np.zeros(len(rows), dtype=np.int64)
-        index = interval_index(
-            event, key.candidate_codes[usable], events.masses.lower[event], events.masses.upper[event]
-        )
-        first, last = reach(search, events, rows, columns, search.singles.index(component))
-        parts = list(overlapping(index, codes, first, last))
-        row = np.concatenate([np.zeros(0, np.int64), *(part[0] for part in parts)])
-        found = np.concatenate([np.zeros(0, np.int64), *(part[1] for part in parts)])
-        fresh = (rows[row] != found[:, None]).all(axis=1)
-        for each in bound.values():
-            if isinstance(each, Group):
-                fresh &= ~np.isin(row * len(events) + found, each.owner * len(events) + each.members)
-        if bound and not known and search.partition_by:
-            keys = partition_codes(search.partition_by, events)
-            fresh &= keys[found] == keys[some_event(bound)][row]
-        row, found = row[fresh], found[fresh]
-        for link in self.shape.alternative.links:
-            negated = self.shape.alternative.components[link.decides].negated
-            decidable = component in link.components and set(link.components) <= {*bound, component}
-            if link.scope is Scope.EVENT and decidable and not negated and len(link.components) > 1:
-                keep = link_holds_for_pairs(self.shape, events, link, component, bound, row, found)
-                row, found = row[keep], found[keep]
-        return row, found
 
     def _whole_spans(
         self, optional: Group, bound: dict[int, Bound], component: int

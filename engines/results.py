@@ -27,11 +27,22 @@ def match_text(signature: pa.ChunkedArray | pa.Array) -> pa.Array:
     if isinstance(signature, pa.ChunkedArray):
         signature = pa.concat_arrays(signature.chunks)
     inner = signature.flatten()
-    ids = inner.flatten()
-    for raw, encoded in (("%", "%25"), (" ", "%20"), ("+", "%2B")):
-        ids = pc.replace_substring(ids, raw, encoded)
+    ids = encoded_ids(inner.flatten())
     groups = pc.binary_join(pa.ListArray.from_arrays(_offsets(inner), ids), "+")
     return pc.binary_join(pa.ListArray.from_arrays(_offsets(signature), groups), " ")
+
+
+def encoded_ids(ids: pa.Array) -> pa.Array:
+    """Ids with `%`, blank and `+` percent-encoded, as they stand in a match.
+
+    Examples
+    --------
+    >>> encoded_ids(pa.array(["a 1+b"])).to_pylist()
+    ['a%201%2Bb']
+    """
+    for raw, encoded in (("%", "%25"), (" ", "%20"), ("+", "%2B")):
+        ids = pc.replace_substring(ids, raw, encoded)
+    return ids
 
 
 def _offsets(lists: pa.ListArray) -> pa.Array:

@@ -174,13 +174,14 @@ def _window_end(shape: Shape) -> RegionEnd:
 def _negation(shape: Shape, negated: int, gap: int) -> AbsenceRule:
     """The negated component in gap `gap`: before block `gap`, after block `gap - 1`."""
     last = len(shape.blocks) - 1
-    if gap == 0:
-        assert shape.window is not None
-        lower = RegionEnd(Point(last, "last"), 1 - shape.window, True)
-    else:
-        lower = _after(gap - 1)
-    upper = _window_end(shape) if gap > last else _before(gap)
-    regions: list[Region] = [(lower, upper)]
+    ends = [_after(gap - 1)] if gap > 0 else []
+    ends += [_before(gap)] if gap <= last else []
+    # Without a window, as for a group left out of its summary, a gap at an edge has no end there.
+    if shape.window is not None and gap == 0:
+        ends.append(RegionEnd(Point(last, "last"), 1 - shape.window, True))
+    elif shape.window is not None and gap > last:
+        ends.append(_window_end(shape))
+    regions: list[Region] = [tuple(ends)]
     for timing in shape.alternative.timings:
         if timing.left == negated:
             ends = _limits(shape, timing.right, timing.bound, timing.not_equal, is_lower=False)

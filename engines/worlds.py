@@ -125,36 +125,69 @@ def _independent_parts(plan: Plan, rows: list[Row]) -> Iterable[list[Row]]:
     return parts.values()
 
 
+@dataclass(frozen=True)
+class Returned:
+    """A signature in one world: its extent in ticks, and the bindings of alternative `search`."""
+
+    start: int
+    end: int
+    number: int
+    search: Search
+    bound: Bound
+
+
+@dataclass(frozen=True)
+class World:
+    """One possible world, of probability `weight / whole`, and the signatures that it returns."""
+
+    weight: int
+    whole: int
+    returned: Mapping[Signature, Returned]
+
+
+def worlds_of(plan: Plan, events: pa.Table) -> Iterator[World]:
+    """The worlds of each independent part of the events in turn; raises as exact_matches does."""
+    for part in _independent_parts(plan, events.to_pylist()):
+        yield from _visited(plan, part)
+
+
 def enumerate_worlds(plan: Plan, rows: Iterable[Row]) -> dict[Signature, ExactMatch]:
     """All signatures of one set of events, by visiting its worlds; raises as exact_matches does."""
+    weights: dict[Signature, int] = defaultdict(int)
+    ranges: dict[Signature, tuple[int, int]] = {}
+    bindings: dict[Signature, Returned] = {}
+    whole = 1
+    for world in _visited(plan, rows):
+        whole = world.whole
+        for signature, found in world.returned.items():
+            weights[signature] += world.weight
+            earliest, latest = ranges.get(signature, (found.start, found.end))
+            ranges[signature] = min(found.start, earliest), max(found.end, latest)
+            known = bindings.setdefault(signature, found)
+            bindings[signature] = min(known, found, key=lambda each: each.number)
+    return {
+        signature: ExactMatch(
+            *ranges[signature],
+            Fraction(weight, whole),
+            _ids(bindings[signature].search, bindings[signature].bound),
+        )
+        for signature, weight in weights.items()
+    }
+
+
+def _visited(plan: Plan, rows: Iterable[Row]) -> Iterator[World]:
     stream = _that_can_matter(plan, Stream.of(rows, plan.partition_by))
     work = Work()
     searches = [Search(plan, alternative, stream, work) for alternative in plan.alternatives]
     masses = [_mass(row) for row in stream.rows]
     _refuse_too_many_worlds(masses)
     whole = math.prod(weight for mass in masses for weight in [sum(w for _, w in mass)])
-    weights: dict[Signature, int] = defaultdict(int)
-    ranges: dict[Signature, tuple[int, int]] = {}
-    bindings: dict[Signature, tuple[int, Bound]] = {}
     for ticks, weight in _worlds(masses):
-        returned: dict[Signature, tuple[int, int]] = {}
+        returned: dict[Signature, Returned] = {}
         for number, bound in _matches(searches, ticks):
-            signature = _signature(searches[number], bound)
-            returned[signature] = extent(ticks, bound)
-            known = bindings.setdefault(signature, (number, bound))
-            bindings[signature] = min(known, (number, bound), key=lambda pair: pair[0])
-        for signature, (start, end) in returned.items():
-            weights[signature] += weight
-            earliest, latest = ranges.get(signature, (start, end))
-            ranges[signature] = min(start, earliest), max(end, latest)
-    return {
-        signature: ExactMatch(
-            *ranges[signature],
-            Fraction(weight, whole),
-            _ids(searches[bindings[signature][0]], bindings[signature][1]),
-        )
-        for signature, weight in weights.items()
-    }
+            found = Returned(*extent(ticks, bound), number, searches[number], bound)
+            returned.setdefault(_signature(searches[number], bound), found)
+        yield World(weight, whole, returned)
 
 
 def _worlds(masses: Sequence[Mass]) -> Iterator[tuple[tuple[int, ...], int]]:

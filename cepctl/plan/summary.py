@@ -1,0 +1,120 @@
+"""`--kleene summary`: which queries have one, and the readings of their pattern that it is made from.
+
+A summary has one row for each binding of the single events around a group, and stands for every group
+between them.  Any part of a possible group is possible too, so that two readings without groups
+say all of it: with one member in the group's place, and with nothing in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from cepctl.errors import UnsupportedQueryError
+from cepctl.language.ast import Aggregate, Attribute, EventTime, Expression, Strategy, Variable
+from cepctl.language.traversal import walk
+from cepctl.plan.plan import Alternative, Link, Plan, Scope
+
+KleeneRows = Literal["groups", "summary"]
+KLEENE_ROWS: tuple[KleeneRows, ...] = ("groups", "summary")
+
+
+def require_summary(plan: Plan) -> None:
+    """Raise UnsupportedQueryError, naming the constructs, unless the plan has a summary."""
+    lacking = summary_refusals(plan)
+    if lacking:
+        raise UnsupportedQueryError(
+            f"--kleene summary does not run {', '.join(lacking)}; --kleene groups lists the groups one by one"
+        )
+
+
+def summary_refusals(plan: Plan) -> tuple[str, ...]:
+    """What keeps a plan from being summarised, in words."""
+    if plan.strategy is not Strategy.SKIP_TILL_ANY_MATCH:
+        return (f"{plan.strategy.value}, under which a group is decided by what it leaves out",)
+    if len(plan.alternatives) > 1:
+        return ("OR",)
+    alternative = plan.alternatives[0]
+    groups = kleene_components(alternative)
+    if len(groups) != 1:
+        return ("several Kleene groups in one pattern" if groups else "a pattern without a Kleene group",)
+    found = list(_at_its_place(alternative, groups[0]))
+    variable = alternative.components[groups[0]].variable
+    found += [
+        f"a predicate over {what} of {variable}[]"
+        for link in alternative.links
+        if (what := _beyond_single_members(link)) is not None
+    ]
+    if any(_reads(column.expression, variable) for column in plan.returns):
+        found.append(f"RETURN of {variable}[], which stands for many groups")
+    return tuple(dict.fromkeys(found))
+
+
+def kleene_components(alternative: Alternative) -> tuple[int, ...]:
+    """Indexes of the Kleene components."""
+    return tuple(i for i, component in enumerate(alternative.components) if component.kleene)
+
+
+def owning_component(alternative: Alternative, rows: KleeneRows) -> int:
+    """The component whose event decides which slice of time a row belongs to."""
+    if rows == "groups":
+        return alternative.positive[0]
+    return next(i for i in alternative.positive if not alternative.components[i].kleene)
+
+
+def with_one_member(alternative: Alternative, group: int) -> Alternative:
+    """The reading in which a single event stands in the group's place; predicates over order fall away."""
+    components = list(alternative.components)
+    components[group] = replace(components[group], kleene=False, ordered=False)
+    links = tuple(link for link in alternative.links if link.scope is Scope.EVENT)
+    return replace(alternative, components=tuple(components), links=links)
+
+
+def with_nothing(alternative: Alternative, group: int) -> Alternative:
+    """The reading in which no event that could be a member lies in the group's place: a negation."""
+    components = list(alternative.components)
+    components[group] = replace(components[group], kleene=False, ordered=False, negated=True)
+    links = tuple(
+        replace(link, decides=group) if group in link.components else link
+        for link in alternative.links
+        if link.scope is Scope.EVENT
+    )
+    return replace(alternative, components=tuple(components), links=links)
+
+
+def _at_its_place(alternative: Alternative, group: int) -> list[str]:
+    """What stands beside the group so that its members decide more than their own presence."""
+    if alternative.positive == (group,):
+        return ["a pattern of a Kleene group alone"]
+    negated = {i for i, component in enumerate(alternative.components) if component.negated}
+    last = len(alternative.components) - 1
+    beside = {group - 1, group + 1} & negated
+    # A leading or trailing negation looks as far as the window from the other end of the match.
+    at_edges = {0, last} & negated if group in (alternative.positive[0], alternative.positive[-1]) else set()
+    found = ["a negation whose gap ends at the Kleene group"] if beside or at_edges else []
+    ties: list[set[int | None]] = [set(link.components) for link in alternative.links]
+    ties += [{each.left, each.right} for each in alternative.timings]
+    if any(group in tied and tied & negated for tied in ties):
+        found.append("a condition between a negated component and the Kleene group")
+    return found
+
+
+def _beyond_single_members(link: Link) -> str | None:
+    """What a predicate asks of a group that its single members do not answer."""
+    if link.scope is Scope.GROUP:
+        return "an aggregate"
+    if link.scope is Scope.ORDER and any(
+        (isinstance(each, Attribute | EventTime) and each.member in ("first", "last"))
+        or (isinstance(each, Aggregate) and not each.before)
+        for each in walk(link.expression)
+    ):
+        return "the first or last member"
+    return None
+
+
+def _reads(expression: Expression, variable: str) -> bool:
+    return any(
+        (each.name if isinstance(each, Variable) else getattr(each, "variable", "")).lower()
+        == variable.lower()
+        for each in walk(expression)
+    )
