@@ -200,7 +200,9 @@ def test_without_a_rule_the_reader_says_how_uncertain_its_times_are() -> None:
 
 
 @pytest.mark.parametrize(("unit", "upper"), [(1, 5_999_999), (1_000, 5_999), (1_000_000, 5), (2_000_000, 2)])
-def test_a_time_written_to_the_second_ends_before_the_next_second_in_every_unit(unit: int, upper: int) -> None:
+def test_a_time_written_to_the_second_ends_before_the_next_second_in_every_unit(
+    unit: int, upper: int
+) -> None:
     ((_, last),) = intervals(assigned("", times(5_000_000, after=999_999), TimeUnit(unit)))
     assert last == upper
 
