@@ -13,9 +13,11 @@ from hypothesis import assume
 
 from cepctl.engines.alternative import MatchOptions
 from cepctl.engines.match import match_events
+from cepctl.engines.point import match_table as match_points
 from cepctl.engines.worlds import match_table
 from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.evaluation_order import ORDERS, OrderName
+from cepctl.plan.support import engine_refusals
 from tests.engines.agreement import EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
 from tests.plans import Event, plan_of
 from tests.random_patterns import NEXT, PARTITION, STRICT
@@ -53,6 +55,9 @@ LEVELS = {
     "timing under next match and contiguity": timing_cases(NEXT, STRICT, PARTITION),
     "everything": any_cases(),
 }
+
+# The point engine has no groups; of "everything" it is held to what it does not refuse.
+POINT_LEVELS = [level for level in LEVELS if "Kleene" not in level]
 
 # Smallest cases of disagreements that random cases found, kept because they are rare.
 FOUND_BEFORE = {
@@ -100,6 +105,16 @@ def event_engine_agrees(case: Case) -> None:
     assert_same_rows(match_table(plan, case.table), found)
 
 
+def point_engine_agrees(case: Case) -> None:
+    plan = plan_of(case.query)
+    assert_same_rows(match_table(plan, case.table), match_points(plan, case.table))
+
+
+def point_engine_agrees_where_it_runs(case: Case) -> None:
+    assume(not engine_refusals(plan_of(case.query), "point"))
+    point_engine_agrees(case)
+
+
 @pytest.mark.parametrize("query", REFUSED)
 def test_the_event_engine_refuses_by_name_what_it_does_not_run(query: str) -> None:
     events = Case(query, (Event("a", "A", 0, 1), Event("b", "B", 1, 4), Event("n", "N", 0, 3)))
@@ -110,6 +125,11 @@ def test_the_event_engine_refuses_by_name_what_it_does_not_run(query: str) -> No
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_event_engine_agrees_with_the_judge(level: str) -> None:
     check(LEVELS[level], event_engine_agrees, EXAMPLES)
+
+
+@pytest.mark.parametrize("level", POINT_LEVELS)
+def test_the_point_engine_agrees_with_the_judge(level: str) -> None:
+    check(LEVELS[level], point_engine_agrees_where_it_runs, EXAMPLES)
 
 
 @pytest.mark.parametrize("order", [order for order in ORDERS if order != "auto"])
@@ -129,6 +149,20 @@ def test_the_event_engine_agrees_with_the_judge_on_many_cases(level: str) -> Non
     check(LEVELS[level], event_engine_agrees, MANY_EXAMPLES)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("level", POINT_LEVELS)
+def test_the_point_engine_agrees_with_the_judge_on_many_cases(level: str) -> None:
+    check(LEVELS[level], point_engine_agrees_where_it_runs, MANY_EXAMPLES)
+
+
 @pytest.mark.parametrize("name", FOUND_BEFORE)
 def test_the_event_engine_agrees_with_the_judge_on_cases_found_before(name: str) -> None:
     event_engine_agrees(FOUND_BEFORE[name])
+
+
+@pytest.mark.parametrize("name", FOUND_BEFORE)
+def test_the_point_engine_agrees_with_the_judge_on_cases_found_before(name: str) -> None:
+    case = FOUND_BEFORE[name]
+    if engine_refusals(plan_of(case.query), "point"):
+        pytest.skip("the point engine has no groups")
+    point_engine_agrees(case)

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from cepctl.engines.match import match_events
+from cepctl.engines.point import match_table as match_points
 from cepctl.engines.worlds import match_table
 from cepctl.errors import QuerySemanticError, UnsupportedQueryError
 from cepctl.language.ast import Strategy
@@ -39,7 +40,11 @@ PROBES = {
     Construct.TIMING: "SEQ(A a, B b) WHERE b.time - a.time <= 4 ticks",
     Construct.OR: "SEQ(A a, OR(B b, C c))",
 }
-RUN: dict[Engine, Callable[[Plan, pa.Table], pa.Table]] = {"event": match_events, "worlds": match_table}
+RUN: dict[Engine, Callable[[Plan, pa.Table], pa.Table]] = {
+    "event": match_events,
+    "point": match_points,
+    "worlds": match_table,
+}
 EVENTS = pa.table(
     {
         "event_id": ["a1", "b1", "b2", "c1", "c2"],
