@@ -50,8 +50,23 @@ class Ties:
     tied: int
 
 
-def type_facts(events: pl.DataFrame) -> tuple[TypeFacts, ...]:
-    """Facts per event type, the most frequent first."""
+def simultaneous(events: pl.DataFrame) -> pl.DataFrame:
+    """Per time of the log and event type how many events: `same` of the type, `all` of any type."""
+    counts = events.lazy().drop_nulls("time").group_by("time", "event_type").agg(pl.len().alias("same"))
+    return counts.with_columns(pl.col("same").sum().over("time").alias("all")).collect()
+
+
+def ties(together: pl.DataFrame) -> Ties:
+    """Ties among all events, whatever their types; takes what `simultaneous` returns."""
+    same = pl.col("same")
+    timed, tied = together.select(
+        same.sum().alias("timed"), same.filter(pl.col("all") > 1).sum().alias("tied")
+    ).row(0)
+    return Ties(timed, tied)
+
+
+def type_facts(events: pl.DataFrame, together: pl.DataFrame) -> tuple[TypeFacts, ...]:
+    """Facts per event type, the most frequent first; `together` as `simultaneous` returns it."""
     spans = (
         events.lazy()
         .group_by("event_type")
@@ -64,7 +79,7 @@ def type_facts(events: pl.DataFrame) -> tuple[TypeFacts, ...]:
     )
     same, all_types = pl.col("same"), pl.col("all")
     ties = (
-        _simultaneous(events)
+        together.lazy()
         .group_by("event_type")
         .agg(
             same.filter(same > 1).sum().alias("tied"),
@@ -78,20 +93,6 @@ def type_facts(events: pl.DataFrame) -> tuple[TypeFacts, ...]:
         .collect()
     )
     return tuple(TypeFacts(*row) for row in facts.iter_rows())
-
-
-def ties(events: pl.DataFrame) -> Ties:
-    """Ties among all events, whatever their types."""
-    same = _simultaneous(events)
-    counts = same.select(pl.col("same").sum(), pl.col("same").filter(pl.col("all") > 1).sum().alias("tied"))
-    timed, tied = counts.collect().row(0)
-    return Ties(timed, tied)
-
-
-def _simultaneous(events: pl.DataFrame) -> pl.LazyFrame:
-    """Per time and type how many events: `same` of the type, `all` of any type."""
-    counts = events.lazy().drop_nulls("time").group_by("time", "event_type").agg(pl.len().alias("same"))
-    return counts.with_columns(pl.col("same").sum().over("time").alias("all"))
 
 
 def file_orders(events: pl.DataFrame) -> tuple[FileOrder, ...]:

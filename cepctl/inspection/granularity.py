@@ -112,7 +112,11 @@ def _covered(timed: pl.LazyFrame, found: pl.DataFrame, unit: TimeUnit) -> pl.Dat
     start = (pl.col("time") + zone) // pl.col("length") * pl.col("length") - zone
     first = start // unit.microseconds
     last = -(-(start + pl.col("length")) // unit.microseconds) - 1
-    held = ((pl.col("lower") <= first) & (pl.col("upper") >= last)).mean() >= SHARE
+    tick = pl.col("time") // unit.microseconds
+    holds = (pl.col("lower") <= first) & (pl.col("upper") >= last)
+    # An interval that leaves out its own time was moved on purpose, for a clock that is wrong.
+    moved = (pl.col("lower") > tick) | (pl.col("upper") < tick)
+    held = (holds | moved).mean() >= SHARE
     return timed.join(steps.lazy(), on=_GROUP).group_by(_GROUP).agg(held.alias("covered")).collect()
 
 

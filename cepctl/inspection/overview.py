@@ -9,7 +9,7 @@ import polars as pl
 from cepctl.dataset import EventInputs
 from cepctl.inspection.attributes import AttributeColumn, attribute_columns
 from cepctl.inspection.clocks import ClockBound, clock_bounds
-from cepctl.inspection.disorder import FileOrder, Ties, TypeFacts, file_orders, ties, type_facts
+from cepctl.inspection.disorder import FileOrder, Ties, TypeFacts, file_orders, simultaneous, ties, type_facts
 from cepctl.inspection.granularity import Grain, granularities
 from cepctl.inspection.observed import observed_events
 from cepctl.inspection.sampling import SampledSeries, sampled_series
@@ -39,7 +39,7 @@ class Inspection:
 def inspect_events(inputs: EventInputs) -> Inspection:
     """Count and measure all events of the inputs."""
     events = observed_events(inputs)
-    unit = inputs.schema.time_unit
+    unit, together = inputs.schema.time_unit, simultaneous(events)
     first, last, uncertain = events.select(
         pl.col("lower").min(),
         pl.col("upper").max(),
@@ -51,8 +51,8 @@ def inspect_events(inputs: EventInputs) -> Inspection:
         first=first,
         last=last,
         uncertain=uncertain,
-        ties=ties(events),
-        types=type_facts(events),
+        ties=ties(together),
+        types=type_facts(events, together),
         attributes=attribute_columns(inputs),
         orders=file_orders(events),
         grains=granularities(events, unit),

@@ -21,7 +21,7 @@ from cepctl.inspection.clocks import ClockBound
 from cepctl.inspection.granularity import STEPS, Grain
 from cepctl.inspection.overview import Inspection
 from cepctl.inspection.sampling import SampledSeries
-from cepctl.language.ast import Attribute, Constant, In
+from cepctl.language.ast import Attribute, Binary, Constant, In
 from cepctl.language.printer import expression_to_text
 from cepctl.schema import TimeUnit
 
@@ -62,15 +62,15 @@ def _clock_rules(clocks: Sequence[ClockBound], grains: Sequence[Grain]) -> Itera
         lowest, highest = clock.lowest_microseconds, clock.highest_microseconds
         if clock.verdict == "inconsistent":
             yield (
-                f"# {_one_line(f'Node {clock.node}')}: no constant offset of its clock explains its "
-                f"{clock.attempts:,} attempts, which ask\n# for at least {length(lowest)} and at most "
-                f"{length(highest)}.  The clock was set, or drifted: no rule.\n"
+                f"# {_one_line(f'Clock of node {clock.node}')}, inconsistent: no constant offset is both at "
+                f"least {length(lowest)} and\n# at most {length(highest)} (pairs of attempt and task: "
+                f"{clock.attempts:,}).  It was set, or drifted: no rule.\n"
             )
         if clock.covered or clock.verdict not in ("ahead", "behind"):
             continue
         evidence = (
             f"Clock of node {clock.node}, {clock.verdict}: offset of {length(lowest)} to "
-            f"{length(highest)}, by {clock.attempts:,} attempts and their tasks."
+            f"{length(highest)} (pairs of attempt and task: {clock.attempts:,})."
         )
         where = f"attempt_id IS NOT NULL AND {_any_of('node', [clock.node])}"
         meaning = [f"interval = {{ before = {_text(length(highest))}, after = {_text(length(-lowest))} }}"]
@@ -197,8 +197,8 @@ def length_range(shortest: int, longest: int) -> str:
 
 
 def _any_of(attribute: str, values: Sequence[str]) -> str:
-    choices = tuple(Constant(value) for value in values)
-    return expression_to_text(In(Attribute("", attribute), choices))
+    name, choices = Attribute("", attribute), tuple(Constant(value) for value in values)
+    return expression_to_text(In(name, choices) if len(choices) > 1 else Binary("=", name, choices[0]))
 
 
 def _glob(name: str) -> str:

@@ -32,6 +32,13 @@ def print_inspection(inspection: Inspection, file: TextIO | None = None) -> None
     """Print it to a file, standard output by default; NO_COLOR and pipes get plain text."""
     file = file or sys.stdout
     console = Console(file=file, width=None if file.isatty() else _PIPE_WIDTH, highlight=False)
+    with console.capture() as captured:
+        _print_parts(console, inspection)
+    # Rich fills every line of a table with blanks.
+    file.write("".join(f"{line.rstrip()}\n" for line in captured.get().rstrip().split("\n")))
+
+
+def _print_parts(console: Console, inspection: Inspection) -> None:
     unit = TimeUnit.parse(inspection.time_unit)
     console.print(_overview(inspection, unit))
     _print(console, _types(inspection, unit))

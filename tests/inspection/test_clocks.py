@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cepctl.inspection.clocks import ClockBound, clock_bounds
@@ -92,6 +92,7 @@ def test_intervals_that_hold_what_the_bounds_leave_cover_it() -> None:
     assert not only([{**row, "upper": row["upper"] - 1} for row in wide]).covered
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(st.sampled_from("abc"), st.integers(-10_000, 10_000), min_size=1),
     st.lists(st.tuples(*[st.integers(0, 5_000)] * 4), min_size=1, max_size=8),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cepctl.inspection.disorder import FileOrder, Ties, file_orders, ties, type_facts
+from cepctl.inspection.disorder import FileOrder, Ties, file_orders, simultaneous, ties, type_facts
 from tests.inspection.observations import observed
 
 
@@ -25,9 +25,11 @@ def test_ties_are_counted_within_a_type_and_across_types() -> None:
         for kind, each in times.items()
         for time in each
     ]
-    facts = {f.event_type: (f.events, f.untimed, f.tied, f.tied_across) for f in type_facts(observed(rows))}
+    events = observed(rows)
+    found = type_facts(events, simultaneous(events))
+    facts = {f.event_type: (f.events, f.untimed, f.tied, f.tied_across) for f in found}
     assert facts == {"A": (4, 0, 2, 1), "B": (3, 1, 0, 2), "C": (2, 0, 2, 2)}
-    assert ties(observed(rows)) == Ties(timed=8, tied=7)
+    assert ties(simultaneous(observed(rows))) == Ties(timed=8, tied=7)
 
 
 def test_an_event_is_late_when_the_file_has_a_later_one_before_it() -> None:
@@ -50,6 +52,7 @@ def test_ids_that_the_log_gave_tell_no_order() -> None:
     assert file_orders(observed(rows)) == ()
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from("AB"), max_size=6), st.data())
 def test_ties_are_those_of_a_count_by_hand(kinds: list[str], data: st.DataObject) -> None:
     times = [data.draw(st.none() | st.integers(0, 3)) for _ in kinds]
@@ -59,4 +62,4 @@ def test_ties_are_those_of_a_count_by_hand(kinds: list[str], data: st.DataObject
     ]
     seen = Counter(time for time in times if time is not None)
     tied = sum(count for count in seen.values() if count > 1)
-    assert ties(observed(rows)) == Ties(sum(seen.values()), tied)
+    assert ties(simultaneous(observed(rows))) == Ties(sum(seen.values()), tied)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cepctl.inspection.sampling import SampledSeries, sampled_series
@@ -29,6 +29,7 @@ def only(rows: list[Row]) -> SampledSeries:
     return series
 
 
+@settings(deadline=None)
 @given(st.integers(2, 300), st.lists(st.floats(-0.09, 0.09), min_size=40, max_size=80), st.integers(0, 10**9))
 def test_a_planted_step_is_found_under_jitter(step: int, jitter: list[float], start: int) -> None:
     times = [start + step * (number + shift) for number, shift in enumerate(jitter)]
