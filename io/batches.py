@@ -80,12 +80,14 @@ class EventBatches:
         before: int = 0,
         after: int = 0,
         end: End | None = None,
+        number: int | None = None,
     ) -> None:
         """Append one event at `micros` since the epoch (None: unusable), renamed as the user asked.
 
-        With an `end` it is an interval event, and `micros` its start.
+        With an `end` it is an interval event, and `micros` its start.  `number` is that of its record,
+        None for one more than that of the event before it.
         """
-        self._numbered += 1
+        self._numbered = self._numbered + 1 if number is None else number
         name = self._type_names.get(event_type, event_type)
         self._fixed.append((self._numbered, None, name, micros, zone_seconds, before, after))
         self._ends.append(end)

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from cepctl.io.plain_histograms import Flags, Numbers, histograms, spanned_by
 from cepctl.io.plain_mapping import RESERVED
 from cepctl.io.plain_times import parse_times
-from cepctl.io.reading import ReadOptions, ReadReport, Reject
+from cepctl.io.reading import NO_TIME, ReadOptions, ReadReport, Reject
 from cepctl.schema import END_TIME, PMF_TYPE, TIME_TYPE
 
 _INTEGER = r"^\s*[+-]?\d{1,19}\s*$"
@@ -91,7 +91,7 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
     given = has_lower & has_upper
     _mark(causes, has_lower ^ has_upper, "lower without upper, or one of them unreadable")
     _mark(causes, given & (lower > upper), "lower is after upper")
-    _mark(causes, ~given & ~instants.known, "no time")
+    _mark(causes, ~given & ~instants.known, NO_TIME)
     end_times = _instants(rows.columns.get(END_TIME), count, read)
     if END_TIME in rows.columns:
         unreadable = ~end_times.known & ~_blank(rows.columns[END_TIME])

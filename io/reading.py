@@ -40,6 +40,7 @@ RAW_COLUMNS: dict[str, pa.DataType] = {
     "after": pa.int64(),
 }
 SHOWN_CHARACTERS = 200
+NO_TIME = "no time"
 END_COLUMNS: dict[str, pa.DataType] = {
     END_TIME: TIME_TYPE,
     "end_zone_seconds": pa.int32(),

@@ -8,11 +8,12 @@ prefix `case:`, an attribute of an event that is named like one of these, or `ca
     in the log                             what becomes of it
     trace without concept:name             case_id `trace 17`, by its place in the file; a warning
     event without concept:name             rejected, with its line
-    no time:timestamp, or an unusable one  the event has no time
+    no time:timestamp, or an unusable one  rejected, with its line
     time without a zone                    read in the user's zone, else UTC; a warning
     damaged or truncated XML               read as far as it goes; one reject, with its line
 
-Elements are matched by local name: files use one of two namespaces, or none.
+Elements are matched by local name: files use one of two namespaces, or none.  On request activities
+become interval events (xes_intervals.py).
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ import pyarrow as pa
 from lxml import etree
 
 from cepctl.errors import LogFormatError
-from cepctl.io.batches import EventBatches, Value
-from cepctl.io.reading import ReadOptions, ReadReport, Reject
+from cepctl.io.batches import End, EventBatches, Value
+from cepctl.io.reading import NO_TIME, ReadOptions, ReadReport, Reject
 from cepctl.io.streams import Chunks
-from cepctl.io.times import named_zone, parse_time
+from cepctl.io.times import LogTime, named_zone, parse_time
 from cepctl.io.xes_attributes import attribute_values
+from cepctl.io.xes_intervals import START_TIMESTAMP, Activities, XesEvent
 from cepctl.io.xml_source import Prolog, first_complaint, local_name, pull_parser, without_comments
 from cepctl.schema import ATTRIBUTE_PREFIX
 
@@ -44,6 +46,7 @@ CASE_PREFIX = "case:"
 # Attributes of a trace stand before its events by the standard; where they follow them, they
 # still reach all events of a trace that is no larger than this.
 _TRACE_EVENTS = 20_000
+_BATCH_BYTES = 32 << 20
 _FIRST_ELEMENT = re.compile(rb"<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)")
 _BEFORE_FIRST_ELEMENT = (b"<", b"\xef\xbb\xbf<", b"\xff\xfe<", b"\xfe\xff<")
 
@@ -61,7 +64,8 @@ class _Trace:
 
     element: Any
     case_id: str | None
-    events: list[tuple[str, str | None, dict[str, Value]]] = field(default_factory=list)
+    activities: Activities | None
+    events: list[XesEvent] = field(default_factory=list)
     known: dict[str, Value] | None = None
 
 
@@ -73,6 +77,7 @@ class _Log:
     rows: EventBatches
     report: ReadReport
     zone: ZoneInfo | None
+    intervals: bool = False
     trace: _Trace | None = None
     traces: int = 0
     notes: Counter[str] = field(default_factory=Counter)
@@ -95,15 +100,30 @@ class _Log:
         attributes = attribute_values(element)
         activity = attributes.get(ACTIVITY)
         if activity is None or activity == "":
-            text = etree.tostring(element, encoding="unicode", with_tail=False)
-            self.report.rejects.append(
-                Reject(self.source, element.sourceline, "event without concept:name", text[:200])
-            )
+            self._reject(element, "event without concept:name")
             return
-        timestamp = attributes.get(TIMESTAMP)
-        trace.events.append((str(activity), None if timestamp is None else str(timestamp), attributes))
+        time = self._time(attributes.get(TIMESTAMP))
+        if time is None:
+            self._reject(element, NO_TIME)
+            return
+        event = XesEvent(self.report.records, str(activity), time, attributes)
+        if trace.activities is not None and START_TIMESTAMP in attributes:
+            event = trace.activities.with_start(event, self._time(attributes[START_TIMESTAMP]))
+        trace.events.append(event)
         if len(trace.events) >= _TRACE_EVENTS:
             self._add_events(trace)
+
+    def _reject(self, element: Any, cause: str) -> None:
+        text = etree.tostring(element, encoding="unicode", with_tail=False)
+        self.report.rejects.append(Reject(self.source, element.sourceline, cause, text))
+
+    def _time(self, value: Value) -> LogTime | None:
+        time = parse_time(None if value is None else str(value), self.zone)
+        if time is not None and not time.zone_given:
+            self.notes[_NO_ZONE] += self.zone is None
+            self.notes[_IN_GAP] += time.in_gap
+            self.notes[_TWICE] += time.spread > 0
+        return time
 
     def _trace_of(self, element: Any) -> _Trace:
         """The open trace of this element; one for all the events that the log holds directly."""
@@ -112,15 +132,15 @@ class _Log:
         if self.trace is None or self.trace.element is not owner:
             self.finish_trace()
             self.traces += inside
-            self.trace = _Trace(owner, None)
+            self.trace = _Trace(owner, None, Activities(self.notes) if self.intervals else None)
         return self.trace
 
     def finish_trace(self) -> None:
         if self.trace is not None:
-            self._add_events(self.trace)
+            self._add_events(self.trace, last=True)
         self.trace = None
 
-    def _add_events(self, trace: _Trace) -> None:
+    def _add_events(self, trace: _Trace, *, last: bool = False) -> None:
         case: dict[str, Value] = {}
         if trace.element is not None:
             case = attribute_values(trace.element, CASE_PREFIX)
@@ -129,9 +149,12 @@ class _Log:
             self.notes[_LATE] += 1
         trace.known = case
         case = {CASE_ID: trace.case_id, **case}
-        for activity, timestamp, attributes in trace.events:
-            own = attributes if case.keys().isdisjoint(attributes) else _renamed(attributes, case)
-            self._add(activity, timestamp, {**case, **own})
+        events = trace.events
+        if trace.activities is not None:
+            events = trace.activities.joined(events, last=last)
+        for event in events:
+            free = case.keys().isdisjoint(event.attributes)
+            self._add(event, {**case, **(event.attributes if free else _renamed(event.attributes, case))})
         trace.events.clear()
 
     def _name_case(self, trace: _Trace, case: dict[str, Value]) -> None:
@@ -142,16 +165,17 @@ class _Log:
             self.notes[_NO_CASE] += 1
         trace.case_id = f"trace {self.traces}" if name is None else str(name)
 
-    def _add(self, activity: str, timestamp: str | None, attributes: dict[str, Value]) -> None:
-        time = parse_time(timestamp, self.zone)
-        if time is None:
-            self.rows.add(activity, None, attributes)
-            return
-        if not time.zone_given:
-            self.notes[_NO_ZONE] += self.zone is None
-            self.notes[_IN_GAP] += time.in_gap
-            self.notes[_TWICE] += time.spread > 0
-        self.rows.add(activity, time.micros, attributes, zone_seconds=time.zone_seconds, after=time.spread)
+    def _add(self, event: XesEvent, attributes: dict[str, Value]) -> None:
+        time, end = event.time, event.end
+        self.rows.add(
+            event.activity,
+            time.micros,
+            attributes,
+            zone_seconds=time.zone_seconds,
+            after=time.spread,
+            end=None if end is None else End(end.micros, end.zone_seconds, after=end.spread),
+            number=event.number,
+        )
 
 
 def _renamed(attributes: Mapping[str, Value], taken: Mapping[str, Value]) -> dict[str, Value]:
@@ -182,10 +206,14 @@ class XesLog:
         UsageError
             If the zone of the user does not exist.
         """
-        log = _Log(source, EventBatches(options), report, named_zone(options.time_zone))
-        for element in _ended_elements(Chunks(stream), source, report):
+        zone = named_zone(options.time_zone)
+        log = _Log(source, EventBatches(options), report, zone, options.intervals)
+        chunks = Chunks(stream)
+        taken = 0
+        for element in _ended_elements(chunks, source, report):
             log.element_ended(element)
-            if log.rows.full:
+            if log.rows.full or chunks.read_bytes - taken > _BATCH_BYTES:
+                taken = chunks.read_bytes
                 yield log.rows.take()
         log.finish_trace()
         if len(log.rows):

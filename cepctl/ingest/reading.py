@@ -36,7 +36,7 @@ from cepctl.ingest.rejects import RejectLog, TooManyRejectsError
 from cepctl.ingest.results import EMPTY, FileResult, TimesSeen
 from cepctl.io.formats import OpenLog, open_log, reader_named, recognised_reader
 from cepctl.io.locations import InputFile, Location
-from cepctl.io.reading import Reader, ReadOptions, ReadReport, Reject
+from cepctl.io.reading import NO_TIME, Reader, ReadOptions, ReadReport, Reject
 from cepctl.io.rescaling import rescaled
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.assign import DAY, RawTimes, assign
@@ -178,7 +178,7 @@ def _with_times(table: pa.Table, report: ReadReport, source: str) -> pa.Table:
     known = [name for name in table.column_names if name in _SHOWN_OF_REJECTS or is_attribute(name)]
     for row in table.filter(bad).select(known).to_pylist():
         values = {name: value for name, value in row.items() if value is not None}
-        report.rejects.append(Reject(source, None, "no time", json.dumps(values, ensure_ascii=False)))
+        report.rejects.append(Reject(source, None, NO_TIME, json.dumps(values, ensure_ascii=False)))
     return table.filter(usable)
 
 
