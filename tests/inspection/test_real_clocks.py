@@ -27,7 +27,7 @@ def bounds_by_script(folder: Path) -> dict[str, tuple[int, int]]:
                 for attempt in task["attempts"]:
                     times = [row[f"{edge}Time"] for row in (task, attempt) for edge in ("start", "finish")]
                     if attempt["result"] == "SUCCESS" and min(times) > 0:
-                        host = attempt["hostName"].rpartition("/")[2]
+                        host = attempt["hostName"].rpartition("/")[2].replace("\\", "")
                         least, most = bounds.get(host, (-(10**15), 10**15))
                         bounds[host] = max(least, times[3] - times[1]), min(most, times[2] - times[0])
     return bounds
