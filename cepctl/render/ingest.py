@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TextIO
 
 from rich.console import Console
@@ -14,7 +14,7 @@ from cepctl.ingest.results import FileAccount
 from cepctl.render.counting import counted
 
 _FILES_SHOWN = 40
-_TYPES_SHOWN = 3
+_NAME_LENGTH = 48
 _PIPE_WIDTH = 160
 
 
@@ -26,8 +26,9 @@ def print_accounts(accounts: Sequence[FileAccount], file: TextIO | None = None) 
     file = file or sys.stderr
     console = Console(file=file, width=None if file.isatty() else _PIPE_WIDTH, highlight=False)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("file", "format", "events", "types", "left out", "from", "to", "times in steps of"):
-        table.add_column(column, justify="right" if column == "events" else "left", overflow="fold")
+    for column in ("file", "format", "events", "types", "from", "to", "steps", "left out"):
+        counts = column in {"events", "types"}
+        table.add_column(column, justify="right" if counts else "left", no_wrap=column != "left out")
     shown = sorted(accounts, key=lambda account: not _left_out(account))[:_FILES_SHOWN]
     for account in sorted(shown, key=accounts.index):
         table.add_row(*map(escape, _cells(account)))
@@ -37,30 +38,31 @@ def print_accounts(accounts: Sequence[FileAccount], file: TextIO | None = None) 
 
 
 def _cells(account: FileAccount) -> list[str]:
-    if account.unreadable is not None:
-        return [account.file, account.format, "", "", "the whole file", "", "", ""]
     return [
-        account.file,
+        _name(account.file),
         account.format,
         f"{account.events:,}",
-        _types(account.event_types),
-        _left_out(account),
-        account.first or "",
-        account.last or "",
+        f"{len(account.event_types):,}",
+        _second(account.first),
+        _second(account.last),
         account.granularity or "",
+        _left_out(account),
     ]
 
 
-def _types(event_types: Mapping[str, int]) -> str:
-    """The most frequent types, and how many more there are."""
-    names = sorted(event_types, key=lambda name: (-event_types[name], name))
-    more = len(names) - _TYPES_SHOWN
-    return ", ".join(names[:_TYPES_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+def _name(file: str) -> str:
+    """The end of a long path, which tells more than its beginning."""
+    return file if len(file) <= _NAME_LENGTH else "…" + file[1 - _NAME_LENGTH :]
+
+
+def _second(time: str | None) -> str:
+    """A time to the second, which is enough to see where a file lies."""
+    return "" if time is None else time.partition(".")[0].removesuffix("Z").replace("T", " ")
 
 
 def _left_out(account: FileAccount) -> str:
     if account.unreadable is not None:
-        return account.unreadable
-    bad = [f"{count:,} {cause}" for cause, count in account.rejected.items()]
-    skipped = [f"{count:,} skipped ({cause})" for cause, count in account.skipped.items() if count]
-    return ", ".join([*bad, *skipped])
+        return "the file"
+    bad = [f"{cause}: {count:,}" for cause, count in account.rejected.items()]
+    skipped = sum(account.skipped.values())
+    return ", ".join([*bad, *([f"skipped: {skipped:,}"] if skipped else [])])

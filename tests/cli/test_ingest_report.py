@@ -1,0 +1,107 @@
+"""What an ingest tells of every file: a table on standard error, and JSON with `--report`."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from cepctl.cli import main
+from cepctl.ingest.results import FileAccount
+from cepctl.render.ingest import print_accounts
+
+
+@pytest.fixture(autouse=True)
+def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CEPCTL_RUNNER", "local")
+    monkeypatch.setenv("NO_COLOR", "1")
+    directory = tmp_path / "logs"
+    directory.mkdir()
+    seconds = "".join(f"Tick,2024-05-01T10:00:{second:02}Z\n" for second in range(0, 60))
+    (directory / "good.csv").write_text(f"event_type,time\n{seconds}")
+    (directory / "bad.jsonl").write_text('{"event_type":"A","time":"?"}\nno json\n')
+    (directory / "LICENSE").write_text("All rights given away.\n")
+    return directory
+
+
+def account(name: str, **facts: object) -> FileAccount:
+    empty: dict[str, object] = dict.fromkeys(("first", "last", "granularity", "unreadable"))
+    counts: dict[str, object] = {"event_types": {}, "rejected": {}, "skipped": {}, "warnings": ()}
+    return FileAccount(file=name, format="csv", records=0, events=0, **{**empty, **counts, **facts})  # type: ignore[arg-type]
+
+
+def table(*accounts: FileAccount) -> list[str]:
+    out = io.StringIO()
+    print_accounts(accounts, out)
+    return [" ".join(line.split()) for line in out.getvalue().splitlines()]
+
+
+def test_a_table_says_what_came_of_every_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ingest", "logs", "-o", "events"]) == 0
+    told = capsys.readouterr().err
+    assert [" ".join(line.split()) for line in told.splitlines()] == [
+        "warning: left out 1 of 3 files as unreadable:",
+        "LICENSE: of no known format (cepctl formats lists them); name its format (--format; "
+        "--input-format in match) or its columns (--map), or leave the file out",
+        "warning: left out 2 of 62 records as bad:",
+        "bad.jsonl:2: the line is no JSON object: no json",
+        'bad.jsonl:1: no time: {"event_type":"A","time":"?"}',
+        "file format events types from to steps left out",
+        "LICENSE unreadable 0 0 the file",
+        "bad.jsonl jsonl 0 0 the line is no JSON object: 1, no time: 1",
+        "good.csv csv 60 1 2024-05-01 10:00:00 2024-05-01 10:00:59 1 s",
+        "60 events of 1 type from 2 files in events (time unit 1 ms)",
+    ]
+
+
+def test_one_file_needs_no_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ingest", "logs/good.csv", "-o", "events"]) == 0
+    assert capsys.readouterr().err == "60 events of 1 type from 1 file in events (time unit 1 ms)\n"
+
+
+def test_a_report_has_the_totals_and_every_file() -> None:
+    assert main(["ingest", "logs", "-o", "events", "--report", "report.json", "--quiet"]) == 0
+    report = json.loads(Path("report.json").read_text())
+    assert {key: report[key] for key in ("files", "unreadable", "records", "events", "rejected")} == {
+        "files": 2,
+        "unreadable": 1,
+        "records": 62,
+        "events": 60,
+        "rejected": {"the line is no JSON object": 1, "no time": 1},
+    }
+    license_, bad, good = report["by_file"]
+    assert license_["unreadable"].startswith("LICENSE: of no known format")
+    assert bad["rejected"] == {"the line is no JSON object": 1, "no time": 1}
+    assert (good["first"], good["last"]) == ("2024-05-01T10:00:00.000Z", "2024-05-01T10:00:59.000Z")
+    assert (good["format"], good["granularity"], good["event_types"]) == ("csv", "1 s", {"Tick": 60})
+
+
+def test_a_report_is_also_written_of_an_ingest_that_is_refused() -> None:
+    arguments = ["ingest", "logs", "-o", "events", "--max-errors", "1"]
+    assert main([*arguments, "--rejects", "rejects.jsonl", "--report", "report.json"]) == 3
+    assert not Path("events").exists()
+    assert json.loads(Path("report.json").read_text())["rejected"]["no time"] == 1
+    assert [json.loads(line) for line in Path("rejects.jsonl").read_text().splitlines()] == [
+        {"source": "bad.jsonl", "line": 2, "cause": "the line is no JSON object", "raw": "no json"},
+        {"source": "bad.jsonl", "line": 1, "cause": "no time", "raw": '{"event_type":"A","time":"?"}'},
+    ]
+
+
+def test_strict_fails_at_a_file_that_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ingest", "logs", "-o", "events", "--strict"]) == 3
+    assert "LICENSE: of no known format" in capsys.readouterr().err
+
+
+def test_of_many_files_those_with_something_left_out_are_shown() -> None:
+    accounts = [account(f"f{number}") for number in range(60)]
+    lines = table(*accounts, account("odd", rejected={"no time": 2}))
+    assert lines[-2] == "odd csv 0 0 no time: 2"
+    assert lines[-1] == "... and 21 more files"
+
+
+def test_a_long_path_is_shown_by_its_end() -> None:
+    assert table(account("a/" * 40 + "name.csv"))[1].startswith("…/a/a/a/")
+    assert "a/name.csv csv 0 0" in table(account("a/" * 40 + "name.csv"))[1]
