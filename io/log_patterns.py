@@ -31,6 +31,7 @@ LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 _KEYS = ("event_type", "logger", "level", "regex")
 _TABLE = "pattern"
 _BUILT_IN = "hadoop_messages.toml"
+_SINGLE_BYTE = re.compile(r"(?<!\\)(?:\\\\)*\\C")
 _HEADING = re.compile(r"^[ \t]*\[\[[ \t]*pattern[ \t]*\]\]", re.MULTILINE)
 
 
@@ -158,6 +159,8 @@ def _groups(regex: str, place: str) -> tuple[str, ...]:
         if "unnamed groups" in cause:
             cause = "a group has no name: write (?P<name>...), or (?:...) for one that is no attribute"
         raise LogPatternError(f"{place}: 'regex' is not usable (RE2 syntax): {cause}") from problem
+    if _SINGLE_BYTE.search(regex):
+        raise LogPatternError(f"{place}: 'regex' must not ask for single bytes (\\C): they may be no text")
     repeated = sorted({name for name in groups if groups.count(name) > 1})
     if repeated:
         raise LogPatternError(f"{place}: 'regex' has two groups called '{repeated[0]}'")

@@ -31,7 +31,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def modules(folder: Path, prefix: str) -> set[str]:
-    return {f"{prefix}/{path.relative_to(folder)}" for path in folder.rglob("*.py")}
+    """Modules, and the tables that they read."""
+    files = [*folder.rglob("*.py"), *folder.rglob("*.toml")]
+    return {f"{prefix}/{path.relative_to(folder)}" for path in files}
 
 
 def test_the_wheel_holds_engines_and_io_through_the_links(built: Path) -> None:
