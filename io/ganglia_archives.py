@@ -50,7 +50,7 @@ class Archive:
 
 
 def finest_series(archives: Iterable[Archive], columns: Columns, report: ReadReport) -> Iterator[Series]:
-    """The finest known values of every metric; what is left out is counted by cause.
+    """The finest known values of every metric, the finest archive first; others are counted by cause.
 
     Archives of other functions than AVERAGE are counted and left out: a maximum is no state.
     """
@@ -64,7 +64,9 @@ def finest_series(archives: Iterable[Archive], columns: Columns, report: ReadRep
             report.skipped[f"value of a {archive.function} archive"] += left_out
     averages.sort(key=lambda archive: archive.resolution)
     for column, origin, number in columns.metrics:
-        yield from _finest(averages, column, origin, number, report)
+        pieces = list(_finest(averages, column, origin, number, report))
+        if pieces:
+            yield _joined(pieces)
 
 
 def _finest(
@@ -96,6 +98,20 @@ def _finest(
         earliest = int(begins[kept].min())
         first = earliest if first is None else min(first, earliest)
         last = max(last, int(stamps[-1]))
+
+
+def _joined(pieces: Sequence[Series]) -> Series:
+    """One series of all: many small ones cost more than one long one."""
+    hosts = [piece.hosts for piece in pieces if piece.hosts is not None]
+    return Series(
+        pieces[0].origin,
+        stamps=np.concatenate([piece.stamps for piece in pieces]),
+        begins=np.concatenate([piece.begins for piece in pieces]),
+        ends=np.concatenate([piece.ends for piece in pieces]),
+        values=np.concatenate([piece.values for piece in pieces]),
+        resolution=np.concatenate([piece.resolution for piece in pieces]),
+        hosts=np.concatenate(hosts) if hosts else None,
+    )
 
 
 def _count(report: ReadReport, cause: str, count: int) -> None:

@@ -65,7 +65,7 @@ class _Dump:
         elif tag == "lastupdate":
             self.last = stamp_of(text)
         elif tag == "name":
-            self.names.append(text)
+            self._name(text)
         elif tag == "cf":
             self.function = text
         elif tag == "pdp_per_row":
@@ -74,6 +74,14 @@ class _Dump:
             self.finish_archive()
         elif tag == "rrd":
             self.whole = True
+
+    def _name(self, name: str) -> None:
+        if self.size:
+            raise LogFormatError(
+                f"{self.source}: the data source '{name[:40]}' is named after the first row, so the dump is "
+                "damaged; dump the database again"
+            )
+        self.names.append(name)
 
     def _row(self, element: Any) -> None:
         values = [value_of((child.text or "").strip()) for child in element if child.tag == "v"]

@@ -155,6 +155,7 @@ def test_a_dump_cut_short_keeps_the_rows_that_tell_their_time() -> None:
         (dump(archive(dumped(None, 1))).replace("<step>15</step>", ""), "no usable <step>"),
         (dump(archive(dumped(None, 1))).replace("<step>15", "<step>99999999999999"), "no usable <step>"),
         (dump(archive(dumped(None, 1))).replace('.dtd">', '.dtd" [<!ENTITY a "b">]>'), "entities"),
+        (dump(archive(dumped(None, 1)), "<ds><name> late </name></ds>"), "'late' is named after"),
         ("<html/>", "no <rrd> element"),
     ],
 )
