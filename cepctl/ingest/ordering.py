@@ -155,18 +155,25 @@ def _parts(
     ordered: npt.NDArray[np.int64], keys: pa.Table, keep: Flags, chunks: Sequence[tuple[int, Chunk]]
 ) -> tuple[tuple[Slice, ...], ...]:
     places, rows = keys.column("chunk").to_numpy(), keys.column("row").to_numpy()
-    dropped: dict[int, npt.NDArray[np.int64]] = {
-        place: rows[(places == place) & ~keep] for place in np.unique(places[~keep])
-    }
+    dropped = dict(_rows_of_chunks(np.flatnonzero(~keep), places, rows))
+    none = np.array([], dtype=np.int64)
     parts = []
     for start in range(0, max(len(ordered), 1), PART_EVENTS):
-        members = ordered[start : start + PART_EVENTS]
         slices = []
-        for place in np.unique(places[members]):
-            own = rows[members[places[members] == place]]
+        for place, own in _rows_of_chunks(ordered[start : start + PART_EVENTS], places, rows):
             first, last = int(own.min()), int(own.max())
-            gone = dropped.get(place, np.array([], dtype=np.int64))
+            gone = dropped.get(place, none)
             inside = tuple(gone[(gone > first) & (gone < last)].tolist())
             slices.append(Slice(chunks[place][1].path, first, last + 1, inside))
         parts.append(tuple(slices))
     return tuple(parts)
+
+
+def _rows_of_chunks(
+    members: npt.NDArray[np.int64], places: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
+) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
+    """Every chunk that has some of the events, in order, with their rows there: one sort for all."""
+    grouped = members[np.argsort(places[members], kind="stable")]
+    firsts = np.flatnonzero(np.diff(places[grouped], prepend=-1))
+    for own in np.split(grouped, firsts[1:]) if len(grouped) else []:
+        yield int(places[own[0]]), rows[own]
