@@ -5,24 +5,25 @@ Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import chain
 
 import numpy as np
 
-from cepctl.engines.bindings import Bound, Group, MatchBatch, single_events, take
-from cepctl.engines.chain_confidence import chain_confidence
-from cepctl.engines.chain_range import chain_range
-from cepctl.engines.constraints import closed_system, valid_bounds
-from cepctl.engines.coupling import block_group, coupled_matches, spans_of
-from cepctl.engines.enumeration import Search, enumerate_bindings
+from cepctl.engines.bindings import Bound, Group, MatchBatch, single_events
+from cepctl.engines.constraints import closed_system
+from cepctl.engines.coupling import spans_of
+from cepctl.engines.enumeration import Search, enumeration_parts
 from cepctl.engines.events import Events
 from cepctl.engines.kleene import with_groups
+from cepctl.engines.measure import Measure
 from cepctl.engines.predicates import fitting_events
-from cepctl.engines.rivals import Rivals, certainly_broken, rivals_of
+from cepctl.engines.rivals import Rivals, rivals_of
 from cepctl.engines.sampling import Sampling
 from cepctl.engines.shape import Shape, shape_of
-from cepctl.engines.types import Flags, Indexes, Reals, Ticks
+from cepctl.engines.types import Flags, Indexes, Ticks
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import Strategy
 from cepctl.plan.evaluation_order import OrderName, evaluation_order
@@ -34,7 +35,7 @@ SMALLEST = np.nextafter(0.0, 1.0)
 
 @dataclass(frozen=True)
 class MatchOptions:
-    """Choices that change no row: order of evaluation, counts it is chosen from, cap on the rows.
+    """Choices that change no row: order, counts it is chosen from, cap on the rows, threads.
 
     `approximate` is the error allowed to confidences beyond the work bound; None refuses them.
     """
@@ -42,6 +43,7 @@ class MatchOptions:
     order: OrderName = "auto"
     type_counts: Mapping[str, int] | None = None
     max_matches: int = 10_000_000
+    threads: int = 1
     approximate: float | None = None
 
     def check_count(self, rows: int) -> None:
@@ -78,20 +80,32 @@ class PreparedAlternative:
         """The alternative itself."""
         return self.search.alternative
 
-    @property
-    def sampling(self) -> Sampling | None:
-        """How confidences beyond the work bound are estimated; None where they are refused."""
+    @cached_property
+    def measure(self) -> Measure:
+        """How its matches are measured."""
         allowed = self.options.approximate
-        return None if allowed is None else Sampling(allowed, self.events)
+        sampling = None if allowed is None else Sampling(allowed, self.events)
+        return Measure(self.shape, self.events.masses, self.search.system, self.plan.window, sampling)
 
     def matches(self, owned: tuple[int, int] | None) -> Iterator[MatchBatch]:
         """Measured matches, batch by batch; `owned` as in `cepctl.engines.match.match_batches`."""
+        return chain.from_iterable(part() for part in self.parts(owned))
+
+    def parts(self, owned: tuple[int, int] | None) -> list[Callable[[], Iterator[MatchBatch]]]:
+        """Independent parts of `matches`, each from starting events of its own."""
         order = evaluation_order(self.alternative, self.options.type_counts, self.options.order).components
         columns = tuple(self.search.singles.index(i) for i in order)
-        cap = self.options.max_matches
-        for rows in enumerate_bindings(self.search, self.events, columns, owned):
-            for bound in with_groups(self.search, self.shape, self.events, rows, self.plan, cap):
-                yield self._measured(bound, owned)
+        parts = enumeration_parts(self.search, self.events, columns, owned)
+        return [partial(self._matches, part, owned) for part in parts]
+
+    def _matches(
+        self, bindings: Callable[[], Iterator[Indexes]], owned: tuple[int, int] | None
+    ) -> Iterator[MatchBatch]:
+        for rows in bindings():
+            for bound in with_groups(
+                self.search, self.shape, self.events, rows, self.plan, self.options.max_matches
+            ):
+                yield self.measured(bound, owned)
 
     def rivals(self, bound: dict[int, Bound]) -> list[Rivals]:
         """Who could break these matches."""
@@ -101,52 +115,23 @@ class PreparedAlternative:
             self.search.candidates,
             self.plan.partition_by,
             bound,
-            spans_of(self.events.masses, self.groups(bound)),
+            spans_of(self.events.masses, self.measure.groups(bound)),
             by_partition=self.plan.strategy is Strategy.PARTITION_CONTIGUITY,
         )
 
-    def groups(self, bound: dict[int, Bound]) -> list[Group]:
-        """Members of every block."""
-        return [block_group([bound[i] for i in block.components]) for block in self.shape.blocks]
-
-    def _measured(self, bound: dict[int, Bound], owned: tuple[int, int] | None) -> MatchBatch:
-        """Time range and confidence of a batch of bindings; what no world returns is dropped."""
+    def measured(self, bound: dict[int, Bound], owned: tuple[int, int] | None) -> MatchBatch:
+        """Time range and confidence of a batch; without what no world returns or another slice owns."""
         values = tuple(bound[i] for i in self.search.singles)
-        count = len(self.groups(bound)[0].sizes)
-        confidence, error = np.zeros(count), np.zeros(count)
-        start, end = np.ones(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
-        rivals = self.rivals(bound) if self.shape.rules else []
-        alone = np.full(count, self.shape.only_single)
-        for each in rivals:
-            alone[each.row] = False
-        chain = np.flatnonzero(alone)
-        if len(chain):
-            matrix = single_events([take(bound[i], chain) for i in self.search.singles])
-            confidence[chain], start[chain], end[chain] = self._measured_chain(matrix)
-        broken = certainly_broken(
-            rivals, self.events.masses, spans_of(self.events.masses, self.groups(bound))
-        )
-        coupled = np.flatnonzero(~alone & ~broken)
-        if len(coupled):
-            chosen = {i: take(each, coupled) for i, each in bound.items()}
-            reachable = [each.taken(coupled) for each in rivals]
-            found = coupled_matches(
-                self.shape, self.events.masses, self.groups(chosen), reachable, self.sampling
-            )
-            confidence[coupled], error[coupled] = found.confidence, found.error
-            start[coupled], end[coupled] = found.start, found.end
-        happens = start <= end
+        if self.shape.plain_chain:
+            found = self.measure.chains(single_events(values))
+        else:
+            found = self.measure.decided(bound, self.rivals(bound))
+        kept = found.start <= found.end
         if owned is not None:
-            happens &= _is_owned(self.events, values[0], owned)
-        return MatchBatch(values, start, end, np.maximum(confidence, SMALLEST), error).filter(happens)
-
-    def _measured_chain(self, chain: Indexes) -> tuple[Reals, Ticks, Ticks]:
-        """Confidence, first and last tick; first after last where no world returns the match."""
-        masses, window = self.events.masses, self.plan.window
-        lower, upper = valid_bounds(masses.lower[chain], masses.upper[chain], self.search.system)
-        confidence = chain_confidence(masses, chain, lower, upper, window)
-        start, end, happens = chain_range(masses, chain, lower, upper, window)
-        return confidence, np.where(happens, start, 1), np.where(happens, end, 0)
+            kept &= _is_owned(self.events, values[0], owned)
+        confidence = np.maximum(found.confidence, SMALLEST)
+        matches = MatchBatch(values, found.start, found.end, confidence, found.error)
+        return matches if kept.all() else matches.filter(kept)
 
 
 def _system(plan: Plan, alternative: Alternative) -> Ticks:

@@ -68,11 +68,11 @@ def chain_confidence(
     result = np.zeros(len(matches))
     if not len(matches):
         return result
-    buckets = np.diff(masses.starts)[matches].sum(axis=1).max()
+    buckets = masses.most_buckets * matches.shape[1]
     _chain_batch(
         masses.starts, masses.lo, masses.hi, masses.density,
         matches, valid_lower, valid_upper,
-        np.int64(NO_WINDOW if window is None else window), int(buckets), result,
+        np.int64(NO_WINDOW if window is None else window), buckets, result,
     )  # fmt: skip
     return result
 

@@ -10,7 +10,7 @@ event's valid interval.
     valid_lower        vlb                valid lower bound
     valid_upper        vub                valid upper bound
 
-Runs inside Spark workers: imports NumPy only.
+Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations
@@ -18,11 +18,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numba import njit
 
 from cepctl.engines.types import Flags, Ticks
 
 UNBOUNDED = 2**62
 """Stands for "no constraint"; a real bound is smaller in absolute value."""
+
+_FIRST, _LAST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
 def closed_system(
@@ -84,10 +87,9 @@ def shifted(ticks: Ticks, amount: int) -> Ticks:
     >>> shifted(np.array([2**63 - 2, 5]), 10).tolist()
     [9223372036854775807, 15]
     """
-    limits = np.iinfo(np.int64)
     if amount >= 0:
-        return np.where(ticks > limits.max - amount, limits.max, ticks + amount)
-    return np.where(ticks < limits.min - amount, limits.min, ticks + amount)
+        return np.where(ticks > _LAST - amount, _LAST, ticks + amount)
+    return np.where(ticks < _FIRST - amount, _FIRST, ticks + amount)
 
 
 def valid_bounds(lower: Ticks, upper: Ticks, system: Ticks) -> tuple[Ticks, Ticks]:
@@ -114,16 +116,29 @@ def valid_bounds(lower: Ticks, upper: Ticks, system: Ticks) -> tuple[Ticks, Tick
     >>> lower.tolist(), upper.tolist()
     ([[1, 3, 4]], [[3, 4, 5]])
     """
-    count = system.shape[0]
-    valid_lower, valid_upper = lower.copy(), upper.copy()
-    for i in range(count):
-        for j in range(count):
-            if i == j or system[i, j] >= UNBOUNDED:
-                continue
-            limit = int(system[i, j])
-            np.minimum(valid_upper[:, i], shifted(upper[:, j], limit), out=valid_upper[:, i])
-            np.maximum(valid_lower[:, j], shifted(lower[:, i], -limit), out=valid_lower[:, j])
+    valid_lower, valid_upper = np.empty_like(lower), np.empty_like(upper)
+    _tighten(lower, upper, system, valid_lower, valid_upper)
     return valid_lower, valid_upper
+
+
+@njit(nogil=True, cache=True)
+def _tighten(lower, upper, system, valid_lower, valid_upper):  # type: ignore[no-untyped-def]
+    for row in range(lower.shape[0]):
+        for i in range(system.shape[0]):
+            earliest, latest = lower[row, i], upper[row, i]
+            for j in range(system.shape[0]):
+                if i != j and system[j, i] < UNBOUNDED:
+                    earliest = max(earliest, _saturated(lower[row, j], -system[j, i]))
+                if i != j and system[i, j] < UNBOUNDED:
+                    latest = min(latest, _saturated(upper[row, j], system[i, j]))
+            valid_lower[row, i], valid_upper[row, i] = earliest, latest
+
+
+@njit(nogil=True, cache=True)
+def _saturated(tick, amount):  # type: ignore[no-untyped-def]
+    if amount >= 0:
+        return _LAST if tick > _LAST - amount else tick + amount
+    return _FIRST if tick < _FIRST - amount else tick + amount
 
 
 def possible(valid_lower: Ticks, valid_upper: Ticks) -> Flags:

@@ -1,22 +1,26 @@
 """Bindings that could have happened: one event per single component, valid intervals non-empty.
 
 Partial matches are rows of a matrix, one column per component.  A step joins one more component:
-valid intervals of the bound events say which ticks the new event may have, a range join finds
-the events that can be there, and rows that no longer can happen are dropped (ZDI10, section 5.1).
+the closed constraints say which ticks the new event may have given the intervals of all bound
+ones, and a range join finds the events that can be there (ZDI10, section 5.1).  Constraints between
+pairs are all that a closed system needs: what passes each join can happen as far as intervals tell.
 Starting events are taken in bounded batches, depth first, so that memory does not grow with the
 number of matches.
 
-Runs inside Spark workers: imports NumPy and Polars only.
+Runs inside Spark workers: imports NumPy, Numba and Polars only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 
 import numpy as np
+from numba import njit
 
-from cepctl.engines.constraints import UNBOUNDED, possible, shifted, valid_bounds
+from cepctl.engines.constraints import UNBOUNDED, shifted
 from cepctl.engines.events import Events
 from cepctl.engines.interval_join import IntervalIndex, interval_index, overlapping
 from cepctl.engines.join_keys import JoinKey, join_key
@@ -24,7 +28,10 @@ from cepctl.engines.predicates import links_hold
 from cepctl.engines.types import Indexes, Ticks
 from cepctl.plan.plan import Alternative, Link, Scope
 
-STARTS_AT_ONCE = 1 << 16
+PARTS = 32
+"""Aim for the number of parts: enough to keep threads busy to the end."""
+FEWEST_STARTS, MOST_STARTS = 1 << 10, 1 << 16
+"""Bounds on the starting events of a part."""
 NOT_BOUND = -1
 
 
@@ -52,19 +59,21 @@ class _Step:
     links: tuple[Link, ...]
 
 
-def enumerate_bindings(
+def enumeration_parts(
     search: Search, events: Events, order: tuple[int, ...], owned: tuple[int, int] | None = None
-) -> Iterator[Indexes]:
-    """Yield matrices of event rows, shape (n, l), columns as `search.singles`.
+) -> list[Callable[[], Iterator[Indexes]]]:
+    """Parts that together yield all bindings, as matrices of event rows, shape (n, l).
 
-    `order` is a permutation of the columns 0..l-1, the order in which components are bound; every
-    order yields the same rows.  Columns that it leaves out (Kleene groups) stay NOT_BOUND.  `owned`
-    bounds the `lower` of the event bound to the first component, if that is bound here.
+    Columns are those of `search.singles`.  `order` is a permutation of the columns 0..l-1, the order
+    in which components are bound; every order yields the same rows.  Columns that it leaves out
+    (Kleene groups) stay NOT_BOUND.  `owned` bounds the `lower` of the event bound to the first
+    component, if that is bound here.
     """
     count = len(search.singles)
     if not order:
-        yield np.full((1, count), NOT_BOUND, dtype=np.int64)
-        return
+        return [lambda: iter([np.full((1, count), NOT_BOUND, dtype=np.int64)])]
+    if (np.diag(search.system) < 0).any():
+        return []
     search = _owned_only(search, events, owned) if 0 in order else search
     bound: list[int] = []
     steps = []
@@ -73,11 +82,27 @@ def enumerate_bindings(
         bound.append(column)
     first = search.candidates[search.singles[order[0]]]
     first = first[steps[0].key.candidate_codes >= 0]
-    for start in range(0, len(first), STARTS_AT_ONCE):
-        rows = np.full((len(first[start : start + STARTS_AT_ONCE]), count), NOT_BOUND, dtype=np.int64)
-        rows[:, order[0]] = first[start : start + STARTS_AT_ONCE]
-        rows = _keep(search, events, rows, order[:1], steps[0].links)
-        yield from _extend(search, events, rows, order, steps, 1)
+    size = min(max(len(first) // PARTS, FEWEST_STARTS), MOST_STARTS)
+    return [
+        partial(_started, search, events, first[start : start + size], order, steps)
+        for start in range(0, len(first), size)
+    ]
+
+
+def enumerate_bindings(
+    search: Search, events: Events, order: tuple[int, ...], owned: tuple[int, int] | None = None
+) -> Iterator[Indexes]:
+    """The matrices of `enumeration_parts`, one part after the other."""
+    return chain.from_iterable(part() for part in enumeration_parts(search, events, order, owned))
+
+
+def _started(
+    search: Search, events: Events, first: Indexes, order: tuple[int, ...], steps: list[_Step]
+) -> Iterator[Indexes]:
+    rows = np.full((len(first), len(search.singles)), NOT_BOUND, dtype=np.int64)
+    rows[:, order[0]] = first
+    rows = _linked(search, events, rows, order[:1], steps[0].links)
+    yield from _extend(search, events, rows, order, steps, 1)
 
 
 def _owned_only(search: Search, events: Events, owned: tuple[int, int] | None) -> Search:
@@ -123,12 +148,25 @@ def _extend(
     first, last = reach(search, events, rows, before, step.column)
     codes = step.key.codes_of(rows, search.singles)
     for row, event in overlapping(step.index, codes, first, last):
-        longer = rows[row]
-        fresh = (longer != event[:, None]).all(axis=1)
-        longer = longer[fresh]
-        longer[:, step.column] = event[fresh]
-        longer = _keep(search, events, longer, order[: depth + 1], step.links)
+        longer = np.empty((len(row), rows.shape[1]), dtype=np.int64)
+        longer = longer[: _extended(rows, row, event, step.column, longer)]
+        longer = _linked(search, events, longer, order[: depth + 1], step.links)
         yield from _extend(search, events, longer, order, steps, depth + 1)
+
+
+@njit(nogil=True, cache=True)
+def _extended(rows, row, event, column, longer):  # type: ignore[no-untyped-def]
+    """Fill `longer` with the rows that an event is new to, bound to `column`; returns their number."""
+    found = 0
+    for i in range(len(row)):
+        fresh = True
+        for j in range(rows.shape[1]):
+            longer[found, j] = rows[row[i], j]
+            fresh = fresh and longer[found, j] != event[i]
+        if fresh:
+            longer[found, column] = event[i]
+            found += 1
+    return found
 
 
 def reach(
@@ -146,14 +184,10 @@ def reach(
     return first, last
 
 
-def _keep(
+def _linked(
     search: Search, events: Events, rows: Indexes, columns: tuple[int, ...], links: tuple[Link, ...]
 ) -> Indexes:
-    """Drop rows that cannot happen or break a link that has just become decidable."""
-    within = np.ix_(columns, columns)
-    event = rows[:, columns]
-    bounds = valid_bounds(events.masses.lower[event], events.masses.upper[event], search.system[within])
-    rows = rows[possible(*bounds)]
+    """Drop rows that break a link which has just become decidable."""
     bound = {search.singles[i]: rows[:, i] for i in columns}
     held = links_hold(events, search.alternative, links, bound)
     return rows if held is None else rows[held]

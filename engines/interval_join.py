@@ -1,11 +1,10 @@
 """Range join: for each query interval, the events with the same key whose interval overlaps it.
 
-Events are sorted by (key, lower).  Those that start too late are cut off by a binary search on
-`lower`, those that end too early by one on the running maximum of `upper`; what is left is
-checked exactly.  Keys and ticks are ranked into one number, so that both searches run over all
-keys at once.
+Events are sorted by (key, lower).  Among those of the query's key, a binary search on `lower` cuts off
+those that start too late, one on the running maximum of `upper` those that end too early; what is left
+is checked exactly.
 
-Runs inside Spark workers: imports NumPy only.
+Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
 from cepctl.engines.types import Indexes, Ticks
 
@@ -25,27 +25,33 @@ PAIRS_AT_ONCE = 1 << 20
 class IntervalIndex:
     """Events of one component, ready to be joined.
 
-    Shapes (m,) for m events: `event` row numbers, `upper`, `lower_rank` and `reach_rank` (key and
-    tick in one number, ascending).  `lowers`, `reaches`: the distinct ticks behind the ranks.
+    Shapes (m,) for m events, sorted by key and lower: `event` row numbers, `lower`, `upper`, and
+    `reach`, the largest `upper` so far among those of the same key.  Those of key k lie between
+    key_starts[k] and key_starts[k + 1].
     """
 
     event: Indexes
     lower: Ticks
     upper: Ticks
-    lowers: Ticks
-    reaches: Ticks
-    lower_rank: Indexes
-    reach_rank: Indexes
+    reach: Ticks
+    key_starts: Indexes
 
 
 def interval_index(event: Indexes, key: Indexes, lower: Ticks, upper: Ticks) -> IntervalIndex:
     """Sort events for joining; `key` holds codes >= 0, all arrays have shape (m,)."""
     order = np.lexsort((lower, key))
     event, key, lower, upper = event[order], key[order], lower[order], upper[order]
-    lowers, reaches = np.unique(lower), np.unique(upper)
-    lower_rank = key * (len(lowers) + 1) + np.searchsorted(lowers, lower)
-    reach_rank = key * (len(reaches) + 1) + np.searchsorted(reaches, upper)
-    return IntervalIndex(event, lower, upper, lowers, reaches, lower_rank, np.maximum.accumulate(reach_rank))
+    key_starts = np.searchsorted(key, np.arange(int(key.max(initial=0)) + 2))
+    return IntervalIndex(event, lower, upper, _running_maximum(upper, key_starts), key_starts)
+
+
+@njit(nogil=True, cache=True)
+def _running_maximum(upper, key_starts):  # type: ignore[no-untyped-def]
+    reach = upper.copy()
+    for k in range(len(key_starts) - 1):
+        for at in range(key_starts[k] + 1, key_starts[k + 1]):
+            reach[at] = max(reach[at], reach[at - 1])
+    return reach
 
 
 def overlapping(
@@ -68,22 +74,38 @@ def overlapping(
     >>> rows.tolist(), events.tolist()
     ([0, 1, 1], [8, 7, 8])
     """
-    begin = np.searchsorted(
-        index.reach_rank,
-        key * (len(index.reaches) + 1) + np.searchsorted(index.reaches, first),
-    )
-    end = np.searchsorted(
-        index.lower_rank,
-        key * (len(index.lowers) + 1) + np.searchsorted(index.lowers, last, side="right"),
-    )
-    counts = np.where(key >= 0, np.maximum(end - begin, 0), 0)
+    begin, counts = _candidates(index.key_starts, index.lower, index.reach, key, first, last)
     for start, stop in _batches(counts):
-        chunk = counts[start:stop]
-        row = np.repeat(np.arange(start, stop), chunk)
-        offset = np.arange(len(row)) - np.repeat(np.cumsum(chunk) - chunk, chunk)
-        at = begin[row] + offset
-        fits = index.upper[at] >= first[row]
-        yield row[fits], index.event[at[fits]]
+        size = int(counts[start:stop].sum())
+        row, event = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+        found = _pairs(start, stop, begin, counts, first, index.upper, index.event, row, event)
+        yield row[:found], event[:found]
+
+
+@njit(nogil=True, cache=True)
+def _candidates(key_starts, lower, reach, key, first, last):  # type: ignore[no-untyped-def]
+    """Per query the first of its candidates and their number."""
+    begin, counts = np.zeros(len(key), dtype=np.int64), np.zeros(len(key), dtype=np.int64)
+    for i in range(len(key)):
+        if 0 <= key[i] < len(key_starts) - 1:
+            start, stop = key_starts[key[i]], key_starts[key[i] + 1]
+            begin[i] = start + np.searchsorted(reach[start:stop], first[i])
+            end = start + np.searchsorted(lower[start:stop], last[i], side="right")
+            counts[i] = max(end - begin[i], 0)
+    return begin, counts
+
+
+@njit(nogil=True, cache=True)
+def _pairs(start, stop, begin, counts, first, upper, events, row, event):  # type: ignore[no-untyped-def]
+    """Fill `row` and `event` with the pairs that do overlap; returns their number."""
+    found = 0
+    for i in range(start, stop):
+        for at in range(begin[i], begin[i] + counts[i]):
+            if upper[at] >= first[i]:
+                row[found] = i
+                event[found] = events[at]
+                found += 1
+    return found
 
 
 def _batches(counts: Indexes) -> Iterator[tuple[int, int]]:

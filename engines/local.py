@@ -1,6 +1,9 @@
-"""The local runner: the partition function in this process, without Java."""
+"""The local runner: the partition function in this process, on all cores, without Java."""
 
 from __future__ import annotations
+
+import os
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -14,4 +17,12 @@ def run(
     plan: Plan, events: pa.Table, options: MatchOptions | None = None, *, top: int | None = None
 ) -> pa.Table:
     """Run a plan on an event table; rows as `cepctl.engines.results.ordered` gives them."""
+    options = replace(options or MatchOptions(), threads=usable_cores())
     return ordered(match_events(plan, events, options), top)
+
+
+def usable_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

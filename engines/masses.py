@@ -10,6 +10,7 @@ Runs inside Spark workers: imports NumPy and PyArrow only.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -40,6 +41,11 @@ class Masses:
     def uniform(self) -> bool:
         """True when every event has a single bucket."""
         return len(self.lo) == len(self.lower)
+
+    @cached_property
+    def most_buckets(self) -> int:
+        """Largest number of buckets of an event."""
+        return 1 if self.uniform else int(np.diff(self.starts).max(initial=1))
 
     def mirrored(self) -> Masses:
         """The same masses with time reversed: every tick changes its sign."""

@@ -8,12 +8,14 @@ Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import pyarrow as pa
 
 from cepctl.engines.alternative import MatchOptions, PreparedAlternative
 from cepctl.engines.bindings import MatchBatch, signatures
+from cepctl.engines.concurrency import concurrently
 from cepctl.engines.events import events_of
 from cepctl.engines.returns import return_columns
 from cepctl.engines.union import united
@@ -78,18 +80,23 @@ def match_batches(
         return
     events = events_of(table)
     prepared = [PreparedAlternative.of(plan, each, events, options) for each in plan.alternatives]
-    found: Iterator[tuple[PreparedAlternative, MatchBatch]]
     if len(prepared) == 1:
-        found = ((prepared[0], matches) for matches in prepared[0].matches(owned))
+        parts = [partial(_found, prepared[0], each) for each in prepared[0].parts(owned)]
+        batches = concurrently(parts, options.threads)
     else:
-        found = united(prepared, [list(each.matches(owned)) for each in prepared])
+        every = united(prepared, [list(each.matches(owned)) for each in prepared])
+        batches = (_rows(source, matches) for source, matches in every)
     rows = 0
-    for source, matches in found:
-        kept = _reaching(plan, matches)
-        rows += len(kept)
+    for batch in batches:
+        rows += batch.num_rows
         options.check_count(rows)
-        if len(kept):
-            yield _rows(source, kept)
+        if batch.num_rows:
+            yield batch
+
+
+def _found(source: PreparedAlternative, part: Callable[[], Iterator[MatchBatch]]) -> Iterator[pa.RecordBatch]:
+    for matches in part():
+        yield _rows(source, matches)
 
 
 def _reaching(plan: Plan, matches: MatchBatch) -> MatchBatch:
@@ -100,14 +107,15 @@ def _reaching(plan: Plan, matches: MatchBatch) -> MatchBatch:
 
 def _rows(source: PreparedAlternative, matches: MatchBatch) -> pa.RecordBatch:
     plan, events = source.plan, source.events
+    kept = _reaching(plan, matches)
     approximate = source.options.approximate is not None
     columns = {
-        "signature": signatures(matches.bound, events.ids),
-        "start": matches.start,
-        "end": matches.end,
-        "confidence": matches.confidence,
-        **({CONFIDENCE_ERROR: matches.errors} if approximate else {}),
-        **return_columns(events, source.alternative, plan.returns, matches),
+        "signature": signatures(kept.bound, events.ids),
+        "start": kept.start,
+        "end": kept.end,
+        "confidence": kept.confidence,
+        **({CONFIDENCE_ERROR: kept.errors} if approximate else {}),
+        **return_columns(events, source.alternative, plan.returns, kept),
     }
     return pa.RecordBatch.from_arrays(
         [pa.array(column) for column in columns.values()], schema=match_schema(plan, approximate=approximate)

@@ -116,7 +116,7 @@ def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> t
         rivals += [replace(one, rule=renumbering.rule(one.rule)) for one in each.rivals(_bound(each, part))]
     first = _bound(prepared[0], parts[0])
     groups = [block_group([first[i] for i in block.components]) for block in shape.blocks]
-    found = coupled_matches(shape, prepared[0].events.masses, groups, rivals, prepared[0].sampling)
+    found = coupled_matches(shape, prepared[0].events.masses, groups, rivals, prepared[0].measure.sampling)
     return found.confidence, found.error > 0
 
 
@@ -127,16 +127,16 @@ def _sampled(
 
     Errors of several estimates would add up; one estimate of the union has the error allowed.
     """
-    sampling = prepared[0].sampling
+    sampling = prepared[0].measure.sampling
     assert sampling is not None
     problems: list[Problems] = []
     for each, part in zip(prepared, parts, strict=True):
         bound = _bound(each, part.take(rows))
-        groups = each.groups(bound)
+        groups = each.measure.groups(bound)
         problems += coupled_problems(each.shape, each.events.masses, groups, each.rivals(bound))
     # The signature is the same whichever alternative's blocks it is read from.
     row, estimate = sampling.probabilities(
-        prepared[0].groups(_bound(prepared[0], whole.take(rows))), problems
+        prepared[0].measure.groups(_bound(prepared[0], whole.take(rows))), problems
     )
     confidence, error = whole.confidence.copy(), whole.errors.copy()
     confidence[rows[row]] = np.maximum(estimate, SMALLEST)

@@ -81,6 +81,16 @@ FOUND_BEFORE = {
         "PATTERN SEQ(!N n, A+ a[]) WHERE avg(a[].x) >= n.x WITHIN 5 ticks",
         (Event("a", "A", 2, 3, x=1), Event("n", "N", 1, 2, x=2), Event("m", "N", 0, 3, x=1)),
     ),
+    "a window that cuts the first event's interval although it always holds in the rest": Case(
+        "PATTERN SEQ(A a, A b, A c) STRATEGY skip_till_next_match WITHIN 5 ticks",
+        (
+            Event("e0", "A", 0, 1),
+            Event("e1", "A", 0, 1),
+            Event("e2", "A", 2, 5),
+            Event("e3", "A", 4, 5),
+            Event("e4", "A", 3, 4),
+        ),
+    ),
     "a group under contiguity mixes keys": Case(
         "PATTERN SEQ(A+ a[]) WHERE [k] STRATEGY strict_contiguity",
         (Event("e0", "A", 0, 1, k="p"), Event("e1", "A", 0, 1, k="q")),

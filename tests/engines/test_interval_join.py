@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cepctl.engines import interval_join
@@ -57,6 +57,7 @@ def queries(draw: st.DrawFn) -> Rows:
     return [(key, first, first + width) for key, first, width in rows]
 
 
+@settings(deadline=None)  # the first call compiles
 @given(events(), queries(), st.sampled_from([1, 2, 5, 1 << 20]))
 def test_every_pair_that_overlaps_once(events: Rows, queries: Rows, at_once: int) -> None:
     with pytest.MonkeyPatch.context() as patched:
