@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
 import fastavro
@@ -76,6 +76,8 @@ def _schema(stream: IO[bytes], source: str) -> tuple[Any, int]:
         schema = json.loads(line)
         if not _is_event(schema):
             raise ValueError("it is no record with the fields type and event")
+        if _repeats_nothing(schema, {}):
+            raise ValueError("a list of values that take no bytes may be endless")
         return fastavro.parse_schema(schema), begin
     except _NO_SCHEMA as problem:
         raise LogFormatError(
@@ -87,6 +89,31 @@ def _is_event(schema: Any) -> bool:
     fields = schema.get("fields", ()) if isinstance(schema, dict) else ()
     names = {field.get("name") for field in fields if isinstance(field, dict)}
     return {"type", "event"} <= names
+
+
+def _repeats_nothing(schema: Any, named: dict[str, Any]) -> bool:
+    """Whether the schema has an array whose items take no bytes: a few bytes could claim 2**63 of them."""
+    if isinstance(schema, list):
+        return any(_repeats_nothing(branch, named) for branch in schema)
+    if not isinstance(schema, dict):
+        return False
+    if "name" in schema:
+        named[schema["name"]] = schema
+    if schema.get("type") == "array" and _is_empty(schema.get("items"), named):
+        return True
+    inside = (schema.get("type"), schema.get("items"), schema.get("values"), *schema.get("fields", ()))
+    return any(_repeats_nothing(part, named) for part in inside if isinstance(part, dict | list))
+
+
+def _is_empty(schema: Any, named: Mapping[str, Any]) -> bool:
+    if isinstance(schema, str):
+        return schema == "null" or (schema in named and _is_empty(named[schema], {}))
+    if not isinstance(schema, dict):
+        return False
+    kind = schema.get("type")
+    if kind == "record":
+        return all(_is_empty(field.get("type"), named) for field in schema.get("fields", ()))
+    return schema.get("size") == 0 if kind == "fixed" else _is_empty(kind, named)
 
 
 def _record(content: Any) -> Record:

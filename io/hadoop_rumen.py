@@ -104,6 +104,8 @@ def _add(records: list[Record], rows: EventBatches, source: str, report: ReadRep
 def _job_records(document: Document, source: str, report: ReadReport) -> list[Record]:
     fields = _fields(document.members)
     if not text(fields.get("jobid")):
+        if not document.whole:
+            return []
         report.records += 1
         if document.members.keys() >= _TOPOLOGY:
             report.skipped["topology"] += 1
@@ -113,12 +115,15 @@ def _job_records(document: Document, source: str, report: ReadReport) -> list[Re
             names = ", ".join(map(str, document.members))
             report.rejects.append(Reject(source, document.line, "no job of a Rumen trace", names))
         return []
-    kinds = (
+    kinds: tuple[tuple[str, str], ...] = (
         ("JOB_SUBMITTED", "submitTime"),
         ("JOB_INITED", "launchTime"),
         (f"JOB_{_ending(fields.get('jobStatus'))}", "finishTime"),
     )
-    return _timed(kinds, fields, _OF_JOBS, document.line, report)
+    if not document.whole:
+        # The damage is a reject already: what it took away is not counted again.
+        kinds = tuple((kind, time) for kind, time in kinds if micros(fields.get(time)) is not None)
+    return _timed(kinds, fields, _OF_JOBS, document.line, report) if kinds else []
 
 
 def _task_records(element: Element, source: str, report: ReadReport) -> list[Record]:

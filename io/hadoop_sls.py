@@ -112,9 +112,11 @@ class _Load:
         )
 
     def add_job(self, document: Document) -> None:
-        self.report.records += 1
         self.containers = 0
         members = document.members
+        if not document.whole and "job.start.ms" not in members:
+            return
+        self.report.records += 1
         if members.keys() >= _NODES:
             self.report.skipped["nodes of a rack"] += 1
             if _NO_WORKLOAD not in self.report.warnings:

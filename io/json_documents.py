@@ -1,4 +1,4 @@
-"""Concatenated JSON objects, read as a stream: large arrays in them come element by element.
+r"""Concatenated JSON objects, read as a stream: large arrays in them come element by element.
 
 A file of such documents is neither JSON lines nor an array: objects follow each other, as a rule
 over many lines each.  Memory holds one element of a streamed array and the other members of one
@@ -9,22 +9,24 @@ Behind damage, reading goes on at the next line that begins with `{`, where prin
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+import codecs
+import json
+import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
-
-import ijson
-from ijson.common import ObjectBuilder
 
 from cepctl.io.reading import ReadReport, Reject
 from cepctl.io.streams import Chunks
 
-BOM = b"\xef\xbb\xbf"
-
-_DAMAGE = (ijson.JSONError, ValueError, ArithmeticError)
-_OPENING = frozenset({"start_map", "start_array"})
-_CLOSING = frozenset({"end_map", "end_array"})
+LONGEST_VALUE = 1 << 27
+_FIRST_READ = 1 << 16
+_BLANK = re.compile(r"[ \t\n\r]*")
+_DOCUMENT_ON_A_LINE = "\n{"
+_REPLACEMENT = "\ufffd"
+# A number, a literal or an escape that the end of the text cuts is shorter than this.
+_LONGEST_CUT_TOKEN = 16
+_DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True)
@@ -38,77 +40,159 @@ class Element:
 
 @dataclass(frozen=True)
 class Document:
-    """A document that ended, or that damage ended: the line it begins on, its members but the streamed.
+    """A document that ended, or that damage ended: its members but the streamed.
 
-    What is no object has no members.
+    `whole` says that it ended by itself; `line` is the line on which it begins.
     """
 
     line: int
     members: dict[str, Any]
+    whole: bool = True
+
+
+class _DamagedError(ValueError):
+    """The text is no JSON where the reader stands."""
 
 
 @dataclass
-class _Reading:
-    """Where in the documents the parser stands."""
+class _Text:
+    """The text of the file from where the reader stands to what was read of it."""
 
+    chunks: Iterator[bytes]
+    report: ReadReport
+    text: str = ""
+    position: int = 0
+    lines_before: int = 0
+    decoder: codecs.IncrementalDecoder = field(
+        default_factory=lambda: codecs.getincrementaldecoder("utf-8-sig")("replace")
+    )
+
+    @property
+    def line(self) -> int:
+        return self.lines_before + self.text.count("\n", 0, self.position) + 1
+
+    def more(self) -> bool:
+        """Read as much again as there is; false at the end of the file."""
+        done = max(self.position - 1, 0)
+        self.lines_before += self.text.count("\n", 0, done)
+        self.text, self.position = self.text[done:], self.position - done
+        wanted = max(len(self.text), _FIRST_READ)
+        if wanted > LONGEST_VALUE:
+            raise _DamagedError("a value of more than 128 MB")
+        pieces: list[str] = []
+        for chunk in self.chunks:
+            pieces.append(self._decoded(chunk))
+            wanted -= len(chunk)
+            if wanted <= 0:
+                break
+        self.text += "".join(pieces)
+        return bool(pieces)
+
+    def _decoded(self, chunk: bytes) -> str:
+        text = self.decoder.decode(chunk)
+        note = "bytes that are no UTF-8 were replaced"
+        if _REPLACEMENT in text and _REPLACEMENT.encode() not in chunk and note not in self.report.warnings:
+            self.report.warnings.append(note)
+        return text
+
+    def at_end(self) -> bool:
+        """Go over blanks; whether nothing follows them."""
+        while True:
+            self.position = _BLANK.match(self.text, self.position).end()  # type: ignore[union-attr]
+            if self.position < len(self.text):
+                return False
+            if not self.more():
+                return True
+
+    def next_of(self, expected: str) -> str:
+        """Take the next character that is not blank, one of those expected."""
+        found = self.peek()
+        if found not in expected:
+            raise _DamagedError(f"'{found}' where one of {' '.join(expected)} was expected")
+        self.position += 1
+        return found
+
+    def peek(self) -> str:
+        """The next character that is not blank."""
+        if self.at_end():
+            raise _DamagedError("the document is cut short")
+        return self.text[self.position]
+
+    def value(self) -> Any:
+        """Take a whole JSON value; where there is none, stay in front of it."""
+        self.peek()
+        while True:
+            try:
+                value, end = _DECODER.raw_decode(self.text, self.position)
+            except json.JSONDecodeError as problem:
+                cut = problem.pos >= len(self.text) - _LONGEST_CUT_TOKEN
+                if (cut or problem.msg.startswith("Unterminated string")) and self.more():
+                    continue
+                raise _DamagedError(problem.msg) from problem
+            except RecursionError as problem:
+                raise _DamagedError("nested too deeply") from problem
+            except ValueError as problem:
+                raise _DamagedError(f"no number: {problem}") from problem
+            # A number that ends with the text may go on behind it.
+            if end == len(self.text) and self.more():
+                continue
+            self.position = end
+            return value
+
+    def skip_to_document(self) -> bool:
+        """Go on to the next line that begins with `{`; false when there is none."""
+        start = max(self.position - 1, 0)
+        while (found := self.text.find(_DOCUMENT_ON_A_LINE, start)) < 0:
+            self.position = len(self.text)
+            if not self.more():
+                return False
+            start = 0
+        self.position = found + 1
+        return True
+
+
+@dataclass
+class _Documents:
+    """The documents of a text; `names` are the members of the current one that began so far."""
+
+    text: _Text
     streamed: Collection[str]
-    depth: int = 0
-    is_object: bool = True
-    line: int = 1
-    key: str = ""
     members: dict[str, Any] = field(default_factory=dict)
-    builder: ObjectBuilder | None = None
-    built_at: int = 0
+    names: list[str] = field(default_factory=list)
 
-    def take(self, event: str, value: Any, line: int) -> Element | Document | None:
-        """What is complete with this event of the parser."""
-        if self.depth == 0 and event not in _CLOSING:
-            self.line, self.key, self.members = line, "", {}
-            self.is_object = event == "start_map"
-        if isinstance(value, Decimal):
-            value = float(value)
-        if event in _CLOSING:
-            self.depth -= 1
-        complete = self._complete(event, value) if self.is_object else self._stray(event)
-        if event in _OPENING:
-            self.depth += 1
-        return complete
+    def elements(self) -> Iterator[Element]:
+        """Read one document: the elements of its streamed arrays now, the rest into `members`."""
+        self.members, self.names = {}, []
+        self.text.next_of("{")
+        if self.text.peek() == "}":
+            self.text.next_of("}")
+            return
+        while True:
+            name = self._name()
+            if name in self.streamed and self.text.peek() == "[":
+                yield from self._array(name)
+            else:
+                self.members[name] = self.text.value()
+            if self.text.next_of(",}") == "}":
+                return
 
-    def _stray(self, event: str) -> Document | None:
-        return Document(self.line, {}) if self.depth == 0 and event not in _OPENING else None
+    def _name(self) -> str:
+        if self.text.peek() != '"':
+            raise _DamagedError("no name of a member")
+        name = str(self.text.value())
+        self.text.next_of(":")
+        self.names.append(name)
+        return name
 
-    def _complete(self, event: str, value: Any) -> Element | Document | None:
-        if self.builder is not None:
-            self.builder.event(event, value)
-            if event in _OPENING or self.depth > self.built_at:
-                return None
-            built, self.builder = self.builder.value, None
-            return self._member(built)
-        if self.depth == 1 and event == "map_key":
-            self.key = value
-        elif event == "end_map" and self.depth == 0:
-            return Document(self.line, self.members)
-        elif event in _OPENING and self._holds_value():
-            self.builder, self.built_at = ObjectBuilder(), self.depth
-            self.builder.event(event, value)
-        elif event not in _OPENING and event not in _CLOSING:
-            return self._member(value)
-        return None
-
-    def _holds_value(self) -> bool:
-        """Whether what opens here is a value of its own: a member, or an element of a streamed array."""
-        return self.depth == 2 or (self.depth == 1 and self.key not in self.streamed)
-
-    def _member(self, value: Any) -> Element | None:
-        if self.key in self.streamed and self.depth == 2:
-            return Element(self.key, value, self.members)
-        self.members[self.key] = value
-        return None
-
-    def given_up(self) -> Document | None:
-        """The document that damage ended, so far as it was read."""
-        inside, self.depth, self.builder = self.depth > 0, 0, None
-        return Document(self.line, self.members) if inside and self.members else None
+    def _array(self, name: str) -> Iterator[Element]:
+        self.text.next_of("[")
+        if self.text.peek() == "]":
+            self.text.next_of("]")
+            return
+        while True:
+            yield Element(name, self.text.value(), self.members)
+            if self.text.next_of(",]") == "]":
+                return
 
 
 def read_documents(
@@ -118,101 +202,31 @@ def read_documents(
 
     Damage is one reject, with the line on which its document begins; what was read of it is kept.
     """
-    reading = _Reading(streamed)
-    parser: _Parser | None = _Parser()
-    line = 1
-    for first, segment in _segments(chunks):
-        begin = line + segment.startswith(b"\n")
-        if first and parser is None:
-            parser = _Parser()
-        if parser is not None:
-            inside = reading.depth > 0
-            found, parser = _fed(parser, segment, reading, begin, source, report)
-            yield from found
-            if parser is None and first and inside:
-                # The document before was cut short: this one may be whole.
-                found, parser = _fed(_Parser(), segment, reading, begin, source, report)
-                yield from found
-        line += segment.count(b"\n")
-    if parser is not None:
-        yield from _fed(parser, None, reading, line, source, report)[0]
-
-
-class _Parser:
-    """ijson's push parser: bytes in, events out; damage is answered with the complaint."""
-
-    def __init__(self) -> None:
-        self.events: Any = ijson.sendable_list()
-        self._parser = ijson.basic_parse_coro(self.events, multiple_values=True)
-        self._blank = True
-
-    def feed(self, data: bytes | None) -> str | None:
-        """Collect the events in the data; None says that nothing follows."""
-        self._blank = self._blank and not (data or b"").strip()
+    text = _Text(iter(chunks), report)
+    documents = _Documents(text, streamed)
+    while not text.at_end():
+        line = text.line
         try:
-            if data is not None:
-                self._parser.send(data)
-            elif not self._blank:
-                self._parser.close()
-        except _DAMAGE as problem:
-            said = problem.args[0] if problem.args else ""
-            text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-            return text.split("\n")[0]
-        return None
-
-
-def _fed(
-    parser: _Parser, data: bytes | None, reading: _Reading, line: int, source: str, report: ReadReport
-) -> tuple[list[Element | Document], _Parser | None]:
-    """What the data completes, and the parser where it can go on."""
-    complaint = parser.feed(data)
-    taken = (reading.take(event, value, line) for event, value in parser.events)
-    found = [part for part in taken if part is not None]
-    del parser.events[:]
-    if complaint is None:
-        return found, parser
-    return [*found, *_damaged(reading, line, complaint, source, report)], None
-
-
-def _damaged(
-    reading: _Reading, line: int, complaint: str, source: str, report: ReadReport
-) -> Iterable[Document]:
-    place = reading.line if reading.depth > 0 else line
-    report.records += 1
-    report.rejects.append(Reject(source, place, "damaged or cut JSON, kept so far as it goes", complaint))
-    document = reading.given_up()
-    return [] if document is None else [document]
-
-
-def _segments(chunks: Chunks) -> Iterator[tuple[bool, bytes]]:
-    r"""The bytes of the file, cut where a line begins with `{`; each with whether it begins so."""
-    held, begins = b"", True
-    for chunk in chunks:
-        data = held + chunk
-        held = b""
-        if begins:
-            data = data.removeprefix(BOM)
-        if data.endswith(b"\n"):
-            data, held = data[:-1], b"\n"
-        first, *others = data.split(b"\n{")
-        if first:
-            yield begins, first
-        begins = False
-        for other in others:
-            yield True, b"\n{" + other
-    if held:
-        yield False, held
+            yield from documents.elements()
+        except _DamagedError as problem:
+            report.records += 1
+            cause = "damaged or cut JSON, kept so far as it goes"
+            report.rejects.append(Reject(source, line, cause, str(problem)))
+            if documents.members:
+                yield Document(line, documents.members, whole=False)
+            if not text.skip_to_document():
+                return
+        else:
+            yield Document(line, documents.members)
 
 
 def first_members(head: bytes, streamed: Collection[str]) -> frozenset[str]:
     """The names of the members of the first document, as far as the beginning of its file shows them."""
-    if not head.removeprefix(BOM).lstrip().startswith(b"{"):
-        return frozenset()
-    reading, parser = _Reading(streamed), _Parser()
-    parser.feed(head.removeprefix(BOM))
-    names = set()
-    for event, value in parser.events:
-        if isinstance(reading.take(event, value, 1), Document):
-            break
-        names.add(reading.key)
-    return frozenset(names)
+    text = _Text(iter([head]), ReadReport())
+    documents = _Documents(text, streamed)
+    try:
+        for _ in documents.elements():
+            pass
+    except _DamagedError:
+        pass
+    return frozenset(documents.names)

@@ -164,6 +164,17 @@ def test_a_damaged_schema_is_named_with_its_line(schema: bytes) -> None:
         read(b"Avro-Binary\n" + schema + b"\n\x00\x02")
 
 
+@pytest.mark.parametrize(
+    "items",
+    ["null", record_type("Nothing"), {"type": "fixed", "name": "F", "size": 0}, record_type("N", a="null")],
+)
+def test_a_schema_by_which_few_bytes_are_an_endless_list_is_refused(items: Any) -> None:
+    bomb = record_type("Event", type="string", event=record_type("E", x={"type": "array", "items": items}))
+    endless = b"\x00" + b"\xfe\xff\xff\xff\xff\xff\xff\xff\x7f"
+    with pytest.raises(LogFormatError, match="may be endless"):
+        read(b"Avro-Binary\n" + json.dumps(bomb).encode() + b"\n" + endless)
+
+
 @pytest.mark.realdata
 @pytest.mark.parametrize("intervals", [False, True])
 def test_real_histories_are_the_same_events_in_both_forms(real_logs: Path, intervals: bool) -> None:
