@@ -108,6 +108,8 @@ def is_attribute(column: str) -> bool:
 
 def joined(tables: Sequence[pa.Table]) -> tuple[pa.Table, dict[str, AttributeFacts]]:
     """Tables of one file as one, every attribute in one type, with the facts of its attributes."""
+    if len(tables) == 1 and pa.null() not in tables[0].schema.types:
+        return tables[0], _facts(tables[0])
     names = dict.fromkeys(name for table in tables for name in table.column_names)
     columns: dict[str, pa.ChunkedArray] = {}
     fields: list[pa.Field] = []
@@ -128,6 +130,17 @@ def joined(tables: Sequence[pa.Table]) -> tuple[pa.Table, dict[str, AttributeFac
             field.type,
         )
     return pa.table(columns, schema=pa.schema(fields)), facts
+
+
+def _facts(table: pa.Table) -> dict[str, AttributeFacts]:
+    """The facts of the attributes of one table."""
+    return {
+        field.name: AttributeFacts(
+            kinds_of(field, table.column(place)), len(table) - table.column(place).null_count
+        )
+        for place, field in enumerate(table.schema)
+        if is_attribute(field.name)
+    }
 
 
 def _common_field(name: str, fields: Sequence[pa.Field], kinds: frozenset[Kind]) -> pa.Field:
