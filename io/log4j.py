@@ -85,7 +85,7 @@ class Log4jLog:
             options,
             report,
             PatternTable((*options.patterns, *built_in_patterns())),
-            log_origin(source, options.drop_domain),
+            log_origin(source),
         )
         numbered = 0
         for records in read_records(stream, source, report):

@@ -22,6 +22,7 @@ from cepctl.io.log_records import Records
 _LOGGERS_REMEMBERED = 10_000
 NODE = "node"
 NODE_RAW = "node_raw"
+_OWN_NODE = "own_node"
 _NODE_SUFFIX = "_node"
 
 # What an id says about the entities around it: id, its form, and the ids that follow from it.
@@ -118,14 +119,7 @@ def attribute_columns(typed: TypedRecords, origin: LogOrigin, drop_domain: bool)
         if name in columns:
             _add_following(columns, columns[name], form)
     _add_ids_of_path(columns, origin, len(typed.pattern))
-    for name in [name for name in columns if name == NODE or name.endswith(_NODE_SUFFIX)]:
-        raw = columns[name]
-        columns[name] = _per_text(raw, lambda text: node_name(text, drop_domain))
-        if name == NODE:
-            columns[NODE_RAW] = raw
-    if origin.node is not None:
-        for name, text in ((NODE, origin.node), (NODE_RAW, origin.node_raw)):
-            _fill(columns, name, pa.scalar(text, pa.string()), len(typed.pattern))
+    _add_nodes(columns, origin, drop_domain, len(typed.pattern))
     if origin.daemon is not None:
         _fill(columns, "daemon", pa.scalar(origin.daemon, pa.string()), len(typed.pattern))
     return columns
@@ -151,6 +145,19 @@ def _add_ids_of_path(columns: dict[str, pa.Array], origin: LogOrigin, count: int
         everywhere = name in ("application_id", "job_id")
         rows = pa.array(np.ones(count, np.bool_) if everywhere else speaks_of_itself)
         _fill(columns, name, pc.if_else(rows, text, pa.scalar(None, pa.string())), count)
+
+
+def _add_nodes(columns: dict[str, pa.Array], origin: LogOrigin, drop_domain: bool, count: int) -> None:
+    """Groups that name hosts, in the one spelling of hosts; `node` from the path where no group says it."""
+    if origin.node_raw is not None:
+        columns.pop(_OWN_NODE, None)
+        _fill(columns, NODE, pa.scalar(origin.node_raw, pa.string()), count)
+    elif _OWN_NODE in columns:
+        _fill(columns, NODE, columns.pop(_OWN_NODE), count)
+    if NODE in columns:
+        columns[NODE_RAW] = columns[NODE]
+    for name in [name for name in columns if name == NODE or name.endswith(_NODE_SUFFIX)]:
+        columns[name] = _per_text(columns[name], lambda text: node_name(text, drop_domain))
 
 
 def _fill(columns: dict[str, pa.Array], name: str, default: pa.Array | pa.Scalar, count: int) -> None:

@@ -14,7 +14,7 @@ one pass over the header alone, but for threads whose name contains `]`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -102,6 +102,10 @@ class Headers:
     level: pa.Array
     thread: pa.Array
     logger: pa.Array
+
+    def first(self, count: int) -> Headers:
+        """The first `count` of them."""
+        return Headers(**{each.name: getattr(self, each.name)[:count] for each in fields(self)})
 
 
 def find_headers(block: bytes, starts: Integers, ends: Integers) -> Headers:

@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from cepctl.io.hosts import node_name
-
 _DAEMONS = (
     "namenode|secondarynamenode|datanode|journalnode|zkfc|balancer|mover|nfs3|portmap|dfsrouter|"
     "resourcemanager|nodemanager|timelineserver|timelinereader|proxyserver|sharedcachemanager|router|"
@@ -32,19 +30,18 @@ _IDS = {
 class LogOrigin:
     """The host that wrote the log, its daemon, and the ids in its path; empty where the path is silent."""
 
-    node: str | None = None
     node_raw: str | None = None
     daemon: str | None = None
     ids: dict[str, str] = field(default_factory=dict)
 
 
-def log_origin(path: str, drop_domain: bool = False) -> LogOrigin:
+def log_origin(path: str) -> LogOrigin:
     """What a path tells.
 
     Examples
     --------
-    >>> log_origin("logs/hadoop-ha-doop-datanode-n-7.example.com.log.2", drop_domain=True).node
-    'n-7'
+    >>> log_origin("logs/hadoop-ha-doop-datanode-n-7.example.com.log.2").node_raw
+    'n-7.example.com'
     >>> log_origin("userlogs/application_1_0002/container_1_0002_01_000003/syslog").ids
     {'application_id': 'application_1_0002', 'container_id': 'container_1_0002_01_000003'}
     """
@@ -52,4 +49,4 @@ def log_origin(path: str, drop_domain: bool = False) -> LogOrigin:
     found = _DAEMON_LOG.fullmatch(path)
     if not found:
         return LogOrigin(ids=ids)
-    return LogOrigin(node_name(found["host"], drop_domain), found["host"], found["daemon"], ids)
+    return LogOrigin(found["host"], found["daemon"], ids)

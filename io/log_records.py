@@ -45,116 +45,100 @@ def read_records(stream: IO[bytes], source: str, report: ReadReport) -> Iterator
     `report.records` counts them, with the reject for what stands before the first.
     """
     splitter = _Splitter(source, report)
-    for block in line_blocks(stream, source, report):
-        records = splitter.split(block)
+    blocks = line_blocks(stream, source, report)
+    block = next(blocks, None)
+    while block is not None:
+        following = next(blocks, None)
+        records = splitter.split(block, last=following is None)
         if records is not None:
             yield records
-    last = splitter.finish()
-    if last is not None:
-        yield last
+        block = following
+    splitter.reject_orphans()
+
+
+@dataclass(frozen=True)
+class _Headed:
+    """A text and the records that begin in it: the byte at which each does, and its line in the file."""
+
+    text: bytes
+    headers: Headers
+    begin: Integers
+    line: Integers
 
 
 @dataclass
 class _Splitter:
-    """Splits blocks into records; the last record of a block waits for lines of the next."""
+    """Splits blocks into records; the last record of a block waits for lines of the next.
+
+    `_cut` says that the waiting record was already cut, and counted as such.
+    """
 
     source: str
     report: ReadReport
-    _open: bytes = b""
-    _open_line: int = 1
+    _waiting: bytes = b""
+    _waiting_line: int = 1
     _next_line: int = 1
     _cut: bool = False
     _orphans: list[bytes] = field(default_factory=list)
 
-    def split(self, block: bytes) -> Records | None:
-        """The records that end in this block."""
-        if not block:
+    def split(self, block: bytes, *, last: bool) -> Records | None:
+        """The records that end in this block, which ends with a newline."""
+        found = self._headed(block)
+        if found is None:
             return None
-        waiting, waiting_line, block_line = self._open, self._open_line, self._next_line
-        cut_before_now = self._cut
-        self._next_line += block.count(b"\n")
-        text = waiting + block
-        starts, ends = line_bounds(text)
-        headers = find_headers(text, starts, ends)
-        behind = waiting.count(b"\n")
-        number = np.where(headers.line < behind, waiting_line, block_line + headers.line - behind)
-        if not len(headers.line):
-            self._orphan(block)
-            return None
-        first = int(starts[headers.line[0]])
-        if first:
-            self._orphan(text[:first])
-        self._open_line = int(number[-1])
-        begin = starts[headers.line]
-        goes_on = len(begin) == 1 and cut_before_now
-        self._keep_open(text[int(begin[-1]) :], counted=goes_on)
-        return self._records(text, headers, number, begin, len(begin) - 1, first_counted=cut_before_now)
+        was_cut = self._cut
+        if not last:
+            self._let_wait(found, counted=was_cut and len(found.begin) == 1)
+        return self._records(found, len(found.begin) - (not last), first_counted=was_cut)
 
-    def finish(self) -> Records | None:
-        """The record that was still open."""
+    def reject_orphans(self) -> None:
+        """Report the lines before the first record, if there were any."""
         if self._orphans:
             self.report.records += 1
             raw = b"".join(self._orphans)[:_SHOWN]
             self.report.rejects.append(Reject(self.source, 1, "before the first record of the log", raw))
-        if not self._open:
-            return None
-        starts, ends = line_bounds(self._open)
-        headers = find_headers(self._open, starts[:1], ends[:1])
-        number = np.array([self._open_line], np.int64)
-        return self._records(self._open, headers, number, starts[:1], 1, first_counted=self._cut)
 
-    def _keep_open(self, text: bytes, *, counted: bool) -> None:
-        self._open, self._cut = text, counted
-        if len(text) > LONGEST_RECORD:
-            self._note_cut(0 if counted else 1)
-            self._open, self._cut = text[: cut_before(text, LONGEST_RECORD - 1)] + b"\n", True
+    def _headed(self, block: bytes) -> _Headed | None:
+        """What waits and the block, with the records that begin there; None when none does."""
+        text = self._waiting + block
+        starts, ends = line_bounds(text)
+        headers = find_headers(text, starts, ends)
+        behind = self._waiting.count(b"\n")
+        lines = np.where(headers.line < behind, self._waiting_line, self._next_line + headers.line - behind)
+        self._next_line += block.count(b"\n")
+        first = int(starts[headers.line[0]]) if len(headers.line) else len(text)
+        if first and sum(map(len, self._orphans)) < _SHOWN:
+            self._orphans.append(text[: min(first, _SHOWN)])
+        return _Headed(text, headers, starts[headers.line], lines) if len(headers.line) else None
+
+    def _let_wait(self, found: _Headed, *, counted: bool) -> None:
+        rest = found.text[int(found.begin[-1]) :]
+        self._waiting, self._waiting_line, self._cut = rest, int(found.line[-1]), counted
+        if len(rest) > LONGEST_RECORD:
+            self._note_cut(not counted)
+            self._waiting, self._cut = rest[: cut_before(rest, LONGEST_RECORD - 1)] + b"\n", True
+
+    def _records(self, found: _Headed, count: int, *, first_counted: bool) -> Records | None:
+        """The first `count` records, long ones cut; `first_counted` when the first was noted before."""
+        if not count:
+            return None
+        begin, message = found.begin[:count], found.headers.message[:count]
+        end = np.append(found.begin[1:], len(found.text))[:count] - 1
+        long = np.flatnonzero(end - begin > LONGEST_RECORD)
+        for record in long:
+            whole = found.text[int(begin[record]) : int(end[record])]
+            end[record] = begin[record] + cut_before(whole, LONGEST_RECORD)
+        self._note_cut(len(long) - (first_counted and 0 in long))
+        self.report.records += count
+        messages = pc.utf8_rtrim_whitespace(texts(found.text, message, np.maximum(end, message)))
+        return Records(found.headers.first(count), found.line[:count], messages)
 
     def _note_cut(self, records: int) -> None:
         if records:
             self.report.notes[_CUT] += records
-
-    def _orphan(self, text: bytes) -> None:
-        if sum(map(len, self._orphans)) < _SHOWN:
-            self._orphans.append(text[:_SHOWN])
-
-    def _records(
-        self,
-        text: bytes,
-        headers: Headers,
-        number: Integers,
-        begin: Integers,
-        stop: int,
-        *,
-        first_counted: bool,
-    ) -> Records | None:
-        if not stop:
-            return None
-        message = headers.message[:stop]
-        end = np.maximum(np.append(begin[1:], len(text))[:stop] - 1, message)
-        long = np.flatnonzero(end - begin[:stop] > LONGEST_RECORD)
-        for place in long:
-            start = int(begin[place])
-            end[place] = start + cut_before(text[start : int(end[place])], LONGEST_RECORD)
-        self._note_cut(len(long) - (first_counted and 0 in long))
-        self.report.records += stop
-        messages = pc.utf8_rtrim_whitespace(texts(text, message, end))
-        return Records(_first(headers, stop), number[:stop], messages)
 
 
 def line_bounds(text: bytes) -> tuple[Integers, Integers]:
     """Where the lines begin and end, newlines left out."""
     ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
     return np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1]), ends
-
-
-def _first(headers: Headers, count: int) -> Headers:
-    return Headers(
-        headers.line[:count],
-        headers.message[:count],
-        headers.local[:count],
-        headers.usable[:count],
-        headers.precision[:count],
-        headers.level[:count],
-        headers.thread[:count],
-        headers.logger[:count],
-    )

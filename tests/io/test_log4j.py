@@ -122,7 +122,7 @@ def test_a_pattern_sees_the_whole_message_with_its_stack_trace() -> None:
 def test_a_group_that_took_no_part_is_null() -> None:
     mine = (LogPattern("Seen", "hello(?: (?P<who>.+))?", attributes=("who",)),)
     rows = read(f"{DAEMON}\n{DAEMON} world\n", ReadOptions(patterns=mine))
-    assert [row.get("who") for row in rows] == [None, "world"]
+    assert [row["who"] for row in rows] == [None, "world"]
 
 
 def test_groups_called_node_become_host_names_and_the_raw_text_stays() -> None:
@@ -133,6 +133,13 @@ def test_groups_called_node_become_host_names_and_the_raw_text_stays() -> None:
     row = only(line, ReadOptions())
     assert (row["event_type"], row["block_id"]) == ("BlockReceiveStart", "blk_-16")
     assert (row["node"], row["node_raw"], row["source_node"]) == ("10.0.0.2", "/10.0.0.2:6", "10.0.0.1")
+
+
+def test_the_address_by_which_a_data_node_calls_itself_gives_way_to_the_host_of_its_log() -> None:
+    line = "2015-10-18 18:01:47,978 INFO a.DataNode: Receiving blk_5_1 src: /10.0.0.1:5 dest: /10.0.0.2:6"
+    row = only(line, ReadOptions(drop_domain=True), source="hadoop-x-datanode-n2.example.com.log")
+    assert (row["node"], row["node_raw"], row["source_node"]) == ("n2", "n2.example.com", "10.0.0.1")
+    assert "own_node" not in row
 
 
 def test_types_can_be_renamed() -> None:
