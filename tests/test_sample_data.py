@@ -19,6 +19,7 @@ import pytest
 
 from cepctl.io.ganglia_xml import GangliaXml, drop_repeated_samples
 from cepctl.io.hadoop_jhist import HadoopJobHistory
+from cepctl.io.log4j import Log4jLog
 from cepctl.io.reading import Reader, ReadOptions, ReadReport
 from cepctl.io.xes import XesLog
 from cepctl.language.parser import parse
@@ -27,8 +28,15 @@ from cepctl.uncertainty.model import load_model
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "sample_data"
 LOGS = sorted((SAMPLES / "logs").iterdir())
-READERS: dict[str, Reader] = {".jhist": HadoopJobHistory(), ".xml": GangliaXml(), ".xes": XesLog()}
-OPTIONS = ReadOptions(type_names=(("cpu_user", "CPU"),))
+DAEMON_LOGS = sorted((SAMPLES / "daemon_logs").iterdir())
+ALL_LOGS = sorted([*LOGS, *DAEMON_LOGS])
+READERS: dict[str, Reader] = {
+    ".jhist": HadoopJobHistory(),
+    ".xml": GangliaXml(),
+    ".xes": XesLog(),
+    ".log": Log4jLog(),
+}
+OPTIONS = ReadOptions(type_names=(("cpu_user", "CPU"),), time_zone="Europe/Berlin")
 WORLDS = 20_000
 CULPRIT = "task_1772009204117_0042_m_000011"
 
@@ -41,16 +49,19 @@ def events_of(path: Path, report: ReadReport) -> pa.Table:
 def test_the_script_writes_the_same_bytes_again(tmp_path: Path) -> None:
     script = runpy.run_path(str(ROOT / "scripts" / "make_sample_data.py"))
     cast(Callable[[Path], None], script["main"])(tmp_path)
-    assert [path.name for path in sorted(tmp_path.iterdir())] == [path.name for path in LOGS]
-    for path in LOGS:
-        assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name
+    written = sorted(tmp_path.glob("*/*"))
+    assert [path.relative_to(tmp_path) for path in written] == [
+        path.relative_to(SAMPLES) for path in ALL_LOGS
+    ]
+    for path, kept in zip(written, ALL_LOGS, strict=True):
+        assert path.read_bytes() == kept.read_bytes(), path.name
 
 
 def test_the_logs_stay_small() -> None:
-    assert sum(path.stat().st_size for path in LOGS) < 500_000
+    assert sum(path.stat().st_size for path in ALL_LOGS) < 500_000
 
 
-@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", ALL_LOGS, ids=lambda path: path.name)
 def test_every_log_is_recognised_by_its_reader_alone_and_read_without_a_complaint(path: Path) -> None:
     head = path.read_bytes()[: 1 << 16]
     assert [suffix for suffix, reader in READERS.items() if reader.recognises(head)] == [path.suffix]
