@@ -1,10 +1,11 @@
 """From logs to an event dataset: the jobs behind `cepctl ingest` and `cepctl assign`.
 
     list_inputs      PATHs -> files                                     io/locations.py
-    read_file        one file -> sorted Parquet chunks + FileResult     reading.py, chunks.py
+    read_file        one file -> sorted Parquet chunks + FileResult     reading.py, chunks.py, results.py
     unify            kinds of every attribute -> one schema             schemas.py
-    order            keys of all chunks -> row ranges of every part     ordering.py
+    order            keys of all chunks -> row ranges of every part     ordering.py, leaving_out.py
     write_part       row ranges -> one Parquet part                     writing.py
+    summarised       what came of every file -> the account of it all   summary.py, rejects.py
     ingest           all of it, on either runner                        jobs.py
 
 Tasks are pure functions of picklable values, so both runners do the same and write the same bytes.

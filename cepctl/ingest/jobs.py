@@ -103,12 +103,12 @@ def ingest(
             tasks.append(_read_task(file, number, scratch, replace(options, read=read), unit))
         results = runner.run(read_file, tasks)
         filesystem, directory = events.resolve()
-        ordered = order(results, filesystem)
         schema = unify(results)
+        ordered = order(results, filesystem, len(schema.attributes))
         summary = summarised(results, ordered, schema, unit)
         if options.rejects is not None:
             pieces = [result.reject_file for result in results if result.reject_file is not None]
-            write_rejects(options.rejects, pieces, filesystem, ordered.duplicate_rejects(results))
+            write_rejects(options.rejects, pieces, filesystem, ordered.left_out.duplicate_rejects(results))
         if options.report is not None:
             write_whole(options.report, [report_text(summary).encode()], "the report")
         refuse_unreadable(summary)

@@ -43,6 +43,7 @@ from cepctl.uncertainty.assign import DAY, RawTimes, assign
 from cepctl.uncertainty.model import Granularity, UncertaintyModel
 
 CHUNK_EVENTS = 200_000
+CHUNK_BYTES = 128 << 20
 DAY_MICROSECONDS = DAY.microseconds
 UNREADABLE = "unreadable"
 _SHOWN_OF_REJECTS = ("event_id", "event_type")
@@ -137,11 +138,14 @@ def _written(
     day_grained = format_name in DAY_GRAINED_FORMATS
     ids_given = False
     seen = TimesSeen()
+    size = 0
 
     def flush() -> None:
+        nonlocal size
         table = _with_intervals(task, joined(pending)[0])
         report.notes.update(end_notes(table))
         seen.add(table)
+        size += table.nbytes
         chunks.append(_write(task, table, len(chunks)))
         pending.clear()
 
@@ -151,7 +155,7 @@ def _written(
         table = _with_times(table, report, task.file.name)
         day_grained = day_grained and _at_local_midnight(table)
         pending.append(table)
-        if sum(map(len, pending)) >= CHUNK_EVENTS:
+        if sum(map(len, pending)) >= CHUNK_EVENTS or sum(each.nbytes for each in pending) >= CHUNK_BYTES:
             flush()
     if any(map(len, pending)):
         flush()
@@ -166,6 +170,7 @@ def _written(
         first=min((chunk.first for chunk in chunks), default=None),
         last=max((chunk.last for chunk in chunks), default=None),
         step=seen.step,
+        size=size,
     )
 
 

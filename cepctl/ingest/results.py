@@ -58,7 +58,8 @@ class FileResult:
     `rejected` counts all rejects by cause, `rejects` are the first few of each, and all stand in
     `reject_file` (JSON lines, on the filesystem of the chunks) where they were asked for.  A file that
     could not be read and need not be has the reason in `unreadable`.  `first` and `last` are the ends
-    of the uncertainty intervals, in ticks; `step` is how coarse the times are written.
+    of the uncertainty intervals, in ticks; `step` is how coarse the times are written; `size` is how many
+    bytes the events take in memory.
     """
 
     name: str
@@ -75,6 +76,7 @@ class FileResult:
     first: int | None = None
     last: int | None = None
     step: str | None = None
+    size: int = 0
     unreadable: str | None = None
 
     @property

@@ -50,7 +50,7 @@ def summarised(
     """Add up what came of the files; duplicate ids are rejects of the file that brought them last."""
     held = RejectLog()
     by_file: dict[str, RejectLog] = {}
-    for reject in ordered.duplicate_rejects(results):
+    for reject in ordered.left_out.duplicate_rejects(results):
         held.append(reject)
         by_file.setdefault(reject.source, RejectLog()).append(reject)
     accounts = tuple(
@@ -76,7 +76,7 @@ def _account(
     result: FileResult, ordered: Order, place: int, duplicates: RejectLog | None, unit: TimeUnit
 ) -> FileAccount:
     types = ordered.type_counts.get(place, {})
-    repeated = Counter({REPEATED: ordered.repeated.get(place, 0)})
+    repeated = Counter({REPEATED: ordered.left_out.repeated.get(place, 0)})
     return FileAccount(
         file=result.name,
         format=result.format,
