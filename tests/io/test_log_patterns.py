@@ -119,3 +119,10 @@ def test_built_in_types_are_words_of_one_style() -> None:
     types = {pattern.event_type for pattern in built_in_patterns()}
     assert len(types) > 80
     assert [name for name in types if not re.fullmatch(r"([A-Z][a-z]+)+", name)] == []
+
+
+def test_the_page_of_patterns_names_every_built_in_type_and_no_other() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "log-patterns.md").read_text(encoding="utf-8")
+    table = page.partition("## Built-in event types")[2].partition("Transitions have")[0]
+    named = re.findall(r"`(\w+)`", table)
+    assert sorted(named) == sorted({pattern.event_type for pattern in built_in_patterns()})
