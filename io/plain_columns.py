@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from cepctl.io.plain_histograms import Flags, Numbers, histograms, spanned_by
 from cepctl.io.plain_mapping import RESERVED
-from cepctl.io.plain_times import parse_times
+from cepctl.io.plain_times import localised, parse_times
 from cepctl.io.reading import NO_TIME, ReadOptions, ReadReport, Reject
 from cepctl.schema import END_TIME, PMF_TYPE, TIME_TYPE
 
@@ -195,7 +195,7 @@ def _instants(column: pa.Array | None, count: int, read: _Reading) -> Instants:
         ticks, known = _integers(column)
         return _from_ticks(ticks, known, read.unit)
     if pa.types.is_timestamp(column.type):
-        return _from_timestamps(column, read.options)
+        return _from_timestamps(column, read)
     ticks, is_tick = _whole_numbers(column)
     if not pa.types.is_string(column.type):
         return _from_ticks(ticks, is_tick, read.unit)
@@ -267,19 +267,17 @@ def _from_ticks(ticks: Numbers, known: Flags, unit: int) -> Instants:
     return Instants(np.where(inside, ticks, 0) * unit, zeros, zeros, inside)
 
 
-def _from_timestamps(column: pa.Array, options: ReadOptions) -> Instants:
+def _from_timestamps(column: pa.Array, read: _Reading) -> Instants:
     """Arrow timestamps; those without a zone are in the zone of the options, else UTC."""
-    zeros = np.zeros(len(column), np.int64)
+    after = np.zeros(len(column), np.int64)
     if column.type.tz is None:
-        zone = options.time_zone or "UTC"
-        column = pc.assume_timezone(column, zone, ambiguous="earliest", nonexistent="latest")
+        column, spread = localised(column, read.options.time_zone, read.report)
+        after = _filled(spread)
     known = _flags(column.is_valid())
-    local = _filled(
-        pc.floor_temporal(pc.local_timestamp(column), unit="second").cast(pa.timestamp("s")).cast(pa.int64())
-    )
-    utc = _filled(pc.floor_temporal(column, unit="second").cast(pa.timestamp("s", "UTC")).cast(pa.int64()))
-    exact = column.cast(TIME_TYPE, safe=False).cast(pa.int64())
-    return Instants(_filled(exact), np.where(known, local - utc, 0), zeros, known)
+    exact = _filled(column.cast(TIME_TYPE, safe=False).cast(pa.int64()))
+    shown = _filled(pc.local_timestamp(column).cast(pa.timestamp("us"), safe=False).cast(pa.int64()))
+    zone_seconds = np.where(known, (shown - exact) // 1_000_000, 0)
+    return Instants(exact, zone_seconds, np.where(known, after, 0), known)
 
 
 def _without_rejects(

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cepctl.io.reading import ReadReport
 from cepctl.io.times import LogTime, named_zone, parse_time
 from cepctl.schema import TIME_TYPE
 
-NO_ZONE = "times written without a zone were read as UTC; name their zone with --tz"
-IN_GAP = "times that the clocks skipped were read with the offset that held before"
+# Notes for the report, each completed with a number.
+NO_ZONE = "times without a zone, read as UTC: {:,}; name their zone with --tz"
+IN_GAP = "times in an hour that the clocks skipped, read with the offset before it: {:,}"
+TWICE = "times in an hour that happened twice, with intervals that cover both: {:,}"
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ def parse_times(texts: pa.Array, time_zone: str | None, report: ReadReport) -> P
     encoded = texts.dictionary_encode()
     zone = named_zone(time_zone)
     found = [parse_time(text, zone) for text in encoded.dictionary.to_pylist()]
-    _warn(found, time_zone, report)
+    _note(found, encoded.indices, time_zone, report)
 
     def spread(values: Sequence[int | None]) -> pa.Array:
         return pa.array(values, pa.int64()).take(encoded.indices)
@@ -47,10 +51,44 @@ def parse_times(texts: pa.Array, time_zone: str | None, report: ReadReport) -> P
     )
 
 
-def _warn(found: Sequence[LogTime | None], time_zone: str | None, report: ReadReport) -> None:
-    for warning, holds in (
-        (NO_ZONE, time_zone is None and any(time and not time.zone_given for time in found)),
-        (IN_GAP, any(time and time.in_gap for time in found)),
-    ):
-        if holds and warning not in report.warnings:
-            report.warnings.append(warning)
+def _note(
+    found: Sequence[LogTime | None], indices: pa.Array, time_zone: str | None, report: ReadReport
+) -> None:
+    """Count the times of a column whose zone had to be assumed, and those that it makes doubtful."""
+    counts = np.bincount(indices.drop_null().to_numpy(), minlength=len(found)).tolist()
+    for time, count in zip(found, counts, strict=True):
+        if time is not None and not time.zone_given:
+            report.notes[NO_ZONE] += count * (time_zone is None)
+            report.notes[IN_GAP] += count * time.in_gap
+            report.notes[TWICE] += count * (time.spread > 0)
+
+
+def localised(column: pa.Array, time_zone: str | None, report: ReadReport) -> tuple[pa.Array, pa.Array]:
+    """Arrow timestamps without a zone as instants of the user's zone, UTC when None.
+
+    Returns
+    -------
+    instants, after
+        Microseconds since the epoch (timestamps in the zone), and how many microseconds later each may be.
+    """
+    naive = column.cast(pa.timestamp("us"), safe=False)
+    named_zone(time_zone)
+    earliest, latest = (
+        pc.assume_timezone(naive, time_zone or "UTC", ambiguous=choice, nonexistent=choice)
+        for choice in ("earliest", "latest")
+    )
+    written, micros, later, shown = (
+        pc.fill_null(times.cast(pa.int64()), 0)
+        for times in (naive, earliest, latest, pc.local_timestamp(earliest))
+    )
+    # Arrow moves a skipped time to the end of the gap, where the clocks show another time; its own
+    # instant is as far from what they show as the instant before the gap.
+    skipped = pc.not_equal(shown, written)
+    spread = pc.if_else(skipped, 0, pc.subtract(later, micros))
+    micros = pc.if_else(skipped, pc.subtract(written, pc.subtract(shown, micros)), micros)
+    known = len(naive) - naive.null_count
+    report.notes[NO_ZONE] += known * (time_zone is None)
+    report.notes[IN_GAP] += int(pc.sum(skipped).as_py() or 0)
+    report.notes[TWICE] += int(pc.sum(pc.greater(spread, 0)).as_py() or 0)
+    instants = pc.if_else(naive.is_valid(), micros, pa.scalar(None, pa.int64()))
+    return instants.cast(pa.timestamp("us", time_zone or "UTC")), spread

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import io
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from cepctl.errors import EventSchemaError, LogFormatError
 from cepctl.io.plain import READERS
 from cepctl.io.plain_delimited import INFERRED
+from cepctl.io.plain_times import IN_GAP, NO_ZONE, TWICE
 from cepctl.io.reading import Reader, ReadOptions, ReadReport
 from cepctl.schema import META_TIME_UNIT, TimeUnit
 
@@ -67,10 +69,51 @@ def test_a_time_without_zone_is_in_the_zone_of_the_options_or_utc_with_a_warning
     data = "event_type,time\nA,2024-07-01T12:00:00\n"
     rows, report = read("csv", data, ReadOptions(time_zone="Europe/Berlin"))
     assert rows[0]["time"].hour == 10
-    assert report.warnings == []
+    assert +report.notes == {}
     rows, report = read("csv", data)
     assert rows[0]["time"].hour == 12
-    assert "--tz" in report.warnings[0]
+    assert +report.notes == {NO_ZONE: 1}
+
+
+BERLIN = ReadOptions(time_zone="Europe/Berlin")
+NEW_YORK = ReadOptions(time_zone="America/New_York")
+
+
+def in_form(name: str, times: list[str]) -> bytes:
+    """The same times, written without a zone, in every plain form."""
+    if name == "jsonl":
+        return "".join(f'{{"event_type":"A","time":"{time}"}}\n' for time in times).encode()
+    if name == "parquet":
+        naive = pa.array([dt.datetime.fromisoformat(time) for time in times], pa.timestamp("us"))
+        return parquet(pa.table({"event_type": ["A"] * len(times), "time": naive}))
+    separator = "\t" if name == "tsv" else ","
+    return (
+        f"event_type{separator}time\n".encode() + "".join(f"A{separator}{time}\n" for time in times).encode()
+    )
+
+
+@pytest.mark.parametrize("name", ["csv", "tsv", "jsonl", "parquet"])
+def test_an_hour_that_happens_twice_reaches_to_its_second_time_and_one_that_does_not_exist_is_counted(
+    name: str,
+) -> None:
+    times = ["2015-10-25 02:30:00", "2015-10-25 12:00:00", "2015-03-29 02:30:00", "2015-03-29 02:30:00"]
+    rows, report = read(name, in_form(name, times), BERLIN)
+    seen = [(row["time"].strftime("%H:%M"), row["zone_seconds"] // 3600, row["after"]) for row in rows]
+    # Skipped: 02:30 at the offset before, +01:00, is the instant that the clocks show as 03:30.
+    assert seen[:2] == [("00:30", 2, 3_600_000_000), ("11:00", 1, 0)]
+    assert [(utc, after) for utc, _, after in seen[2:]] == [("01:30", 0)] * 2
+    assert +report.notes == {TWICE: 1, IN_GAP: 2}
+    rows, report = read(name, in_form(name, times))
+    assert [row["after"] for row in rows] == [0] * 4
+    assert +report.notes == {NO_ZONE: 4}
+
+
+@given(st.datetimes(dt.datetime(1970, 1, 1), dt.datetime(2037, 12, 31)))
+def test_parquet_and_text_agree_on_every_local_time(time: dt.datetime) -> None:
+    time = time.replace(microsecond=0)
+    (in_text,), _ = read("csv", in_form("csv", [time.isoformat(" ")]), NEW_YORK)
+    (in_parquet,), _ = read("parquet", in_form("parquet", [time.isoformat()]), NEW_YORK)
+    assert [in_text[key] for key in ("time", "after")] == [in_parquet[key] for key in ("time", "after")]
 
 
 def test_an_hour_that_happens_twice_reaches_to_its_second_time() -> None:
