@@ -148,7 +148,7 @@ def breakpoints(
             limits[j].add((i, -limit, True))
     _add_meeting_bounds(system, {bound for region in regions for bound in region}, shifts, relatives)
     for level in range(count - 1, 0, -1):
-        _eliminate(level, shifts, relatives, limits)
+        _eliminate(level, system, shifts, relatives, limits)
     return Breakpoints(
         tuple(tuple(sorted(each)) for each in shifts),
         tuple(tuple(sorted(relatives[i] | {(k, c) for k, c, _ in limits[i]})) for i in range(count)),
@@ -183,6 +183,7 @@ def _add_meeting_bounds(
 
 def _eliminate(
     level: int,
+    system: Ticks,
     shifts: list[set[int]],
     relatives: list[set[tuple[int, int]]],
     limits: list[set[tuple[int, int, bool]]],
@@ -194,5 +195,11 @@ def _eliminate(
         for shift in shifts[level]:
             shifts[variable].add(shift - constant + is_lower)
         for other, other_constant, _ in moving:
-            if other < variable:
-                relatives[variable].add((other, other_constant - constant + is_lower))
+            constant_between = other_constant - constant + is_lower
+            if other < variable and _can_be(system, variable, other, constant_between):
+                relatives[variable].add((other, constant_between))
+
+
+def _can_be(system: Ticks, later: int, earlier: int, difference: int) -> bool:
+    """Whether t_later - t_earlier can come near this difference, beyond which no piece can begin."""
+    return bool(-system[earlier, later] - 1 <= difference <= system[later, earlier] + 2)

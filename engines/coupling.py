@@ -94,10 +94,12 @@ def coupled_matches(
     start, end = np.full(count, _LAST), np.full(count, -_LAST)
     given_up: list[Problems] = []
     for problems in coupled_problems(shape, masses, groups, rivals):
-        part, first = coupled_confidence(masses, problems, give_up=sampling is not None)
+        part, first = _solved(masses, problems, error > 0, give_up=sampling is not None)
         last = -first_ticks(*mirrored(masses, problems))
-        unknown = np.isnan(part)
-        given_up += [problems.taken(np.flatnonzero(unknown))] if unknown.any() else []
+        unknown = np.isnan(part) & (first != _LAST)
+        if sampling is not None and unknown.any():
+            given_up.append(problems.taken(np.flatnonzero(unknown)))
+            error[problems.match[unknown]] = sampling.error
         happens = first != _LAST
         match = problems.match[happens]
         np.add.at(confidence, match, np.where(unknown, 0.0, part)[happens])
@@ -106,8 +108,19 @@ def coupled_matches(
     if sampling is not None and given_up:
         sampled, estimate = sampling.probabilities(groups, given_up)
         confidence[sampled] = np.minimum(confidence[sampled] + estimate, 1.0)
-        error[sampled] = sampling.error
     return Measured(confidence, error, start, end)
+
+
+def _solved(masses: Masses, problems: Problems, sampled: Flags, *, give_up: bool) -> tuple[Reals, Ticks]:
+    """As `coupled_confidence`; matches that are `sampled` anyway are not summed any further."""
+    hopeless = sampled[problems.match]
+    if not hopeless.any():
+        return coupled_confidence(masses, problems, give_up=give_up)
+    part, first = np.full(len(hopeless), np.nan), np.zeros(len(hopeless), dtype=np.int64)
+    kept = np.flatnonzero(~hopeless)
+    part[kept], first[kept] = coupled_confidence(masses, problems.taken(kept), give_up=give_up)
+    first[hopeless] = first_ticks(masses, problems.taken(np.flatnonzero(hopeless)))
+    return part, first
 
 
 def coupled_problems(
