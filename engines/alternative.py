@@ -6,7 +6,7 @@ Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
 
@@ -20,6 +20,7 @@ from cepctl.engines.events import Events
 from cepctl.engines.kleene import with_groups
 from cepctl.engines.measure import Measure
 from cepctl.engines.predicates import fitting_events
+from cepctl.engines.push_down import PushDown, Threshold
 from cepctl.engines.rivals import Rivals, rivals_of
 from cepctl.engines.sampling import Sampling
 from cepctl.engines.shape import Shape, shape_of
@@ -28,6 +29,7 @@ from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import Strategy
 from cepctl.plan.evaluation_order import OrderName, evaluation_order
 from cepctl.plan.plan import Alternative, Plan
+from cepctl.plan.summary import KleeneRows
 
 SMALLEST = np.nextafter(0.0, 1.0)
 """Stands for a confidence below the smallest positive float: the match is possible."""
@@ -35,8 +37,10 @@ SMALLEST = np.nextafter(0.0, 1.0)
 
 @dataclass(frozen=True)
 class MatchOptions:
-    """Choices that change no row: order, counts it is chosen from, cap on the rows, threads.
+    """Choices beside the plan: order, counts it is chosen from, cap on the rows, threads change no row.
 
+    `kleene` says what a row is: a match, or all matches with the same neighbours of a group.  `top` is how
+    many of the most probable rows are wanted, ties with the last of them included.
     `approximate` is the error allowed to confidences beyond the work bound; None refuses them.
     """
 
@@ -45,6 +49,8 @@ class MatchOptions:
     max_matches: int = 10_000_000
     threads: int = 1
     approximate: float | None = None
+    kleene: KleeneRows = "groups"
+    top: int | None = None
 
     def check_count(self, rows: int) -> None:
         """Raise QueryTooLargeError when there are more rows than allowed."""
@@ -74,6 +80,13 @@ class PreparedAlternative:
         system = _system(plan, alternative)
         search = Search(alternative, alternative.positive, system, candidates, plan.partition_by)
         return cls(plan, events, shape_of(plan, alternative), search, options)
+
+    def above(self, threshold: Threshold) -> PreparedAlternative:
+        """The same, leaving out early what cannot reach the threshold.  Estimates may exceed any bound."""
+        if not threshold.decides or self.options.approximate is not None:
+            return self
+        push_down = PushDown(threshold, self.events.masses, complete=not self.shape.plain_chain)
+        return replace(self, search=replace(self.search, push_down=push_down))
 
     @property
     def alternative(self) -> Alternative:

@@ -25,6 +25,7 @@ from cepctl.engines.events import Events
 from cepctl.engines.interval_join import IntervalIndex, interval_index, overlapping
 from cepctl.engines.join_keys import JoinKey, join_key
 from cepctl.engines.predicates import links_hold
+from cepctl.engines.push_down import PushDown
 from cepctl.engines.types import Indexes, Ticks
 from cepctl.plan.plan import Alternative, Link, Scope
 
@@ -41,7 +42,7 @@ class Search:
 
     `singles` are the positive components, in pattern order, one column each; `system` is the closed system of
     difference constraints over them, shape (l, l); `candidates` the fitting events of every
-    component of the alternative.
+    component of the alternative; `push_down` the threshold of confidence, where there is one.
     """
 
     alternative: Alternative
@@ -49,6 +50,7 @@ class Search:
     system: Ticks
     candidates: tuple[Indexes, ...]
     partition_by: tuple[str, ...] = ()
+    push_down: PushDown | None = None
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,8 @@ def _step(search: Search, events: Events, column: int, bound: list[int]) -> _Ste
 def _extend(
     search: Search, events: Events, rows: Indexes, order: tuple[int, ...], steps: list[_Step], depth: int
 ) -> Iterator[Indexes]:
+    if search.push_down is not None and (depth < len(order) or search.push_down.complete):
+        rows = search.push_down.kept(search.alternative, search.singles, search.system, rows, order[:depth])
     if not len(rows):
         return
     if depth == len(order):

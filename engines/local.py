@@ -13,12 +13,10 @@ from cepctl.engines.results import ordered
 from cepctl.plan.plan import Plan
 
 
-def run(
-    plan: Plan, events: pa.Table, options: MatchOptions | None = None, *, top: int | None = None
-) -> pa.Table:
+def run(plan: Plan, events: pa.Table, options: MatchOptions | None = None) -> pa.Table:
     """Run a plan on an event table; rows as `cepctl.engines.results.ordered` gives them."""
     options = replace(options or MatchOptions(), threads=usable_cores())
-    return ordered(match_events(plan, events, options), top)
+    return ordered(match_events(plan, events, options), options.top)
 
 
 def usable_cores() -> int:

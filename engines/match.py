@@ -12,23 +12,29 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cepctl.engines.alternative import MatchOptions, PreparedAlternative
 from cepctl.engines.bindings import MatchBatch, signatures
 from cepctl.engines.concurrency import concurrently
 from cepctl.engines.events import events_of
+from cepctl.engines.kleene_summary import Summary, SummaryBatch
+from cepctl.engines.push_down import Threshold
 from cepctl.engines.returns import return_columns
 from cepctl.engines.union import united
 from cepctl.plan.plan import CONFIDENCE_ERROR, Plan
+from cepctl.plan.summary import require_summary
+
+_HELD_AT_LEAST = 100_000
 
 CONFIDENCE_SLACK = 1e-9
 """CONFIDENCE >= c keeps what reaches c up to this (semantics, "Collapsed matches")."""
 
 
-def match_schema(plan: Plan, *, approximate: bool = False) -> pa.Schema:
+def match_schema(plan: Plan, *, approximate: bool = False, summary: bool = False) -> pa.Schema:
     """Schema of collapsed matches: signature, range in ticks, confidence, RETURN columns.
 
-    `approximate` adds the column confidence_error.
+    `approximate` adds the column confidence_error, `summary` those of a row that stands for many groups.
     """
     fixed = [
         pa.field("signature", pa.list_(pa.list_(pa.string()))),
@@ -36,8 +42,16 @@ def match_schema(plan: Plan, *, approximate: bool = False) -> pa.Schema:
         pa.field("end", pa.int64()),
         pa.field("confidence", pa.float64()),
         *([pa.field(CONFIDENCE_ERROR, pa.float64())] if approximate else []),
+        *([pa.field("members", pa.string()), pa.field("count", pa.string())] if summary else []),
     ]
     return pa.schema([*fixed, *(pa.field(each.name, each.type) for each in plan.returns)])
+
+
+def schema_for(plan: Plan, options: MatchOptions) -> pa.Schema:
+    """Schema of the rows that these options give."""
+    return match_schema(
+        plan, approximate=options.approximate is not None, summary=options.kleene == "summary"
+    )
 
 
 def match_events(plan: Plan, table: pa.Table, options: MatchOptions | None = None) -> pa.Table:
@@ -65,7 +79,7 @@ def match_events(plan: Plan, table: pa.Table, options: MatchOptions | None = Non
     """
     options = options or MatchOptions()
     batches = list(match_batches(plan, table, options))
-    return pa.Table.from_batches(batches, match_schema(plan, approximate=options.approximate is not None))
+    return pa.Table.from_batches(batches, schema_for(plan, options))
 
 
 def match_batches(
@@ -80,12 +94,21 @@ def match_batches(
         return
     events = events_of(table)
     prepared = [PreparedAlternative.of(plan, each, events, options) for each in plan.alternatives]
-    if len(prepared) == 1:
-        parts = [partial(_found, prepared[0], each) for each in prepared[0].parts(owned)]
+    threshold = Threshold((plan.minimum_confidence or 0.0) - CONFIDENCE_SLACK, options.top)
+    if options.kleene == "summary":
+        require_summary(plan)
+        summary = Summary.of(prepared[0].above(threshold))
+        parts = [partial(_summarised, summary, each) for each in summary.parts(owned, threshold)]
+        batches = concurrently(parts, options.threads)
+    elif len(prepared) == 1:
+        source = prepared[0].above(threshold)
+        parts = [partial(_found, source, each, threshold) for each in source.parts(owned)]
         batches = concurrently(parts, options.threads)
     else:
         every = united(prepared, [list(each.matches(owned)) for each in prepared])
-        batches = (_rows(source, matches) for source, matches in every)
+        batches = (_rows(source, matches, threshold) for source, matches in every)
+    if options.top is not None:
+        batches = _best(batches, threshold, options)
     rows = 0
     for batch in batches:
         rows += batch.num_rows
@@ -94,20 +117,53 @@ def match_batches(
             yield batch
 
 
-def _found(source: PreparedAlternative, part: Callable[[], Iterator[MatchBatch]]) -> Iterator[pa.RecordBatch]:
+def _best(
+    batches: Iterator[pa.RecordBatch], threshold: Threshold, options: MatchOptions
+) -> Iterator[pa.RecordBatch]:
+    """The rows that reach the threshold after the last of them has raised it; holds few others."""
+    held: list[pa.RecordBatch] = []
+    size, bound = 0, _HELD_AT_LEAST
+    for batch in batches:
+        held.append(batch)
+        size += batch.num_rows
+        if size > bound:
+            held = [_above(each, threshold) for each in held]
+            size = sum(each.num_rows for each in held)
+            options.check_count(size)
+            bound = max(_HELD_AT_LEAST, 2 * size)
+    yield from (_above(each, threshold) for each in held)
+
+
+def _above(rows: pa.RecordBatch, threshold: Threshold) -> pa.RecordBatch:
+    return rows.filter(pc.greater_equal(rows.column("confidence"), threshold.least))
+
+
+def _found(
+    source: PreparedAlternative, part: Callable[[], Iterator[MatchBatch]], threshold: Threshold
+) -> Iterator[pa.RecordBatch]:
     for matches in part():
-        yield _rows(source, matches)
+        yield _rows(source, matches, threshold)
 
 
-def _reaching(plan: Plan, matches: MatchBatch) -> MatchBatch:
-    if plan.minimum_confidence is None:
-        return matches
-    return matches.filter(matches.confidence >= plan.minimum_confidence - CONFIDENCE_SLACK)
+def _summarised(summary: Summary, part: Callable[[], Iterator[SummaryBatch]]) -> Iterator[pa.RecordBatch]:
+    source, schema = summary.groups, match_schema(summary.groups.plan, summary=True)
+    for found in part():
+        matches = found.matches
+        columns = {
+            "signature": found.signature,
+            "start": matches.start,
+            "end": matches.end,
+            "confidence": matches.confidence,
+            **found.columns(source.events.ids),
+            **return_columns(source.events, summary.neighbours.alternative, source.plan.returns, matches),
+        }
+        yield pa.RecordBatch.from_arrays([pa.array(column) for column in columns.values()], schema=schema)
 
 
-def _rows(source: PreparedAlternative, matches: MatchBatch) -> pa.RecordBatch:
+def _rows(source: PreparedAlternative, matches: MatchBatch, threshold: Threshold) -> pa.RecordBatch:
     plan, events = source.plan, source.events
-    kept = _reaching(plan, matches)
+    reached = threshold.reached(matches.confidence)
+    kept = matches if reached.all() else matches.filter(reached)
     approximate = source.options.approximate is not None
     columns = {
         "signature": signatures(kept.bound, events.ids),

@@ -16,13 +16,14 @@ import pyarrow as pa
 
 from cepctl import errors
 from cepctl.engines.alternative import MatchOptions
-from cepctl.engines.match import match_batches, match_schema
+from cepctl.engines.match import match_batches, schema_for
 from cepctl.engines.results import ordered
 from cepctl.engines.slices import Slicing, choose_slicing
 from cepctl.engines.spark_expressions import spark_column
 from cepctl.errors import CepctlError, EventSchemaError, JobError
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Component, Plan
+from cepctl.plan.summary import KleeneRows, owning_component
 from cepctl.schema import FIXED_COLUMNS, TICK_MAX
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ def run(
     session: SparkSession,
     options: MatchOptions | None = None,
     *,
-    top: int | None = None,
     slice_length: int | None = None,
 ) -> pa.Table:
     """Run a plan on stored events; rows as `cepctl.engines.results.ordered` gives them.
@@ -64,21 +64,21 @@ def run(
     from pyspark.errors import PySparkException
 
     options = options or MatchOptions()
-    schema = match_schema(plan, approximate=options.approximate is not None)
+    schema = schema_for(plan, options)
     if plan.never is not None:
-        return ordered(schema.empty_table(), top)
+        return ordered(schema.empty_table(), options.top)
     try:
         events = _events(plan, sources, session)
         _refuse_duplicates(events, sources)
         relevant = events.where(_can_matter(plan))
-        slicing = _slicing(plan, relevant, session, slice_length)
+        slicing = _slicing(plan, relevant, session, options.kleene, slice_length)
         if slicing is None:
-            return ordered(schema.empty_table(), top)
+            return ordered(schema.empty_table(), options.top)
         found = _matched(plan, relevant, slicing, options).toArrow()
     except (Py4JError, PySparkException) as problem:
         raise _cause(problem) from problem
     options.check_count(found.num_rows)
-    return ordered(found.cast(schema), top)
+    return ordered(found.cast(schema), options.top)
 
 
 def _events(plan: Plan, sources: Sequence[Source], session: SparkSession) -> DataFrame:
@@ -143,13 +143,15 @@ def _column(leaf: Any) -> str:
     return column_name(leaf)
 
 
-def _slicing(plan: Plan, relevant: DataFrame, session: SparkSession, length: int | None) -> Slicing | None:
+def _slicing(
+    plan: Plan, relevant: DataFrame, session: SparkSession, rows: KleeneRows, length: int | None
+) -> Slicing | None:
     """Slices from one pass over the ticks of the events that can matter; None if there are none."""
     from pyspark.sql import functions as f
 
     first = f.lit(False)
     for alternative in plan.alternatives:
-        first = first | _fits(alternative.components[alternative.positive[0]])
+        first = first | _fits(alternative.components[owning_component(alternative, rows)])
     row = relevant.agg(
         f.count(f.lit(1)),
         f.min("lower"),
@@ -190,7 +192,7 @@ def _matched(plan: Plan, relevant: DataFrame, slicing: Slicing, options: MatchOp
     # In the order of a dataset, so that sums over events round alike in both runners.
     spread = grouped.repartition(min(groups, 200), _GROUP).sortWithinPartitions(_GROUP, "lower", "event_id")
     task = _GroupedMatch(plan, slicing, options)
-    schema = match_schema(plan, approximate=options.approximate is not None)
+    schema = schema_for(plan, options)
     return spread.mapInArrow(task, from_arrow_schema(schema))
 
 

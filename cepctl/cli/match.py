@@ -15,6 +15,7 @@ from cepctl.cli.query_text import query_argument, read_query
 from cepctl.cli.row_output import row_form, write_rows
 from cepctl.errors import UsageError
 from cepctl.plan.evaluation_order import ORDERS, OrderName
+from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
 from cepctl.plan.support import Engine
 
 if TYPE_CHECKING:
@@ -47,6 +48,14 @@ MATCHES_FOUND = 1
     type=click.FloatRange(0.0, 1.0),
     metavar="C",
     help="Keep matches with at least this confidence; with CONFIDENCE in the query the larger holds.",
+)
+@click.option(
+    "--kleene",
+    type=click.Choice(KLEENE_ROWS),
+    default="groups",
+    show_default=True,
+    help="groups: a row for each group of a Type+; summary: one row for all groups between the same "
+    "events, with the probability that there is any.",
 )
 @click.option("--top-k", type=click.IntRange(min=1), metavar="K", help="Keep the K most probable matches.")
 @click.option(
@@ -90,6 +99,7 @@ def command(
     engine: Engine,
     order: OrderName,
     min_confidence: float | None,
+    kleene: KleeneRows,
     top_k: int | None,
     max_matches: int,
     approximate: float | None,
@@ -148,14 +158,17 @@ def command(
         if inputs.summary is not None:
             report_reading(inputs.summary, quiet=quiet)
         plan = _analyzed(query, inputs, min_confidence, quiet=quiet)
-        wanted = MatchOptions(order, inputs.schema.type_counts, max_matches, approximate=approximate)
+        best = top_k if since is None and until is None else None
+        counts = inputs.schema.type_counts
+        wanted = MatchOptions(order, counts, max_matches, approximate=approximate, kleene=kleene, top=best)
         matches = run_plan(plan, inputs, wanted, how)
     found = matches.num_rows
     matches = starting_between(matches, plan, since, until).slice(0, top_k)
     rows = presented(matches, plan.time_unit, cast(TimeFormat, times), typed=form == "parquet")
     if not quiet:
         total = sum((inputs.schema.type_counts or {}).values())
-        click.echo(_summary(found, matches.num_rows, total, time.monotonic() - began), err=True)
+        seconds = time.monotonic() - began
+        click.echo(_summary(found, matches.num_rows, total, seconds, best=best is not None), err=True)
         if note := sampling_note(matches):
             click.echo(f"note: {note}", err=True)
     write_rows(rows, form, output, quiet=quiet)
@@ -177,8 +190,11 @@ def _analyzed(query: Query, inputs: EventInputs, min_confidence: float | None, *
     return plan
 
 
-def _summary(found: int, kept: int, events: int, seconds: float) -> str:
+def _summary(found: int, kept: int, events: int, seconds: float, *, best: bool) -> str:
+    """What a run came to.  Of the `best` rows nobody has counted how many others there are."""
     from cepctl.render.counting import counted
 
     shown = "" if kept == found else f", {kept:,} of them written"
+    if best:
+        shown = ", the most probable"
     return f"{counted(found, 'match', 'matches')} in {counted(events, 'event')}{shown}, {seconds:.1f} s"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepctl.cli.options import Conf
-from cepctl.errors import UsageError
+from cepctl.errors import UnsupportedQueryError, UsageError
 from cepctl.plan.support import Engine
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ def run_plan(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Executi
     from cepctl.plan.support import require_engine
 
     require_engine(plan, how.engine)
+    if wanted.kleene == "summary":
+        _require_summary(plan, wanted, how)
     matches = _found(plan, inputs, wanted, how)
     if wanted.approximate is None or CONFIDENCE_ERROR in matches.column_names:
         return matches
@@ -52,9 +54,21 @@ def run_plan(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Executi
     return matches.add_column(matches.column_names.index("confidence") + 1, CONFIDENCE_ERROR, errors)
 
 
+def _require_summary(plan: Plan, wanted: MatchOptions, how: Execution) -> None:
+    from cepctl.plan.summary import require_summary
+
+    require_summary(plan)
+    if how.engine == "point":
+        raise UnsupportedQueryError(
+            "--kleene summary in the point engine; --engine event and --engine worlds run it"
+        )
+    if wanted.approximate is not None:
+        raise UsageError("--kleene summary is exact; leave out --approximate")
+
+
 def _found(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution) -> pa.Table:
     if how.engine == "worlds":
-        return _run_worlds(plan, inputs)
+        return _run_worlds(plan, inputs, wanted)
     if how.engine == "point":
         return _run_point(plan, inputs, wanted)
     if how.runner == "spark":
@@ -64,18 +78,21 @@ def _found(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution
     return local.run(plan, inputs.read(plan.attributes, _types_read(plan)), wanted)
 
 
-def _run_worlds(plan: Plan, inputs: EventInputs) -> pa.Table:
+def _run_worlds(plan: Plan, inputs: EventInputs, wanted: MatchOptions) -> pa.Table:
     from cepctl.engines.results import ordered
     from cepctl.engines.worlds import match_table
+    from cepctl.engines.worlds_summary import summary_table
 
-    return ordered(match_table(plan, inputs.read(plan.attributes, _types_read(plan))))
+    table = summary_table if wanted.kleene == "summary" else match_table
+    return ordered(table(plan, inputs.read(plan.attributes, _types_read(plan))), wanted.top)
 
 
 def _run_point(plan: Plan, inputs: EventInputs, wanted: MatchOptions) -> pa.Table:
     from cepctl.engines.point import match_table
     from cepctl.engines.results import ordered
 
-    return ordered(match_table(plan, inputs.read(plan.attributes, _types_read(plan)), wanted))
+    found = match_table(plan, inputs.read(plan.attributes, _types_read(plan)), wanted)
+    return ordered(found, wanted.top)
 
 
 def _run_spark(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution) -> pa.Table:

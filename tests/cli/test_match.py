@@ -185,7 +185,7 @@ def test_the_most_probable_rows_alone(capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["match", QUERY, "fig1.csv", "--top-k", "1", "--time", "ticks"]) == 0
     captured = capsys.readouterr()
     assert captured.out == "".join(TICKS.splitlines(keepends=True)[:2])
-    assert captured.err.startswith("2 matches in 4 events, 1 of them written, ")
+    assert captured.err.startswith("1 match in 4 events, the most probable, ")
 
 
 @pytest.mark.parametrize(

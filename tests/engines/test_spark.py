@@ -89,7 +89,8 @@ def test_events_at_the_ends_of_time_reach_every_slice(spark: SparkSession, tmp_p
 def test_the_first_rows_alone(spark: SparkSession, tmp_path: Path) -> None:
     table = event_table(random_events(60, 7))
     plan = plan_of("PATTERN SEQ(A a, B b) WITHIN 9 ticks")
-    assert spark_runner.run(plan, stored(tmp_path, table), spark, top=3).equals(local.run(plan, table, top=3))
+    best = MatchOptions(top=3)
+    assert spark_runner.run(plan, stored(tmp_path, table), spark, best).equals(local.run(plan, table, best))
 
 
 def test_a_wrong_event_is_reported_as_in_one_process(spark: SparkSession, tmp_path: Path) -> None:
