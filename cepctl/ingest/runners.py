@@ -10,6 +10,9 @@ from typing import Any, Protocol, TypeVar
 from cepctl.errors import CepctlError, JobError
 from cepctl.session import spark_session
 
+FEWEST_SHARED = 256
+SHARES_PER_CORE = 8
+
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -30,7 +33,7 @@ class LocalRunner:
 
 @dataclass(frozen=True)
 class SparkRunner:
-    """Every task is a Spark task of its own; files must be reachable from every worker."""
+    """Every task is a Spark task of its own, but thousands share some; workers must reach the files."""
 
     session: Any
 
@@ -41,7 +44,10 @@ class SparkRunner:
         from pyspark.errors import PySparkException
 
         try:
-            spread = self.session.sparkContext.parallelize(list(tasks), len(tasks))
+            context = self.session.sparkContext
+            # Starting a Spark task takes longer than reading a small file.
+            most = max(FEWEST_SHARED, SHARES_PER_CORE * context.defaultParallelism)
+            spread = context.parallelize(list(tasks), min(len(tasks), most))
             outcomes = spread.map(_Guarded(function)).collect()
         except (Py4JError, PySparkException) as problem:
             raise JobError(f"the Spark job failed: {_first_line(problem)}") from problem

@@ -10,7 +10,7 @@ import pytest
 from cepctl.errors import JobError, LogFormatError
 from cepctl.ingest.assigning import assign_dataset
 from cepctl.ingest.jobs import IngestOptions, ingest
-from cepctl.ingest.runners import LocalRunner, Runner, SparkRunner, chosen_runner
+from cepctl.ingest.runners import FEWEST_SHARED, LocalRunner, Runner, SparkRunner, chosen_runner
 from cepctl.uncertainty.model import parse_model
 
 if TYPE_CHECKING:
@@ -38,6 +38,14 @@ def raise_for_odd(number: int) -> int:
 
 def fail(number: int) -> int:
     raise RuntimeError(f"a defect at {number}")
+
+
+def with_its_spark_task(number: int) -> tuple[int, int]:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    return number, context.partitionId()
 
 
 @pytest.fixture
@@ -120,3 +128,11 @@ def test_both_runners_agree_on_real_logs(
 def test_real_logs_are_ingested_completely(path: str, events: int, real_logs: Path, tmp_path: Path) -> None:
     summary = ingest([str(real_logs / path)], str(tmp_path / "events"), IngestOptions())
     assert (summary.events, summary.rejects) == (events, ())
+
+
+@pytest.mark.spark
+def test_thousands_of_tasks_share_spark_tasks_and_keep_their_order(spark: SparkSession) -> None:
+    done = SparkRunner(spark).run(with_its_spark_task, range(2_000))
+    assert [number for number, _ in done] == list(range(2_000))
+    assert len({place for _, place in done}) == FEWEST_SHARED
+    assert len({place for _, place in SparkRunner(spark).run(with_its_spark_task, range(5))}) == 5
