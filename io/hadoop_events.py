@@ -30,10 +30,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from cepctl.io.batches import EventBatches, Value
+from cepctl.io.hadoop_counters import COUNTER_FIELDS, compact_counters
 from cepctl.io.hadoop_records import (
     Record,
     attribute_name,
-    compact_counters,
     job_id,
     micros,
     scalar,
@@ -72,7 +72,6 @@ _TIMES: dict[str, tuple[tuple[str, str], ...]] = {
         ("KILLED", "finishTime", "AttemptKill"),
     )
 }
-_COUNTERS = frozenset({"counters", "mapCounters", "reduceCounters", "totalCounters"})
 
 
 @dataclass
@@ -134,7 +133,7 @@ def add_events(record: Record, facts: HistoryFacts, rows: EventBatches, report: 
         return
     usable = [(time, name) for field, name in times if (time := micros(record.fields.get(field)))]
     attributes = _attributes(record, facts, rows.options)
-    counters = {name: compact_counters(record.fields[name]) for name in _COUNTERS & record.fields.keys()}
+    counters = {name: compact_counters(record.fields[name]) for name in COUNTER_FIELDS & record.fields.keys()}
     for time, event_type in usable[:-1]:
         rows.add(event_type, time, attributes)
     last_time, last_type = usable[-1] if usable else (None, times[-1][1])
@@ -152,7 +151,7 @@ def _attributes(record: Record, facts: HistoryFacts, options: ReadOptions) -> di
     fields = {
         attribute_name(name): scalar(name, value)
         for name, value in record.fields.items()
-        if name not in _COUNTERS
+        if name not in COUNTER_FIELDS
     }
     attempt = text(record.fields.get("attemptId"))
     task = task_id(record.fields)

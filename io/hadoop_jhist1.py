@@ -71,15 +71,8 @@ _NUMBERS = {
     "FAILED_REDUCES": "failedReduces",
     "HTTP_PORT": "httpPort",
 }
-_COUNTERS = frozenset({"COUNTERS", "MAP_COUNTERS", "REDUCE_COUNTERS"})
 _ATTEMPT_TYPES = frozenset({"MAP", "REDUCE", "SETUP", "CLEANUP"})
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
-
-# {(group)(its name)[(COUNTER)(its name)(value)][...]}{...}, brackets escaped inside the names.
-_NAME = r"\(([^()\\]*(?:\\.[^()\\]*)*)\)"
-_GROUP = re.compile(r"\{" + _NAME + _NAME, re.DOTALL)
-_COUNTER = re.compile(r"\[" + _NAME + _NAME + r"\((-?\d+)\)\]", re.DOTALL)
-_ESCAPED = re.compile(r"\\([](){}[\\])")
 
 
 class HadoopOldJobHistory:
@@ -110,7 +103,7 @@ def _record(entry: Entry) -> Record:
         if key in _NUMBERS:
             fields[_NUMBERS[key]] = int(value) if _INTEGER.fullmatch(value) else value
         else:
-            fields[_FIELDS.get(key, key.lower())] = _counters(value) if key in _COUNTERS else value
+            fields[_FIELDS.get(key, key.lower())] = value
     if kind.startswith("JOB_") and "counters" in fields:
         fields["totalCounters"] = fields.pop("counters")
     if kind.startswith("TASK_") and "attemptId" in fields:
@@ -154,23 +147,3 @@ def _ending(values: Mapping[str, str]) -> str:
         if status.startswith(beginning):
             return ending
     return "STARTED" if "START_TIME" in values else "UPDATED"
-
-
-def _counters(text: str) -> dict[str, Any] | str:
-    """Counters in the form of Hadoop 2; text that is written otherwise stays text."""
-    groups: list[dict[str, Any]] = []
-    position = 0
-    while group := _GROUP.match(text, position):
-        position, counts = group.end(), []
-        while counter := _COUNTER.match(text, position):
-            counts.append({"name": _ESCAPED.sub(r"\1", counter[1]), "value": _number(counter[3])})
-            position = counter.end()
-        groups.append({"name": _ESCAPED.sub(r"\1", group[1]), "counts": counts})
-        if text[position : position + 1] != "}":
-            return text
-        position += 1
-    return {"groups": groups} if position == len(text) else text
-
-
-def _number(digits: str) -> int | str:
-    return int(digits) if _INTEGER.fullmatch(digits) else digits

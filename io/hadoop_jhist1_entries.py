@@ -154,6 +154,7 @@ def _parsed(text: str, line: int) -> Entry | None:
         return None
     position, values = kind.end(), {}
     while found := _PAIR.match(text, position):
-        values[found[1]] = _ESCAPED.sub(r"\1", found[2])
+        written = found[2]
+        values[found[1]] = _ESCAPED.sub(r"\1", written) if "\\" in written else written
         position = found.end()
     return Entry(line, kind[0], values) if text[position:].strip() in ("", ".") else None

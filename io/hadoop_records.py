@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from cepctl.io.batches import Value
@@ -82,6 +83,7 @@ def task_id(fields: Mapping[str, Any]) -> str | None:
     return given or (f"task_{found[1]}" if found else None)
 
 
+@lru_cache(maxsize=4_096)
 def attribute_name(field: str) -> str:
     """The attribute that a field becomes.
 
@@ -102,25 +104,6 @@ def scalar(name: str, value: Any) -> Value:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return value  # type: ignore[no-any-return]
-
-
-def compact_counters(value: Any) -> str | None:
-    """Counters as the JSON text `{group: {counter: value}}`; null where there are none.
-
-    Text, in which the oldest logs wrote them, stays as it is.
-    """
-    if isinstance(value, str):
-        return value or None
-    if not isinstance(value, dict):
-        return None
-    try:
-        groups = {
-            group["name"]: {count["name"]: count["value"] for count in group.get("counts", ())}
-            for group in value.get("groups", ())
-        }
-    except (KeyError, TypeError, AttributeError):
-        return json_text(value)
-    return json_text(groups) if groups else None
 
 
 def json_text(value: Any) -> str:
