@@ -125,12 +125,15 @@ def _end_columns(ends: Sequence[End | None]) -> dict[str, pa.Array]:
 def column_name(attribute: str) -> str:
     """The column of an attribute: its own name, or a prefixed one where that is taken.
 
+    Half a surrogate pair, which JSON can write, is no character; it becomes a question mark.
+
     Examples
     --------
     >>> column_name("org:resource"), column_name("time")
     ('org:resource', 'attr:time')
     """
-    return f"{ATTRIBUTE_PREFIX}{attribute}" if attribute in _TAKEN else attribute
+    name = attribute if attribute.isascii() else attribute.encode("utf-8", "replace").decode()
+    return f"{ATTRIBUTE_PREFIX}{name}" if name in _TAKEN else name
 
 
 def natural_array(values: Sequence[Value]) -> pa.Array:

@@ -10,7 +10,7 @@ import csv
 import io
 from collections.abc import Iterator
 from functools import partial
-from typing import IO
+from typing import IO, cast
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,7 @@ from cepctl.io.plain_columns import Rows, raw_batch
 from cepctl.io.plain_histograms import Numbers
 from cepctl.io.plain_mapping import RESERVED, raw_names
 from cepctl.io.plain_places import Places
-from cepctl.io.plain_text import decoded, utf8_stream
+from cepctl.io.plain_text import BAD_UTF8, Recoded, decoded, utf8_stream
 from cepctl.io.plain_transcript import Transcript
 from cepctl.io.plain_wide import wide_rows
 from cepctl.io.reading import RAW_COLUMNS, ReadOptions, ReadReport, Reject
@@ -66,18 +66,21 @@ class DelimitedReader:
         self, text: IO[bytes], names: list[str], source: str, options: ReadOptions, report: ReadReport
     ) -> Iterator[pa.RecordBatch]:
         transcript = Transcript(text, first_line=2)
+        recoded = Recoded(cast(IO[bytes], transcript), "utf-8")
         places = Places()
         settle = partial(_settle, places, transcript, len(names), source, report)
         try:
-            for block in self._blocks(io.BufferedReader(transcript, _BLOCK_BYTES), names, places):
+            for block in self._blocks(io.BufferedReader(recoded, _BLOCK_BYTES), names, places):
                 numbers = places.take(len(block))
-                rows = _text_rows(block, numbers, places, transcript, report)
+                rows = _text_rows(block, numbers, places, transcript)
                 yield _inferring(raw_batch(rows, source, options, report))
                 settle(places.taken)
         except pa.ArrowException as problem:
             raise LogFormatError(f"{source}: {self._damage(problem)}") from problem
         finally:
             settle(None)
+            if recoded.replaced:
+                report.warnings.append(BAD_UTF8)
 
     def _damage(self, problem: Exception) -> str:
         if "straddl" in str(problem) or "out of sync" in str(problem):
@@ -106,7 +109,7 @@ class DelimitedReader:
                     invalid_row_handler=skip,
                 ),
                 pyarrow.csv.ConvertOptions(
-                    column_types=dict.fromkeys(names, pa.binary()),
+                    column_types=dict.fromkeys(names, pa.string()),
                     null_values=[""],
                     strings_can_be_null=True,
                     quoted_strings_can_be_null=False,
@@ -123,11 +126,9 @@ def _header(line: str, delimiter: str) -> list[str]:
     return [name.strip() for name in fields]
 
 
-def _text_rows(
-    block: pa.RecordBatch, numbers: Numbers, places: Places, transcript: Transcript, report: ReadReport
-) -> Rows:
+def _text_rows(block: pa.RecordBatch, numbers: Numbers, places: Places, transcript: Transcript) -> Rows:
     """Columns of one block as text, without the rows of blank lines."""
-    columns = {name: _as_text(block.column(name), report) for name in block.schema.names}
+    columns = dict(zip(block.schema.names, block.columns, strict=True))
     nulls = np.zeros(len(numbers), dtype=np.int64)
     for column in columns.values():
         nulls += column.is_null().to_numpy(zero_copy_only=False)
@@ -154,19 +155,6 @@ def _settle(
         report.rejects.append(Reject(source, first, cause, transcript.lines(first, last)))
     if upto is not None:
         transcript.forget_before(places.forget(upto))
-
-
-def _as_text(column: pa.Array, report: ReadReport) -> pa.Array:
-    try:
-        return column.cast(pa.string())
-    except pa.ArrowInvalid:
-        warning = "some text is no valid UTF-8; the bad bytes were replaced"
-        if warning not in report.warnings:
-            report.warnings.append(warning)
-        return pa.array(
-            [value if value is None else value.decode("utf-8", "replace") for value in column.to_pylist()],
-            pa.string(),
-        )
 
 
 def _inferring(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -6,7 +6,9 @@ import codecs
 import io
 from typing import IO, Any, cast
 
+BAD_UTF8 = "some text is no valid UTF-8; the bad bytes were replaced"
 _BLOCK_BYTES = 4 << 20
+_REPLACEMENT = "\ufffd".encode()
 
 
 def decoded(head: bytes) -> str:
@@ -22,20 +24,32 @@ def utf8_stream(stream: IO[bytes]) -> IO[bytes]:
     )
     head = buffered.peek(3)[:3]
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return io.BufferedReader(_Recoded(buffered))
+        return io.BufferedReader(Recoded(buffered, "utf-16"))
     if head == codecs.BOM_UTF8:
         buffered.read(3)
     return buffered
 
 
-class _Recoded(io.RawIOBase):
-    """UTF-16 text as UTF-8 bytes."""
+class Recoded(io.RawIOBase):
+    """Text in any encoding as valid UTF-8; bytes that are no text become U+FFFD.
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    Attributes
+    ----------
+    replaced
+        Whether there were such bytes so far (of UTF-8 text; other encodings are not watched).
+    """
+
+    def __init__(self, stream: IO[bytes], encoding: str) -> None:
         super().__init__()
         self._stream = stream
-        self._decoder = codecs.getincrementaldecoder("utf-16")(errors="replace")
+        self._decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
         self._ready = b""
+        self._tail = b""
+        self._balance = 0
+
+    @property
+    def replaced(self) -> bool:
+        return self._balance > 0
 
     def readable(self) -> bool:
         return True
@@ -44,6 +58,10 @@ class _Recoded(io.RawIOBase):
         while not self._ready:
             raw = self._stream.read(_BLOCK_BYTES)
             self._ready = self._decoder.decode(raw, final=not raw).encode()
+            # The text may hold the very sign of replacement: only what is new was replaced.
+            written = (self._tail + raw).count(_REPLACEMENT)
+            self._balance += self._ready.count(_REPLACEMENT) - written
+            self._tail = raw[1 - len(_REPLACEMENT) :]
             if not raw and not self._ready:
                 return 0
         piece, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]

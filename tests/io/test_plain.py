@@ -217,6 +217,17 @@ def test_bad_utf8_is_replaced_with_a_warning() -> None:
     assert report.warnings == ["some text is no valid UTF-8; the bad bytes were replaced"]
 
 
+def test_a_bad_row_that_is_no_utf8_costs_that_row_alone() -> None:
+    rows, report = read("csv", b"event_type,time,x\nA,1,m\xfcller\nA,2,\xfc,more\nB,3,\xef\xbf\xbd\n")
+    assert [row["x"] for row in rows] == ["m\ufffdller", "\ufffd"]
+    assert [(reject.line, reject.raw) for reject in report.rejects] == [(3, b"A,2,\xfc,more")]
+
+
+def test_the_sign_of_replacement_itself_is_no_bad_utf8() -> None:
+    _, report = read("csv", b"event_type,time,x\nA,1,\xef\xbf\xbd\n")
+    assert report.warnings == []
+
+
 def test_tabs_separate_in_tsv() -> None:
     rows, _ = read("tsv", "event_type\ttime\tx\nA\t1\ta,b\n")
     assert rows[0]["x"] == "a,b"
