@@ -51,12 +51,13 @@ class _Reached:
     event: Indexes
 
     @classmethod
-    def of(cls, row: Indexes, gap: Indexes, event: Indexes) -> _Reached:
-        order = np.lexsort((event, gap, row))
-        row, gap, event = row[order], gap[order], event[order]
-        fresh = np.ones(len(row), dtype=bool)
-        fresh[1:] = (row[1:] != row[:-1]) | (gap[1:] != gap[:-1]) | (event[1:] != event[:-1])
-        return cls(row[fresh], gap[fresh], event[fresh])
+    def of(cls, place: Indexes, event: Indexes, gaps: int, events: int) -> _Reached:
+        """From places (chain times number of gaps, plus gap) and events, in any order."""
+        packed = np.sort(place * events + event)
+        fresh = np.ones(len(packed), dtype=bool)
+        fresh[1:] = packed[1:] != packed[:-1]
+        place, event = np.divmod(packed[fresh], events)
+        return cls(place // gaps, place % gaps, event)
 
 
 def has_gaps_only(shape: Shape) -> bool:
@@ -98,7 +99,7 @@ def gap_chains(
     raw_lower, raw_upper = masses.lower[event], masses.upper[event]
     widths = ticks_between(raw_lower, raw_upper)
     usable = np.asarray((widths <= MOST_TICKS).all(axis=1))
-    usable[_entangled(_reached(masses, lower, upper, rivals))] = False
+    usable[_entangled(_reached(masses, lower, upper, rivals), len(masses.lower))] = False
     # By raw intervals, so that the rivals of a gap are the same for all chains that share it.
     reached = _reached(masses, raw_lower, raw_upper, rivals)
     number = np.cumsum(usable) - 1
@@ -108,24 +109,23 @@ def gap_chains(
 
 
 def _reached(masses: Masses, lower: Ticks, upper: Ticks, rivals: list[Rivals]) -> _Reached:
-    rows, gaps, events = [], [], []
+    places, events = [], []
+    gaps = lower.shape[1] - 1
     for each in rivals:
         for region in each.rule.regions:
             gap = _gap_of(region)
             assert gap is not None
             inside = masses.upper[each.event] > lower[each.row, gap]
             inside &= masses.lower[each.event] < upper[each.row, gap + 1]
-            rows.append(each.row[inside])
+            places.append(each.row[inside] * gaps + gap)
             events.append(each.event[inside])
-            gaps.append(np.full(len(rows[-1]), gap))
-    return _Reached.of(np.concatenate(rows), np.concatenate(gaps), np.concatenate(events))
+    return _Reached.of(np.concatenate(places), np.concatenate(events), gaps, len(masses.lower))
 
 
-def _entangled(reached: _Reached) -> Indexes:
-    """Chains with a rival that can lie in several of their gaps."""
-    order = np.lexsort((reached.event, reached.row))
-    row, event = reached.row[order], reached.event[order]
-    entangled: Indexes = row[1:][(row[1:] == row[:-1]) & (event[1:] == event[:-1])]
+def _entangled(reached: _Reached, events: int) -> Indexes:
+    """Chains with a rival that can lie in several of their gaps; there are so many events."""
+    packed = np.sort(reached.row * events + reached.event)
+    entangled: Indexes = packed[1:][packed[1:] == packed[:-1]] // events
     return entangled
 
 

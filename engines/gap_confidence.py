@@ -7,11 +7,12 @@ For a gap between events A and B with rivals R let
 be the probability that no rival lies strictly between ticks s and t.  A chain is then a product of such
 tables: the sum over all ticks is carried from event to event.  The window ties the last event to the
 first: the table of the first gap is kept as sums over all first ticks from s on, so that the ticks
-that the window still allows are one look-up, and a chain of three costs the square of its ticks, not
+that the window still allows are one row of it, and a chain of three costs the square of its ticks, not
 the cube (longer ones repeat the middle for each last tick).
 
-    name here      in the semantics
-    table          Q(s, t), times the mass of t; of the first gap summed over ticks from s on
+    name here      meaning
+    summed         of the first gap: [s, t], sum over ticks s' >= s of mass of s' times Q(s', t)
+    table          of the other gaps: [t, s], mass of s times Q(s, t)
     reach          last tick t with Q(s, t) > 0: the bound that ZDI10 calls NELT
 
 Every term is positive, nothing cancels.  What is possible is decided apart, by `reach` alone, so that no
@@ -32,6 +33,8 @@ from cepctl.engines.types import Reals, Ticks
 _NEVER = np.iinfo(np.int64).max
 _TABLE_BYTES = 1 << 25
 _MOST_SLOTS = 64
+_INDEX = np.uintp
+"""Loops over unsigned indexes need no look at negative ones, so that they are vectorised."""
 
 
 def gap_confidence(masses: Masses, chains: GapChains, window: int | None) -> tuple[Reals, Ticks, Ticks]:
@@ -42,7 +45,7 @@ def gap_confidence(masses: Masses, chains: GapChains, window: int | None) -> tup
     if not count:
         return confidence, start, end
     ticks = int((masses.upper[chains.event] - masses.lower[chains.event]).max()) + 1
-    slots = int(np.clip(_TABLE_BYTES // (8 * ticks * (ticks + 1) * (length - 1)), 1, _MOST_SLOTS))
+    slots = int(np.clip(_TABLE_BYTES // (8 * ticks * ticks * (length - 1)), 1, _MOST_SLOTS))
     most_rivals = int(np.diff(chains.rival_offsets).max(initial=0))
     pivot = chains.event[:, length // 2]
     order = np.lexsort((chains.event[:, 0], pivot))
@@ -52,7 +55,7 @@ def gap_confidence(masses: Masses, chains: GapChains, window: int | None) -> tup
         masses.lower, masses.upper, masses.starts, masses.lo, masses.hi, masses.density,
         np.int64(0 if window is None else window),
         np.full((length - 1, slots), -1, dtype=np.int64),
-        np.empty((length - 1, slots, ticks, ticks + 1)),
+        np.empty((length - 1, slots, ticks, ticks)),
         np.empty((length - 1, slots, ticks), dtype=np.int64),
         np.empty((2, max(most_rivals, 1), ticks)),
         confidence, start, end,
@@ -69,7 +72,7 @@ def _solve(  # type: ignore[no-untyped-def]
     length, slots, ticks = event.shape[1], held.shape[1], tables.shape[2]
     mass = np.zeros((length, ticks))
     slot = np.zeros(length - 1, dtype=np.int64)
-    carried = np.zeros((2, ticks))
+    carried = np.zeros((length, ticks))
     found = np.zeros((2, ticks), dtype=np.int64)
     for row in order:
         own = event[row]
@@ -103,57 +106,80 @@ def _masses(event, lower, upper, starts, lo, hi, density, mass):  # type: ignore
 
 
 @njit(nogil=True, cache=True)
-def _up_to(event, tick, lower, upper, starts, lo, hi, density):  # type: ignore[no-untyped-def]
-    """P(t <= tick); exactly 0 and 1 outside the interval."""
-    if tick < lower[event]:
-        return 0.0
-    if tick >= upper[event]:
-        return 1.0
-    total = 0.0
+def _cumulate(event, first, upper, starts, lo, hi, density, up_to):  # type: ignore[no-untyped-def]
+    """P(t <= tick) for consecutive ticks from `first`; exactly 0 and 1 outside the interval."""
+    up_to[:] = 0.0
     for b in range(starts[event], starts[event + 1]):
-        if lo[b] <= tick:
-            total += density[b] * (float(min(hi[b], tick) - lo[b]) + 1.0)
-    return min(total, 1.0)
+        before = float(first) - float(lo[b]) + 1.0
+        most = float(hi[b]) - float(lo[b]) + 1.0
+        for i in range(len(up_to)):
+            up_to[i] += density[b] * min(max(before + i, 0.0), most)
+    certain = min(max(upper[event] - first, 0), len(up_to)) if upper[event] >= first else 0
+    for i in range(certain):
+        up_to[i] = min(up_to[i], 1.0)
+    up_to[certain:] = 1.0
 
 
 @njit(nogil=True, cache=True)
 def _tabulate(  # type: ignore[no-untyped-def]
-    left, right, others, lower, upper, starts, lo, hi, density, cumulated, summed, table, reach
+    left, right, others, lower, upper, starts, lo, hi, density, cumulated, first, table, reach
 ):  # fmt: skip
-    """Fill the table of a gap and the last tick that each left tick reaches.
+    """Fill the table of a gap, in the form for the first or for another, and the reach of left ticks.
 
-    Not summed: table[s, t] = Q(s, t) * mass of t.  Summed: table[t, s] = sum over ticks s' >= s of
-    mass of s' * Q(s', t).  Ticks count from the events' lower ends.
+    Ticks count from the events' lower ends.
     """
     width, height = upper[left] - lower[left] + 1, upper[right] - lower[right] + 1
     at_left, at_right = cumulated[0], cumulated[1]
     for r in range(len(others)):
-        for x in range(width):
-            at_left[r, x] = _up_to(others[r], lower[left] + x, lower, upper, starts, lo, hi, density)
-        for y in range(height):
-            at_right[r, y] = _up_to(others[r], lower[right] + y - 1, lower, upper, starts, lo, hi, density)
-    weight = np.zeros(max(width, height))
-    _masses(left if summed else right, lower, upper, starts, lo, hi, density, weight)
-    row = np.empty(height)
-    if summed:
-        table[:height, width] = 0.0
-    for x in range(width - 1, -1, -1):
+        _cumulate(others[r], lower[left], upper, starts, lo, hi, density, at_left[r, :width])
+        _cumulate(others[r], lower[right] - 1, upper, starts, lo, hi, density, at_right[r, :height])
+    for x in range(width):
         reach[x] = _last_reached(lower[left] + x, others, lower, upper)
-        begin = min(max(lower[left] + x + 1 - lower[right], 0), height)
-        stop = height if reach[x] >= upper[right] else max(reach[x] - lower[right] + 1, 0)
-        row[:] = 0.0
-        row[begin:stop] = 1.0
-        for r in range(len(others)):
-            here = at_left[r, x]
-            if here < 1.0:
-                for y in range(max(begin, lower[others[r]] + 1 - lower[right]), stop):
-                    row[y] *= 1.0 - (at_right[r, y] - here)
-        if summed:
-            for y in range(height):
-                table[y, x] = table[y, x + 1] + weight[x] * row[y]
-        else:
-            for y in range(height):
-                table[x, y] = weight[y] * row[y]
+    weight = np.empty(width)
+    _masses(left, lower, upper, starts, lo, hi, density, weight)
+    for y in range(0 if first else height):
+        free = table[y, :width]
+        _free_before(y, left, right, others, lower, upper, at_left, at_right, reach, free)
+        for x in range(width):
+            free[x] *= weight[x]
+    row = np.empty(height)
+    for x in range(width - 1 if first else -1, -1, -1):
+        _free_after(x, left, right, others, lower, upper, at_left, at_right, reach, row)
+        here, later = table[x, :height], table[x + 1, :height]
+        for y in range(height):
+            here[y] = weight[x] * row[y] + (later[y] if x < width - 1 else 0.0)
+
+
+@njit(nogil=True, cache=True)
+def _free_after(x, left, right, others, lower, upper, at_left, at_right, reach, row):  # type: ignore[no-untyped-def]
+    """Q(x, y) for all right ticks y."""
+    height = len(row)
+    begin = min(max(lower[left] + x + 1 - lower[right], 0), height)
+    stop = height if reach[x] >= upper[right] else max(reach[x] - lower[right] + 1, 0)
+    row[:] = 0.0
+    row[begin:stop] = 1.0
+    for r in range(len(others)):
+        here = at_left[r, x]
+        if here < 1.0:
+            since = max(begin, lower[others[r]] + 1 - lower[right])
+            for y in range(_INDEX(since), _INDEX(stop)):
+                row[y] *= 1.0 - (at_right[r, y] - here)
+
+
+@njit(nogil=True, cache=True)
+def _free_before(y, left, right, others, lower, upper, at_left, at_right, reach, row):  # type: ignore[no-untyped-def]
+    """Q(x, y) for all left ticks x."""
+    width = len(row)
+    stop = max(min(lower[right] + y - lower[left], width), 0)
+    begin = np.searchsorted(reach[:width], lower[right] + y)
+    row[:] = 0.0
+    row[begin:stop] = 1.0
+    for r in range(len(others)):
+        there = at_right[r, y]
+        if there > 0.0:
+            until = max(min(stop, upper[others[r]] - lower[left]), begin)
+            for x in range(_INDEX(begin), _INDEX(until)):
+                row[x] *= 1.0 - (there - at_left[r, x])
 
 
 @njit(nogil=True, cache=True)
@@ -233,75 +259,53 @@ def _latest(left, right, lower, upper, mass, reach, there, here):  # type: ignor
 @njit(nogil=True, cache=True)
 def _total(own, lower, valid_lower, valid_upper, mass, tables, slot, window, carried):  # type: ignore[no-untyped-def]
     """Sum over all ticks of the chain."""
-    length = len(own)
-    first, last = own[0], own[-1]
-    summed = tables[0, slot[0]]
-    binding = window > 0 and valid_upper[-1] - valid_lower[0] >= window
+    last, base = len(own) - 1, lower[own[-1]]
+    summed, table = tables[0, slot[0]], tables[last - 1, slot[last - 1]]
+    binding = window > 0 and valid_upper[last] - valid_lower[0] >= window
+    oldest = valid_lower[0]
+    if last > 1:
+        begin, until = valid_lower[last - 1], valid_upper[last - 1] + 1
+        before = lower[own[last - 1]]
+        if last > 2 and not binding:
+            _carry(own, lower, valid_lower, valid_upper, tables, slot, oldest, carried)
     total = 0.0
-    if length == 2:
-        for u in range(valid_lower[1], valid_upper[1] + 1):
-            oldest = (max(u - window + 1, valid_lower[0]) if binding else valid_lower[0]) - lower[first]
-            if oldest <= valid_upper[0] - lower[first]:
-                total += mass[1, u - lower[last]] * summed[u - lower[last], oldest]
-        return total
-    if length == 3 and binding:
-        return _three(own, lower, valid_lower, valid_upper, mass[1], summed, tables[1, slot[1]], window)
-    begin = valid_lower[1] - lower[own[1]]
-    stop = valid_upper[1] - lower[own[1]] + 1
-    if not binding:
-        for t in range(begin, stop):
-            carried[0, t] = mass[1, t] * summed[t, valid_lower[0] - lower[first]]
-        return _carry(
-            own, lower, valid_lower, valid_upper, tables, slot, carried, valid_lower[-1], valid_upper[-1]
-        )
-    for u in range(valid_lower[-1], valid_upper[-1] + 1):
-        oldest = max(u - window + 1 - lower[first], 0)
-        if oldest <= valid_upper[0] - lower[first]:
-            for t in range(begin, stop):
-                carried[0, t] = mass[1, t] * summed[t, oldest]
-            total += _carry(own, lower, valid_lower, valid_upper, tables, slot, carried, u, u)
+    for u in range(valid_lower[last], valid_upper[last] + 1):
+        if binding:
+            oldest = max(u - window + 1, valid_lower[0])
+            if oldest > valid_upper[0]:
+                break
+        row = oldest - lower[own[0]]
+        if last == 1:
+            total += mass[1, u - base] * summed[row, u - base]
+            continue
+        first, stop = max(begin, oldest + 1) - before, min(until, u) - before
+        if last == 2:
+            inside = _product(summed, row, table, u - base, first, stop)
+        else:
+            if binding:
+                _carry(own, lower, valid_lower, valid_upper, tables, slot, oldest, carried)
+            inside = _product(carried, last - 1, table, u - base, first, stop)
+        total += mass[last, u - base] * inside
     return total
 
 
 @njit(nogil=True, cache=True)
-def _three(own, lower, valid_lower, valid_upper, mass, summed, table, window):  # type: ignore[no-untyped-def]
-    """A chain of three whose window binds: for each tick of the middle, all last ticks."""
-    total = 0.0
-    last_oldest = valid_upper[0] - lower[own[0]]
-    for t in range(valid_lower[1], valid_upper[1] + 1):
-        before, after = summed[t - lower[own[1]]], table[t - lower[own[1]]]
-        offset = lower[own[2]] - window + 1 - lower[own[0]]  # from a last tick to the oldest first one
-        begin = max(valid_lower[2], t + 1) - lower[own[2]]
-        stop = min(valid_upper[2] - lower[own[2]], last_oldest - offset) + 1
-        free = min(max(begin, -offset), stop)
-        inside = 0.0
-        for u in range(begin, free):
-            inside += after[u]
-        inside *= before[0]
-        for u in range(free, stop):
-            inside += after[u] * before[u + offset]
-        total += mass[t - lower[own[1]]] * inside
-    return total
+def _carry(own, lower, valid_lower, valid_upper, tables, slot, oldest, carried):  # type: ignore[no-untyped-def]
+    """Fill carried[j, t], for all events but the first and last, with the sum over what comes before t."""
+    begin, stop = valid_lower[1] - lower[own[1]], valid_upper[1] - lower[own[1]] + 1
+    carried[1, begin:stop] = tables[0, slot[0], oldest - lower[own[0]], begin:stop]
+    for g in range(1, len(own) - 2):
+        following, until = valid_lower[g + 1] - lower[own[g + 1]], valid_upper[g + 1] - lower[own[g + 1]] + 1
+        for y in range(following, until):
+            carried[g + 1, y] = _product(carried, g, tables[g, slot[g]], y, begin, stop)
+        begin, stop = following, until
 
 
-@njit(nogil=True, cache=True)
-def _carry(own, lower, valid_lower, valid_upper, tables, slot, carried, first_last, last_last):  # type: ignore[no-untyped-def]
-    """Carry the sums per tick of the second event to the last, whose ticks are bounded."""
-    length = len(own)
-    here, there = carried[0], carried[1]
-    for g in range(1, length - 1):
-        table = tables[g, slot[g]]
-        begin, stop = valid_lower[g + 1], valid_upper[g + 1]
-        if g == length - 2:
-            begin, stop = first_last, last_last
-        begin, stop = begin - lower[own[g + 1]], stop - lower[own[g + 1]] + 1
-        there[begin:stop] = 0.0
-        for x in range(valid_lower[g] - lower[own[g]], valid_upper[g] - lower[own[g]] + 1):
-            if here[x] > 0.0:
-                for y in range(begin, stop):
-                    there[y] += here[x] * table[x, y]
-        here, there = there, here
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def _product(left, i, right, j, begin, stop):  # type: ignore[no-untyped-def]
+    """Sum of products of two rows between two places; reassociated, so that several are taken at once."""
     total = 0.0
-    for u in range(first_last - lower[own[-1]], last_last - lower[own[-1]] + 1):
-        total += here[u]
+    if begin < stop:
+        for k in range(_INDEX(begin), _INDEX(stop)):
+            total += left[i, k] * right[j, k]
     return total

@@ -65,8 +65,7 @@ def rivals_of(
     found = []
     for rule in shape.rules:
         row, event = _pairs(shape, events, candidates, partition_by, bound, spans, rule, by_partition)
-        own = _bound_pairs(shape, rule, bound)
-        other = ~np.isin(row * len(events) + event, own[0] * len(events) + own[1])
+        other = ~_is_bound(shape, rule, bound, row, event, len(events))
         row, event = row[other], event[other]
         if rule.component is not None:
             keep = _links_hold(shape, events, rule.component, bound, row, event)
@@ -82,7 +81,8 @@ def certainly_broken(rivals: list[Rivals], masses: Masses, spans: Spans) -> Flag
     """
     broken = np.zeros(len(spans.first_lower), dtype=bool)
     for each in rivals:
-        for region in each.rule.regions:
+        # Where some ticks are spared, nothing is certain.
+        for region in () if each.rule.spared else each.rule.regions:
             inside = np.ones(len(each.row), dtype=bool)
             for end in region:
                 limit = np.full(len(spans.first_lower), end.constant)
@@ -181,20 +181,22 @@ def _extreme(point: Point, spans: Spans, *, latest: bool) -> Ticks:
     return column
 
 
-def _bound_pairs(shape: Shape, rule: AbsenceRule, bound: dict[int, Bound]) -> tuple[Indexes, Indexes]:
-    """Pairs (match row, event) that are no rivals, being bound by the match itself."""
+def _is_bound(
+    shape: Shape, rule: AbsenceRule, bound: dict[int, Bound], row: Indexes, event: Indexes, count: int
+) -> Flags:
+    """Whether the event of a pair is no rival, being bound by the match itself; `count` events in all."""
     spared = -1
     if rule.members_too and rule.component is not None:
         spared = shape.blocks[shape.block_of(rule.component) - 1].components[0]
-    rows, events = [], []
+    found = np.zeros(len(row), dtype=bool)
     for component, each in bound.items():
         if component == spared:
             continue
-        rows.append(each.owner if isinstance(each, Group) else np.arange(len(each)))
-        events.append(each.members if isinstance(each, Group) else each)
-    if not rows:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    return np.concatenate(rows), np.concatenate(events)
+        if isinstance(each, Group):
+            found |= np.isin(row * count + event, each.owner * count + each.members)
+        else:
+            found |= each[row] == event
+    return found
 
 
 def _links_hold(
