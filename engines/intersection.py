@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from cepctl.engines.shape import AbsenceRule, Block, BlockKind, Point, RegionEnd, Shape
+from cepctl.engines.shape import AbsenceRule, Block, BlockKind, Point, RegionEnd, Shape, kind_of_group
 from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.plan import Timing
 
@@ -53,16 +53,17 @@ class Renumbering:
 
     def rule(self, rule: AbsenceRule) -> AbsenceRule:
         """The rule with its points moved; who must be absent stays as it is."""
-        return replace(
-            rule, regions=tuple(tuple(self._end(end) for end in region) for region in rule.regions)
-        )
+        regions = tuple(tuple(self._end(end) for end in region) for region in rule.regions)
+        spared = tuple((self._point(point), constant) for point, constant in rule.spared)
+        return replace(rule, regions=regions, spared=spared)
 
     def _end(self, end: RegionEnd) -> RegionEnd:
         return end if end.point is None else replace(end, point=self._point(end.point))
 
     def _point(self, point: Point) -> Point:
         components = self.own.blocks[point.block].components
-        named = {"first": components[0], "last": components[-1], "only": point.component}[point.role]
+        named = components[-1] if point.role == "last" else components[0]
+        named = point.component if point.role == "only" else named
         component = _moved(named, self.own, self.common)
         block = self.common.block_of(component)
         if self.common.blocks[block].kind is BlockKind.SINGLE:
@@ -95,7 +96,17 @@ def _kind(shapes: Sequence[Shape], timings: set[Timing], begin: int, end: int) -
     if not first.components[members[0]].kleene:
         return BlockKind.SINGLE
     ordered = any(s.alternative.components[s.alternative.positive[begin]].ordered for s in shapes)
-    return BlockKind.SEQUENCE if ordered else BlockKind.SET
+    return kind_of_group(ordered, members[0] in _named_one_by_one(shapes))
+
+
+def _named_one_by_one(shapes: Sequence[Shape]) -> set[int]:
+    """Groups, as the first alternative numbers them, of which some rule or timing needs every member."""
+    return {
+        _moved(block.components[0], shape, shapes[0])
+        for shape in shapes
+        for block in shape.blocks
+        if block.kind is BlockKind.UNORDERED and len(block.components) == 1
+    }
 
 
 def _names_one(shapes: Sequence[Shape], begin: int, end: int) -> bool:

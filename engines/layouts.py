@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import permutations, product
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -59,6 +59,14 @@ class Layout:
     event: Indexes
     blocks: tuple[BlockLayout, ...]
 
+    def taken(self, index: Indexes) -> Layout:
+        """Some of the problems, in the order of `index`."""
+        blocks = tuple(
+            replace(block, first_slot=block.first_slot[index], last_slot=block.last_slot[index])
+            for block in self.blocks
+        )
+        return Layout(self.row[index], self.event[index], blocks)
+
     def variable_of(self, shape: Shape, point: Point) -> int:
         """Variable whose tick a point is."""
         block = self.blocks[point.block]
@@ -87,16 +95,16 @@ _Option: TypeAlias = tuple[Choice, tuple[int, ...]]
 
 
 def _options(shape: Shape, number: int, group: Group) -> list[_Option]:
-    """The choices for one block; the numbers are its size, or the order of an unordered one's ends."""
+    """The choices for one block; the numbers are its size, and which members an unordered one ends with."""
     kind = shape.blocks[number].kind
     if kind is BlockKind.SINGLE:
         return [("single", (1,))]
     if kind is BlockKind.SEQUENCE:
         return [("sequence", (int(size),)) for size in np.unique(group.sizes)]
     if kind is BlockKind.UNORDERED:
-        size = len(shape.blocks[number].components)
-        pairs = [(i, j) for i in range(size) for j in range(size) if i != j]
-        return [("unordered", pair) for pair in pairs] + [("tied", ())]
+        return [("unordered", ends) for size in np.unique(group.sizes) for ends in _ends(int(size))] + [
+            ("tied", ())
+        ]
     used = {point.role for point in shape.used_points() if point.block == number}
     after_set = number > 0 and shape.blocks[number - 1].kind is BlockKind.SET
     first = number == 0 or after_set or "first" in used
@@ -104,6 +112,11 @@ def _options(shape: Shape, number: int, group: Group) -> list[_Option]:
     if first and last:
         return [("pair", ()), ("tied", ())]
     return [("first" if first else "last" if last else "none", ())]
+
+
+def _ends(size: int) -> list[tuple[int, ...]]:
+    """The size, and every choice of a first and a last member."""
+    return [(size, *pair) for pair in permutations(range(size), 2)]
 
 
 def _with_block(layout: Layout, group: Group, option: _Option) -> Layout:
@@ -115,12 +128,12 @@ def _with_block(layout: Layout, group: Group, option: _Option) -> Layout:
     if choice == "none":
         return replace(layout, blocks=(*layout.blocks, BlockLayout(choice, (), -1, -1, nothing, nothing)))
     if choice in ("single", "sequence", "unordered"):
-        size = len(group.members) // max(len(group.sizes), 1) if choice == "unordered" else numbers[0]
+        size, *ends = numbers
         keep = np.flatnonzero(sizes == size)
         slots = list(range(size))
         if choice == "unordered":
-            slots = [numbers[0], *(i for i in slots if i not in numbers), numbers[1]]
-        layout = _taken(layout, keep)
+            slots = [ends[0], *(i for i in slots if i not in ends), ends[1]]
+        layout = layout.taken(keep)
         event = np.stack([group.members[begin[keep] + slot] for slot in slots], axis=1)
         block = BlockLayout(
             choice, tuple(range(width, width + size)), width, width + size - 1,
@@ -129,7 +142,7 @@ def _with_block(layout: Layout, group: Group, option: _Option) -> Layout:
         )  # fmt: skip
         return Layout(layout.row, np.concatenate([layout.event, event], axis=1), (*layout.blocks, block))
     index, first_slot, last_slot = _choices(choice, sizes)
-    layout, begin = _taken(layout, index), begin[index]
+    layout, begin = layout.taken(index), begin[index]
     first_event, last_event = group.members[begin + first_slot], group.members[begin + last_slot]
     if choice == "pair":
         event = np.stack([first_event, last_event], axis=1)
@@ -159,11 +172,3 @@ def _choices(choice: Choice, sizes: Indexes) -> tuple[Indexes, Indexes, Indexes]
     first = number // np.maximum(others, 1)
     last = number % np.maximum(others, 1)
     return index, first, last + (last >= first)
-
-
-def _taken(layout: Layout, index: Indexes) -> Layout:
-    blocks = tuple(
-        replace(block, first_slot=block.first_slot[index], last_slot=block.last_slot[index])
-        for block in layout.blocks
-    )
-    return Layout(layout.row[index], layout.event[index], blocks)

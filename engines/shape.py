@@ -4,7 +4,7 @@
     single       one event                                      its tick
     set          an AND group or a Kleene set                   first and last of its members
     sequence     a Kleene group read by a predicate over order  first and last of its members
-    unordered    an AND group whose members timing names        every member's tick
+    unordered    a set whose members a timing names one by one  every member's tick
 
 Rules of absence put semantics' words into regions between such ticks: negation, the rivals of
 skip_till_next_match, the strangers of contiguity.
@@ -14,16 +14,15 @@ Runs inside Spark workers: imports no array library.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, TypeAlias
 
-from cepctl.errors import UnsupportedQueryError
 from cepctl.language.ast import Strategy
-from cepctl.plan.plan import Alternative, Plan, Timing
-from cepctl.plan.support import tied_groups
+from cepctl.plan.plan import Alternative, Component, Plan, Timing
 
-Role: TypeAlias = Literal["first", "last", "only"]
+Role: TypeAlias = Literal["first", "last", "only", "each"]
 
 
 class BlockKind(Enum):
@@ -45,7 +44,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Point:
-    """A tick that a match fixes: of the first or last member of a block, or of one component."""
+    """A tick that a match fixes: of the first, the last or each member of a block, or of one component."""
 
     block: int
     role: Role
@@ -68,12 +67,14 @@ Region: TypeAlias = tuple[RegionEnd, ...]
 class AbsenceRule:
     """No other event that fits `component` (None: no other event at all) lies in these regions.
 
-    `members_too` says that members of the group before are others as well.
+    `members_too` says that members of the group before are others as well.  `spared` are ticks, a point
+    plus a constant, at which an event of the component does not count.
     """
 
     component: int | None
     regions: tuple[Region, ...]
     members_too: bool = False
+    spared: tuple[tuple[Point, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,23 +105,22 @@ class Shape:
         """Points that some rule of absence or timing constraint refers to."""
         used = {end.point for rule in self.rules for region in rule.regions for end in region if end.point}
         for timing in self.timings:
-            for component in (timing.left, timing.right):
-                if component is not None:
-                    used.add(point_of(self, component))
+            sides = [side for side in (timing.left, timing.right) if side is not None]
+            if len(sides) == 2 and all(self.alternative.components[side].kleene for side in sides):
+                # All members of one from all of the other: the latest and the earliest decide.
+                ends = (Point(self.block_of(sides[0]), "last"), Point(self.block_of(sides[1]), "first"))
+                used.update(() if timing.not_equal else ends)
+            else:
+                used.update(point_of(self, side) for side in sides)
         return used
 
 
 def shape_of(plan: Plan, alternative: Alternative) -> Shape:
-    """Work out the shape of an alternative.
-
-    Raises
-    ------
-    UnsupportedQueryError
-        If a timing constraint ties two Kleene groups, or says <> of one and of a negated component.
-    """
+    """Work out the shape of an alternative."""
     components = alternative.components
     timings = tuple(each for each in alternative.timings if not _negated_side(alternative, each))
     timed = {side for each in alternative.timings for side in (each.left, each.right) if side is not None}
+    named = groups_named_one_by_one(components, alternative.timings)
     blocks, gaps = list[Block](), list[list[int]]([[]])
     for block in alternative.blocks:
         if components[block[0]].negated:
@@ -129,20 +129,43 @@ def shape_of(plan: Plan, alternative: Alternative) -> Shape:
         if len(block) > 1:
             kind = BlockKind.UNORDERED if timed & set(block) else BlockKind.SET
         elif components[block[0]].kleene:
-            kind = BlockKind.SEQUENCE if components[block[0]].ordered else BlockKind.SET
+            kind = kind_of_group(components[block[0]].ordered, block[0] in named)
         else:
             kind = BlockKind.SINGLE
         blocks.append(Block(block, kind))
         gaps.append([])
     shape = Shape(alternative, plan.window, tuple(blocks), (), timings)
-    if lacking := tied_groups(alternative):
-        raise UnsupportedQueryError(f"the event engine does not run {', '.join(lacking)}")
     rules = [_negation(shape, n, gap) for gap, negated in enumerate(gaps) for n in negated]
     if plan.strategy is Strategy.SKIP_TILL_NEXT_MATCH:
         rules += _next_match(shape)
     elif plan.strategy in (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY):
         rules += _contiguity(shape)
     return Shape(alternative, plan.window, shape.blocks, tuple(rules), timings)
+
+
+def kind_of_group(ordered: bool, named_one_by_one: bool) -> BlockKind:
+    """The kind of block that a Kleene group is."""
+    if ordered:
+        return BlockKind.SEQUENCE
+    return BlockKind.UNORDERED if named_one_by_one else BlockKind.SET
+
+
+def groups_named_one_by_one(components: Sequence[Component], timings: Iterable[Timing]) -> set[int]:
+    """Kleene components whose members' ticks, each of them, a `<>` forbids to a negated event or a group.
+
+    Of two groups one is enough; where one is a sequence, whose ticks are all known, none is needed.
+    """
+    named: set[int] = set()
+    for timing in timings:
+        if timing.left is None or timing.right is None or not timing.not_equal:
+            continue
+        sides = sorted((timing.left, timing.right))
+        groups = [side for side in sides if components[side].kleene]
+        if any(components[side].negated for side in sides):
+            named.update(groups)
+        elif len(groups) == 2 and not any(components[side].ordered for side in groups):
+            named.add(groups[0])
+    return named
 
 
 def point_of(shape: Shape, component: int) -> Point:
@@ -182,26 +205,29 @@ def _negation(shape: Shape, negated: int, gap: int) -> AbsenceRule:
     elif shape.window is not None and gap > last:
         ends.append(_window_end(shape))
     regions: list[Region] = [tuple(ends)]
+    spared: list[tuple[Point, int]] = []
     for timing in shape.alternative.timings:
-        if timing.left == negated:
-            ends = _limits(shape, timing.right, timing.bound, timing.not_equal, is_lower=False)
-        elif timing.right == negated:
-            ends = _limits(shape, timing.left, -timing.bound, timing.not_equal, is_lower=True)
-        else:
+        if negated not in (timing.left, timing.right):
             continue
-        regions = [(*region, end) for region in regions for end in ends]
-    return AbsenceRule(negated, tuple(regions))
+        is_lower = timing.right == negated
+        other, constant = (timing.left, -timing.bound) if is_lower else (timing.right, timing.bound)
+        if timing.not_equal and other is not None and shape.alternative.components[other].kleene:
+            spared.append((Point(shape.block_of(other), "each"), constant))
+        else:
+            limits = _limits(shape, other, constant, timing.not_equal, is_lower=is_lower)
+            regions = [(*region, end) for region in regions for end in limits]
+    return AbsenceRule(negated, tuple(regions), spared=tuple(spared))
 
 
 def _limits(
     shape: Shape, other: int | None, constant: int, not_equal: bool, *, is_lower: bool
 ) -> list[RegionEnd]:
     point = None if other is None else point_of(shape, other)
+    if not_equal:
+        return [RegionEnd(point, constant - 1, False), RegionEnd(point, constant + 1, True)]
     if other is not None and shape.alternative.components[other].kleene:
         # Every member has to agree: the latest bounds from below, the earliest from above.
         point = Point(shape.block_of(other), "last" if is_lower else "first")
-    if not_equal:
-        return [RegionEnd(point, constant - 1, False), RegionEnd(point, constant + 1, True)]
     return [RegionEnd(point, constant, is_lower)]
 
 

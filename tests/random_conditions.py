@@ -99,11 +99,7 @@ def _timings(parts: list[Part]) -> list[str]:
         "{a}.time + 1 ticks = {b}.time",
     )
     return [template.format(a=part.t) for part in parts for template in alone] + [
-        template.format(a=a.t, b=b.t)
-        for a, b in _pairs(ANY, parts)
-        for template in linked
-        # The event engine refuses by name an inequality between an absent event and a group.
-        if not ("<>" in template and a.negated | b.negated and a.kleene | b.kleene)
+        template.format(a=a.t, b=b.t) for a, b in _pairs(ANY, parts) for template in linked
     ]
 
 

@@ -93,6 +93,13 @@ def timing_cases(*strategies: str) -> st.SearchStrategy[Case]:
     return cases(Level(strategies=strategies or (ANY,), timing=True))
 
 
+def group_timing_cases(*strategies: str) -> st.SearchStrategy[Case]:
+    """Timing between groups, and between groups and absent events: it speaks of each member."""
+    return cases(Level(strategies=strategies or (ANY,), timing=True, kleene=True, negation=True)) | cases(
+        Level(strategies=strategies or (ANY,), timing=True, kleene=True)
+    )
+
+
 def any_cases() -> st.SearchStrategy[Case]:
     """Everything at once, under every strategy."""
     every = Level(negation=True, kleene=True, choice=True, twin=True, timing=True)

@@ -79,23 +79,7 @@ def engine_refusals(plan: Plan, engine: Engine) -> tuple[str, ...]:
         for construct in constructs_of(plan)
         if plan.strategy not in runs.get(construct, frozenset())
     ]
-    if engine == "event":
-        for alternative in plan.alternatives:
-            lacking += tied_groups(alternative)
-    return tuple(dict.fromkeys(lacking))
-
-
-def tied_groups(alternative: Alternative) -> list[str]:
-    """Timing constraints of Kleene groups that the event engine does not run, in words."""
-    found = []
-    for timing in alternative.timings:
-        sides = [alternative.components[side] for side in (timing.left, timing.right) if side is not None]
-        names = " and ".join(side.variable for side in sides)
-        if sum(side.kleene for side in sides) == 2:
-            found.append(f"a timing constraint between the groups {names}")
-        elif timing.not_equal and any(s.kleene for s in sides) and any(s.negated for s in sides):
-            found.append(f"<> between the times of a negated component and of a group ({names})")
-    return found
+    return tuple(lacking)
 
 
 def require_engine(plan: Plan, engine: Engine) -> None:

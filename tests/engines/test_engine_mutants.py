@@ -47,7 +47,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cepctl.engines import coupling, rivals, shape, union
+from cepctl.engines import problem_regions, rivals, shape, union
 from cepctl.engines.alternative import MatchOptions
 from cepctl.engines.bindings import Bound, Group, MatchBatch
 from cepctl.engines.chain_confidence import chain_confidence
@@ -133,7 +133,7 @@ _before, _negation, _contiguity, _next_match = (
     shape._before, shape._negation, shape._contiguity, shape._next_match,
 )  # fmt: skip
 _window_end, _inside, _links_of_rivals, _union = (
-    shape._window_end, coupling._inside, rivals._links_hold, union._union,
+    shape._window_end, problem_regions._inside, rivals._links_hold, union._union,
 )  # fmt: skip
 _grown, _sequences = _Expansion._grown, _Expansion._sequences
 
@@ -279,7 +279,9 @@ MUTANTS = [
         ("contiguity", "Kleene under contiguity"),
     ),
     Mutant("ties of a set count twice", _inside, _ties_twice, ("AND", "Kleene sets")),
-    Mutant("the members of a set lie anywhere", coupling._members, _nothing, ("AND", "Kleene sets")),
+    Mutant(
+        "the members of a set lie anywhere", problem_regions.member_entries, _nothing, ("AND", "Kleene sets")
+    ),
     Mutant("a group has one member", _grown, _one_member, ("Kleene sets",)),
     Mutant("a sequence is in the order of the ids", _sequences, _in_order_of_ids, ("Kleene sequences",)),
     Mutant(

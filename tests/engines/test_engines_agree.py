@@ -5,7 +5,6 @@ Run with CEPCTL_EXAMPLES=500 for more cases than in everyday runs, or `-m slow` 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 import pytest
@@ -15,7 +14,6 @@ from cepctl.engines.alternative import MatchOptions
 from cepctl.engines.match import match_events
 from cepctl.engines.point import match_table as match_points
 from cepctl.engines.worlds import match_table
-from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 from cepctl.plan.support import engine_refusals
 from tests.engines.agreement import EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
@@ -27,6 +25,7 @@ from tests.strategies import (
     any_cases,
     chain_cases,
     contiguity_cases,
+    group_timing_cases,
     kleene_cases,
     negation_cases,
     next_match_cases,
@@ -53,6 +52,8 @@ LEVELS = {
     "OR of whole patterns under next match and contiguity": twin_cases(NEXT, STRICT, PARTITION),
     "timing": timing_cases(),
     "timing under next match and contiguity": timing_cases(NEXT, STRICT, PARTITION),
+    "timing of groups": group_timing_cases(),
+    "timing of groups under next match and contiguity": group_timing_cases(NEXT, STRICT, PARTITION),
     "everything": any_cases(),
 }
 
@@ -98,21 +99,9 @@ FOUND_BEFORE = {
 }
 
 
-# What the event engine refuses by name although the language defines it; the judge runs it.
-REFUSED = {
-    "PATTERN SEQ(A+ a[], B+ b[]) WHERE b[i].time - a[i].time <= 5 ticks": "between the groups b and a",
-    "PATTERN SEQ(A a, !N n, B+ b[]) WHERE n.time <> b[i].time": "<> between the times of a negated component",
-}
-
-
 def event_engine_agrees(case: Case) -> None:
     plan = plan_of(case.query)
-    try:
-        found = match_events(plan, case.table)
-    except UnsupportedQueryError as refusal:
-        assume(not any(reason in str(refusal) for reason in ("between the groups", "<> between")))
-        raise
-    assert_same_rows(match_table(plan, case.table), found)
+    assert_same_rows(match_table(plan, case.table), match_events(plan, case.table))
 
 
 def point_engine_agrees(case: Case) -> None:
@@ -123,13 +112,6 @@ def point_engine_agrees(case: Case) -> None:
 def point_engine_agrees_where_it_runs(case: Case) -> None:
     assume(not engine_refusals(plan_of(case.query), "point"))
     point_engine_agrees(case)
-
-
-@pytest.mark.parametrize("query", REFUSED)
-def test_the_event_engine_refuses_by_name_what_it_does_not_run(query: str) -> None:
-    events = Case(query, (Event("a", "A", 0, 1), Event("b", "B", 1, 4), Event("n", "N", 0, 3)))
-    with pytest.raises(UnsupportedQueryError, match=re.escape(REFUSED[query])):
-        match_events(plan_of(query), events.table)
 
 
 @pytest.mark.parametrize("level", LEVELS)
