@@ -33,9 +33,9 @@ _BEFORE: dict[str, Callable[[pl.Expr], pl.Expr]] = {
 
 
 def group_link_holds(
-    events: Events, alternative: Alternative, link: Link, bound: Mapping[int, Bound]
+    events: Events, alternative: Alternative, link: Link, bound: Mapping[int, Bound], *, unknown: bool = False
 ) -> Flags:
-    """Whether a predicate over a Kleene group holds, per match, shape (n,).
+    """Whether a predicate over a Kleene group holds, per match, shape (n,); null counts as `unknown`.
 
     Raises
     ------
@@ -46,9 +46,9 @@ def group_link_holds(
     condition = compile_expression(link.expression, walker.column)
     group, count = walker.group, walker.count
     if not walker.columns:
-        return np.full(count, bool(pl.select(condition.fill_null(False)).item()))
+        return np.full(count, bool(pl.select(condition.fill_null(unknown)).item()))
     frame = pl.DataFrame([series.alias(name) for name, series in walker.columns.items()])
-    held = frame.select(condition.fill_null(False)).to_series().to_numpy()
+    held = frame.select(condition.fill_null(unknown)).to_series().to_numpy()
     if group is None:
         return np.asarray(held)
     if walker.looks_back:

@@ -12,23 +12,24 @@ Runs inside Spark workers: imports NumPy and Polars only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from cepctl.engines.bindings import Bound, Group, take
 from cepctl.engines.constraints import UNBOUNDED
+from cepctl.engines.early_filters import EarlyFilter, widest_shares
 from cepctl.engines.enumeration import Search
 from cepctl.engines.events import Events
 from cepctl.engines.group_candidates import group_candidates
 from cepctl.engines.group_predicates import group_link_holds
 from cepctl.engines.join_keys import partition_codes
 from cepctl.engines.shape import Shape
-from cepctl.engines.types import Flags, Indexes, Ticks
+from cepctl.engines.types import Flags, Indexes, Reals, Ticks
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import Strategy
-from cepctl.plan.plan import Plan, Scope
+from cepctl.plan.plan import Component, Plan, Scope
 
 _STATES_AT_ONCE = 1 << 14
 
@@ -40,13 +41,17 @@ class _Budget:
     allowed: int
     made: int = 0
 
-    def spend(self, groups: int, most_candidates: int) -> None:
+    def spend(self, groups: int, most_candidates: int, component: Component) -> None:
+        """Account for groups that are about to be made; raises QueryTooLargeError beyond the cap."""
         self.made += groups
         if self.made > self.allowed:
+            # Sequences are listed even for a summary.
+            summary = "" if component.ordered else "ask for one row for all with --kleene summary, "
             raise QueryTooLargeError(
-                f"the Kleene groups of this query are too many to list: more than {self.allowed:,}, since up "
-                f"to {most_candidates:,} events can be in one group and each may be in it or not; narrow it "
-                "(WITHIN, [attr], predicates on the group's events), or raise the cap with --max-matches"
+                f"the Kleene groups {component.variable}[] of this query are too many to list: {self.made:,} "
+                f"would be tried by now, where {self.allowed:,} are allowed, since up to {most_candidates:,} events can be "
+                "in one group and each may be in it or not; narrow it (WITHIN, [attr], predicates on the "
+                f"group's events, CONFIDENCE), {summary}or raise the cap with --max-matches"
             )
 
 
@@ -54,12 +59,15 @@ class _Budget:
 class _Choices:
     """Per row the events a group is chosen from: optional ones in id order, and those it must hold.
 
-    Nested offsets: row i owns optional[offsets[i]:offsets[i + 1]], and so on.
+    Nested offsets: row i owns optional[offsets[i]:offsets[i + 1]], and so on.  `shares`, where a threshold
+    of confidence asks for it, bounds the probability that each optional event is in the group.
     """
 
     row: Indexes
     optional: Group
     certain: Group
+    component: Component
+    shares: Reals | None = None
 
 
 def with_groups(
@@ -93,6 +101,7 @@ class _Expansion:
     events: Events
     plan: Plan
     budget: _Budget
+    early: EarlyFilter | None = None
 
     def extend(self, rows: Indexes, bound: dict[int, Bound], left: list[int]) -> Iterator[dict[int, Bound]]:
         if not left:
@@ -128,21 +137,28 @@ class _Expansion:
     def _groups(
         self, rows: Indexes, bound: dict[int, Bound], component: int
     ) -> Iterator[tuple[Indexes, Group]]:
-        row, event = group_candidates(self.search, self.shape, self.events, rows, bound, component)
+        search, events = self.search, self.events
+        row, event = group_candidates(search, self.shape, events, rows, bound, component)
         optional = Group(np.searchsorted(row, np.arange(len(rows) + 1)), event)
-        if self.shape.alternative.components[component].ordered:
-            yield from self._sequences(optional)
-        elif self.plan.strategy is Strategy.SKIP_TILL_ANY_MATCH:
-            nothing = Group(np.zeros(len(rows) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))
-            yield from self._sets(_Choices(np.arange(len(rows)), optional, nothing))
-        else:
+        if self.plan.strategy is not Strategy.SKIP_TILL_ANY_MATCH:
             yield from self._whole_spans(optional, bound, component)
+            return
+        wanted = search.alternative.components[component]
+        early = EarlyFilter.of(events, search.alternative, component, bound, event)
+        shares = widest_shares(search, events, rows, bound, component, optional)
+        growing = replace(self, early=early)
+        nothing = Group(np.zeros(len(rows) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        choices = _Choices(np.arange(len(rows)), optional, nothing, wanted, shares)
+        if wanted.ordered:
+            yield from growing._sequences(choices)
+        else:
+            yield from growing._sets(choices)
 
     def _whole_spans(
         self, optional: Group, bound: dict[int, Bound], component: int
     ) -> Iterator[tuple[Indexes, Group]]:
         """Groups that hold every event between their ends (skip_till_next_match, contiguity)."""
-        masses = self.events.masses
+        masses, wanted = self.events.masses, self.search.alternative.components[component]
         after, until = self._certain_span(len(optional.sizes), bound, component)
         row, event = optional.owner, optional.members
         number = self.shape.block_of(component)
@@ -152,7 +168,7 @@ class _Expansion:
         trailing = number == len(self.shape.blocks) - 1 and not next_match
         if not leading and not trailing:
             certain = (lower > after[row]) & (upper < until[row])
-            yield from self._sets(_split(np.arange(len(optional.sizes)), row, event, certain))
+            yield from self._sets(_split(wanted, np.arange(len(optional.sizes)), row, event, certain))
             return
         # One member is the first (last) one: what certainly lies between it and the other end is in.
         anchor = np.repeat(np.arange(len(event)), optional.sizes[row])
@@ -170,7 +186,9 @@ class _Expansion:
             certain |= (lower[other] > since) & (upper[other] < lower[anchor])
             outside |= lower[other] > upper[anchor]
         inside = ~outside
-        choices = _split(row, anchor[inside], event[other[inside]], certain[inside], anchors=len(event))
+        choices = _split(
+            wanted, row, anchor[inside], event[other[inside]], certain[inside], anchors=len(event)
+        )
         found = list(self._sets(choices))
         if found:
             yield _distinct(found)
@@ -199,17 +217,20 @@ class _Expansion:
         started = np.flatnonzero(choices.certain.sizes > 0)
         if len(started):
             yield self._finished(choices, states[started], np.zeros((len(started), 0), dtype=np.int64))
-        yield from self._grown(choices, states, begin, np.zeros((len(states), 0), dtype=np.int64))
+        members = np.zeros((len(states), 0), dtype=np.int64)
+        yield from self._grown(choices, states, begin, members, np.ones(len(states)))
 
     def _grown(
-        self, choices: _Choices, owner: Indexes, following: Indexes, members: Indexes
+        self, choices: _Choices, owner: Indexes, following: Indexes, members: Indexes, share: Reals
     ) -> Iterator[tuple[Indexes, Group]]:
         """Sets with one more optional event, from position `following` on, and all that grow from them."""
         end = choices.optional.offsets[1:]
         for start in range(0, len(owner), _STATES_AT_ONCE):
             part = slice(start, start + _STATES_AT_ONCE)
             counts = end[owner[part]] - following[part]
-            self.budget.spend(int(counts.sum()), int(choices.optional.sizes.max(initial=0)))
+            self.budget.spend(
+                int(counts.sum()), int(choices.optional.sizes.max(initial=0)), choices.component
+            )
             if not counts.sum():
                 continue
             state = np.repeat(np.arange(len(counts)), counts)
@@ -219,11 +240,25 @@ class _Expansion:
             event = choices.optional.members[position]
             longer = np.concatenate([members[part][state], event[:, None]], axis=1)
             own = owner[part][state]
-            keep = self._can_be_together(longer)
-            own, position, longer = own[keep], position[keep], longer[keep]
+            bound = self._share(choices, position, share[part][state])
+            keep = self._can_be_together(longer) & self._reaching(bound)
+            own, position, longer, bound = own[keep], position[keep], longer[keep], bound[keep]
+            keep = self._may_be_finished(choices.row[own], longer)
+            own, position, longer, bound = own[keep], position[keep], longer[keep], bound[keep]
             if len(own):
                 yield self._finished(choices, own, longer)
-                yield from self._grown(choices, own, position + 1, longer)
+                yield from self._grown(choices, own, position + 1, longer, bound)
+
+    def _share(self, choices: _Choices, position: Indexes, share: Reals) -> Reals:
+        return share if choices.shares is None else share * choices.shares[position]
+
+    def _reaching(self, share: Reals) -> Flags:
+        """Whether groups that are so probable at most can be in a match that reaches the threshold."""
+        push_down = self.search.push_down
+        return np.ones(len(share), dtype=bool) if push_down is None else push_down.reaching(share)
+
+    def _may_be_finished(self, rows: Indexes, members: Indexes) -> Flags:
+        return np.ones(len(rows), dtype=bool) if self.early is None else self.early.hold(rows, members)
 
     def _can_be_together(self, members: Indexes) -> Flags:
         """Whether the members share a window, and the key where nothing else ties them to it."""
@@ -247,43 +282,52 @@ class _Expansion:
         offsets = np.concatenate([[0], np.cumsum(certain.sizes + size)]).astype(np.int64)
         return choices.row[owner], Group(offsets, event[order])
 
-    def _sequences(self, optional: Group) -> Iterator[tuple[Indexes, Group]]:
+    def _sequences(self, choices: _Choices) -> Iterator[tuple[Indexes, Group]]:
         """Every sequence of the events with room for strictly increasing ticks."""
-        owner = np.arange(len(optional.sizes))
+        owner = np.arange(len(choices.row))
         members = np.zeros((len(owner), 0), dtype=np.int64)
         earliest = np.full(len(owner), -UNBOUNDED)
-        yield from self._lengthened(optional, owner, members, earliest)
+        yield from self._lengthened(choices, owner, members, earliest, np.ones(len(owner)))
 
     def _lengthened(
-        self, optional: Group, owner: Indexes, members: Indexes, earliest: Ticks
+        self, choices: _Choices, owner: Indexes, members: Indexes, earliest: Ticks, share: Reals
     ) -> Iterator[tuple[Indexes, Group]]:
-        masses = self.events.masses
+        masses, optional = self.events.masses, choices.optional
         for start in range(0, len(owner), _STATES_AT_ONCE):
             part = slice(start, start + _STATES_AT_ONCE)
-            room = optional.take(owner[part])
-            self.budget.spend(len(room.members), int(optional.sizes.max(initial=0)))
-            state, event = room.owner, room.members
+            room = Group(optional.offsets, np.arange(len(optional.members))).take(owner[part])
+            self.budget.spend(len(room.members), int(optional.sizes.max(initial=0)), choices.component)
+            state, position = room.owner, room.members
+            event = optional.members[position]
             tick = np.maximum(masses.lower[event], earliest[part][state] + 1)
+            bound = self._share(choices, position, share[part][state])
             keep = (tick <= masses.upper[event]) & (members[part][state] != event[:, None]).all(axis=1)
-            state, event, tick = state[keep], event[keep], tick[keep]
+            keep &= self._reaching(bound)
+            state, event, tick, bound = state[keep], event[keep], tick[keep], bound[keep]
             longer = np.concatenate([members[part][state], event[:, None]], axis=1)
-            keep = self._can_be_together(longer)
-            longer, tick, own = longer[keep], tick[keep], owner[part][state[keep]]
+            own = owner[part][state]
+            keep = self._can_be_together(longer) & self._may_be_finished(own, longer)
+            longer, tick, own, bound = longer[keep], tick[keep], own[keep], bound[keep]
             if len(own):
                 offsets = np.arange(0, longer.size + 1, longer.shape[1], dtype=np.int64)
                 yield own, Group(offsets, longer.reshape(-1))
-                yield from self._lengthened(optional, own, longer, tick)
+                yield from self._lengthened(choices, own, longer, tick, bound)
 
 
 def _split(
-    row: Indexes, owner: Indexes, event: Indexes, certain: Flags, anchors: int | None = None
+    component: Component,
+    row: Indexes,
+    owner: Indexes,
+    event: Indexes,
+    certain: Flags,
+    anchors: int | None = None,
 ) -> _Choices:
     """Optional and certain events per owner; `row` gives the row of every owner."""
     count = len(row) if anchors is None else anchors
     parts = []
     for wanted in (~certain, certain):
         parts.append(Group(np.searchsorted(owner[wanted], np.arange(count + 1)), event[wanted]))
-    return _Choices(row, parts[0], parts[1])
+    return _Choices(row, parts[0], parts[1], component)
 
 
 def _distinct(found: list[tuple[Indexes, Group]]) -> tuple[Indexes, Group]:

@@ -93,9 +93,12 @@ class PushDown:
         chain = chain_columns(alternative, singles, columns)
         if len(chain) < 2:
             return rows
-        bound = upper_bounds(self.masses, rows[:, chain], system[np.ix_(chain, chain)])
-        reaching = bound * (1.0 + _RELATIVE_ERROR) >= self.threshold.least
+        reaching = self.reaching(upper_bounds(self.masses, rows[:, chain], system[np.ix_(chain, chain)]))
         return rows if reaching.all() else rows[reaching]
+
+    def reaching(self, bounds: Reals) -> Flags:
+        """Which upper bounds leave room for a match that reaches the threshold."""
+        return np.asarray(bounds * (1.0 + _RELATIVE_ERROR) >= self.threshold.least)
 
 
 def chain_columns(alternative: Alternative, singles: Sequence[int], columns: Sequence[int]) -> list[int]:
