@@ -49,9 +49,10 @@ class _Budget:
             summary = "" if component.ordered else "ask for one row for all with --kleene summary, "
             raise QueryTooLargeError(
                 f"the Kleene groups {component.variable}[] of this query are too many to list: {self.made:,} "
-                f"would be tried by now, where {self.allowed:,} are allowed, since up to {most_candidates:,} events can be "
-                "in one group and each may be in it or not; narrow it (WITHIN, [attr], predicates on the "
-                f"group's events, CONFIDENCE), {summary}or raise the cap with --max-matches"
+                f"would be tried by now, where {self.allowed:,} are allowed, since up to "
+                f"{most_candidates:,} events can be in one group and each may be in it or not; narrow it "
+                "(WITHIN, [attr], predicates on the group's events, CONFIDENCE), "
+                f"{summary}or raise the cap with --max-matches"
             )
 
 

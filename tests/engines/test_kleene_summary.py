@@ -6,13 +6,14 @@ import math
 import re
 from dataclasses import replace
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
 from cepctl.engines.alternative import MatchOptions
-from cepctl.engines.match import CONFIDENCE_SLACK, match_events
+from cepctl.engines.match import CONFIDENCE_SLACK, match_batches, match_events
 from cepctl.engines.results import ordered
 from cepctl.engines.worlds_summary import exact_summaries
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
@@ -123,6 +124,21 @@ def test_both_ways_to_sum_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sum of positive terms, which only improbable members take, judged on all."""
     monkeypatch.setattr("cepctl.engines.kleene_summary._SAFE_SHARE", 2.0)
     check(CASES["histograms"], agrees_with_the_judge, EXAMPLES // 2)
+
+
+@pytest.mark.parametrize("pattern", ["SEQ(A+ a[], B b)", "SEQ(B b, A+ a[])", "SEQ(A+ a[], B b, C c)"])
+def test_slices_of_time_share_the_rows_out_by_the_first_neighbour(pattern: str) -> None:
+    """Also where the group comes first, whose members may begin in an earlier slice."""
+    plan = plan_of(f"PATTERN {pattern} WITHIN 6 ticks")
+    events = [Event(f"e{i}", "ABAC"[i % 4], i, i + i % 3) for i in range(16)]
+    whole = match_events(plan, event_table(events), SUMMARY)
+    slices = [
+        pa.Table.from_batches(batches, whole.schema)
+        for owned in ((-9, 4), (5, 7), (8, 99))
+        if (batches := list(match_batches(plan, event_table(events), SUMMARY, owned)))
+    ]
+    assert len(slices) > 1
+    assert ordered(pa.concat_tables(slices)).equals(ordered(whole))
 
 
 # --- by hand -------------------------------------------------------------------------------
