@@ -26,6 +26,9 @@ from cepctl.schema import ATTRIBUTE_PREFIX, FIXED_COLUMNS, TICK_MAX, TICK_MIN
 
 Value = bool | int | float | str | None
 
+KINDS = b"cepctl.kinds"
+_KINDS = {bool: "bool", int: "int", float: "float", str: "string", type(None): ""}
+
 BATCH_EVENTS = 50_000
 BATCH_CELLS = 5_000_000
 _TAKEN = RAW_COLUMNS.keys() | END_COLUMNS.keys() | FIXED_COLUMNS.keys()
@@ -103,15 +106,18 @@ class EventBatches:
         }
         if any(self._ends):
             columns |= _end_columns(self._ends)
+        mixed: dict[str, str | None] = {}
         for name in self._names.among(dict.fromkeys(name for row in self._attributes for name in row)):
             values = [row.get(name) for row in self._attributes]
-            columns[column_name(name)] = (
+            column = column_name(name)
+            columns[column] = (
                 pa.array(values, self.types[name]) if name in self.types else natural_array(values)
             )
+            mixed[column] = mixture(values, columns[column])
         if self._crowded:
             columns[REST] = natural_array(list(map(self._names.rest, self._attributes)))
         self._fixed, self._ends, self._attributes, self._crowded = [], [], [], False
-        return pa.RecordBatch.from_pydict(columns)
+        return with_mixtures(pa.RecordBatch.from_pydict(columns), mixed)
 
 
 def _end_columns(ends: Sequence[End | None]) -> dict[str, pa.Array]:
@@ -158,6 +164,33 @@ def natural_array(values: Sequence[Value]) -> pa.Array:
         if float in kinds and None not in {n for n, v in zip(numbers, values, strict=True) if v is not None}:
             return pa.array(numbers, pa.float64())
     return _text_array([None if value is None else as_text(value) for value in values])
+
+
+def mixture(values: Sequence[Value], array: pa.Array) -> str | None:
+    """The kinds of values that a text column holds, joined by commas; None where that is text alone.
+
+    Examples
+    --------
+    >>> [mixture(v, natural_array(v)) for v in ([1, "x", None], ["x"], [1, 2.5], [2**63])]
+    ['int,string', None, None, 'int,integers beyond 64 bits']
+    """
+    kinds = {_KINDS[type(value)] for value in values} - {""} if pa.types.is_string(array.type) else set()
+    if kinds <= {"string"}:
+        return None
+    if any(type(value) is int and not TICK_MIN <= value <= TICK_MAX for value in values):
+        kinds.add("integers beyond 64 bits")
+    return ",".join(sorted(kinds))
+
+
+def with_mixtures(batch: pa.RecordBatch, mixed: Mapping[str, str | None]) -> pa.RecordBatch:
+    """The batch with the kinds of values of mixed columns in their metadata, under KINDS."""
+    if not any(mixed.values()):
+        return batch
+    fields = [
+        field.with_metadata({KINDS: kinds.encode()}) if (kinds := mixed.get(field.name)) else field
+        for field in batch.schema
+    ]
+    return pa.RecordBatch.from_arrays(batch.columns, schema=pa.schema(fields))
 
 
 def _text_array(texts: Sequence[Value]) -> pa.Array:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.io.batches import with_mixtures
 from cepctl.io.plain_histograms import Flags, Numbers, histograms, spanned_by
 from cepctl.io.plain_mapping import RESERVED
 from cepctl.io.plain_times import localised, parse_times
@@ -31,13 +32,15 @@ class Rows:
     """Columns of one block of a plain file, with the number and line of every row.
 
     `numbers` counts the records of the file from 1; `lines` is None where rows have no lines.  `raw`
-    gives the text of a row, by its place in the block, where the file is text.
+    gives the text of a row, by its place in the block, where the file is text; `mixed` names the kinds
+    of values that were made text.
     """
 
     columns: dict[str, pa.Array]
     numbers: Numbers
     lines: Numbers | None
     raw: Callable[[int], bytes] | None = None
+    mixed: Mapping[str, str | None] = field(default_factory=dict)
 
     def text(self, place: int) -> str | bytes:
         """A row as the file has it; as JSON where it is no text, or the text is no longer known."""
@@ -126,7 +129,8 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
     for name, column in rows.columns.items():
         if name not in RESERVED and name != "zone_seconds":
             columns[name] = column
-    batch = pa.RecordBatch.from_pydict(columns)
+    mixed = {name: kinds for name, kinds in rows.mixed.items() if name not in RESERVED}
+    batch = with_mixtures(pa.RecordBatch.from_pydict(columns), mixed)
     return _without_rejects(batch, causes, rows, source, report)
 
 

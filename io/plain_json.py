@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepctl.io.attribute_limit import REST, AttributeNames
-from cepctl.io.batches import BATCH_CELLS, natural_array
+from cepctl.io.batches import BATCH_CELLS, mixture, natural_array
 from cepctl.io.plain_columns import Rows, raw_batch
 from cepctl.io.plain_mapping import RESERVED, ColumnMap, raw_name, require_mapped
 from cepctl.io.plain_text import decoded, utf8_stream
@@ -120,25 +120,26 @@ class _Table:
             require_mapped(keys, self.mapping, self.source)
             self.checked = True
         columns: dict[str, pa.Array] = {}
+        mixed: dict[str, str | None] = {}
         for key in self.names.among(keys):
             column = raw_name(key, self.mapping)
             while column in columns:
                 column = ATTRIBUTE_PREFIX + column
             values = [line.record.get(key) for line in lines]
-            columns[column] = _histogram_texts(values) if column == "pmf" else _json_column(values)
+            if column == "pmf":
+                columns[column] = _histogram_texts(values)
+                continue
+            simple = [json.dumps(v) if isinstance(v, dict | list) else v for v in values]
+            columns[column] = natural_array(simple)
+            mixed[column] = mixture(simple, columns[column])
         if not self.names.admit(keys):
             columns[REST] = natural_array([self.names.rest(line.record) for line in lines])
         columns.setdefault("event_type", pa.nulls(len(lines), pa.string()))
         numbers = np.array([line.number for line in lines], dtype=np.int64)
-        return Rows(columns, numbers, numbers, lambda place: lines[place].text)
+        return Rows(columns, numbers, numbers, lambda place: lines[place].text, mixed)
 
 
 def _histogram_texts(values: list[Any]) -> pa.Array:
     return pa.array(
         [value if value is None or isinstance(value, str) else "?" for value in values], pa.string()
     )
-
-
-def _json_column(values: list[Any]) -> pa.Array:
-    """Values of one key in their natural type; nested ones as JSON text."""
-    return natural_array([json.dumps(v) if isinstance(v, dict | list) else v for v in values])

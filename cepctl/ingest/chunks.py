@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.ingest.kinds import ARROW_TYPES, Kind, kinds_of, simple, unified
+from cepctl.ingest.kinds import ARROW_TYPES, Kind, kinds_of, simple, unified, with_kinds
 from cepctl.io.reading import END_COLUMNS, RAW_COLUMNS
 from cepctl.schema import ATTRIBUTE_PREFIX, END_TIME, FIXED_COLUMNS, TIME_TYPE
 
@@ -121,7 +121,9 @@ def joined(tables: Sequence[pa.Table]) -> tuple[pa.Table, dict[str, AttributeFac
             kinds = frozenset[Kind]().union(
                 *(kinds_of(t.schema.field(name), t.column(name)) for t in present)
             )
-            field = _common_field(name, [table.schema.field(name) for table in present], kinds)
+            field = with_kinds(
+                _common_field(name, [table.schema.field(name) for table in present], kinds), kinds
+            )
             valid = sum(len(table) - table.column(name).null_count for table in present)
             facts[name] = AttributeFacts(kinds, valid)
         fields.append(field)

@@ -18,6 +18,7 @@ from enum import Enum
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.io.batches import KINDS
 from cepctl.io.plain_delimited import INFERRED
 
 _INTEGER = r"^-?(0|[1-9][0-9]*)$"
@@ -75,7 +76,17 @@ def kinds_of(field: pa.Field, column: pa.ChunkedArray) -> frozenset[Kind]:
         return frozenset({Kind.INT})
     if pa.types.is_floating(field.type):
         return frozenset({Kind.FLOAT})
-    return frozenset({_kind_of_text(column)}) if is_inferred(field) else frozenset({Kind.STRING})
+    if is_inferred(field):
+        return frozenset({_kind_of_text(column)})
+    mixed = (field.metadata or {}).get(KINDS)
+    return frozenset(map(Kind, mixed.decode().split(","))) if mixed else frozenset({Kind.STRING})
+
+
+def with_kinds(field: pa.Field, kinds: frozenset[Kind]) -> pa.Field:
+    """The field of a text column, with the kinds of its values where they are mixed."""
+    if is_inferred(field) or len(kinds) < 2 or not pa.types.is_string(field.type):
+        return field
+    return field.with_metadata({KINDS: ",".join(sorted(kind.value for kind in kinds)).encode()})
 
 
 def _kind_of_text(column: pa.ChunkedArray) -> Kind:

@@ -166,6 +166,18 @@ def test_too_many_attributes_leave_the_rarest_to_a_json_column(
     assert "3 attributes: the 1 with the fewest values are in the column 'other'" in summary.notices[0]
 
 
+@pytest.mark.parametrize("chunk_events", [1, 100])
+def test_a_mixture_within_one_file_is_said_however_the_file_is_cut(
+    chunk_events: int, logs: Path, output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "CHUNK_EVENTS", chunk_events)
+    monkeypatch.setattr("cepctl.io.plain_json._BLOCK_BYTES", 30)
+    lines = [{"event_type": "A", "time": number, "x": x} for number, x in enumerate([1, "one", None])]
+    write(logs, a__jsonl="".join(json.dumps(line) + "\n" for line in lines))
+    assert run(logs, output).notices == ("attribute 'x' holds int and string; its column is text",)
+    assert [row["x"] for row in rows(output)] == ["1", "one", None]
+
+
 def test_attributes_named_like_columns_of_the_reader_keep_their_names(logs: Path, output: Path) -> None:
     write(logs, a__csv="event_type,time,number,before,source,end\nA,1,17,x,here,z\n")
     run(logs, output)
