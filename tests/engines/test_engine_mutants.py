@@ -23,7 +23,7 @@ steps of the engine, wherever these are imported.
     members of the group before are no rivals      Kleene under next match
     a signature is returned per alternative        OR, OR of whole patterns, OR under the other strategies
     the last alternative of OR speaks for all      OR of whole patterns under the other strategies
-    timings select no worlds                       timing, also under the other strategies
+    timings select no worlds                       timing, timing of groups, both under the other strategies
     joining backwards misses the last tick         orders of evaluation
     ticks saturate early                           shifting time
     a rival with a later id does not count         renaming
@@ -306,7 +306,12 @@ MUTANTS = [
         "timings select no worlds",
         shape_of,
         _without_timings,
-        ("timing", "timing under next match and contiguity"),
+        (
+            "timing",
+            "timing under next match and contiguity",
+            "timing of groups",
+            "timing of groups under next match and contiguity",
+        ),
     ),
     Mutant("joining backwards misses the last tick", reach, _short_backwards, (ORDERS,)),
     Mutant("ticks saturate early", shifted, _early_end_of_time, ("shifting_time_shifts_ranges",)),
