@@ -15,8 +15,7 @@ the cube (longer ones repeat the middle for each last tick).
     table          of the other gaps: [t, s], mass of s times Q(s, t)
     reach          last tick t with Q(s, t) > 0: the bound that ZDI10 calls NELT
 
-Every term is positive, nothing cancels.  What is possible is decided apart, by `reach` alone, so that no
-rounding can make a match appear or vanish.  Intervals have at most MOST_TICKS ticks.
+Every term is positive, nothing cancels.  Intervals have at most MOST_TICKS ticks.
 
 Runs inside Spark workers: imports NumPy and Numba only.
 """
@@ -28,7 +27,7 @@ from numba import njit
 
 from cepctl.engines.gap_chains import GapChains
 from cepctl.engines.masses import Masses
-from cepctl.engines.types import Reals, Ticks
+from cepctl.engines.types import Reals
 
 _NEVER = np.iinfo(np.int64).max
 _TABLE_BYTES = 1 << 25
@@ -37,13 +36,12 @@ _INDEX = np.uintp
 """Loops over unsigned indexes need no look at negative ones, so that they are vectorised."""
 
 
-def gap_confidence(masses: Masses, chains: GapChains, window: int | None) -> tuple[Reals, Ticks, Ticks]:
-    """Confidence, first and last tick of every chain, each of shape (n,); first after last if impossible."""
+def gap_confidence(masses: Masses, chains: GapChains, window: int | None) -> Reals:
+    """Confidence of every chain, shape (n,)."""
     count, length = chains.event.shape
     confidence = np.zeros(count)
-    start, end = np.ones(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
     if not count:
-        return confidence, start, end
+        return confidence
     ticks = int((masses.upper[chains.event] - masses.lower[chains.event]).max()) + 1
     slots = int(np.clip(_TABLE_BYTES // (8 * ticks * ticks * (length - 1)), 1, _MOST_SLOTS))
     most_rivals = int(np.diff(chains.rival_offsets).max(initial=0))
@@ -56,24 +54,23 @@ def gap_confidence(masses: Masses, chains: GapChains, window: int | None) -> tup
         np.int64(0 if window is None else window),
         np.full((length - 1, slots), -1, dtype=np.int64),
         np.empty((length - 1, slots, ticks, ticks)),
-        np.empty((length - 1, slots, ticks), dtype=np.int64),
+        np.empty(ticks, dtype=np.int64),
         np.empty((2, max(most_rivals, 1), ticks)),
-        confidence, start, end,
+        confidence,
     )  # fmt: skip
-    return confidence, start, end
+    return confidence
 
 
 @njit(nogil=True, cache=True)
 def _solve(  # type: ignore[no-untyped-def]
     order, event, valid_lower, valid_upper, gap, left, right, rival_offsets, rivals,
     lower, upper, starts, lo, hi, density, window,
-    held, tables, reaches, cumulated, confidence, start, end,
+    held, tables, reach, cumulated, confidence,
 ):  # fmt: skip
     length, slots, ticks = event.shape[1], held.shape[1], tables.shape[2]
     mass = np.zeros((length, ticks))
     slot = np.zeros(length - 1, dtype=np.int64)
     carried = np.zeros((length, ticks))
-    found = np.zeros((2, ticks), dtype=np.int64)
     for row in order:
         own = event[row]
         for g in range(length - 1):
@@ -84,14 +81,10 @@ def _solve(  # type: ignore[no-untyped-def]
                 others = rivals[rival_offsets[number] : rival_offsets[number + 1]]
                 _tabulate(
                     left[number], right[number], others, lower, upper, starts, lo, hi, density,
-                    cumulated, g == 0, tables[g, slot[g]], reaches[g, slot[g]],
+                    cumulated, g == 0, tables[g, slot[g]], reach,
                 )  # fmt: skip
         for j in range(length):
             _masses(own[j], lower, upper, starts, lo, hi, density, mass[j])
-        first, last = _range(own, lower, upper, mass, reaches, slot, window, found)
-        if first > last:
-            continue
-        start[row], end[row] = first, last
         confidence[row] = _total(
             own, lower, valid_lower[row], valid_upper[row], mass, tables, slot, window, carried
         )
@@ -190,70 +183,6 @@ def _last_reached(tick, others, lower, upper):  # type: ignore[no-untyped-def]
         if lower[others[r]] > tick:
             reach = min(reach, upper[others[r]])
     return reach
-
-
-@njit(nogil=True, cache=True)
-def _range(own, lower, upper, mass, reaches, slot, window, found):  # type: ignore[no-untyped-def]
-    """Smallest first and largest last tick; (1, 0) if there is none.
-
-    Going back from the last event: the earliest last tick that is left of each tick.  It never falls
-    as the tick grows, so that only the next possible tick has to be looked at; likewise forwards.
-    """
-    length = len(own)
-    here, there = found[0], found[1]
-    for u in range(upper[own[-1]] - lower[own[-1]] + 1):
-        there[u] = lower[own[-1]] + u if mass[length - 1, u] > 0.0 else _NEVER
-    for g in range(length - 2, -1, -1):
-        _earliest(own[g], own[g + 1], lower, upper, mass[g], reaches[g, slot[g]], there, here)
-        here, there = there, here
-    first = _NEVER
-    for x in range(upper[own[0]] - lower[own[0]] + 1):
-        if there[x] != _NEVER and (window == 0 or there[x] - (lower[own[0]] + x) < window):
-            first = lower[own[0]] + x
-            break
-    if first == _NEVER:
-        return 1, 0
-    for x in range(upper[own[0]] - lower[own[0]] + 1):
-        there[x] = lower[own[0]] + x if mass[0, x] > 0.0 else _NEVER
-    for g in range(length - 1):
-        _latest(own[g], own[g + 1], lower, upper, mass[g + 1], reaches[g, slot[g]], there, here)
-        here, there = there, here
-    last = lower[own[-1]]
-    for u in range(upper[own[-1]] - lower[own[-1]], -1, -1):
-        if there[u] != _NEVER and (window == 0 or lower[own[-1]] + u - there[u] < window):
-            last = lower[own[-1]] + u
-            break
-    return first, last
-
-
-@njit(nogil=True, cache=True)
-def _earliest(left, right, lower, upper, mass, reach, there, here):  # type: ignore[no-untyped-def]
-    """Earliest last tick after each tick of `left`, given those after each tick of `right`."""
-    y = upper[right] - lower[right] + 1
-    following = -1
-    for x in range(upper[left] - lower[left], -1, -1):
-        tick = lower[left] + x
-        while y > 0 and lower[right] + y - 1 > tick:
-            y -= 1
-            if there[y] != _NEVER:
-                following = y
-        fits = mass[x] > 0.0 and following >= 0 and lower[right] + following <= reach[x]
-        here[x] = there[following] if fits else _NEVER
-
-
-@njit(nogil=True, cache=True)
-def _latest(left, right, lower, upper, mass, reach, there, here):  # type: ignore[no-untyped-def]
-    """Latest first tick before each tick of `right`, given those before each tick of `left`."""
-    x, preceding = -1, -1
-    width = upper[left] - lower[left] + 1
-    for y in range(upper[right] - lower[right] + 1):
-        tick = lower[right] + y
-        while x + 1 < width and lower[left] + x + 1 < tick:
-            x += 1
-            if there[x] != _NEVER:
-                preceding = x
-        fits = mass[y] > 0.0 and preceding >= 0 and reach[preceding] >= tick
-        here[y] = there[preceding] if fits else _NEVER
 
 
 @njit(nogil=True, cache=True)

@@ -21,6 +21,7 @@ from cepctl.engines.constraints import valid_bounds
 from cepctl.engines.coupling import Measured, block_group, coupled_matches, spans_of
 from cepctl.engines.gap_chains import gap_chains, has_gaps_only
 from cepctl.engines.gap_confidence import gap_confidence
+from cepctl.engines.gap_range import gap_range
 from cepctl.engines.masses import Masses
 from cepctl.engines.rivals import Rivals, certainly_broken
 from cepctl.engines.sampling import Sampling
@@ -90,7 +91,8 @@ class Measure:
         matrix = _matrix(bound, rows)
         reaching = [each.taken(rows) for each in rivals]
         usable, chains = gap_chains(self.masses, matrix, *self._valid(matrix), reaching)
-        confidence, start, end = gap_confidence(self.masses, chains, self.window)
+        start, end = gap_range(self.masses, chains, self.window)
+        confidence = gap_confidence(self.masses, chains, self.window)
         return rows[usable], Measured(confidence, np.zeros(len(start)), start, end)
 
     def _valid(self, matches: Indexes) -> tuple[Ticks, Ticks]:
