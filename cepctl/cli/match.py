@@ -139,6 +139,10 @@ def command(
     text, events = read_query(arguments, query_file)
     query = parse(text)
     form = row_form(output_format, output)
+    if approximate is not None and kleene == "summary":
+        raise UsageError(
+            "--approximate goes with --kleene groups alone: a summary sums what would be estimates"
+        )
     if not events:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
     options = ingest_options(

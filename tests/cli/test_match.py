@@ -78,6 +78,50 @@ def test_no_match_leaves_the_header(capsys: pytest.CaptureFixture[str]) -> None:
     assert told(capsys, "PATTERN SEQ(C c, B b, A a, A d)", "fig1.csv", "--quiet") == ""
 
 
+# --- estimates -----------------------------------------------------------------------------
+
+
+COUPLED = "PATTERN SEQ(A a, !B n, C c) WHERE c.time - a.time <= 3 ticks WITHIN 4 ticks"
+
+
+def test_estimates_carry_their_error_and_are_announced(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cepctl.engines.coupled_confidence.WORK_BOUND", 0)
+    assert main(["match", COUPLED, "fig1.csv", "--approximate", "0.05", "--time", "ticks"]) == 0
+    captured = capsys.readouterr()
+    header, first, _ = captured.out.splitlines()
+    assert header == "match,start,end,confidence,confidence_error"
+    assert first.startswith("a1 c2,1,5,0.")
+    assert first.endswith(",0.05")
+    assert captured.err.splitlines()[-1] == (
+        "note: 2 of 2 confidences are estimates from 2,902 sampled worlds each, off by more than 0.05 with a "
+        "probability of at most 1e-06"
+    )
+
+
+@pytest.mark.parametrize("engine", ["event", "point", "worlds"])
+def test_what_need_not_be_estimated_is_exact(engine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", QUERY, "fig1.csv", "--approximate", "0.05", "--engine", engine]) == 0
+    captured = capsys.readouterr()
+    assert [line.rpartition(",")[2] for line in captured.out.splitlines()] == [
+        "confidence_error",
+        "0.0",
+        "0.0",
+    ]
+    assert "note:" not in captured.err
+
+
+def test_what_is_too_costly_is_refused_unless_an_error_is_allowed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cepctl.engines.coupled_confidence.WORK_BOUND", 0)
+    assert "allow an error with --approximate" in refused(capsys, COUPLED, "fig1.csv")
+    assert "0.0001<=x<=0.5" in refused(capsys, COUPLED, "fig1.csv", "--approximate", "0")
+    summary = ("--approximate", "0.1", "--kleene", "summary")
+    assert "--kleene groups alone" in refused(capsys, COUPLED, "fig1.csv", *summary)
+
+
 # --- forms of the rows ---------------------------------------------------------------------
 
 
