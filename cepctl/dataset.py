@@ -71,11 +71,22 @@ class EventInputs:
         for name in names:
             if name not in self.schema.attributes:
                 raise EventSchemaError(_missing(name, self.schema))
-        tables = [_events(dataset, names, self.schema, event_types) for dataset in self.datasets]
+        wanted = None
+        if event_types is not None:
+            wanted = pc.field("event_type").isin(pa.array(sorted(event_types), pa.string()))
+        tables = [_events(dataset, names, self.schema, wanted) for dataset in self.datasets]
         table = pa.concat_tables(tables)
         if len(tables) == 1:
             return table.combine_chunks()
         _refuse_duplicates(table)
+        order = pc.sort_indices(table, sort_keys=[("lower", "ascending"), ("event_id", "ascending")])
+        return table.take(order).combine_chunks()
+
+    def read_ids(self, ids: pa.Array, attributes: Sequence[str]) -> pa.Table:
+        """The events with these ids (strings, each once) as a table like that of `read`."""
+        wanted = pc.field("event_id").isin(ids)
+        tables = [_events(dataset, attributes, self.schema, wanted) for dataset in self.datasets]
+        table = pa.concat_tables(tables)
         order = pc.sort_indices(table, sort_keys=[("lower", "ascending"), ("event_id", "ascending")])
         return table.take(order).combine_chunks()
 
@@ -108,7 +119,7 @@ def open_events(paths: Sequence[str], options: IngestOptions | None = None) -> I
     r"""Open datasets, plain event files and raw logs for one query.
 
     Raw input is ingested (by this process) into a temporary directory, which is gone when the
-    context ends.  `-` is standard input: CSV or JSONL.
+    context ends.  `-` is standard input.
 
     Raises
     ------
@@ -181,15 +192,12 @@ def _events(
     dataset: StoredDataset,
     names: Sequence[str],
     schema: EventSchema,
-    event_types: Collection[str] | None,
+    wanted: pc.Expression | None,
 ) -> pa.Table:
-    """The events of one dataset in the common time unit and types."""
+    """The wanted events of one dataset (None: all) in the common time unit and types."""
     filesystem, _ = dataset.location.resolve()
     present = [name for name in names if name in dataset.schema.names]
     columns = [*FIXED_COLUMNS, *present]
-    wanted = None
-    if event_types is not None:
-        wanted = pc.field("event_type").isin(pa.array(sorted(event_types), pa.string()))
     table = pa.concat_tables(
         pq.read_table(part, columns=columns, filesystem=filesystem, filters=wanted, partitioning=None)
         for part in dataset.parts

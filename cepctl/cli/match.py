@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from cepctl.cli.ingest import ingest_options, report_reading
+from cepctl.cli.match_options import matching_options
 from cepctl.cli.match_run import Execution, run_plan, sampling_note, starting_between
 from cepctl.cli.options import Conf, raw_input_options, runner_options, verbosity_options
 from cepctl.cli.query_text import query_argument, read_query
 from cepctl.cli.row_output import row_form, write_rows
 from cepctl.errors import UsageError
-from cepctl.plan.evaluation_order import ORDERS, OrderName
+from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
 from cepctl.plan.support import Engine
 
@@ -28,27 +29,7 @@ MATCHES_FOUND = 1
 
 @click.command("match")
 @query_argument("EVENTS...")
-@click.option(
-    "--engine",
-    type=click.Choice(["event", "point", "worlds"]),
-    default="event",
-    show_default=True,
-    help="point expands each interval into its ticks, worlds enumerates every possible world; both are "
-    "for small inputs and run in this process.",
-)
-@click.option(
-    "--order",
-    type=click.Choice(ORDERS),
-    default="auto",
-    show_default=True,
-    help="In which order components are bound; changes no row.",
-)
-@click.option(
-    "--min-confidence",
-    type=click.FloatRange(0.0, 1.0),
-    metavar="C",
-    help="Keep matches with at least this confidence; with CONFIDENCE in the query the larger holds.",
-)
+@matching_options
 @click.option(
     "--kleene",
     type=click.Choice(KLEENE_ROWS),
@@ -56,21 +37,6 @@ MATCHES_FOUND = 1
     show_default=True,
     help="groups: a row for each group of a Type+; summary: one row for all groups between the same "
     "events, with the probability that there is any.",
-)
-@click.option("--top-k", type=click.IntRange(min=1), metavar="K", help="Keep the K most probable matches.")
-@click.option(
-    "--max-matches",
-    type=click.IntRange(min=1),
-    default=10_000_000,
-    show_default=True,
-    metavar="N",
-    help="Stop when there are more matches than this.",
-)
-@click.option(
-    "--approximate",
-    type=click.FloatRange(1e-4, 0.5),
-    metavar="EPS",
-    help="Estimate confidences that are too costly to compute exactly, to within EPS (at least 0.0001).",
 )
 @click.option(
     "--format",
@@ -87,8 +53,6 @@ MATCHES_FOUND = 1
     show_default=True,
     help="How start and end are written.",
 )
-@click.option("--since", metavar="TIME", help="Keep matches that start at TIME (ISO 8601) or later.")
-@click.option("--until", metavar="TIME", help="Keep matches that start at TIME (ISO 8601) or earlier.")
 @click.option("--fail-on-match", is_flag=True, help="Exit with 1 when there are matches.")
 @raw_input_options("--input-format")
 @runner_options

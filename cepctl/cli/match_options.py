@@ -1,0 +1,66 @@
+"""Options of the commands that run a query: by which engine, and which of its matches are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from cepctl.plan.evaluation_order import ORDERS
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--engine",
+        type=click.Choice(["event", "point", "worlds"]),
+        default="event",
+        show_default=True,
+        help="point expands each interval into its ticks, worlds enumerates every possible world; both are "
+        "for small inputs and run in this process.",
+    ),
+    click.option(
+        "--order",
+        type=click.Choice(ORDERS),
+        default="auto",
+        show_default=True,
+        help="In which order components are bound; changes no row.",
+    ),
+    click.option(
+        "--min-confidence",
+        type=click.FloatRange(0.0, 1.0),
+        metavar="C",
+        help="Keep matches with at least this confidence; with CONFIDENCE in the query the larger holds.",
+    ),
+    click.option(
+        "--top-k", type=click.IntRange(min=1), metavar="K", help="Keep the K most probable matches."
+    ),
+    click.option(
+        "--max-matches",
+        type=click.IntRange(min=1),
+        default=10_000_000,
+        show_default=True,
+        metavar="N",
+        help="Stop when there are more matches than this.",
+    ),
+    click.option(
+        "--approximate",
+        type=click.FloatRange(1e-4, 0.5),
+        metavar="EPS",
+        help="Estimate confidences that are too costly to compute exactly, to within EPS (at least 0.0001).",
+    ),
+    click.option("--since", metavar="TIME", help="Keep matches that start at TIME (ISO 8601) or later."),
+    click.option("--until", metavar="TIME", help="Keep matches that start at TIME (ISO 8601) or earlier."),
+)
+
+
+def matching_options(command: Command) -> Command:
+    """How a query is run and which of its matches are kept.
+
+    Parameters engine, order, min_confidence (or None), top_k (or None), max_matches, approximate
+    (or None), since and until (texts or None).
+    """
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
