@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -375,6 +376,20 @@ def test_standard_input_is_a_file_called_stdin(output: Path, monkeypatch: pytest
     monkeypatch.setattr(sys, "stdin", Piped())
     ingest(["-"], str(output), IngestOptions())
     assert [row["event_id"] for row in rows(output)] == ["stdin#1"]
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_standard_input_may_be_of_any_format(
+    compress: Callable[[bytes], bytes], output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Piped:
+        buffer = io.BytesIO(compress(DAY_LOG.format("2020-05-01T01:00:00Z", "2020-05-02T02:00:00Z").encode()))
+
+    monkeypatch.setattr(sys, "stdin", Piped())
+    summary = ingest(["-"], str(output), IngestOptions())
+    assert [(account.file, account.format, account.events) for account in summary.accounts] == [
+        ("stdin", "xes", 2)
+    ]
 
 
 def test_an_unknown_zone_is_refused_before_anything_is_read(logs: Path, output: Path) -> None:
