@@ -117,11 +117,11 @@ def coupled_problems(
 ) -> Iterator[Problems]:
     """The problems of a batch of matches; those of one match exclude each other."""
     for layout in layouts(shape, groups):
-        for part, ties in _with_ties(shape, layout, rivals):
+        for part, ties in _with_ties(layout, rivals):
             yield from _problems(shape, masses, groups, rivals, part, ties)
 
 
-def _with_ties(shape: Shape, layout: Layout, rivals: list[Rivals]) -> Iterator[tuple[Layout, list[Edge]]]:
+def _with_ties(layout: Layout, rivals: list[Rivals]) -> Iterator[tuple[Layout, list[Edge]]]:
     """A layout split by which members must share the tick of the first one of their group.
 
     That is a member which fits the component after the group as well: any later it would have been
@@ -130,9 +130,10 @@ def _with_ties(shape: Shape, layout: Layout, rivals: list[Rivals]) -> Iterator[t
     tied = np.zeros(layout.event.shape, dtype=bool)
     first = np.zeros(layout.event.shape[1], dtype=np.int64)
     for each in rivals:
-        if not each.rule.members_too or each.rule.component is None:
+        group = each.rule.regions[0][0].point
+        if not each.rule.members_too or group is None:
             continue
-        block = layout.blocks[shape.block_of(each.rule.component) - 1]
+        block = layout.blocks[group.block]
         problem, event = rival_pairs(layout, each)
         for variable in block.variables if block.choice == "unordered" else ():
             first[variable] = block.first

@@ -67,7 +67,8 @@ Region: TypeAlias = tuple[RegionEnd, ...]
 class AbsenceRule:
     """No other event that fits `component` (None: no other event at all) lies in these regions.
 
-    `members_too` says that members of the group before are others as well.  `spared` are ticks, a point
+    `members_too` says that members of the group before, whose first one begins the region, are others as
+    well.  `spared` are ticks, a point
     plus a constant, at which an event of the component does not count.
     """
 

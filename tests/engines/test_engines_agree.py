@@ -92,6 +92,23 @@ FOUND_BEFORE = {
             Event("e4", "A", 3, 4),
         ),
     ),
+    "alternatives of an OR that count their components differently, under next match": Case(
+        "PATTERN OR(SEQ(!A c, A+ a[], A+ b[]), SEQ(!A n, !A c2, A+ a2[], A+ b2[])) "
+        "WHERE c.x >= 1 AND n.x >= 1 STRATEGY skip_till_next_match WITHIN 5 ticks",
+        (Event("e0", "A", 0, 1, x=1), Event("e1", "A", 0, 1, x=1), Event("e2", "A", 1, 2, x=1)),
+    ),
+    "members of a group, each forbidden a tick, fit what follows the group too": Case(
+        "PATTERN SEQ(A a, B+ b[], !N n, A|B c) WHERE n.time <> b[i].time + 2 ticks "
+        "STRATEGY skip_till_next_match WITHIN 8 ticks",
+        (
+            Event("a", "A", 0, 1),
+            Event("b1", "B", 1, 3),
+            Event("b2", "B", 1, 3),
+            Event("b3", "B", 2, 4),
+            Event("n", "N", 2, 6),
+            Event("c", "A", 5, 6),
+        ),
+    ),
     "a group under contiguity mixes keys": Case(
         "PATTERN SEQ(A+ a[]) WHERE [k] STRATEGY strict_contiguity",
         (Event("e0", "A", 0, 1, k="p"), Event("e1", "A", 0, 1, k="q")),
