@@ -33,6 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ingest": {"errors", "schema", "language", "plan", "io", "uncertainty", "session"},
     "dataset": {"errors", "schema", "language", "plan", "io", "uncertainty", "ingest"},
     "inspection": {"errors", "schema", "language", "dataset"},
+    "report": {"errors", "schema", "language", "plan", "engines", "io", "dataset"},
     "render": {"errors", "schema", "language", "plan", "io", "ingest", "inspection"},
 }
 TOP = {"cli", "__main__"}  # may import every part

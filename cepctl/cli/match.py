@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
 import click
 
 from cepctl.cli.ingest import ingest_options, report_reading
 from cepctl.cli.match_options import matching_options
-from cepctl.cli.match_run import Execution, run_plan, sampling_note, starting_between
+from cepctl.cli.match_run import Execution, analyzed, run_plan, sampling_note, starting_between
 from cepctl.cli.options import Conf, raw_input_options, runner_options, verbosity_options
 from cepctl.cli.query_text import query_argument, read_query
-from cepctl.cli.row_output import row_form, write_rows
+from cepctl.cli.row_output import row_form, write_pieces, write_rows
 from cepctl.errors import UsageError
 from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
 from cepctl.plan.support import Engine
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from cepctl.dataset import EventInputs
-    from cepctl.language.ast import Query
     from cepctl.plan.plan import Plan
 
 MATCHES_FOUND = 1
@@ -41,8 +42,9 @@ MATCHES_FOUND = 1
 @click.option(
     "--format",
     "output_format",
-    type=click.Choice(["table", "csv", "jsonl", "parquet"]),
-    help="Form of the rows.  [default: told by FILE's name; table on a terminal, else csv]",
+    type=click.Choice(["table", "csv", "jsonl", "parquet", "trace"]),
+    help="Form of the rows; trace draws them for Perfetto.  [default: told by FILE's name; table on a "
+    "terminal, else csv]",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write the rows to FILE, whole or not at all.")
 @click.option(
@@ -107,6 +109,8 @@ def command(
         raise UsageError(
             "--approximate goes with --kleene groups alone: a summary sums what would be estimates"
         )
+    if form == "trace" and kleene == "summary":
+        raise UsageError("--format trace goes with --kleene groups alone: a summary names no events to draw")
     if not events:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
     options = ingest_options(
@@ -125,37 +129,35 @@ def command(
     with open_events(events, options) as inputs:
         if inputs.summary is not None:
             report_reading(inputs.summary, quiet=quiet)
-        plan = _analyzed(query, inputs, min_confidence, quiet=quiet)
+        plan = analyzed(query, inputs, min_confidence, quiet=quiet)
         best = top_k if since is None and until is None else None
         counts = inputs.schema.type_counts
         wanted = MatchOptions(order, counts, max_matches, approximate=approximate, kleene=kleene, top=best)
         matches = run_plan(plan, inputs, wanted, how)
-    found = matches.num_rows
-    matches = starting_between(matches, plan, since, until).slice(0, top_k)
-    rows = presented(matches, plan.time_unit, cast(TimeFormat, times), typed=form == "parquet")
+        found = matches.num_rows
+        matches = starting_between(matches, plan, since, until).slice(0, top_k)
+        if form == "trace":
+            trace = _trace(plan, inputs, matches)
     if not quiet:
         total = sum((inputs.schema.type_counts or {}).values())
         seconds = time.monotonic() - began
         click.echo(_summary(found, matches.num_rows, total, seconds, best=best is not None), err=True)
         if note := sampling_note(matches):
             click.echo(f"note: {note}", err=True)
-    write_rows(rows, form, output, quiet=quiet)
+    if form == "trace":
+        write_pieces(trace, output)
+    else:
+        rows = presented(matches, plan.time_unit, cast(TimeFormat, times), typed=form == "parquet")
+        write_rows(rows, form, output, quiet=quiet)
     return MATCHES_FOUND if fail_on_match and matches.num_rows else 0
 
 
-def _analyzed(query: Query, inputs: EventInputs, min_confidence: float | None, *, quiet: bool) -> Plan:
-    """The plan of a query, after its warnings have been said."""
-    from cepctl.plan import analyze
+def _trace(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Iterator[bytes]:
+    """The matches as a trace; their events are read now, while the inputs are open."""
+    from cepctl.report.matched_events import matched_events
+    from cepctl.report.trace import trace_pieces
 
-    plan = analyze(query, inputs.schema)
-    if min_confidence is not None:
-        plan = replace(plan, minimum_confidence=max(min_confidence, plan.minimum_confidence or 0.0))
-    if not quiet:
-        for warning in plan.warnings:
-            click.echo(f"warning: {warning}", err=True)
-        if plan.never is not None:
-            click.echo(f"note: the query can never match: {plan.never}", err=True)
-    return plan
+    return trace_pieces(matched_events(plan, inputs, matches))
 
 
 def _summary(found: int, kept: int, events: int, seconds: float, *, best: bool) -> str:

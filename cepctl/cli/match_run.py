@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import click
 
 from cepctl.cli.options import Conf
 from cepctl.errors import UnsupportedQueryError, UsageError
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
     from cepctl.dataset import EventInputs
     from cepctl.engines.alternative import MatchOptions
+    from cepctl.language.ast import Query
     from cepctl.plan.plan import Plan
 
 
@@ -26,6 +29,21 @@ class Execution:
     master: str
     conf: Conf
     verbose: bool
+
+
+def analyzed(query: Query, inputs: EventInputs, min_confidence: float | None, *, quiet: bool) -> Plan:
+    """The plan of a query, after its warnings have been said."""
+    from cepctl.plan import analyze
+
+    plan = analyze(query, inputs.schema)
+    if min_confidence is not None:
+        plan = replace(plan, minimum_confidence=max(min_confidence, plan.minimum_confidence or 0.0))
+    if not quiet:
+        for warning in plan.warnings:
+            click.echo(f"warning: {warning}", err=True)
+        if plan.never is not None:
+            click.echo(f"note: the query can never match: {plan.never}", err=True)
+    return plan
 
 
 def run_plan(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution) -> pa.Table:

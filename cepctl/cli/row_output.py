@@ -42,6 +42,11 @@ def write_rows(rows: pa.Table, form: str, output: str | None, *, quiet: bool) ->
     else:
         header = not (quiet and rows.num_rows == 0)
         pieces = encoded_rows(rows, cast(RowFormat, form), header=header)
+    write_pieces(pieces, output)
+
+
+def write_pieces(pieces: Iterable[bytes], output: str | None) -> None:
+    """Write bytes to standard output, or to a file that appears whole."""
     if output is not None:
         write_whole(output, pieces)
         return

@@ -1,0 +1,76 @@
+"""Events and values in the plain types that JSON has, nothing lost on the way."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from cepctl.plan.plan import Plan
+from cepctl.report.matched_events import MatchedEvents
+
+Plain: TypeAlias = str | int | float | bool | None
+
+_EXACT = 2**53
+"""Integers below this in absolute value are exact in every reader of JSON."""
+
+
+@dataclass(frozen=True)
+class EventRecord:
+    """One event: its interval in ticks, its buckets (lo, hi, p) where it is not uniform, its raw time.
+
+    `time` is in microseconds since the epoch, None where the log gave none.
+    """
+
+    event_id: str
+    event_type: str
+    source: str | None
+    lower: int
+    upper: int
+    buckets: list[tuple[int, int, float]] | None
+    time: int | None
+    attributes: dict[str, Plain]
+
+
+def event_records(found: MatchedEvents) -> list[EventRecord]:
+    """The bound events in the order of their table."""
+    events, names = found.events, found.attributes
+    times = events.column("time").cast(pa.int64())
+    columns = ["event_id", "event_type", "source", "lower", "upper", "pmf"]
+    fixed = events.select(columns).to_pylist()
+    attributes = events.select(names).to_pylist() if names else [{} for _ in fixed]
+    return [
+        EventRecord(
+            row["event_id"],
+            row["event_type"],
+            row["source"],
+            row["lower"],
+            row["upper"],
+            [(each["lo"], each["hi"], each["p"]) for each in row["pmf"]] if row["pmf"] else None,
+            time,
+            {name: plain(value) for name, value in given.items() if value is not None},
+        )
+        for row, time, given in zip(fixed, times.to_pylist(), attributes, strict=True)
+    ]
+
+
+def plain(value: Plain) -> Plain:
+    """A value that JSON readers keep as it is: what they would round or refuse becomes text.
+
+    Examples
+    --------
+    >>> plain(7), plain(2**60), plain(float("inf"))
+    (7, '1152921504606846976', 'inf')
+    """
+    if isinstance(value, int) and not -_EXACT < value < _EXACT:
+        return str(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def variables(plan: Plan) -> list[list[str]]:
+    """For each alternative the variables of its positive components, in pattern order."""
+    return [[each.components[i].variable for i in each.positive] for each in plan.alternatives]
