@@ -11,6 +11,7 @@ import click
 from cepctl.cli.ingest import ingest_options, report_reading
 from cepctl.cli.match_options import matching_options
 from cepctl.cli.match_run import Execution, analyzed, run_plan, sampling_note, starting_between
+from cepctl.cli.match_why_not import HINT, tell_why_not
 from cepctl.cli.options import Conf, raw_input_options, runner_options, verbosity_options
 from cepctl.cli.query_text import query_argument, read_query
 from cepctl.cli.row_output import row_form, write_pieces, write_rows
@@ -55,6 +56,13 @@ MATCHES_FOUND = 1
     show_default=True,
     help="How start and end are written.",
 )
+@click.option(
+    "--why-not",
+    "why_not",
+    is_flag=True,
+    help="Say on standard error how far partial matches got, what stopped them, and what came nearest; with "
+    "--format jsonl as one JSON object.",
+)
 @click.option("--fail-on-match", is_flag=True, help="Exit with 1 when there are matches.")
 @raw_input_options("--input-format")
 @runner_options
@@ -74,6 +82,7 @@ def command(
     times: str,
     since: str | None,
     until: str | None,
+    why_not: bool,
     fail_on_match: bool,
     input_format: str | None,
     uncertainty: str | None,
@@ -138,12 +147,16 @@ def command(
         matches = starting_between(matches, plan, since, until).slice(0, top_k)
         if form == "trace":
             trace = _trace(plan, inputs, matches)
+        if why_not:
+            tell_why_not(plan, inputs, form)
     if not quiet:
         total = sum((inputs.schema.type_counts or {}).values())
         seconds = time.monotonic() - began
         click.echo(_summary(found, matches.num_rows, total, seconds, best=best is not None), err=True)
         if note := sampling_note(matches):
             click.echo(f"note: {note}", err=True)
+        if not found and not why_not and plan.never is None:
+            click.echo(HINT, err=True)
     if form == "trace":
         write_pieces(trace, output)
     else:

@@ -93,7 +93,7 @@ def _found(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution
         return _run_spark(plan, inputs, wanted, how)
     from cepctl.engines import local
 
-    return local.run(plan, inputs.read(plan.attributes, _types_read(plan)), wanted)
+    return local.run(plan, inputs.read(plan.attributes, types_read(plan)), wanted)
 
 
 def _run_worlds(plan: Plan, inputs: EventInputs, wanted: MatchOptions) -> pa.Table:
@@ -102,14 +102,14 @@ def _run_worlds(plan: Plan, inputs: EventInputs, wanted: MatchOptions) -> pa.Tab
     from cepctl.engines.worlds_summary import summary_table
 
     table = summary_table if wanted.kleene == "summary" else match_table
-    return ordered(table(plan, inputs.read(plan.attributes, _types_read(plan))), wanted.top)
+    return ordered(table(plan, inputs.read(plan.attributes, types_read(plan))), wanted.top)
 
 
 def _run_point(plan: Plan, inputs: EventInputs, wanted: MatchOptions) -> pa.Table:
     from cepctl.engines.point import match_table
     from cepctl.engines.results import ordered
 
-    found = match_table(plan, inputs.read(plan.attributes, _types_read(plan)), wanted)
+    found = match_table(plan, inputs.read(plan.attributes, types_read(plan)), wanted)
     return ordered(found, wanted.top)
 
 
@@ -122,7 +122,7 @@ def _run_spark(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execu
         return spark.run(plan, sources, session, wanted)
 
 
-def _types_read(plan: Plan) -> set[str] | None:
+def types_read(plan: Plan) -> set[str] | None:
     """Event types that can matter to a plan; None for all."""
     from cepctl.language.ast import Strategy
 

@@ -1,0 +1,264 @@
+"""Why a query matches so little, as text for people or as one JSON object for machines."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
+
+from rich.console import Console
+from rich.table import Table
+
+from cepctl.render.counting import counted
+from cepctl.render.lengths import ticks_text
+
+if TYPE_CHECKING:
+    from cepctl.engines.last_hurdles import Hurdles
+    from cepctl.engines.partial_matches import Fitting, Loss, Step
+    from cepctl.engines.relaxing import Forbidden
+    from cepctl.engines.why_not import ReadingExplained, WhyNot
+
+_PIPE_WIDTH = 200
+
+
+def print_why_not(why: WhyNot, file: TextIO | None = None) -> None:
+    """Print the answer to a file, standard error by default."""
+    file = file or sys.stderr
+    terminal = file.isatty()
+    target = file if terminal else io.StringIO()
+    console = Console(file=target, width=None if terminal else _PIPE_WIDTH, highlight=False, markup=False)
+    for number, reading in enumerate(why.readings, start=1):
+        if len(why.readings) > 1:
+            console.print(f"Reading {number} of {len(why.readings)}", style="bold")
+        for part in _reading(why, reading):
+            console.print(part, soft_wrap=isinstance(part, str))
+    if isinstance(target, io.StringIO):
+        # Tables are padded to the right.
+        file.writelines(f"{line.rstrip()}\n" for line in target.getvalue().splitlines())
+
+
+def why_not_json(why: WhyNot) -> str:
+    """The same facts as one JSON object on one line: {"why_not": {"readings": [...]}}."""
+    facts = {"why_not": {"readings": [_facts(why, each) for each in why.readings]}}
+    return json.dumps(facts, ensure_ascii=False)
+
+
+# --- words -------------------------------------------------------------------------------
+
+
+def _reading(why: WhyNot, reading: ReadingExplained) -> Iterator[Table | str]:
+    yield _fitting_table(reading)
+    yield _step_table(why, reading)
+    yield from _stopped(reading)
+    if reading.forbidden:
+        yield _forbidden_table(why, reading)
+    elif reading.hurdles is None and all(each.left for each in _positive(reading)):
+        yield "No condition stops this by itself: with any one of them dropped, the others still do."
+    if reading.hurdles is not None:
+        yield from _hurdles(why, reading.hurdles)
+    for step in reading.steps:
+        if step.followed < step.partial:
+            name, share = _variable(reading, step.component), f"{step.followed:,} of {step.partial:,}"
+            yield (
+                f"At {name}, {share} partial matches were followed, evenly spaced; "
+                "counts from there on are of these."
+            )
+
+
+def _fitting_table(reading: ReadingExplained) -> Table:
+    table = _table("component", "of its type", "fit", "left out by", numbers=("of its type", "fit"))
+    for each in reading.fitting:
+        component = reading.alternative.components[each.component]
+        types = "|".join(component.event_types) or "*"
+        name = types if component.variable == types else f"{types} {component.variable}"
+        shown = f"no {name}" if component.negated else name + ("+" if component.kleene else "")
+        table.add_row(shown, f"{each.typed:,}", f"{each.left:,}", _losses(each.losses))
+    return table
+
+
+def _step_table(why: WhyNot, reading: ReadingExplained) -> Table:
+    table = _table("partial match", "tried", "go on", "stopped by", numbers=("tried", "go on"))
+    bound: list[str] = []
+    for step in reading.steps:
+        bound.append(_variable(reading, step.component))
+        table.add_row(" ".join(bound), f"{step.pairs:,}", f"{step.left:,}", _losses(step.losses))
+    return table
+
+
+def _stopped(reading: ReadingExplained) -> Iterator[str]:
+    """Where partial matches ended, or which condition stopped most of them."""
+    for fitting in _positive(reading):
+        if not fitting.left:
+            name = _variable(reading, fitting.component)
+            if not fitting.typed:
+                yield f"No event has the type of {name}."
+            else:
+                most = max(fitting.losses, key=lambda loss: loss.count)
+                yield (
+                    f"No event fits {name}: {most.condition.text} leaves out {most.count:,} "
+                    f"of {counted(fitting.typed, 'event')}."
+                )
+            return
+    losses = [(loss, step) for step in reading.steps for loss in step.losses if loss.count]
+    if not losses:
+        return
+    last = reading.steps[-1]
+    if not last.left:
+        losses = [(loss, step) for loss, step in losses if step is last]
+    most, step = max(losses, key=lambda pair: pair[0].count)
+    name = _variable(reading, step.component)
+    where = "Nothing gets past" if not step.left else "Most are lost at"
+    yield f"{where} {name}: {most.condition.text} stops {most.count:,} of {counted(step.pairs, 'pair')}."
+
+
+def _forbidden_table(why: WhyNot, reading: ReadingExplained) -> Table:
+    whole = reading.length == len(reading.alternative.positive)
+    names = [reading.alternative.components[i].variable for i in reading.alternative.positive]
+    what = "bindings" if whole else f"up to {names[reading.length - 1]}"
+    table = _table("forbidden by this alone", what, "nearest miss", numbers=(what,))
+    for each in reading.forbidden:
+        count = f"{each.count:,}" + ("+" if each.at_least else "")
+        table.add_row(each.condition.text, count, _miss(why, each))
+    return table
+
+
+def _miss(why: WhyNot, forbidden: Forbidden) -> str:
+    miss, kind = forbidden.nearest, forbidden.condition.kind
+    match = why.text(tuple((event,) for event in miss.events))
+    if miss.in_ticks and miss.excess is not None:
+        ticks = int(miss.excess)
+        length = ticks_text(ticks, why.plan.time_unit)
+        if kind == "window":
+            assert why.plan.window is not None
+            span = ticks_text(why.plan.window - 1 + ticks, why.plan.time_unit)
+            return f"{match}: takes at least {span}, {length} too long"
+        return f"{match}: out of order by {length}" if kind == "order" else f"{match}: misses it by {length}"
+    values = ", ".join(f"{name} = {_value(value)}" for name, value in miss.values)
+    if miss.excess is None:
+        return f"{match}: {values}"
+    return f"{match}: {values}, " + (f"off by {miss.excess:.6g}" if miss.excess else "the bound itself")
+
+
+def _hurdles(why: WhyNot, hurdles: Hurdles) -> Iterator[str]:
+    first = f"All components bound: {counted(hurdles.bindings, 'binding')}"
+    if hurdles.complete != hurdles.bindings:
+        first += f", {hurdles.complete:,} with their groups"
+    yield first + (" (not all were looked at)." if hurdles.sampled else ".")
+    for loss in hurdles.group_losses:
+        if loss.count:
+            yield f"  {loss.condition.text} rejects {counted(loss.count, 'group')}."
+    for loss in hurdles.losses:
+        if loss.count:
+            yield f"  {loss.condition.text}: leaves no world to {loss.count:,} of {hurdles.complete:,}."
+    for each in hurdles.breakers:
+        rival = why.text(((each.event,),))
+        example = why.text(each.example)
+        lost = f"{each.count:,} of them, such as {example}"
+        yield f"    {rival} certainly breaks {lost} ({each.condition.text})."
+    if hurdles.complete:
+        yield f"  {counted(hurdles.possible, 'match', 'matches')} can happen."
+    if hurdles.below and hurdles.best is not None:
+        best, wanted = why.text(hurdles.best), why.plan.minimum_confidence
+        yield (
+            f"  {hurdles.below:,} of them below CONFIDENCE >= {wanted}: "
+            f"the likeliest is {best} with {hurdles.best_confidence:.6g}."
+        )
+
+
+def _positive(reading: ReadingExplained) -> list[Fitting]:
+    return [each for each in reading.fitting if not reading.alternative.components[each.component].negated]
+
+
+def _variable(reading: ReadingExplained, component: int) -> str:
+    return reading.alternative.components[component].variable
+
+
+def _losses(losses: Sequence[Loss]) -> str:
+    most = sorted((loss for loss in losses if loss.count), key=lambda loss: -loss.count)
+    return ", ".join(f"{loss.condition.text} ({loss.count:,})" for loss in most)
+
+
+def _value(value: object) -> str:
+    return f"'{value}'" if isinstance(value, str) else "null" if value is None else str(value)
+
+
+def _table(*names: str, numbers: Sequence[str]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for name in names:
+        table.add_column(name, justify="right" if name in numbers else "left", overflow="fold")
+    return table
+
+
+# --- JSON --------------------------------------------------------------------------------
+
+
+def _facts(why: WhyNot, reading: ReadingExplained) -> dict[str, Any]:
+    return {
+        "components": [
+            {
+                "variable": _variable(reading, each.component),
+                "of_its_type": each.typed,
+                "fit": each.left,
+                "left_out_by": _loss_facts(each.losses),
+            }
+            for each in reading.fitting
+        ],
+        "steps": [_step_facts(reading, each) for each in reading.steps],
+        "forbidden_alone": [
+            {
+                "condition": each.condition.text,
+                "kind": each.condition.kind,
+                "components": reading.length,
+                "count": each.count,
+                "at_least": each.at_least,
+                "nearest": {
+                    "match": why.text(tuple((event,) for event in each.nearest.events)),
+                    "excess": each.nearest.excess,
+                    "unit": "ticks" if each.nearest.in_ticks else None,
+                    "values": dict(each.nearest.values),
+                },
+            }
+            for each in reading.forbidden
+        ],
+        "complete": None if reading.hurdles is None else _hurdle_facts(why, reading.hurdles),
+    }
+
+
+def _step_facts(reading: ReadingExplained, step: Step) -> dict[str, Any]:
+    return {
+        "variable": _variable(reading, step.component),
+        "partial_matches": step.partial,
+        "followed": step.followed,
+        "tried": step.pairs,
+        "go_on": step.left,
+        "stopped_by": _loss_facts(step.losses),
+    }
+
+
+def _hurdle_facts(why: WhyNot, hurdles: Hurdles) -> dict[str, Any]:
+    return {
+        "bindings": hurdles.bindings,
+        "with_groups": hurdles.complete,
+        "groups_rejected_by": _loss_facts(hurdles.group_losses),
+        "impossible_by": _loss_facts(hurdles.losses),
+        "breakers": [
+            {
+                "event": why.text(((each.event,),)),
+                "condition": each.condition.text,
+                "count": each.count,
+                "example": why.text(each.example),
+            }
+            for each in hurdles.breakers
+        ],
+        "possible": hurdles.possible,
+        "below_confidence": hurdles.below,
+        "likeliest_below": None if hurdles.best is None else why.text(hurdles.best),
+        "its_confidence": hurdles.best_confidence,
+        "sampled": hurdles.sampled,
+    }
+
+
+def _loss_facts(losses: Sequence[Loss]) -> list[dict[str, Any]]:
+    return [{"condition": each.condition.text, "count": each.count} for each in losses]
