@@ -93,6 +93,18 @@ def test_the_first_rows_alone(spark: SparkSession, tmp_path: Path) -> None:
     assert spark_runner.run(plan, stored(tmp_path, table), spark, best).equals(local.run(plan, table, best))
 
 
+@pytest.mark.parametrize("last", ["B", "Nowhere"])
+def test_the_column_of_errors(last: str, spark: SparkSession, tmp_path: Path) -> None:
+    # Products over rivals round alike in the order of a dataset, which is the one that a runner reads.
+    events = sorted(random_events(60, 7), key=lambda event: (event.lower, event.event_id))
+    table = event_table(events)
+    plan = plan_of(f"PATTERN SEQ(A a, !C c, {last} b) WITHIN 9 ticks")
+    allowed = MatchOptions(approximate=0.1)
+    wanted = local.run(plan, table, allowed)
+    assert wanted.column_names[4:6] == ["confidence", "confidence_error"]
+    assert spark_runner.run(plan, stored(tmp_path, table), spark, allowed).equals(wanted)
+
+
 def test_a_wrong_event_is_reported_as_in_one_process(spark: SparkSession, tmp_path: Path) -> None:
     table = event_table([Event("a1", "A", 1, 2), Event("b1", "B", 0, 9, ((0, 9, 0.5),))])
     plan = plan_of("PATTERN SEQ(A a, B b) WITHIN 9 ticks")
