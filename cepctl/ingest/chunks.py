@@ -115,7 +115,7 @@ def joined(tables: Sequence[pa.Table]) -> tuple[pa.Table, dict[str, AttributeFac
     fields: list[pa.Field] = []
     facts: dict[str, AttributeFacts] = {}
     for name in names:
-        present = [table for table in tables if name in table.column_names]
+        present = [table for table in tables if has_column(table, name)]
         field = present[0].schema.field(name)
         if is_attribute(name):
             kinds = frozenset[Kind]().union(
@@ -154,7 +154,7 @@ def _common_field(name: str, fields: Sequence[pa.Field], kinds: frozenset[Kind])
 
 
 def _pieces(table: pa.Table, name: str, field: pa.Field) -> list[pa.Array]:
-    if name not in table.column_names:
+    if not has_column(table, name):
         return [pa.nulls(len(table), field.type)]
     column = table.column(name)
     if column.type == field.type:
@@ -162,6 +162,11 @@ def _pieces(table: pa.Table, name: str, field: pa.Field) -> list[pa.Array]:
     if pa.types.is_null(column.type):
         return [pa.nulls(len(table), field.type)]
     return list(column.cast(field.type).chunks)
+
+
+def has_column(table: pa.Table, name: str) -> bool:
+    """Whether a table has this column: in one look, however many it has."""
+    return bool(table.schema.get_field_index(name) >= 0)
 
 
 def sorted_events(table: pa.Table) -> pa.Table:

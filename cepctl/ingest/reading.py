@@ -7,7 +7,7 @@ bounded size; what the whole file says (rejects, day grain, kinds of attributes)
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -44,6 +44,7 @@ from cepctl.uncertainty.model import Granularity, UncertaintyModel
 
 CHUNK_EVENTS = 200_000
 CHUNK_BYTES = 128 << 20
+_CELL_BYTES = 8
 DAY_MICROSECONDS = DAY.microseconds
 UNREADABLE = "unreadable"
 _SHOWN_OF_REJECTS = ("event_id", "event_type")
@@ -155,7 +156,7 @@ def _written(
         table = _with_times(table, report, task.file.name)
         day_grained = day_grained and _at_local_midnight(table)
         pending.append(table)
-        if sum(map(len, pending)) >= CHUNK_EVENTS or sum(each.nbytes for each in pending) >= CHUNK_BYTES:
+        if _fills_a_chunk(pending):
             flush()
     if any(map(len, pending)):
         flush()
@@ -172,6 +173,14 @@ def _written(
         step=seen.step,
         size=size,
     )
+
+
+def _fills_a_chunk(pending: Sequence[pa.Table]) -> bool:
+    """Whether the tables make a chunk; every column takes memory in all rows, also where it has no value."""
+    rows = sum(map(len, pending))
+    columns = len({name for table in pending for name in table.column_names})
+    size = max(sum(table.nbytes for table in pending), rows * columns * _CELL_BYTES)
+    return rows >= CHUNK_EVENTS or size >= CHUNK_BYTES
 
 
 def _with_times(table: pa.Table, report: ReadReport, source: str) -> pa.Table:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from cepctl.ingest.chunks import RAW_END_TIME, RAW_ZONE, ZONE_ATTRIBUTE, sorted_events
+from cepctl.ingest.chunks import RAW_END_TIME, RAW_ZONE, ZONE_ATTRIBUTE, has_column, sorted_events
 from cepctl.ingest.kinds import ARROW_TYPES, Kind, converted
 from cepctl.ingest.ordering import Slice
 from cepctl.ingest.schemas import OTHER, DatasetSchema
@@ -106,14 +106,14 @@ def _columns(table: pa.Table, dataset: DatasetSchema, schema: pa.Schema) -> pa.T
 
 
 def _attribute(table: pa.Table, name: str, kind: Kind) -> pa.ChunkedArray:
-    if name in table.column_names:
+    if has_column(table, name):
         return converted(table.column(name), kind)
     return pa.chunked_array([pa.nulls(len(table), ARROW_TYPES[kind])])
 
 
 def _overflow(table: pa.Table, names: Sequence[str]) -> pa.ChunkedArray:
     """The attributes beyond the limit as one JSON object per event; null where it has none."""
-    present = [name for name in (*names, REST) if name in table.column_names]
+    present = [name for name in (*names, REST) if has_column(table, name)]
     if not present:
         return pa.chunked_array([pa.nulls(len(table), pa.string())])
     texts = []
