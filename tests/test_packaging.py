@@ -32,7 +32,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def modules(folder: Path, prefix: str) -> set[str]:
     """Modules, and the tables that they read."""
-    files = [*folder.rglob("*.py"), *folder.rglob("*.toml")]
+    files = [path for end in ("py", "toml", "html", "css", "js") for path in folder.rglob(f"*.{end}")]
     return {f"{prefix}/{path.relative_to(folder)}" for path in files}
 
 
@@ -40,6 +40,7 @@ def test_the_wheel_holds_engines_and_io_through_the_links(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
     wanted = modules(ROOT / "engines", "cepctl/engines") | modules(ROOT / "io", "cepctl/io")
+    wanted |= modules(ROOT / "cepctl" / "report", "cepctl/report")
     assert wanted - names == set()
     assert {name.split("/")[0] for name in names if not name.split("/")[0].endswith(".dist-info")} == {
         "cepctl"

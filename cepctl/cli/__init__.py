@@ -24,6 +24,7 @@ COMMANDS: dict[str, str] = {
     "formats": "List the formats of logs that can be read, and what each yields.",
     "inspect": "Show types, attributes, counts, span and granularity of events.",
     "match": "Run a query and print its probable matches.",
+    "report": "Draw the matches of a query as a page for a browser.",
     "explain": "Show how a query would run; runs nothing.",
 }
 INTERRUPTED = 130

@@ -52,7 +52,7 @@ class KeyCounts:
 
 @dataclass(frozen=True)
 class Overview:
-    """Counts over all matches.  `confidence` has bins of equal width from 0 to 1, both ends included."""
+    """Counts over all matches.  `confidence` has bins of equal width from 0 to 1, 1 being in the last."""
 
     total: int
     confidence: list[int]
@@ -62,7 +62,8 @@ class Overview:
 
 def overview(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Overview:
     """Count the matches of a run; `time` is None without matches, `keys` where the query has no [attr]."""
-    confidence, _ = np.histogram(matches.column("confidence").to_numpy(), CONFIDENCE_BINS, (0.0, 1.0))
+    bins = (matches.column("confidence").to_numpy() * CONFIDENCE_BINS).astype(np.int64)
+    confidence = np.bincount(np.minimum(bins, CONFIDENCE_BINS - 1), minlength=CONFIDENCE_BINS)
     time = keys = None
     if matches.num_rows:
         time = time_counts(matches.column("start").to_numpy(), plan.time_unit)

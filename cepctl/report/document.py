@@ -1,0 +1,158 @@
+"""What a report page holds: matches, their events and the overview as one compact JSON document.
+
+Ticks are counted from `origin` and raw times from its first microsecond, so that they are small numbers;
+a number that JavaScript would round is a text.  The reader is page/data.js.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pyarrow.compute as pc
+
+from cepctl import __version__
+from cepctl.io.match_rows import presented
+from cepctl.plan.plan import CONFIDENCE_ERROR
+from cepctl.report.matched_events import MatchedEvents
+from cepctl.report.overview import Overview, key_texts
+from cepctl.report.records import EventRecord, event_records, plain, variables
+
+_MEASURED = ("start", "end", "confidence", CONFIDENCE_ERROR)
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the page says of the run: the query's text, how many events it saw, whether --top-k cut it."""
+
+    query: str
+    events: int
+    best_only: bool
+
+
+def document(found: MatchedEvents, counts: Overview, run: Run) -> Document:
+    """The document of a page that lists the matches `found`, of all those that were counted."""
+    plan = found.plan
+    origin = pc.min(found.events.column("lower")).as_py() or 0
+    records = event_records(found)
+    types, sources, names = Numbering(), Numbering(), Numbering()
+    time = None
+    if counts.time is not None:
+        time = asdict(counts.time) | {"first": plain(counts.time.first - origin)}
+    return {
+        "version": __version__,
+        "query": run.query,
+        "strategy": plan.strategy.value,
+        "unit": plan.time_unit.microseconds,
+        "window": None if plan.window is None else plain(plan.window),
+        "origin": str(origin),
+        "eventCount": run.events,
+        "bestOnly": run.best_only,
+        "total": counts.total,
+        "confidenceCounts": counts.confidence,
+        "timeCounts": time,
+        "keyCounts": None if counts.keys is None else asdict(counts.keys),
+        "variables": variables(plan),
+        "columns": [each.name for each in plan.returns],
+        "events": [
+            _event(each, origin, plan.time_unit.microseconds, types, sources, names) for each in records
+        ],
+        "matches": _matches(found, origin),
+        "types": types.values,
+        "sources": sources.values,
+        "names": names.values,
+    }
+
+
+class Numbering:
+    """Texts that occur often, each kept once and known by its number.
+
+    Examples
+    --------
+    >>> numbering = Numbering()
+    >>> [numbering.of(text) for text in ("CPU", "Task", "CPU")], numbering.values
+    ([0, 1, 0], ['CPU', 'Task'])
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[str | None, int] = {}
+
+    def of(self, text: str | None) -> int:
+        """Number of a text, the same every time."""
+        return self._numbers.setdefault(text, len(self._numbers))
+
+    @property
+    def values(self) -> list[str | None]:
+        """The texts in the order of their numbers."""
+        return list(self._numbers)
+
+
+def _event(
+    event: EventRecord, origin: int, microseconds: int, types: Numbering, sources: Numbering, names: Numbering
+) -> list[Any]:
+    buckets = None
+    if event.buckets is not None:
+        buckets = [[plain(lo - origin), plain(hi - origin), p] for lo, hi, p in event.buckets]
+    return [
+        event.event_id,
+        types.of(event.event_type),
+        sources.of(event.source),
+        plain(event.lower - origin),
+        plain(event.upper - origin),
+        None if event.time is None else plain(event.time - origin * microseconds),
+        buckets,
+        [part for name, value in event.attributes.items() for part in (names.of(name), value)],
+    ]
+
+
+def _matches(found: MatchedEvents, origin: int) -> list[list[Any]]:
+    """Alternative, events by place, start, end, confidence, its error, valid bounds, key, RETURN columns."""
+    bound, valid, matches = found.bound, found.valid, found.matches
+    rows, places = bound.rows.tolist(), bound.places.tolist()
+    bounds = [
+        (plain(lower - origin), plain(upper - origin))
+        for lower, upper in zip(valid.lower.tolist(), valid.upper.tolist(), strict=True)
+    ]
+    keys = _keys(found)
+    cells = _cells(found)
+    measured = [name for name in _MEASURED if name in matches.column_names]
+    listed = []
+    for number, row in enumerate(matches.select(measured).to_pylist()):
+        first, beyond = bound.offsets[number : number + 2].tolist()
+        groups: list[list[int]] = [[] for _ in range(places[beyond - 1] + 1)]
+        for entry in range(first, beyond):
+            groups[places[entry]].append(rows[entry])
+        listed.append(
+            [
+                int(valid.alternatives[number]),
+                [group[0] if len(group) == 1 else group for group in groups],
+                plain(row["start"] - origin),
+                plain(row["end"] - origin),
+                row["confidence"],
+                row.get(CONFIDENCE_ERROR),
+                [tick for pair in bounds[first:beyond] for tick in pair],
+                keys[rows[first]] if keys else None,
+                cells[number],
+            ]
+        )
+    return listed
+
+
+def _keys(found: MatchedEvents) -> list[str | None]:
+    if not found.plan.partition_by or not found.events.num_rows:
+        return []
+    # An attribute that no bound event has is not in the table, and then there is no match either.
+    keys: list[str | None] = key_texts(found.events, found.plan.partition_by).to_pylist()
+    return keys
+
+
+def _cells(found: MatchedEvents) -> list[list[Any]]:
+    """The values of RETURN per match, times as text; they stand in the last columns."""
+    columns = found.matches.num_columns
+    returned = range(columns - len(found.plan.returns), columns)
+    rows = presented(found.matches, found.plan.time_unit, "ticks").select(list(returned))
+    if not found.plan.returns:
+        return [[] for _ in range(found.matches.num_rows)]
+    return [[plain(value) for value in row.values()] for row in rows.to_pylist()]

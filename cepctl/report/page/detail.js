@@ -1,0 +1,77 @@
+// An opened match: its timeline, what the marks mean, and the same numbers as a table.
+
+function detail(report, match) {
+  const stage = element("div", { class: "stage" });
+  const choices = [["intervals", "Whole intervals"], ["possible", "Possible part only"]].map(([span, text]) =>
+    element("button", { type: "button", "data-span": span, onclick: () => choose(span) }, text),
+  );
+  let chosen = "intervals";
+  const draw = () => stage.replaceChildren(timeline(report, match, chosen, Math.max(420, stage.clientWidth)));
+  const choose = (span) => {
+    chosen = span;
+    for (const button of choices) button.setAttribute("aria-pressed", String(button.dataset.span === span));
+    draw();
+  };
+  const sized = new ResizeObserver(draw);
+  sized.observe(stage);
+  choose(chosen);
+  const zoom = element("div", { class: "zoom", role: "group", "aria-label": "What the timeline shows" }, ...choices);
+  return element("div", { class: "opened" }, element("div", { class: "above" }, legend(report, match), zoom), stage, eventTable(report, match));
+}
+
+function legend(report, match) {
+  const entry = (kind, text) => element("li", {}, element("span", { class: `swatch ${kind}` }), text);
+  const histograms = match.bound.some(({ event }) => event.buckets !== null);
+  const raw = match.bound.some(({ event }) => event.time !== null);
+  return element(
+    "ul",
+    { class: "legend" },
+    entry(histograms ? "mass varied" : "mass", histograms ? "interval, stronger where more probable" : "interval, every tick equally probable"),
+    entry("valid", "part that can be used"),
+    entry("cut", "part that cannot"),
+    raw ? entry("raw", "raw time of the log") : null,
+  );
+}
+
+function eventTable(report, match) {
+  const heads = ["event", "type", "id", "raw time", "interval", "can be used", "source", "attributes"];
+  const rows = match.bound.map(({ event, variable, validLower, validUpper }) =>
+    element(
+      "tr",
+      {},
+      element("th", { scope: "row" }, variable),
+      element("td", {}, event.type),
+      element("td", { class: "ids" }, event.id),
+      element("td", { class: "moment" }, event.time === null ? "none" : readable(rawText(report, event.time))),
+      element("td", { class: "moment" }, ...between(report, event.lower, event.upper)),
+      element("td", { class: "moment" }, ...between(report, validLower, validUpper)),
+      element("td", { class: "ids" }, event.source ?? ""),
+      element("td", {}, attributeList(event.attributes)),
+    ),
+  );
+  return element(
+    "div",
+    { class: "wide" },
+    element(
+      "table",
+      { class: "events" },
+      element("caption", {}, "Events of the match, times in UTC"),
+      element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
+      element("tbody", {}, ...rows),
+    ),
+  );
+}
+
+function between(report, lower, upper) {
+  const [from, to] = [tickText(report, lower), tickText(report, upper)];
+  if (from === to) return [readable(from)];
+  const day = commonDay([from, to]);
+  return [readable(from), element("br"), `to ${day === null ? readable(to) : withoutDay(to, day)}`];
+}
+
+function attributeList(attributes) {
+  const pairs = attributes.map(([name, value]) =>
+    element("span", { class: "attribute" }, element("span", { class: "name" }, name), " ", String(value)),
+  );
+  return element("div", { class: "attributes" }, ...pairs);
+}

@@ -1,0 +1,148 @@
+// The table of matches: only the rows of one page exist; an opened row is followed by its detail.
+
+const ROWS = 50;
+
+function matchTable(report, columns, onsort) {
+  const state = { listed: [], page: 0, opened: new Set() };
+  const [head, body] = byId("matches").children;
+
+  function showHead(sort) {
+    head.replaceChildren(element("tr", {}, element("th", { class: "toggle" }, element("span", { class: "hidden" }, "Open")), ...columns.map((column, at) => heading(column, at, sort))));
+  }
+
+  function heading(column, at, sort) {
+    const sorted = sort.column === at ? (sort.descending ? "descending" : "ascending") : "none";
+    const sign = { ascending: " ▲", descending: " ▼", none: "" }[sorted];
+    return element(
+      "th",
+      { scope: "col", "aria-sort": sorted, class: column.numeric ? "number" : null },
+      element("button", { type: "button", onclick: () => onsort(at) }, column.name, element("span", { class: "sign", "aria-hidden": "true" }, sign)),
+    );
+  }
+
+  function list(matches) {
+    state.listed = matches;
+    turn(0);
+  }
+
+  function pages() {
+    return Math.max(1, Math.ceil(state.listed.length / ROWS));
+  }
+
+  function turn(page) {
+    state.page = Math.min(pages() - 1, Math.max(0, page));
+    const shown = state.listed.slice(state.page * ROWS, (state.page + 1) * ROWS);
+    body.replaceChildren(...shown.flatMap((match) => rowsOf(match)));
+    if (!shown.length) body.append(element("tr", {}, element("td", { colspan: columns.length + 1, class: "none" }, "No match is listed.")));
+    byId("page-shown").textContent = `Page ${state.page + 1} of ${pages()}`;
+    byId("first-page").disabled = byId("previous-page").disabled = state.page === 0;
+    byId("last-page").disabled = byId("next-page").disabled = state.page === pages() - 1;
+    byId("pager").hidden = pages() === 1;
+  }
+
+  function rowsOf(match) {
+    const row = element("tr", { class: "match", "data-rank": match.rank, onclick: (click) => opens(click, match, row) });
+    const button = element("button", { type: "button", class: "opener", "aria-label": `Timeline of ${matchText(match)}` });
+    row.append(element("td", { class: "toggle" }, button), ...columns.map((column) => column.cell(match)));
+    mark(row, state.opened.has(match.rank));
+    return state.opened.has(match.rank) ? [row, detailRow(match)] : [row];
+  }
+
+  function mark(row, open) {
+    const button = row.querySelector(".opener");
+    button.setAttribute("aria-expanded", String(open));
+    button.textContent = open ? "▾" : "▸";
+    row.classList.toggle("open", open);
+  }
+
+  function detailRow(match) {
+    return element("tr", { class: "detail" }, element("td", { colspan: columns.length + 1 }, detail(report, match)));
+  }
+
+  function opens(click, match, row) {
+    if (window.getSelection().toString() && !click.target.closest("button")) return;
+    const open = !state.opened.has(match.rank);
+    if (open) {
+      state.opened.add(match.rank);
+      row.after(detailRow(match));
+    } else {
+      state.opened.delete(match.rank);
+      row.nextElementSibling.remove();
+    }
+    mark(row, open);
+  }
+
+  function keys(press) {
+    const openers = [...body.querySelectorAll(".opener")];
+    const at = openers.indexOf(document.activeElement);
+    const moves = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: openers.length - 1 };
+    if (press.key in moves && (at >= 0 || press.key === "ArrowDown")) {
+      openers[Math.min(openers.length - 1, Math.max(0, moves[press.key]))]?.focus();
+    } else if (press.key === "PageDown" || press.key === "PageUp") {
+      turn(state.page + (press.key === "PageDown" ? 1 : -1));
+      body.querySelector(".opener")?.focus();
+    } else {
+      return;
+    }
+    press.preventDefault();
+  }
+
+  byId("scroller").addEventListener("keydown", keys);
+  byId("first-page").addEventListener("click", () => turn(0));
+  byId("previous-page").addEventListener("click", () => turn(state.page - 1));
+  byId("next-page").addEventListener("click", () => turn(state.page + 1));
+  byId("last-page").addEventListener("click", () => turn(pages() - 1));
+  return { showHead, list };
+}
+
+// What each column shows and sorts by.
+function tableColumns(report) {
+  const times = report.matches.flatMap((match) => [tickText(report, match.start), tickText(report, match.end)]);
+  const day = times.length ? commonDay(times) : null;
+  const dated = (name) => (day === null ? name : `${name} (${day})`);
+  const moment = (tick) => element("td", { class: "moment" }, withoutDay(tickText(report, tick), day));
+  const columns = [
+    { name: "match", value: matchText, cell: (match) => element("td", { class: "ids" }, ...idParts(match)) },
+    { name: "confidence", numeric: true, value: (match) => Math.round(match.confidence * 1e9), cell: confidenceCell },
+    { name: dated("start"), value: (match) => Number(match.start), cell: (match) => moment(match.start) },
+    { name: dated("end"), value: (match) => Number(match.end), cell: (match) => moment(match.end) },
+  ];
+  if (report.keyCounts !== null) {
+    columns.push({ name: `[${report.keyCounts.name}]`, value: (match) => match.key, cell: (match) => element("td", {}, match.key) });
+  }
+  report.columns.forEach((name, at) => {
+    const numeric = report.matches.every(({ cells }) => cells[at] === null || typeof cells[at] === "number");
+    const cell = (match) => element("td", { class: numeric ? "number" : null }, match.cells[at] === null ? "" : String(match.cells[at]));
+    columns.push({ name, numeric, value: (match) => match.cells[at], cell });
+  });
+  return columns;
+}
+
+function idParts(match) {
+  return matchText(match).split(" ").flatMap((text) => [element("span", { class: "id" }, text), " "]);
+}
+
+function confidenceCell(match) {
+  const bar = element("span", { class: "meter", "aria-hidden": "true" }, element("span", {}));
+  bar.firstChild.style.width = `${100 * match.confidence}%`;
+  const shown = match.confidence >= 1e-6 ? match.confidence.toFixed(6) : match.confidence.toPrecision(3);
+  const error = match.error ? ` ± ${match.error}` : "";
+  return element("td", { class: "number", title: `${match.confidence}${error}` }, bar, `${shown}${error}`);
+}
+
+// Confidences are compared as the run orders them, to nine decimals.  Nothing sorts last whichever way, numbers before texts; equal ones keep the order of the run.
+function compared(left, right) {
+  if (typeof left === "number" && typeof right === "number") return left - right;
+  if (typeof left !== typeof right) return typeof left === "number" ? -1 : 1;
+  return left < right ? -1 : Number(left > right);
+}
+
+function sorted(matches, column, descending) {
+  const sign = descending ? -1 : 1;
+  const keyed = matches.map((match) => ({ match, value: column.value(match) }));
+  keyed.sort((a, b) => {
+    if (a.value === null || b.value === null) return Number(a.value === null) - Number(b.value === null) || a.match.rank - b.match.rank;
+    return sign * compared(a.value, b.value) || a.match.rank - b.match.rank;
+  });
+  return keyed.map(({ match }) => match);
+}

@@ -1,0 +1,153 @@
+// A match drawn on one axis of time: a lane per event with its interval, mass, valid part and raw time.
+
+const LANE = 40;
+const TOP = 54;
+const GUTTER = 190;
+const MARGIN = 18;
+
+// `span` is "intervals" (all that the events could be) or "possible" (the range of the match).
+function timeline(report, match, span, width) {
+  const [from, to] = shownSpan(report, match, span);
+  const plot = Math.max(120, width - GUTTER - MARGIN);
+  const place = (tick) => GUTTER + ((tick - from) / (to - from)) * plot;
+  const scale = { place, left: GUTTER, right: GUTTER + plot, from, to };
+  const height = TOP + LANE * match.bound.length + 30;
+  const lanes = match.bound.map((bound, number) => lane(report, bound, TOP + LANE * number, scale));
+  return drawn(
+    "svg",
+    { class: "timeline", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": spoken(report, match) },
+    drawn("defs", {}, hatch()),
+    axis(report, scale, height, plot),
+    bracket(report, match, scale),
+    ...lanes,
+  );
+}
+
+// Ticks from the left to the right edge of the drawing, with some air; the window if it nearly fits.
+function shownSpan(report, match, span) {
+  let least = Number(match.start);
+  let most = Number(match.end) + 1;
+  if (span === "intervals") {
+    for (const { event } of match.bound) {
+      least = Math.min(least, Number(event.lower));
+      most = Math.max(most, Number(event.upper) + 1);
+      if (event.time !== null) {
+        least = Math.min(least, Number(event.time) / report.unit);
+        most = Math.max(most, Number(event.time) / report.unit);
+      }
+    }
+  }
+  const windowEnd = Number(match.start) + Number(report.window ?? 0);
+  if (windowEnd > most && windowEnd - least < 1.3 * (most - least)) most = windowEnd;
+  const air = 0.03 * (most - least);
+  return [least - air, most + air];
+}
+
+function axis(report, scale, height, plot) {
+  const { marks, step } = axisMarks(report, scale.from, scale.to, Math.max(2, plot / 110));
+  const lines = marks.flatMap((mark) => [
+    drawn("line", { class: "grid", x1: scale.place(mark), x2: scale.place(mark), y1: TOP - 6, y2: height - 24 }),
+    drawn("text", { class: "mark", x: scale.place(mark), y: height - 8, "text-anchor": "middle" }, axisText(report, mark, step)),
+  ]);
+  return drawn("g", {}, ...lines);
+}
+
+// The range of the match, and above it the window, as long as first and last event may be apart.
+function bracket(report, match, scale) {
+  const start = clipped(scale, scale.place(Number(match.start)));
+  const end = clipped(scale, scale.place(Number(match.end) + 1));
+  const parts = [
+    drawn("text", { class: "mark", x: 0, y: 44 }, "match can lie in"),
+    drawn("rect", { class: "range", x: start, width: Math.max(2, end - start), y: 36, height: 8, rx: 2 },
+      titled(`match: ${readable(tickText(report, match.start))} to ${readable(tickText(report, match.end))}`)),
+  ];
+  if (report.window !== null) {
+    const length = spanText(Number(report.window) * report.unit);
+    const beyond = scale.place(Number(match.start) + Number(report.window));
+    const right = clipped(scale, beyond);
+    const close = beyond > scale.right ? `l 6 0 m -5 -4 l 5 4 l -5 4` : "v 9";
+    parts.push(
+      drawn("text", { class: "mark", x: 0, y: 22 }, "window"),
+      drawn("path", { class: "window", d: `M ${start} 25 v -9 H ${right} ${close}` },
+        titled(`window: first and last event less than ${length} apart; drawn from the earliest possible start`)),
+      drawn("text", { class: "mark", x: (start + right) / 2, y: 12, "text-anchor": "middle" }, `within ${length}`),
+    );
+  }
+  return drawn("g", {}, ...parts);
+}
+
+function lane(report, { event, variable, validLower, validUpper }, top, scale) {
+  const at = (tick) => clipped(scale, scale.place(Number(tick)));
+  const after = (tick) => clipped(scale, scale.place(Number(tick) + 1));
+  const left = at(event.lower);
+  const right = Math.max(left + 3, after(event.upper));
+  const [validLeft, validRight] = [at(validLower), Math.max(at(validLower) + 3, after(validUpper))];
+  const mass = massOf(event).map((bucket) =>
+    drawn("rect", {
+      class: "mass", x: at(bucket.lo), width: Math.max(3, after(bucket.hi) - at(bucket.lo)), y: top + 8, height: 18,
+      "fill-opacity": (0.12 + 0.78 * bucket.shade).toFixed(3),
+    }, titled(`${percent(bucket.share)} from ${readable(tickText(report, bucket.from))} to ${readable(tickText(report, bucket.to))}`)),
+  );
+  const cut = [[left, validLeft], [validRight, right]].filter(([from, to]) => to - from > 0.5).map(([from, to]) =>
+    drawn("rect", { class: "cut", x: from, width: to - from, y: top + 8, height: 18, fill: "url(#hatch)" },
+      titled("the pattern leaves no room here: this part of the interval cannot be used")));
+  return drawn(
+    "g",
+    { class: "lane" },
+    drawn("line", { class: "base", x1: scale.left, x2: scale.right, y1: top + 17, y2: top + 17 }),
+    label(variable, event, top),
+    ...mass,
+    ...cut,
+    drawn("rect", { class: "interval", x: left, width: right - left, y: top + 8, height: 18, rx: 2 }),
+    drawn("path", { class: "valid", d: `M ${validLeft} ${top + 27} v 5 H ${validRight} v -5` },
+      titled(`can be used: ${readable(tickText(report, validLower))} to ${readable(tickText(report, validUpper))}`)),
+    rawMark(report, event, top, scale),
+  );
+}
+
+function label(variable, event, top) {
+  const name = variable === event.type ? variable : `${variable}: ${event.type}`;
+  return drawn(
+    "svg",
+    { x: 0, y: top, width: GUTTER - 12, height: LANE },
+    titled(`${name}\n${event.id}`),
+    drawn("text", { class: "variable", x: 0, y: 15 }, name),
+    drawn("text", { class: "id", x: 0, y: 30 }, event.id.length > 26 ? `…${event.id.slice(-25)}` : event.id),
+  );
+}
+
+function rawMark(report, event, top, scale) {
+  if (event.time === null) return null;
+  const x = scale.place(Number(event.time) / report.unit);
+  if (x < scale.left || x > scale.right) return null;
+  return drawn(
+    "path",
+    { class: "raw", d: `M ${x} ${top + 4} V ${top + 30} M ${x - 4} ${top + 1} h 8 l -4 5 z` },
+    titled(`raw time: ${readable(rawText(report, event.time))}`),
+  );
+}
+
+function hatch() {
+  return drawn(
+    "pattern",
+    { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+    drawn("rect", { class: "hatch-ground", width: 6, height: 6 }),
+    drawn("line", { class: "hatch-line", x1: 0, x2: 0, y1: 0, y2: 6 }),
+  );
+}
+
+function clipped(scale, x) {
+  return Math.min(scale.right, Math.max(scale.left, x));
+}
+
+function titled(text) {
+  return drawn("title", {}, text);
+}
+
+function spoken(report, match) {
+  const lanes = match.bound.map(
+    ({ event, variable, validLower, validUpper }) =>
+      `${variable} ${event.id} between ${readable(tickText(report, validLower))} and ${readable(tickText(report, validUpper))}`,
+  );
+  return `Timeline of ${counted(match.bound.length, "event")}: ${lanes.join("; ")}`;
+}

@@ -1,0 +1,274 @@
+"""The page in a real browser: rows, filter, sorting, timelines, keyboard, no network, nothing injected.
+
+Chromium runs without a window; CEPCTL_SCREENSHOTS names a folder to keep the pictures in.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+
+from cepctl.cli import main
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="neither Chromium nor chromedriver is installed"),
+]
+
+QUERY = (
+    "PATTERN SEQ(Start a, Load b, Stop c) WHERE [node] AND b.value > 90 WITHIN 60 seconds "
+    "RETURN b.value AS peak"
+)
+INJECTION = "<img src=x onerror=document.title='broken'></script><script>document.title='broken'</script>"
+
+
+class Page:
+    """One open page, spoken to in the words of a user."""
+
+    def __init__(self, browser: webdriver.Chrome) -> None:
+        self.browser = browser
+
+    def all(self, selector: str) -> list[WebElement]:
+        return self.browser.find_elements(By.CSS_SELECTOR, selector)
+
+    def one(self, selector: str) -> WebElement:
+        return self.browser.find_element(By.CSS_SELECTOR, selector)
+
+    def text(self, selector: str) -> str:
+        return self.one(selector).text
+
+    def cells(self, column: int) -> list[str]:
+        return [each.text for each in self.all(f"tr.match > td:nth-child({column})")]
+
+    def heading(self, name: str) -> WebElement:
+        return next(each for each in self.all("#matches thead th") if each.text.startswith(name))
+
+    def slide(self, value: float) -> None:
+        self.browser.execute_script(
+            "const slider = document.getElementById('minimum');"
+            "slider.value = arguments[0]; slider.dispatchEvent(new Event('input'));",
+            value,
+        )
+
+    def picture(self, name: str, folder: Path) -> None:
+        folder = Path(os.environ.get("CEPCTL_SCREENSHOTS", folder))
+        folder.mkdir(parents=True, exist_ok=True)
+        self.browser.save_screenshot(str(folder / f"{name}.png"))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[webdriver.Chrome]:
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM or ""
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1400,1300"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    started = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    yield started
+    started.quit()
+
+
+@pytest.fixture
+def opened(browser: webdriver.Chrome) -> Iterator[Page]:
+    """A page to open; afterwards nothing was logged as an error and nothing but the file was asked for."""
+    browser.get("about:blank")
+    logged(browser, "browser")
+    logged(browser, "performance")
+    yield Page(browser)
+    assert logged(browser, "browser") == []
+    messages = [json.loads(message)["message"] for message in logged(browser, "performance")]
+    asked = [
+        each["params"]["request"]["url"] for each in messages if each["method"] == "Network.requestWillBeSent"
+    ]
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert {url.rpartition("/")[2] for url in asked if url.startswith("file:")} == {"report.html"}
+
+
+def logged(browser: webdriver.Chrome, kind: str) -> list[str]:
+    """What was logged since the last call."""
+    return [str(entry["message"]) for entry in browser.get_log(kind)]  # type: ignore[no-untyped-call]
+
+
+def report(folder: Path, events: str, query: str = QUERY, *options: str) -> str:
+    (folder / "events.csv").write_text(events, encoding="utf-8")
+    output = folder / "report.html"
+    arguments = [
+        "report",
+        query,
+        str(folder / "events.csv"),
+        "-o",
+        str(output),
+        "--runner",
+        "local",
+        "--quiet",
+    ]
+    assert main([*arguments, *options]) == 0
+    return output.as_uri()
+
+
+def stream(stories: int, loads: int) -> str:
+    """Events of `stories` tasks, each with `loads` readings of its node that can be its cause."""
+    lines = ["event_id,event_type,time,lower,upper,pmf,node,value"]
+    for story in range(stories):
+        begin = 1_700_000_000_000 + 97_000 * story
+        node, value = f"node{story % 25:02}", 91 + story % 9
+        lines.append(f"start{story},Start,{begin},{begin - 500},{begin + 500},,{node},")
+        for load in range(loads):
+            raw = begin + 15_000 + 1_000 * load
+            buckets = f"{raw - 15_000}:{raw - 5_001}:0.2|{raw - 5_000}:{raw - 1}:0.7|{raw}:{raw + 2_000}:0.1"
+            lines.append(
+                f"load{story}-{load},Load,{raw},{raw - 15_000},{raw + 2_000},{buckets},{node},{value}"
+            )
+        raw = begin + 14_000
+        lines.append(f"stop{story},Stop,{raw},{raw - 500},{raw + 500},,{node},")
+    return "\n".join(lines) + "\n"
+
+
+def test_ten_matches_filtered_sorted_and_opened(opened: Page, tmp_path: Path) -> None:
+    opened.browser.get(report(tmp_path, stream(5, 2)))
+    assert opened.text("h1") == "10 matches in 20 events"
+    assert len(opened.all("tr.match")) == 10
+    assert opened.text("#status") == "All 10 matches listed"
+    assert not opened.one("#limited").is_displayed()
+    assert not opened.one("#pager").is_displayed()
+    opened.picture("ten", tmp_path)
+
+    opened.one("#filter").send_keys("NODE03 load3-1")
+    assert opened.cells(2) == ["start3 load3-1 stop3"]
+    assert opened.text("#status") == "1 of 10 matches listed"
+    opened.one("#reset").click()
+    assert len(opened.all("tr.match")) == 10
+
+    confidences = opened.cells(3)
+    assert confidences == sorted(confidences, key=float, reverse=True)
+    opened.slide(float(confidences[4]))
+    assert len(opened.all("tr.match")) < 10
+    assert all(float(each) >= float(opened.text("#minimum-shown")) for each in opened.cells(3))
+    opened.one("#reset").click()
+
+    opened.heading("peak").find_element(By.TAG_NAME, "button").click()
+    assert opened.heading("peak").get_attribute("aria-sort") == "descending"
+    assert opened.cells(7) == sorted(opened.cells(7), key=float, reverse=True)
+    opened.heading("peak").find_element(By.TAG_NAME, "button").click()
+    assert opened.heading("peak").get_attribute("aria-sort") == "ascending"
+    assert opened.cells(7) == sorted(opened.cells(7), key=float)
+
+
+def test_a_row_opens_as_a_timeline(opened: Page, tmp_path: Path) -> None:
+    opened.browser.get(report(tmp_path, stream(5, 2)))
+    opened.all("tr.match td.ids")[1].click()
+    (drawing,) = opened.all("svg.timeline")
+    assert len(opened.all("svg.timeline g.lane")) == 3
+    assert len(opened.all("svg.timeline .mass")) == 1 + 3 + 1
+    assert len(opened.all("svg.timeline .raw")) == 3
+    assert len(opened.all("svg.timeline .valid")) == 3
+    assert len(opened.all("svg.timeline .window")) == 1
+    shades = [float(each.get_attribute("fill-opacity") or "0") for each in opened.all("svg.timeline .mass")]
+    assert shades == [0.9, 0.231, 0.9, 0.398, 0.9]  # 0.2, 0.7 and 0.1 over 10, 5 and 2 seconds
+    assert (drawing.get_attribute("aria-label") or "").startswith("Timeline of 3 events: a start")
+    assert [each.text for each in opened.all(".events tbody th")] == ["a", "b", "c"]
+    opened.picture("ten-opened", tmp_path)
+
+    opened.one("button[data-span='possible']").click()
+    opened.picture("ten-possible", tmp_path)
+    assert opened.one("button[data-span='possible']").get_attribute("aria-pressed") == "true"
+    opened.all("tr.match .opener")[1].click()
+    assert opened.all("svg.timeline") == []
+
+
+def test_the_keyboard_alone_suffices(opened: Page, tmp_path: Path) -> None:
+    opened.browser.get(report(tmp_path, stream(60, 2)))
+    openers = opened.all(".opener")
+    openers[0].send_keys(Keys.ARROW_DOWN)
+    assert opened.browser.switch_to.active_element == openers[1]
+    openers[1].send_keys(Keys.ENTER)
+    assert (openers[1].get_attribute("aria-expanded"), len(opened.all("svg.timeline"))) == ("true", 1)
+    openers[1].send_keys(Keys.ENTER)
+    assert (openers[1].get_attribute("aria-expanded"), len(opened.all("svg.timeline"))) == ("false", 0)
+    openers[1].send_keys(Keys.PAGE_DOWN)
+    assert opened.text("#page-shown") == "Page 2 of 3"
+    first, second, *_ = opened.all(".bars .bar")
+    first.send_keys(Keys.ARROW_RIGHT)
+    assert opened.browser.switch_to.active_element == second
+
+
+def test_a_bar_keeps_its_own_matches(opened: Page, tmp_path: Path) -> None:
+    opened.browser.get(report(tmp_path, stream(60, 2)))
+    key = opened.all(".key")[0]
+    name = key.find_element(By.CLASS_NAME, "name").text
+    key.click()
+    assert opened.text("#status") == "6 of 120 matches listed"
+    assert set(opened.cells(6)) == {name}
+    key.click()
+    assert opened.text("#status") == "All 120 matches listed"
+    bar = next(each for each in opened.all(".bar") if "60 matches" in (each.get_attribute("title") or ""))
+    bar.click()
+    said = bar.get_attribute("title") or ""
+    assert said.endswith(" 60 listed")
+    assert opened.text("#status") == "60 of 120 matches listed"
+
+
+def test_ten_thousand_matches_stay_quick(opened: Page, tmp_path: Path) -> None:
+    opened.browser.get(report(tmp_path, stream(1_020, 10), QUERY, "--listed", "10000"))
+    assert opened.text("h1") == "10,200 matches in 12,240 events"
+    assert opened.text("#status") == "All 10,000 matches listed"
+    assert "lists the 10,000 matches with the highest confidence, of 10,200" in opened.text("#limited")
+    assert len(opened.all("tr.match")) == 50
+    assert opened.text("#page-shown") == "Page 1 of 200"
+    opened.picture("ten-thousand", tmp_path)
+
+    began = time.monotonic()
+    opened.one("#filter").send_keys("node07")
+    assert opened.text("#status").startswith("4")
+    assert set(opened.cells(6)) == {"node07"}
+    opened.one("#reset").click()
+    opened.heading("start").find_element(By.TAG_NAME, "button").click()
+    assert opened.cells(2)[0].startswith("start0 ")
+    opened.one("#last-page").click()
+    assert opened.text("#page-shown") == "Page 200 of 200"
+    opened.all(".opener")[3].click()
+    assert len(opened.all("svg.timeline g.lane")) == 3
+    assert time.monotonic() - began < 20
+    opened.picture("ten-thousand-opened", tmp_path)
+
+
+def test_text_of_a_log_is_never_markup(opened: Page, tmp_path: Path) -> None:
+    cell = '"' + INJECTION.replace('"', '""') + '"'
+    events = f"event_id,event_type,lower,upper,note\n{cell},A,1,5,{cell}\nb,B,3,9,\n"
+    opened.browser.get(
+        report(tmp_path, events, "PATTERN SEQ(A a, B b) WHERE a.note != '</script>' RETURN a.note")
+    )
+    opened.one(".opener").click()
+    assert opened.browser.title == "1 match – cepctl"
+    assert opened.all("img") == []
+    assert len(opened.all("script")) == 2
+    assert INJECTION in opened.text(".events")
+    assert opened.text("#query-text").endswith("RETURN a.note")
+
+
+def test_no_match_and_a_dark_screen(opened: Page, tmp_path: Path) -> None:
+    dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    opened.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)
+    try:
+        opened.browser.get(report(tmp_path, stream(5, 2), "PATTERN SEQ(Stop a, Start b) WITHIN 1 ms"))
+        assert opened.text("h1") == "0 matches in 20 events"
+        assert opened.text("td.none") == "No match is listed."
+        opened.browser.get(report(tmp_path, stream(5, 2)))
+        opened.all(".opener")[0].click()
+        opened.picture("dark", tmp_path)
+        ground = opened.one("body").value_of_css_property("background-color")
+        assert ground.replace(" ", "") in {"rgba(20,23,28,1)", "rgb(20,23,28)"}
+    finally:
+        opened.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
