@@ -31,7 +31,9 @@ from cepctl.language.printer import duration_text, expression_to_text
 from cepctl.plan.plan import Alternative, Equality, Link, Plan, Timing
 from cepctl.plan.summary import with_one_member
 
-Kind: TypeAlias = Literal["filter", "key", "link", "order", "window", "timing", "absence", "group", "twice"]
+Kind: TypeAlias = Literal[
+    "type", "filter", "key", "link", "order", "window", "timing", "absence", "group", "twice"
+]
 
 
 @dataclass(frozen=True)

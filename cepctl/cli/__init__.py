@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "inspect": "Show types, attributes, counts, span and granularity of events.",
     "match": "Run a query and print its probable matches.",
     "report": "Draw the matches of a query as a page for a browser.",
+    "show": "Draw one match and explain its confidence.",
     "explain": "Show how a query would run; runs nothing.",
 }
 INTERRUPTED = 130

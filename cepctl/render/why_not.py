@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from cepctl.render.counting import counted
 from cepctl.render.lengths import ticks_text
+from cepctl.render.pages import page_width, plain_table, print_page
 
 if TYPE_CHECKING:
     from cepctl.engines.last_hurdles import Hurdles
@@ -26,17 +26,7 @@ _PIPE_WIDTH = 200
 def print_why_not(why: WhyNot, file: TextIO | None = None) -> None:
     """Print the answer to a file, standard error by default."""
     file = file or sys.stderr
-    terminal = file.isatty()
-    target = file if terminal else io.StringIO()
-    console = Console(file=target, width=None if terminal else _PIPE_WIDTH, highlight=False, markup=False)
-    for number, reading in enumerate(why.readings, start=1):
-        if len(why.readings) > 1:
-            console.print(f"Reading {number} of {len(why.readings)}", style="bold")
-        for part in _reading(why, reading):
-            console.print(part, soft_wrap=isinstance(part, str))
-    if isinstance(target, io.StringIO):
-        # Tables are padded to the right.
-        file.writelines(f"{line.rstrip()}\n" for line in target.getvalue().splitlines())
+    print_page(_parts(why), file, page_width(file, _PIPE_WIDTH))
 
 
 def why_not_json(why: WhyNot) -> str:
@@ -46,6 +36,13 @@ def why_not_json(why: WhyNot) -> str:
 
 
 # --- words -------------------------------------------------------------------------------
+
+
+def _parts(why: WhyNot) -> Iterator[Table | Text | str]:
+    for number, reading in enumerate(why.readings, start=1):
+        if len(why.readings) > 1:
+            yield Text(f"Reading {number} of {len(why.readings)}", style="bold")
+        yield from _reading(why, reading)
 
 
 def _reading(why: WhyNot, reading: ReadingExplained) -> Iterator[Table | str]:
@@ -68,7 +65,7 @@ def _reading(why: WhyNot, reading: ReadingExplained) -> Iterator[Table | str]:
 
 
 def _fitting_table(reading: ReadingExplained) -> Table:
-    table = _table("component", "of its type", "fit", "left out by", numbers=("of its type", "fit"))
+    table = plain_table("component", "of its type", "fit", "left out by", numbers=("of its type", "fit"))
     for each in reading.fitting:
         component = reading.alternative.components[each.component]
         types = "|".join(component.event_types) or "*"
@@ -79,7 +76,7 @@ def _fitting_table(reading: ReadingExplained) -> Table:
 
 
 def _step_table(why: WhyNot, reading: ReadingExplained) -> Table:
-    table = _table("partial match", "tried", "go on", "stopped by", numbers=("tried", "go on"))
+    table = plain_table("partial match", "tried", "go on", "stopped by", numbers=("tried", "go on"))
     bound: list[str] = []
     for step in reading.steps:
         bound.append(_variable(reading, step.component))
@@ -117,7 +114,7 @@ def _forbidden_table(why: WhyNot, reading: ReadingExplained) -> Table:
     whole = reading.length == len(reading.alternative.positive)
     names = [reading.alternative.components[i].variable for i in reading.alternative.positive]
     what = "bindings" if whole else f"up to {names[reading.length - 1]}"
-    table = _table("forbidden by this alone", what, "nearest miss", numbers=(what,))
+    table = plain_table("forbidden by this alone", what, "nearest miss", numbers=(what,))
     for each in reading.forbidden:
         count = f"{each.count:,}" + ("+" if each.at_least else "")
         table.add_row(each.condition.text, count, _miss(why, each))
@@ -182,13 +179,6 @@ def _losses(losses: Sequence[Loss]) -> str:
 
 def _value(value: object) -> str:
     return f"'{value}'" if isinstance(value, str) else "null" if value is None else str(value)
-
-
-def _table(*names: str, numbers: Sequence[str]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for name in names:
-        table.add_column(name, justify="right" if name in numbers else "left", overflow="fold")
-    return table
 
 
 # --- JSON --------------------------------------------------------------------------------

@@ -1,0 +1,87 @@
+"""`cepctl show`: one match of a query, drawn and explained."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import click
+
+from cepctl.cli.ingest import ingest_options, report_reading
+from cepctl.cli.match_run import analyzed
+from cepctl.cli.options import Conf, raw_input_options, verbosity_options
+from cepctl.cli.query_text import query_argument, read_query
+from cepctl.errors import UsageError
+
+
+@click.command("show")
+@query_argument("EVENTS...")
+@click.option(
+    "--match",
+    "signature",
+    required=True,
+    metavar="IDS",
+    help="The match: what `cepctl match` writes in its column `match`, such as 'a1 b3+b4 c2'.",
+)
+@click.option(
+    "--time",
+    "times",
+    type=click.Choice(["iso", "ticks"]),
+    default="iso",
+    show_default=True,
+    help="How times are written.",
+)
+@raw_input_options("--input-format")
+@verbosity_options
+def command(
+    arguments: tuple[str, ...],
+    query_file: str | None,
+    signature: str,
+    times: str,
+    input_format: str | None,
+    uncertainty: str | None,
+    tz: str | None,
+    renames: Conf,
+    drop_domain: bool,
+    patterns: str | None,
+    keep_unmatched: bool,
+    intervals: bool,
+    epoch: str | None,
+    columns: tuple[str, ...],
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Show one match of QUERY in EVENTS: its events, their times, its rivals, its confidence.
+
+    The events are drawn on one axis of time.  Where they are no match, the command says which condition
+    they fail, and fails.  QUERY is the text itself, or @FILE.
+    """
+    from cepctl.dataset import open_events
+    from cepctl.engines.one_match import ids_of, one_match
+    from cepctl.language.parser import parse
+    from cepctl.render.one_match import Times, drawing_width, print_match, reason_text
+
+    text, events = read_query(arguments, query_file)
+    query = parse(text)
+    if not events:
+        raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
+    options = ingest_options(
+        input_format=input_format,
+        uncertainty=uncertainty,
+        tz=tz,
+        renames=renames,
+        drop_domain=drop_domain,
+        patterns=patterns,
+        keep_unmatched=keep_unmatched,
+        intervals=intervals,
+        epoch=epoch,
+        columns=columns,
+    )
+    with open_events(events, options) as inputs:
+        if inputs.summary is not None:
+            report_reading(inputs.summary, quiet=quiet)
+        plan = analyzed(query, inputs, None, quiet=quiet)
+        match = one_match(plan, inputs.read(plan.attributes), ids_of(signature), bins=drawing_width())
+    print_match(match, cast(Times, times))
+    if match.reasons:
+        reasons = "; ".join(reason_text(match, each) for each in match.reasons)
+        raise UsageError(f"'{signature}' is no match of the query: {reasons}")

@@ -1,0 +1,240 @@
+"""One match for people: its events, a drawing of them on one axis of time, and its confidence.
+
+▁▂▃▄▅▆▇█   where the event lies given the match (or, of rivals and without a match, by itself)
+─          part of its interval that the match cannot use
+│          its raw time
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, TextIO
+
+from rich.table import Table
+from rich.text import Text
+
+from cepctl.render.lengths import ticks_text
+from cepctl.render.pages import page_width, plain_table, print_page
+from cepctl.schema import TimeUnit, tick_text
+
+if TYPE_CHECKING:
+    from cepctl.engines.match_reasons import Reason
+    from cepctl.engines.one_match import EventShown, Member, OneMatch
+
+_PIPE_WIDTH = 120
+_HEIGHTS = "▁▂▃▄▅▆▇█"
+_DATE = len("2026-03-03T")
+_FEWEST_COLUMNS = 20
+_LONGEST_LABEL = 40
+
+Times = Literal["iso", "ticks"]
+
+
+def drawing_width(file: TextIO | None = None) -> int:
+    """Columns of what `print_match` prints, on standard output by default."""
+    return page_width(file or sys.stdout, _PIPE_WIDTH)
+
+
+def print_match(match: OneMatch, times: Times, file: TextIO | None = None) -> None:
+    """Print a match; where its events are none, everything but the confidence."""
+    width = drawing_width(file)
+    print_page(_parts(match, _Clock(match, times), width), file or sys.stdout, width)
+
+
+def reason_text(match: OneMatch, reason: Reason) -> str:
+    """Why the events are no match, in one sentence without a full stop."""
+    ids = ", ".join(match.events.ids[event] for event in reason.events)
+    if reason.condition.kind == "absence":
+        return reason.condition.text + (f": {ids}" if ids else "") + " breaks it in every world"
+    if reason.excess is not None:
+        length = ticks_text(reason.excess, match.plan.time_unit)
+        how = {"window": "too long", "order": "too early or too late"}.get(reason.condition.kind, "beyond it")
+        return f"{reason.condition.text}: even at best {length} {how}"
+    values = ", ".join(f"{name} = {_value(value)}" for name, value in reason.values)
+    told = f"{reason.condition.text} does not hold" + (f" for {ids}" if ids else "")
+    return told + (f": {values}" if values else "")
+
+
+def _parts(match: OneMatch, clock: _Clock, width: int) -> Iterator[Table | Text]:
+    if not match.reasons:
+        text = f"confidence {_probability(match.confidence)}"
+        if match.error:
+            text += f" (estimated, off by at most {match.error:g})"
+        yield Text.assemble((text, "bold"), f", from {clock.full(match.start)} to {clock.full(match.end)}")
+        yield Text("")
+    yield _event_table(match, clock)
+    yield Text("")
+    yield from _drawing(match, clock, width)
+    if match.reasons:
+        return
+    yield Text("")
+    yield from _factors(match)
+    if match.rivals:
+        yield Text("")
+        yield _rival_table(match, clock)
+    if match.other_readings:
+        yield Text("")
+        yield Text(
+            "Another reading of OR binds the same events; `cepctl match` prints the probability of either."
+        )
+
+
+# --- tables ------------------------------------------------------------------------------
+
+
+def _event_table(match: OneMatch, clock: _Clock) -> Table:
+    table = plain_table("event", "type", "raw time", "interval", "of it usable")
+    for each in match.members:
+        event = each.event
+        table.add_row(
+            f"{each.variable} {event.event_id}",
+            event.event_type,
+            clock.raw(event.raw_microseconds),
+            clock.interval(event.lower, event.upper),
+            clock.interval(each.valid_lower, each.valid_upper),
+        )
+    return table
+
+
+def _rival_table(match: OneMatch, clock: _Clock) -> Table:
+    table = plain_table("rival", "type", "interval", "breaks it with", "by")
+    for each in match.rivals:
+        event = each.event
+        table.add_row(
+            event.event_id,
+            event.event_type,
+            clock.interval(event.lower, event.upper),
+            _probability(each.probability),
+            each.condition.text,
+        )
+    return table
+
+
+def _factors(match: OneMatch) -> Iterator[Text]:
+    yield Text("How the confidence comes about", style="bold")
+    before = None
+    width = max(len(each.condition.text) for each in match.factors) + len("and ")
+    for each in match.factors:
+        text = each.condition.text if before is None else f"and {each.condition.text}"
+        line = f"  {text:<{width}}  {_probability(each.probability)}"
+        if before:
+            line += f"  ({each.probability / before:.1%} of it)"
+        before = each.probability
+        yield Text(line)
+
+
+# --- drawing -----------------------------------------------------------------------------
+
+
+def _drawing(match: OneMatch, clock: _Clock, width: int) -> Iterator[Text]:
+    labels = [f"{each.variable} {each.event.event_id}" for each in match.members]
+    labels += [f"rival {each.event.event_id}" for each in match.rivals]
+    margin = min(max(len(label) for label in labels), _LONGEST_LABEL) + 1
+    columns = max(width - margin - 1, _FEWEST_COLUMNS)
+    first, last = clock.short(math.ceil(match.bins[0])), clock.short(math.ceil(match.bins[-1]) - 1)
+    yield Text(f"{'':<{margin}}{first}{last:>{max(columns - len(first), len(last) + 1)}}", style="dim")
+    lanes = [_bar(match, each.event, each, columns) for each in match.members]
+    lanes += [_bar(match, each.event, None, columns) for each in match.rivals]
+    for label, lane in zip(labels, lanes, strict=True):
+        yield _shown(label, margin).append_text(lane)
+    if not match.reasons:
+        line = _shown("match", margin)
+        begin, end = _column(match, match.start, columns), _column(match, match.end, columns, at_end=True)
+        line.append(" " * begin + "╰" + "─" * max(end - begin - 1, 0) + ("╯" if end > begin else ""), "green")
+        yield line
+    known = any(each.posterior is not None for each in match.members)
+    heights = "how probable its time is, given the match" if known else "how probable its time is"
+    yield Text(f"{'':<{margin}}▁▄█ {heights}   ─ of no use to the match   │ raw time", style="dim")
+
+
+def _shown(label: str, margin: int) -> Text:
+    shown = label if len(label) < margin else f"{label[: margin - 2]}…"
+    return Text(f"{shown:<{margin}}")
+
+
+def _bar(match: OneMatch, event: EventShown, member: Member | None, columns: int) -> Text:
+    """One lane: heights where the event may lie, a line where its interval is of no use, the raw time."""
+    shares = event.prior if member is None or member.posterior is None else member.posterior
+    ticks = [max(b - a, 1) for a, b in _bin_ticks(match)]
+    heights = [float(share) / count for share, count in zip(shares, ticks, strict=True)]
+    highest = max(heights)
+    lane = []
+    for column in range(columns):
+        bin_number = column * len(heights) // columns
+        height = heights[bin_number]
+        if height > 0:
+            lane.append(_HEIGHTS[min(math.ceil(height / highest * len(_HEIGHTS)), len(_HEIGHTS)) - 1])
+        else:
+            lane.append("─" if event.prior[bin_number] > 0 else " ")
+    text = Text("".join(lane), style="red" if member is None else "cyan")
+    raw = _raw_tick(match, event)
+    if raw is not None and match.bins[0] <= raw <= match.bins[-1]:
+        at = _column(match, raw, columns)
+        text = Text.assemble(text[:at], ("│", "bold yellow"), text[at + 1 :])
+    return text
+
+
+def _bin_ticks(match: OneMatch) -> list[tuple[int, int]]:
+    cuts = [math.ceil(edge) for edge in match.bins]
+    return list(pairwise(cuts))
+
+
+def _column(match: OneMatch, tick: int, columns: int, *, at_end: bool = False) -> int:
+    """The column of a tick: the first that shows it, or the last."""
+    number = next((n for n, (_, stop) in enumerate(_bin_ticks(match)) if tick < stop), len(match.bins) - 2)
+    count = len(match.bins) - 1
+    if at_end:
+        return -(-(number + 1) * columns // count) - 1
+    return -(-number * columns // count)
+
+
+def _raw_tick(match: OneMatch, event: EventShown) -> int | None:
+    if event.raw_microseconds is None:
+        return None
+    return event.raw_microseconds // match.plan.time_unit.microseconds
+
+
+# --- times -------------------------------------------------------------------------------
+
+
+class _Clock:
+    """How times are written: ticks, or ISO 8601, without the date where all times share it."""
+
+    def __init__(self, match: OneMatch, times: Times) -> None:
+        self.unit: TimeUnit = match.plan.time_unit
+        self.times = times
+        shown = [*(each.event for each in match.members), *(each.event for each in match.rivals)]
+        ticks = [tick for each in shown for tick in (each.lower, each.upper)]
+        ticks += [tick for each in match.members for tick in (each.valid_lower, each.valid_upper)]
+        self.one_day = times == "iso" and len({self.full(tick)[:_DATE] for tick in ticks}) == 1
+
+    def full(self, tick: int) -> str:
+        return str(tick) if self.times == "ticks" else tick_text(tick, self.unit)
+
+    def short(self, tick: int) -> str:
+        return self.full(tick)[_DATE:] if self.one_day else self.full(tick)
+
+    def interval(self, lower: int, upper: int) -> str:
+        if lower > upper:
+            return "none"
+        return self.short(lower) if lower == upper else f"{self.short(lower)} .. {self.short(upper)}"
+
+    def raw(self, microseconds: int | None) -> str:
+        if microseconds is None:
+            return ""
+        if self.times == "ticks":
+            return str(microseconds // self.unit.microseconds)
+        precise = TimeUnit(1_000) if microseconds % 1_000 == 0 else TimeUnit(1)
+        text = tick_text(microseconds // precise.microseconds, precise)
+        return text[_DATE:] if self.one_day else text
+
+
+def _probability(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def _value(value: object) -> str:
+    return f"'{value}'" if isinstance(value, str) else "null" if value is None else str(value)
