@@ -1,12 +1,6 @@
 """One match by its signature: the ticks its events can use, its rivals, and how its confidence comes about.
 
-    factor                  probability that
-    order                   the events come in the order of the pattern, groups between their neighbours
-    window, timing          that holds and so do these, one after the other
-    absences                that holds and no rival lies where none may: the confidence
-
-The probability that a rival breaks the match is that of lying in its gap, given that everything but the
-absences holds.  Where a signature is no match, the reasons say which condition it fails.
+Where a signature is no match, the reasons say which condition it fails.
 
 Imports NumPy, Numba, Polars and PyArrow only.
 """
@@ -21,22 +15,17 @@ import numpy as np
 import pyarrow as pa
 
 from cepctl.engines.alternative import MatchOptions, PreparedAlternative
-from cepctl.engines.bindings import Bound, Group, take
+from cepctl.engines.bindings import Bound, Group
 from cepctl.engines.constraints import possible, valid_bounds
-from cepctl.engines.coupling import Measured
 from cepctl.engines.events import Events, events_of
-from cepctl.engines.last_hurdles import absence_condition
+from cepctl.engines.match_factors import MOST_RIVALS, Factor, MatchFactors, match_factors
 from cepctl.engines.match_reasons import Reason, demands_of, reasons_against, times_against
-from cepctl.engines.readings import Condition, window_text
+from cepctl.engines.readings import Condition
 from cepctl.engines.rivals import Rivals
 from cepctl.engines.tick_shares import posterior_shares, prior_shares
 from cepctl.engines.types import Reals
-from cepctl.errors import QueryTooLargeError, UsageError
-from cepctl.language.ast import Strategy
+from cepctl.errors import UsageError
 from cepctl.plan.plan import Alternative, Plan
-
-_ERROR = 0.01
-_MOST_RIVALS = 1_000
 
 Ids = tuple[tuple[str, ...], ...]
 
@@ -64,14 +53,6 @@ class Member:
     valid_lower: int
     valid_upper: int
     posterior: Reals | None
-
-
-@dataclass(frozen=True)
-class Factor:
-    """The probability that this condition holds together with those above it."""
-
-    condition: Condition
-    probability: float
 
 
 @dataclass(frozen=True)
@@ -204,7 +185,7 @@ def _explained(
     edges = _bin_edges(events, [*demands.events, *_named(rivals)], bins)
     shown = OneMatch(plan, alternative, events, (), edges, tuple(reasons))
     if not reasons:
-        shown = _measured(shown, prepared, bound, rivals)
+        shown = _with_confidence(shown, match_factors(prepared, bound, rivals))
     posterior = None if shown.reasons else posterior_shares(prepared, bound, demands.events, rivals, edges)
     members = tuple(
         Member(alternative.components[component].variable, _event_shown(events, each, edges),
@@ -212,6 +193,18 @@ def _explained(
         for at, (component, each) in enumerate(zip(demands.components, demands.events, strict=True))
     )  # fmt: skip
     return replace(shown, members=members)
+
+
+def _with_confidence(shown: OneMatch, found: MatchFactors) -> OneMatch:
+    rivals = [
+        RivalShown(each.condition, _event_shown(shown.events, each.event, shown.bins), each.probability)
+        for each in found.rivals
+    ]
+    return replace(
+        shown, reasons=found.reasons, start=found.start, end=found.end, confidence=found.confidence,
+        error=found.error, factors=found.factors,
+        rivals=tuple(sorted(rivals, key=lambda rival: -rival.probability)),
+    )  # fmt: skip
 
 
 def _bound(alternative: Alternative, events: Events, rows: Sequence[tuple[int, ...]]) -> dict[int, Bound]:
@@ -234,7 +227,7 @@ def _event_shown(events: Events, event: int, edges: Reals) -> EventShown:
 
 
 def _named(rivals: Sequence[Rivals]) -> list[int]:
-    return sorted({int(event) for each in rivals for event in each.event})[:_MOST_RIVALS]
+    return sorted({int(event) for each in rivals for event in each.event})[:MOST_RIVALS]
 
 
 def _bin_edges(events: Events, shown: Sequence[int], bins: int) -> Reals:
@@ -242,114 +235,3 @@ def _bin_edges(events: Events, shown: Sequence[int], bins: int) -> Reals:
     first, last = float(events.masses.lower[rows].min()), float(events.masses.upper[rows].max())
     # No bin is narrower than a tick.
     return np.linspace(first - 0.5, last + 0.5, int(min(bins, last - first + 1)) + 1)
-
-
-# --- confidence --------------------------------------------------------------------------
-
-
-def _measured(
-    shown: OneMatch, prepared: PreparedAlternative, bound: dict[int, Bound], rivals: list[Rivals]
-) -> OneMatch:
-    """Confidence, its factors, and what each rival does to it."""
-    try:
-        return _with_factors(shown, prepared, bound, rivals)
-    except QueryTooLargeError:
-        estimated = replace(prepared, options=replace(prepared.options, approximate=_ERROR))
-        return replace(_with_factors(shown, estimated, bound, rivals), error=_ERROR)
-
-
-def _with_factors(
-    shown: OneMatch, prepared: PreparedAlternative, bound: dict[int, Bound], rivals: list[Rivals]
-) -> OneMatch:
-    plan, shape = prepared.plan, prepared.shape
-    factors = []
-    for condition, limited in _growing(prepared):
-        factors.append(Factor(condition, _probability(limited.measure.decided(bound, []))))
-    free = prepared.measure.decided(bound, _nobody(rivals)) if rivals else None
-    found = prepared.measure.decided(bound, rivals)
-    if found.start[0] > found.end[0]:
-        return replace(shown, reasons=_broken(prepared, bound, rivals))
-    if rivals:
-        factors.append(Factor(Condition("absence", "no rival in its gap"), _probability(found)))
-    each = () if free is None else tuple(
-        rival for at in range(len(rivals))
-        for rival in _rivals_shown(shown, prepared, bound, rivals, at, _probability(free))
-    )  # fmt: skip
-    assert len(shape.rules) == len(rivals)
-    return replace(
-        shown, plan=plan, start=int(found.start[0]), end=int(found.end[0]), confidence=_probability(found),
-        factors=tuple(factors), rivals=tuple(sorted(each, key=lambda rival: -rival.probability)),
-    )  # fmt: skip
-
-
-def _growing(prepared: PreparedAlternative) -> list[tuple[Condition, PreparedAlternative]]:
-    """The alternative with order alone, then with the window, then with all constraints on times."""
-    plan, alternative, shape = prepared.plan, prepared.alternative, prepared.shape
-    single = len(shape.blocks) == 1 and shape.only_single
-    text = "the event happens" if single else "the order of the pattern"
-    stages = [(Condition("order", text), replace(plan, window=None), replace(alternative, timings=()))]
-    if plan.window is not None:
-        stages.append((Condition("window", window_text(plan)), plan, replace(alternative, timings=())))
-    if shape.timings:
-        stages.append((Condition("timing", "constraints on times"), plan, alternative))
-    found = []
-    for condition, limited, bare in stages:
-        # Absences may need the window, and are asked last.
-        positive = PreparedAlternative.of(
-            replace(limited, strategy=Strategy.SKIP_TILL_ANY_MATCH), _positive_only(bare),
-            prepared.events, prepared.options,
-        )  # fmt: skip
-        found.append((condition, positive))
-    return found
-
-
-def _positive_only(alternative: Alternative) -> Alternative:
-    """Without negated components, which keep their numbers but stand in no block."""
-    blocks = tuple(block for block in alternative.blocks if not alternative.components[block[0]].negated)
-    return replace(alternative, blocks=blocks)
-
-
-def _probability(found: Measured) -> float:
-    return float(found.confidence[0]) if found.start[0] <= found.end[0] else 0.0
-
-
-def _nobody(rivals: Sequence[Rivals]) -> list[Rivals]:
-    return [replace(each, row=each.row[:0], event=each.event[:0]) for each in rivals]
-
-
-def _rivals_shown(
-    shown: OneMatch, prepared: PreparedAlternative, bound: dict[int, Bound], rivals: list[Rivals], at: int,
-    free: float,
-) -> list[RivalShown]:  # fmt: skip
-    """The rivals of one rule, each measured as if it were the only one."""
-    chosen = rivals[at].event[:_MOST_RIVALS]
-    if not len(chosen) or free <= 0:
-        return []
-    copies = {i: take(each, np.zeros(len(chosen), dtype=np.int64)) for i, each in bound.items()}
-    alone = _nobody(rivals)
-    alone[at] = replace(alone[at], row=np.arange(len(chosen)), event=chosen)
-    found = prepared.measure.decided(copies, alone)
-    spared = np.where(found.start <= found.end, found.confidence, 0.0)
-    condition = absence_condition(prepared.plan, prepared.shape, rivals[at].rule)
-    return [
-        RivalShown(condition, _event_shown(prepared.events, int(event), shown.bins),
-                   float(np.clip(1 - left / free, 0.0, 1.0)))
-        for event, left in zip(chosen, spared, strict=True)
-    ]  # fmt: skip
-
-
-def _broken(
-    prepared: PreparedAlternative, bound: dict[int, Bound], rivals: list[Rivals]
-) -> tuple[Reason, ...]:
-    """Why no world returns a match whose valid intervals are not empty."""
-    nobody = _nobody(rivals)
-    if _probability(prepared.measure.decided(bound, nobody)) <= 0:
-        return (Reason(Condition("timing", "<> between times, or the holes of histograms")),)
-    found = []
-    for at, each in enumerate(rivals):
-        alone = [*nobody[:at], each, *nobody[at + 1 :]]
-        measured = prepared.measure.decided(bound, alone)
-        if measured.start[0] > measured.end[0]:
-            events = tuple(int(event) for event in each.event[:3])
-            found.append(Reason(absence_condition(prepared.plan, prepared.shape, each.rule), events=events))
-    return tuple(found) or (Reason(Condition("absence", "several absences together")),)
