@@ -246,7 +246,9 @@ class Summary:
 
     def _counts_by_listing(self, rows: Indexes) -> list[int]:
         """Raises QueryTooLargeError where there are more groups than `max_matches`."""
-        groups, columns = self.groups, self._columns()
+        columns = self._columns()
+        # Every group counts, also one that is too improbable to be a row itself.
+        groups = replace(self.groups, search=replace(self.groups.search, push_down=None))
         names = [str(i) for i, _ in columns]
         wanted = pl.DataFrame({str(i): rows[:, column] for i, column in columns})
         found = [wanted.clear().with_columns(count=pl.lit(0, pl.Int64))]
