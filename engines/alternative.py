@@ -42,6 +42,7 @@ class MatchOptions:
     `kleene` says what a row is: a match, or all matches with the same neighbours of a group.  `top` is how
     many of the most probable rows are wanted, ties with the last of them included.
     `approximate` is the error allowed to confidences beyond the work bound; None refuses them.
+    `raw_times` adds to each match whether raw times alone find it.
     """
 
     order: OrderName = "auto"
@@ -51,6 +52,7 @@ class MatchOptions:
     approximate: float | None = None
     kleene: KleeneRows = "groups"
     top: int | None = None
+    raw_times: bool = False
 
     def check_count(self, rows: int) -> None:
         """Raise QueryTooLargeError when there are more rows than allowed."""

@@ -1,25 +1,23 @@
-"""Matches that a tool which trusts the raw times would not have found.
+"""Whether a tool that trusts the raw times would have found a match.
 
-Every event of a match is put at the tick of its raw time, the only one it then has, and the match is
-held to the pattern once more: order, window, timing constraints, and, for negation, next match and
-contiguity, the absence of rivals at their own raw times.  Predicates on attributes held already and
-hold again.  Ticks are known, so each constraint is one comparison of whole columns, and the rivals are
-one range join.
+Every event is put at the tick of its raw time, the only one it then has, and a match is held to the
+pattern once more: order, window, timing constraints, and, for negation, next match and contiguity, the
+absence of rivals at their own raw times.  Predicates on attributes held already and hold again.  Ticks
+are known, so each constraint is one comparison of whole columns, and the rivals are one range join.
 
-A match that binds an event without a raw time cannot be judged and is counted apart; an event without
-one is no rival.
+A match that binds an event without a raw time cannot be judged; such an event is no rival.  Nor is, on
+Spark, one whose interval lies outside the slice of its match, although its raw time lies inside.
 
-Runs in the process that prints the rows: imports NumPy, Polars and PyArrow only.
+Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from cepctl.engines.bindings import Bound, Group, take
 from cepctl.engines.coupling import block_group, spans_of
@@ -31,145 +29,174 @@ from cepctl.engines.rivals import Rivals, Spans, link_holds_for_pairs, rivals_of
 from cepctl.engines.shape import BlockKind, Point, Shape, shape_of
 from cepctl.engines.types import Flags, Indexes, Ticks
 from cepctl.language.ast import Strategy
-from cepctl.plan.plan import Alternative, Plan, Scope, Timing
+from cepctl.plan.plan import Plan, Scope, Timing
 
 MATCHES_AT_ONCE = 1 << 18
 """How many matches are joined with their rivals at once; keeps memory flat."""
 
 
 @dataclass(frozen=True)
-class RawTimeCounts:
-    """How many matches were `judged`, how many of them raw times `missed`, how many have `untimed` events."""
+class CertainTimes:
+    """A plan on events that are all at their raw times.
 
-    judged: int
-    missed: int
-    untimed: int
-
-
-def missed_by_raw_times(plan: Plan, matches: pa.Table, table: pa.Table) -> RawTimeCounts:
-    """Count the matches that would not have been found at raw times.
-
-    Parameters
-    ----------
-    plan
-        The analyzed query.
-    matches
-        Rows of `cepctl.engines.match.match_schema`; only their signatures are read.
-    table
-        The events that the plan was run on, with event_id, event_type, time and the attributes of the
-        plan.  Where nothing needs to be absent and the pattern has one alternative, the bound events
-        and their ids and times are enough.
-    """
-    timed = table.filter(pc.is_valid(table.column("time")))
-    bindings = _Signatures.of(matches.column("signature"), timed.column("event_id"))
-    judged = np.flatnonzero(bindings.known)
-    found = np.zeros(matches.num_rows, dtype=bool)
-    if len(judged):
-        events = _events_at_raw_times(timed, plan.time_unit.microseconds)
-        for alternative in plan.alternatives:
-            left = bindings.of_form(alternative, judged[~found[judged]])
-            bound = bindings.bound(alternative, left)
-            found[left] = _found_again(plan, alternative, events, bound, len(left))
-    return RawTimeCounts(len(judged), int((~found[judged]).sum()), len(found) - len(judged))
-
-
-@dataclass(frozen=True)
-class _Signatures:
-    """Which events matches bind: match i its components from outer[i] to outer[i + 1], a component j the
-    events rows[inner[j]:inner[j + 1]]; a row of -1 is an event that is not known.
+    `known`, shape (n,): which of the n events have a raw time.  `shapes` and, per component, `candidates`
+    are those of the alternatives; candidates are left out where nobody asks for them.
     """
 
-    rows: Indexes
-    inner: Indexes
-    outer: Indexes
+    plan: Plan
+    events: Events
+    known: Flags
+    shapes: tuple[Shape, ...]
+    candidates: tuple[tuple[Indexes, ...], ...]
 
     @classmethod
-    def of(cls, signatures: pa.ChunkedArray, ids: pa.ChunkedArray) -> _Signatures:
-        matches = (
-            pa.concat_arrays(signatures.chunks) if signatures.num_chunks else signatures.combine_chunks()
+    def of(cls, plan: Plan, events: Events) -> CertainTimes:
+        """Put the events at their raw times; their frame has the column `time`.
+
+        Raises
+        ------
+        UnsupportedQueryError
+            If the event engine does not run the plan.
+        """
+        time = events.frame.get_column("time")
+        micros = time.cast(pl.Datetime("us")).to_physical().fill_null(0).to_numpy()
+        ticks = np.asarray(micros // plan.time_unit.microseconds)
+        count = len(ticks)
+        masses = Masses(ticks, ticks, np.arange(count + 1), ticks, ticks, np.ones(count))
+        shapes = tuple(shape_of(plan, each) for each in plan.alternatives)
+        asked = len(shapes) > 1 or any(shape.rules for shape in shapes)
+        candidates = tuple(
+            tuple(fitting_events(events, each) for each in shape.alternative.components) if asked else ()
+            for shape in shapes
         )
-        components = matches.flatten()
-        members = pl.DataFrame({"id": pl.from_arrow(components.flatten())})
-        numbered = pl.DataFrame({"id": pl.from_arrow(ids)}).with_row_index("row")
-        joined = members.join(numbered, on="id", how="left", maintain_order="left")
-        rows = joined.get_column("row").cast(pl.Int64).fill_null(-1).to_numpy()
-        return cls(rows, _offsets(components), _offsets(matches))
+        return cls(plan, Events(masses, events.frame), time.is_not_null().to_numpy(), shapes, candidates)
 
-    @property
-    def known(self) -> Flags:
-        """Matches all of whose events are known."""
-        match = np.repeat(np.arange(len(self.outer) - 1), np.diff(self.inner[self.outer]))
-        return np.asarray(np.bincount(match[self.rows < 0], minlength=len(self.outer) - 1) == 0)
+    def judgeable(self, bound: tuple[Bound, ...]) -> Flags:
+        """Matches all of whose events have a raw time, shape (n,); `bound` as in `MatchBatch`."""
+        judgeable = np.ones(_count(bound), dtype=bool)
+        for each in bound:
+            if isinstance(each, Group):
+                judgeable[each.owner[~self.known[each.members]]] = False
+            else:
+                judgeable &= self.known[each]
+        return judgeable
 
-    def of_form(self, alternative: Alternative, matches: Indexes) -> Indexes:
-        """Those of some matches that bind as many components, and one event to each that is no group."""
-        kleene = np.array([alternative.components[i].kleene for i in alternative.positive])
-        matches = matches[np.diff(self.outer)[matches] == len(kleene)]
-        sizes = np.diff(self.inner)[self.outer[matches][:, None] + np.arange(len(kleene))]
-        return matches[np.all(kleene | (sizes == 1), axis=1)]
+    def found(self, bound: tuple[Bound, ...]) -> Flags:
+        """Matches that some alternative has at raw times, shape (n,); `bound` as in `MatchBatch`."""
+        found = np.zeros(_count(bound), dtype=bool)
+        for number, shape in enumerate(self.shapes):
+            if len(shape.alternative.positive) != len(bound):
+                continue
+            rows = np.flatnonzero(~found & _has_form(shape, bound))
+            chosen = _as_bound_by(shape, tuple(take(each, rows) for each in bound))
+            found[rows] = self._found_by(number, chosen, len(rows))
+        return found
 
-    def bound(self, alternative: Alternative, matches: Indexes) -> dict[int, Bound]:
-        """What some matches of its form bind to the components of an alternative."""
-        bound: dict[int, Bound] = {}
-        for at, i in enumerate(alternative.positive):
-            component = self.outer[matches] + at
-            each = Group(self.inner, self.rows).take(component)
-            bound[i] = each if alternative.components[i].kleene else each.members
-        return bound
-
-
-def _offsets(lists: pa.ListArray) -> Indexes:
-    """Offsets into the flattened values, also where the array is a slice."""
-    if not len(lists):
-        return np.zeros(1, dtype=np.int64)
-    offsets: Indexes = lists.offsets.to_numpy().astype(np.int64)
-    return np.asarray(offsets - offsets[0])
-
-
-def _events_at_raw_times(table: pa.Table, microseconds: int) -> Events:
-    """The events, each at the one tick of its raw time."""
-    ticks = np.asarray(table.column("time").cast(pa.int64()).to_numpy()) // microseconds
-    count = len(ticks)
-    masses = Masses(ticks, ticks, np.arange(count + 1), ticks, ticks, np.ones(count))
-    frame = pl.from_arrow(table.select([name for name in table.column_names if name != "pmf"]))
-    assert isinstance(frame, pl.DataFrame)
-    return Events(masses, frame)
-
-
-def _found_again(
-    plan: Plan, alternative: Alternative, events: Events, bound: dict[int, Bound], count: int
-) -> Flags:
-    """Matches that the alternative has at raw times, shape (count,)."""
-    holds = np.ones(count, dtype=bool)
-    if not count:
+    def _found_by(self, number: int, bound: dict[int, Bound], count: int) -> Flags:
+        """Matches that one alternative has at raw times."""
+        shape, tick = self.shapes[number], self.events.masses.lower
+        holds = _in_order(shape, tick, bound, count)
+        for timing in shape.timings:
+            holds &= _timing_holds(timing, tick, bound, count)
+        if len(self.shapes) > 1:
+            rows = np.flatnonzero(holds)
+            holds[rows] = self._fits(number, _taken(bound, rows), len(rows))
+        if shape.rules:
+            rows = np.flatnonzero(holds)
+            holds[rows] = ~self._broken(number, _taken(bound, rows), len(rows))
         return holds
-    shape = shape_of(plan, alternative)
-    groups = _blocks(shape, bound)
-    spans = spans_of(events.masses, groups)
-    holds &= _in_order(shape, events.masses.lower, groups, spans)
-    for timing in shape.timings:
-        holds &= _timing_holds(timing, events.masses.lower, bound, count)
-    if len(plan.alternatives) > 1:
-        rows = np.flatnonzero(holds)
-        holds[rows] = _fits(shape, events, _taken(bound, rows), len(rows))
-    if shape.rules:
-        rows = np.flatnonzero(holds)
-        holds[rows] = ~_broken(plan, shape, events, _taken(bound, rows), len(rows))
+
+    def _fits(self, number: int, bound: dict[int, Bound], count: int) -> Flags:
+        """Whether the events fit the alternative's components: another one may have bound them."""
+        shape, events = self.shapes[number], self.events
+        holds = np.ones(count, dtype=bool)
+        for i, each in bound.items():
+            is_candidate = np.zeros(len(events), dtype=bool)
+            is_candidate[self.candidates[number][i]] = True
+            row = each.owner if isinstance(each, Group) else np.arange(count)
+            member = each.members if isinstance(each, Group) else each
+            fits = is_candidate[member]
+            for link in shape.alternative.links:
+                if link.decides == i and link.scope is Scope.EVENT:
+                    fits &= link_holds_for_pairs(shape, events, link, i, bound, row, member)
+            holds[row[~fits]] = False
+        for link in shape.alternative.links:
+            if link.decides in bound and link.scope is not Scope.EVENT:
+                holds &= group_link_holds(events, shape.alternative, link, bound)
+        return holds
+
+    def _broken(self, number: int, bound: dict[int, Bound], count: int) -> Flags:
+        """Whether a rival lies, at its raw time, where none may be; in batches, to bound the pairs."""
+        shape, masses = self.shapes[number], self.events.masses
+        by_partition = self.plan.strategy is Strategy.PARTITION_CONTIGUITY
+        broken = np.zeros(count, dtype=bool)
+        for begin in range(0, count, MATCHES_AT_ONCE):
+            part = _taken(bound, np.arange(begin, min(begin + MATCHES_AT_ONCE, count)))
+            groups = [block_group([part[i] for i in block.components]) for block in shape.blocks]
+            spans = spans_of(masses, groups)
+            for rivals in rivals_of(
+                shape, self.events, self.candidates[number], self.plan.partition_by, part, spans,
+                by_partition=by_partition,
+            ):  # fmt: skip
+                inside = _inside(shape, rivals, masses.lower, part, spans) & self.known[rivals.event]
+                broken[begin + rivals.row[inside]] = True
+        return broken
+
+
+def _count(bound: tuple[Bound, ...]) -> int:
+    first = bound[0]
+    return len(first.sizes) if isinstance(first, Group) else len(first)
+
+
+def _taken(bound: dict[int, Bound], rows: Indexes) -> dict[int, Bound]:
+    return {i: take(each, rows) for i, each in bound.items()}
+
+
+def _has_form(shape: Shape, bound: tuple[Bound, ...]) -> Flags:
+    """Matches that bind one event to each component that is no group."""
+    holds = np.ones(_count(bound), dtype=bool)
+    for i, each in zip(shape.alternative.positive, bound, strict=True):
+        if isinstance(each, Group) and not shape.alternative.components[i].kleene:
+            holds &= each.sizes == 1
     return holds
 
 
-def _in_order(shape: Shape, tick: Ticks, groups: list[Group], spans: Spans) -> Flags:
+def _as_bound_by(shape: Shape, bound: tuple[Bound, ...]) -> dict[int, Bound]:
+    """Matches of an alternative's form as it would bind them: groups to its groups, else single events."""
+    own: dict[int, Bound] = {}
+    for i, each in zip(shape.alternative.positive, bound, strict=True):
+        if shape.alternative.components[i].kleene:
+            own[i] = block_group([each])
+        else:
+            own[i] = each.members if isinstance(each, Group) else each
+    return own
+
+
+def _in_order(shape: Shape, tick: Ticks, bound: dict[int, Bound], count: int) -> Flags:
     """Blocks strictly one after the other inside the window, and the members of sequences, too."""
-    first, last = spans.first_lower, spans.last_lower
-    holds = np.all(last[:, :-1] < first[:, 1:], axis=1)
+    holds = np.ones(count, dtype=bool)
+    ends = [_ends(tick, [bound[i] for i in block.components]) for block in shape.blocks]
+    for (_, last), (first, _) in itertools.pairwise(ends):
+        holds &= last < first
     if shape.window is not None:
-        holds &= last[:, -1] - first[:, 0] < shape.window
-    for block, group in zip(shape.blocks, groups, strict=True):
-        if block.kind is BlockKind.SEQUENCE:
-            ticks, owner = tick[group.members], group.owner
-            back = (np.diff(ticks) <= 0) & (owner[1:] == owner[:-1])
-            holds[owner[1:][back]] = False
-    return np.asarray(holds)
+        holds &= ends[-1][1] - ends[0][0] < shape.window
+    for block in shape.blocks:
+        group = bound[block.components[0]]
+        if block.kind is BlockKind.SEQUENCE and isinstance(group, Group):
+            back = (np.diff(tick[group.members]) <= 0) & (np.diff(group.owner) == 0)
+            holds[group.owner[1:][back]] = False
+    return holds
+
+
+def _ends(tick: Ticks, bound: list[Bound]) -> tuple[Ticks, Ticks]:
+    """First and last tick of a block."""
+    if len(bound) == 1 and not isinstance(bound[0], Group):
+        return tick[bound[0]], tick[bound[0]]
+    group = block_group(bound)
+    ticks, begins = tick[group.members], group.offsets[:-1]
+    if not len(begins):
+        return ticks, ticks
+    return np.minimum.reduceat(ticks, begins), np.maximum.reduceat(ticks, begins)
 
 
 def _timing_holds(timing: Timing, tick: Ticks, bound: dict[int, Bound], count: int) -> Flags:
@@ -188,54 +215,23 @@ def _timing_holds(timing: Timing, tick: Ticks, bound: dict[int, Bound], count: i
     return np.asarray(np.bincount(row[wrong], minlength=count) == 0)
 
 
-def _fits(shape: Shape, events: Events, bound: dict[int, Bound], count: int) -> Flags:
-    """Whether the events fit the alternative's components: another one may have bound them."""
-    alternative = shape.alternative
-    holds = np.ones(count, dtype=bool)
-    for i, each in bound.items():
-        is_candidate = np.zeros(len(events), dtype=bool)
-        is_candidate[fitting_events(events, alternative.components[i])] = True
-        row = each.owner if isinstance(each, Group) else np.arange(count)
-        member = each.members if isinstance(each, Group) else each
-        fits = is_candidate[member]
-        for link in alternative.links:
-            if link.decides == i and link.scope is Scope.EVENT:
-                fits &= link_holds_for_pairs(shape, events, link, i, bound, row, member)
-        holds[row[~fits]] = False
-    for link in alternative.links:
-        if link.decides in bound and link.scope is not Scope.EVENT:
-            holds &= group_link_holds(events, alternative, link, bound)
-    return holds
-
-
-def _broken(plan: Plan, shape: Shape, events: Events, bound: dict[int, Bound], count: int) -> Flags:
-    """Whether a rival lies, at its raw time, where none may be; in batches, to bound the pairs."""
-    candidates = tuple(fitting_events(events, each) for each in shape.alternative.components)
-    by_partition = plan.strategy is Strategy.PARTITION_CONTIGUITY
-    broken = np.zeros(count, dtype=bool)
-    for begin in range(0, count, MATCHES_AT_ONCE):
-        rows = np.arange(begin, min(begin + MATCHES_AT_ONCE, count))
-        part = _taken(bound, rows)
-        spans = spans_of(events.masses, _blocks(shape, part))
-        for rivals in rivals_of(
-            shape, events, candidates, plan.partition_by, part, spans, by_partition=by_partition
-        ):
-            inside = _inside(rivals, events.masses.lower, part, spans)
-            broken[begin + rivals.row[inside]] = True
-    return broken
-
-
-def _inside(rivals: Rivals, tick: Ticks, bound: dict[int, Bound], spans: Spans) -> Flags:
-    """Pairs whose event lies in one of the regions of its rule."""
+def _inside(shape: Shape, rivals: Rivals, tick: Ticks, bound: dict[int, Bound], spans: Spans) -> Flags:
+    """Pairs whose event lies in one of the regions of its rule, and at no tick that the rule spares."""
     anywhere = np.zeros(len(rivals.row), dtype=bool)
+    own = tick[rivals.event]
     for region in rivals.rule.regions:
         inside = np.ones(len(rivals.row), dtype=bool)
         for end in region:
-            limit = end.constant + (
-                0 if end.point is None else _tick_of(end.point, tick, bound, spans)[rivals.row]
-            )
-            inside &= tick[rivals.event] >= limit if end.is_lower else tick[rivals.event] <= limit
+            base = 0 if end.point is None else _tick_of(end.point, tick, bound, spans)[rivals.row]
+            inside &= own >= base + end.constant if end.is_lower else own <= base + end.constant
         anywhere |= inside
+    for point, constant in rivals.rule.spared:
+        if point.role != "each":
+            anywhere &= own != _tick_of(point, tick, bound, spans)[rivals.row] + constant
+            continue
+        group = block_group([bound[i] for i in shape.blocks[point.block].components]).take(rivals.row)
+        meets = tick[group.members] + constant == own[group.owner]
+        anywhere[group.owner[meets]] = False
     return anywhere
 
 
@@ -246,11 +242,3 @@ def _tick_of(point: Point, tick: Ticks, bound: dict[int, Bound], spans: Spans) -
         return tick[event]
     ticks = spans.first_lower if point.role == "first" else spans.last_lower
     return np.asarray(ticks[:, point.block])
-
-
-def _blocks(shape: Shape, bound: dict[int, Bound]) -> list[Group]:
-    return [block_group([bound[i] for i in block.components]) for block in shape.blocks]
-
-
-def _taken(bound: dict[int, Bound], rows: Indexes) -> dict[int, Bound]:
-    return {i: take(each, rows) for i, each in bound.items()}

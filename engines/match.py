@@ -16,13 +16,15 @@ import pyarrow.compute as pc
 
 from cepctl.engines.alternative import MatchOptions, PreparedAlternative
 from cepctl.engines.bindings import MatchBatch, signatures
+from cepctl.engines.certain_time import CertainTimes
 from cepctl.engines.concurrency import concurrently
 from cepctl.engines.events import events_of
 from cepctl.engines.kleene_summary import Summary, SummaryBatch
 from cepctl.engines.push_down import Threshold
+from cepctl.engines.raw_time_counts import found_at_raw_times
 from cepctl.engines.returns import return_columns
 from cepctl.engines.union import united
-from cepctl.plan.plan import CONFIDENCE_ERROR, Plan
+from cepctl.plan.plan import CONFIDENCE_ERROR, FOUND_AT_RAW_TIMES, Plan
 from cepctl.plan.summary import require_summary
 
 _HELD_AT_LEAST = 100_000
@@ -31,10 +33,13 @@ CONFIDENCE_SLACK = 1e-9
 """CONFIDENCE >= c keeps what reaches c up to this (semantics, "Collapsed matches")."""
 
 
-def match_schema(plan: Plan, *, approximate: bool = False, summary: bool = False) -> pa.Schema:
+def match_schema(
+    plan: Plan, *, approximate: bool = False, summary: bool = False, raw_times: bool = False
+) -> pa.Schema:
     """Schema of collapsed matches: signature, range in ticks, confidence, RETURN columns.
 
-    `approximate` adds the column confidence_error, `summary` those of a row that stands for many groups.
+    `approximate` adds the column confidence_error, `summary` those of a row that stands for many groups,
+    `raw_times` one that says whether raw times alone find the match.
     """
     fixed = [
         pa.field("signature", pa.list_(pa.list_(pa.string()))),
@@ -44,13 +49,18 @@ def match_schema(plan: Plan, *, approximate: bool = False, summary: bool = False
         *([pa.field(CONFIDENCE_ERROR, pa.float64())] if approximate else []),
         *([pa.field("members", pa.string()), pa.field("count", pa.string())] if summary else []),
     ]
-    return pa.schema([*fixed, *(pa.field(each.name, each.type) for each in plan.returns)])
+    judged = [pa.field(FOUND_AT_RAW_TIMES, pa.bool_())] if raw_times else []
+    return pa.schema([*fixed, *(pa.field(each.name, each.type) for each in plan.returns), *judged])
 
 
 def schema_for(plan: Plan, options: MatchOptions) -> pa.Schema:
     """Schema of the rows that these options give."""
+    summary = options.kleene == "summary"
     return match_schema(
-        plan, approximate=options.approximate is not None, summary=options.kleene == "summary"
+        plan,
+        approximate=options.approximate is not None,
+        summary=summary,
+        raw_times=options.raw_times and not summary,
     )
 
 
@@ -94,6 +104,7 @@ def match_batches(
         return
     events = events_of(table)
     prepared = [PreparedAlternative.of(plan, each, events, options) for each in plan.alternatives]
+    times = CertainTimes.of(plan, events) if options.raw_times else None
     threshold = Threshold((plan.minimum_confidence or 0.0) - CONFIDENCE_SLACK, options.top)
     if options.kleene == "summary":
         require_summary(plan)
@@ -102,11 +113,11 @@ def match_batches(
         batches = concurrently(parts, options.threads)
     elif len(prepared) == 1:
         source = prepared[0].above(threshold)
-        parts = [partial(_found, source, each, threshold) for each in source.parts(owned)]
+        parts = [partial(_found, source, each, threshold, times) for each in source.parts(owned)]
         batches = concurrently(parts, options.threads)
     else:
         every = united(prepared, [list(each.matches(owned)) for each in prepared])
-        batches = (_rows(source, matches, threshold) for source, matches in every)
+        batches = (_rows(source, matches, threshold, times) for source, matches in every)
     if options.top is not None:
         batches = _best(batches, threshold, options)
     rows = 0
@@ -139,10 +150,13 @@ def _above(rows: pa.RecordBatch, threshold: Threshold) -> pa.RecordBatch:
 
 
 def _found(
-    source: PreparedAlternative, part: Callable[[], Iterator[MatchBatch]], threshold: Threshold
+    source: PreparedAlternative,
+    part: Callable[[], Iterator[MatchBatch]],
+    threshold: Threshold,
+    times: CertainTimes | None,
 ) -> Iterator[pa.RecordBatch]:
     for matches in part():
-        yield _rows(source, matches, threshold)
+        yield _rows(source, matches, threshold, times)
 
 
 def _summarised(summary: Summary, part: Callable[[], Iterator[SummaryBatch]]) -> Iterator[pa.RecordBatch]:
@@ -160,11 +174,14 @@ def _summarised(summary: Summary, part: Callable[[], Iterator[SummaryBatch]]) ->
         yield pa.RecordBatch.from_arrays([pa.array(column) for column in columns.values()], schema=schema)
 
 
-def _rows(source: PreparedAlternative, matches: MatchBatch, threshold: Threshold) -> pa.RecordBatch:
+def _rows(
+    source: PreparedAlternative, matches: MatchBatch, threshold: Threshold, times: CertainTimes | None
+) -> pa.RecordBatch:
     plan, events = source.plan, source.events
     reached = threshold.reached(matches.confidence)
     kept = matches if reached.all() else matches.filter(reached)
     approximate = source.options.approximate is not None
+    judged = {} if times is None else {FOUND_AT_RAW_TIMES: found_at_raw_times(times, kept.bound)}
     columns = {
         "signature": signatures(kept.bound, events.ids),
         "start": kept.start,
@@ -172,7 +189,8 @@ def _rows(source: PreparedAlternative, matches: MatchBatch, threshold: Threshold
         "confidence": kept.confidence,
         **({CONFIDENCE_ERROR: kept.errors} if approximate else {}),
         **return_columns(events, source.alternative, plan.returns, kept),
+        **judged,
     }
     return pa.RecordBatch.from_arrays(
-        [pa.array(column) for column in columns.values()], schema=match_schema(plan, approximate=approximate)
+        [pa.array(column) for column in columns.values()], schema=schema_for(plan, source.options)
     )

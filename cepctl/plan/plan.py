@@ -27,6 +27,9 @@ from cepctl.schema import TimeUnit
 CONFIDENCE_ERROR = "confidence_error"
 """The column of matches that bounds the error of each confidence, where one may be estimated."""
 
+FOUND_AT_RAW_TIMES = "cepctl found at raw times"
+"""The column of matches that says whether raw times alone find them; it is counted and never shown."""
+
 
 @dataclass(frozen=True)
 class Component:

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from cepctl.engines.certain_time import RawTimeCounts, missed_by_raw_times
+from cepctl.engines.alternative import MatchOptions
 from cepctl.engines.match import match_events
+from cepctl.engines.raw_time_counts import RawTimeCounts, counts_of, missed_by_raw_times
 from cepctl.engines.worlds import match_table
-from cepctl.plan.plan import Plan
+from cepctl.plan.plan import FOUND_AT_RAW_TIMES, Plan
 from cepctl.plan.support import engine_refusals
 from cepctl.schema import TIME_TYPE
 from tests.engines.agreement import check, rows_by_signature
@@ -110,9 +111,11 @@ def test_what_is_missed_is_what_the_judge_does_not_find_at_raw_times(cases: st.S
         case, ticks = drawn
         plan, table = plan_of(case.query), with_times(case.table, ticks)
         assume(not engine_refusals(plan, "event"))
-        matches = match_events(replace(plan, minimum_confidence=None), table)
-        if matches.num_rows:
-            assert missed_by_raw_times(plan, matches, table) == expected_counts(plan, matches, table)
+        every = replace(plan, minimum_confidence=None)
+        matches = match_events(every, table, MatchOptions(raw_times=True))
+        expected = expected_counts(plan, matches, table)
+        assert counts_of(matches.column(FOUND_AT_RAW_TIMES)) == expected
+        assert missed_by_raw_times(plan, matches, table) == expected
 
     check(raw_times(cases), agrees)
 
@@ -162,6 +165,11 @@ def test_alternatives_may_bind_different_numbers_of_events() -> None:
     assert counts(query, (A, 1), (B, 5), (last, 7)) == RawTimeCounts(2, 0, 0)
     assert counts(query, (A, 1), (B, 5), (last, 5)) == RawTimeCounts(2, 1, 0)
     assert counts(query, (A, 6), (B, 5), (last, 7)) == RawTimeCounts(2, 2, 0)
+
+
+def test_rows_say_nothing_of_raw_times_unless_asked() -> None:
+    plan, table = plan_of("PATTERN SEQ(A a, B b)"), with_times(event_table([A, B]), [1, 2])
+    assert FOUND_AT_RAW_TIMES not in match_events(plan, table).column_names
 
 
 def test_no_matches_is_no_error() -> None:
