@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TextIO
 
 from rich.console import Console
@@ -20,9 +20,8 @@ from cepctl.inspection.overview import Inspection
 from cepctl.inspection.sampling import SampledSeries
 from cepctl.inspection.suggestion import length, length_range
 from cepctl.render.counting import counted
-from cepctl.schema import TimeUnit
+from cepctl.schema import TimeUnit, tick_text
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ROWS_SHOWN = 40
 _PIPE_WIDTH = 120
 _LEAST_COUNTED = 1_000
@@ -60,18 +59,6 @@ def inspection_json(inspection: Inspection) -> str:
     for clock, facts in zip(inspection.clocks, content["clocks"], strict=True):
         facts |= {"verdict": clock.verdict, "provably_skewed": clock.provably_skewed}
     return json.dumps(content, ensure_ascii=False, indent=2)
-
-
-def tick_text(tick: int, unit: TimeUnit) -> str:
-    """A tick as ISO 8601 in UTC with the digits of its unit; bare where the calendar does not reach."""
-    digits = "seconds" if unit.microseconds % 1_000_000 == 0 else "milliseconds"
-    if unit.microseconds % 1_000:
-        digits = "microseconds"
-    try:
-        moment = _EPOCH + timedelta(microseconds=tick * unit.microseconds)
-    except OverflowError:
-        return f"tick {tick}"
-    return moment.isoformat(timespec=digits).replace("+00:00", "Z")
 
 
 def _print(console: Console, table: Table, rows: int | None = None) -> None:
