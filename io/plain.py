@@ -70,6 +70,7 @@ READERS = (
     JSON_LINES,
     ParquetReader(),
 )
+PLAIN_FORMATS = frozenset(reader.name for reader in READERS)
 
 
 def mapped_reader(head: bytes) -> Reader | None:

@@ -26,6 +26,7 @@ from cepctl.ingest.summary import IngestSummary, refuse_unreadable, report_text,
 from cepctl.ingest.writing import PartTask, write_part
 from cepctl.io.formats import open_log, reader_named
 from cepctl.io.locations import InputFile, Location, list_inputs
+from cepctl.io.plain import PLAIN_FORMATS
 from cepctl.io.reading import ReadOptions
 from cepctl.io.times import named_zone
 from cepctl.schema import (
@@ -106,6 +107,9 @@ def ingest(
         schema = unify(results)
         ordered = order(results, filesystem, len(schema.attributes))
         summary = summarised(results, ordered, schema, unit)
+        if options.read.columns and not any(result.format in PLAIN_FORMATS for result in results):
+            unused = "--map was not used: it is for plain event files, and there is none"
+            summary = replace(summary, notices=(*summary.notices, unused))
         if options.rejects is not None:
             pieces = [result.reject_file for result in results if result.reject_file is not None]
             write_rejects(options.rejects, pieces, filesystem, ordered.left_out.duplicate_rejects(results))

@@ -392,6 +392,16 @@ def test_standard_input_may_be_of_any_format(
     ]
 
 
+def test_a_mapping_that_nothing_can_use_is_said(logs: Path, output: Path) -> None:
+    write(logs, a__xes=DAY_LOG.format("2020-05-01T01:00:00Z", "2020-05-02T02:00:00Z"))
+    mapping = ReadOptions(columns=(("time", "ts"),))
+    assert run(logs, output, read=mapping).notices == (
+        "--map was not used: it is for plain event files, and there is none",
+    )
+    write(logs, b__csv="event_type,ts\nA,1\n")
+    assert run(logs, output, read=mapping, overwrite=True).notices == ()
+
+
 def test_an_unknown_zone_is_refused_before_anything_is_read(logs: Path, output: Path) -> None:
     write(logs, a__csv="event_type,time\nA,1\n")
     with pytest.raises(UsageError, match="unknown time zone 'Mars/Base'"):
