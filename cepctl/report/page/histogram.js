@@ -16,7 +16,7 @@ function histogram({ title, note, names, totals, axis, onpick }) {
     "figure",
     { class: "chart" },
     element("figcaption", {}, element("strong", {}, title), " ", element("span", { class: "hint" }, note),
-      element("span", { class: "hint most" }, `highest bar: ${most.toLocaleString("en")}`)),
+      element("span", { class: "hint most" }, `up to ${most.toLocaleString("en")} a bar`)),
     row,
     element("div", { class: "axis", "aria-hidden": "true" }, ...axis.map((text) => element("span", {}, text))),
   );

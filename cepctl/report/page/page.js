@@ -119,7 +119,7 @@ function timeChart(report, onpick) {
   const ends = [edge(0), edge(totals.length)].map((text) => (width * report.unit % 1e6 ? text : text.replace(/\.0+Z$/, "Z")));
   const day = commonDay(ends);
   const chart = histogram({
-    title: "Matches over time", note: `by start, bars of ${spanText(width * report.unit)}`,
+    title: "Matches by start", note: `bars of ${spanText(width * report.unit)}`,
     names, totals, axis: [readable(ends[0]), withoutDay(ends[1], day)], onpick: (bin) => onpick("time", bin),
   });
   return { ...chart, name: "time", counts: (kept) => tally(kept, totals.length, (match) => timeBin(report, match)) };

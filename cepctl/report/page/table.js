@@ -97,8 +97,7 @@ function matchTable(report, columns, onsort) {
 
 // What each column shows and sorts by.
 function tableColumns(report) {
-  const times = report.matches.flatMap((match) => [tickText(report, match.start), tickText(report, match.end)]);
-  const day = times.length ? commonDay(times) : null;
+  const day = dayOfAll(report);
   const dated = (name) => (day === null ? name : `${name} (${day})`);
   const moment = (tick) => element("td", { class: "moment" }, withoutDay(tickText(report, tick), day));
   const columns = [
@@ -116,6 +115,13 @@ function tableColumns(report) {
     columns.push({ name, numeric, value: (match) => match.cells[at], cell });
   });
   return columns;
+}
+
+// The day of all matches, null when they lie on several.
+function dayOfAll(report) {
+  const earliest = report.matches.reduce((least, { start }) => (Number(start) < Number(least) ? start : least), Infinity);
+  const latest = report.matches.reduce((most, { end }) => (Number(end) > Number(most) ? end : most), -Infinity);
+  return report.matches.length ? commonDay([tickText(report, earliest), tickText(report, latest)]) : null;
 }
 
 function idParts(match) {

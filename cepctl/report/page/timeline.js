@@ -12,14 +12,17 @@ function timeline(report, match, span, width) {
   const place = (tick) => GUTTER + ((tick - from) / (to - from)) * plot;
   const scale = { place, left: GUTTER, right: GUTTER + plot, from, to };
   const height = TOP + LANE * match.bound.length + 30;
-  const lanes = match.bound.map((bound, number) => lane(report, bound, TOP + LANE * number, scale));
+  const plotName = `plot-${match.rank}`;
+  const tops = match.bound.map((_, number) => TOP + LANE * number);
   return drawn(
     "svg",
     { class: "timeline", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": spoken(report, match) },
-    drawn("defs", {}, hatch()),
+    drawn("defs", {}, hatch(), drawn("clipPath", { id: plotName }, drawn("rect", { x: GUTTER, y: 0, width: plot, height }))),
     axis(report, scale, height, plot),
     bracket(report, match, scale),
-    ...lanes,
+    ...match.bound.map(({ variable, event }, number) => label(variable, event, tops[number])),
+    drawn("g", { "clip-path": `url(#${plotName})` }, ...match.bound.map((bound, number) => lane(report, bound, tops[number], scale))),
+    ...match.bound.map(({ event }, number) => rawMark(report, event, tops[number], scale)),
   );
 }
 
@@ -76,9 +79,9 @@ function bracket(report, match, scale) {
   return drawn("g", {}, ...parts);
 }
 
-function lane(report, { event, variable, validLower, validUpper }, top, scale) {
-  const at = (tick) => clipped(scale, scale.place(Number(tick)));
-  const after = (tick) => clipped(scale, scale.place(Number(tick) + 1));
+function lane(report, { event, validLower, validUpper }, top, scale) {
+  const at = (tick) => cutOff(scale, scale.place(Number(tick)));
+  const after = (tick) => cutOff(scale, scale.place(Number(tick) + 1));
   const left = at(event.lower);
   const right = Math.max(left + 3, after(event.upper));
   const [validLeft, validRight] = [at(validLower), Math.max(at(validLower) + 3, after(validUpper))];
@@ -95,13 +98,11 @@ function lane(report, { event, variable, validLower, validUpper }, top, scale) {
     "g",
     { class: "lane" },
     drawn("line", { class: "base", x1: scale.left, x2: scale.right, y1: top + 17, y2: top + 17 }),
-    label(variable, event, top),
     ...mass,
     ...cut,
     drawn("rect", { class: "interval", x: left, width: right - left, y: top + 8, height: 18, rx: 2 }),
     drawn("path", { class: "valid", d: `M ${validLeft} ${top + 27} v 5 H ${validRight} v -5` },
       titled(`can be used: ${readable(tickText(report, validLower))} to ${readable(tickText(report, validUpper))}`)),
-    rawMark(report, event, top, scale),
   );
 }
 
@@ -119,12 +120,11 @@ function label(variable, event, top) {
 function rawMark(report, event, top, scale) {
   if (event.time === null) return null;
   const x = scale.place(Number(event.time) / report.unit);
-  if (x < scale.left || x > scale.right) return null;
-  return drawn(
-    "path",
-    { class: "raw", d: `M ${x} ${top + 4} V ${top + 30} M ${x - 4} ${top + 1} h 8 l -4 5 z` },
-    titled(`raw time: ${readable(rawText(report, event.time))}`),
-  );
+  let shape = `M ${x} ${top + 4} V ${top + 30} M ${x - 4} ${top + 1} h 8 l -4 5 z`;
+  // Beyond the drawing: an arrow at its edge.
+  if (x < scale.left) shape = `M ${scale.left - 2} ${top + 17} l 7 -5 v 10 z`;
+  if (x > scale.right) shape = `M ${scale.right + 8} ${top + 17} l -7 -5 v 10 z`;
+  return drawn("path", { class: "raw", d: shape }, titled(`raw time: ${readable(rawText(report, event.time))}`));
 }
 
 function hatch() {
@@ -138,6 +138,11 @@ function hatch() {
 
 function clipped(scale, x) {
   return Math.min(scale.right, Math.max(scale.left, x));
+}
+
+// Just outside, where it is clipped: drawings of an interval that goes on show no end.
+function cutOff(scale, x) {
+  return Math.min(scale.right + 20, Math.max(scale.left - 20, x));
 }
 
 function titled(text) {
