@@ -11,6 +11,7 @@ import click
 from cepctl.cli.ingest import ingest_options, report_reading
 from cepctl.cli.match_options import matching_options
 from cepctl.cli.match_run import Execution, analyzed, run_plan, sampling_note, starting_between
+from cepctl.cli.match_summary import Run, split_raw_times, summary
 from cepctl.cli.match_why_not import HINT, tell_why_not
 from cepctl.cli.options import Conf, raw_input_options, runner_options, verbosity_options
 from cepctl.cli.query_text import query_argument, read_query
@@ -141,18 +142,24 @@ def command(
         plan = analyzed(query, inputs, min_confidence, quiet=quiet)
         best = top_k if since is None and until is None else None
         counts = inputs.schema.type_counts
-        wanted = MatchOptions(order, counts, max_matches, approximate=approximate, kleene=kleene, top=best)
+        judged = not quiet and kleene == "groups"
+        wanted = MatchOptions(
+            *(order, counts, max_matches), approximate=approximate, kleene=kleene, top=best, raw_times=judged
+        )
         matches = run_plan(plan, inputs, wanted, how)
         found = matches.num_rows
         matches = starting_between(matches, plan, since, until).slice(0, top_k)
+        raw_times = None
+        if judged:
+            matches, raw_times = split_raw_times(plan, inputs, matches)
         if form == "trace":
             trace = _trace(plan, inputs, matches)
         if why_not:
             tell_why_not(plan, inputs, form)
     if not quiet:
         total = sum((inputs.schema.type_counts or {}).values())
-        seconds = time.monotonic() - began
-        click.echo(_summary(found, matches.num_rows, total, seconds, best=best is not None), err=True)
+        run = Run(found, matches, total, time.monotonic() - began, best is not None)
+        click.echo(summary(run, raw_times), err=True)
         if note := sampling_note(matches):
             click.echo(f"note: {note}", err=True)
         if not found and not why_not and plan.never is None:
@@ -171,13 +178,3 @@ def _trace(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Iterator[bytes
     from cepctl.report.trace import trace_pieces
 
     return trace_pieces(matched_events(plan, inputs, matches))
-
-
-def _summary(found: int, kept: int, events: int, seconds: float, *, best: bool) -> str:
-    """What a run came to.  Of the `best` rows nobody has counted how many others there are."""
-    from cepctl.render.counting import counted
-
-    shown = "" if kept == found else f", {kept:,} of them written"
-    if best:
-        shown = ", the most probable"
-    return f"{counted(found, 'match', 'matches')} in {counted(events, 'event')}{shown}, {seconds:.1f} s"
