@@ -103,11 +103,14 @@ def _stopped(reading: ReadingExplained) -> Iterator[str]:
         return
     last = reading.steps[-1]
     if not last.left:
-        losses = [(loss, step) for loss, step in losses if step is last]
-    most, step = max(losses, key=lambda pair: pair[0].count)
-    name = _variable(reading, step.component)
-    where = "Nothing gets past" if not step.left else "Most are lost at"
-    yield f"{where} {name}: {most.condition.text} stops {most.count:,} of {counted(step.pairs, 'pair')}."
+        # What the conditions before it have let through, it stops.
+        loss, step = losses[-1]
+        share = f"the last {loss.count:,} of {counted(step.pairs, 'pair')}"
+        yield f"Nothing gets past {_variable(reading, step.component)}: {loss.condition.text} stops {share}."
+        return
+    loss, step = max(losses, key=lambda pair: pair[0].count)
+    share = f"{loss.count:,} of {counted(step.pairs, 'pair')}"
+    yield f"Most are lost at {_variable(reading, step.component)}: {loss.condition.text} stops {share}."
 
 
 def _forbidden_table(why: WhyNot, reading: ReadingExplained) -> Table:
