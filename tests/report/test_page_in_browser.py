@@ -258,6 +258,36 @@ def test_text_of_a_log_is_never_markup(opened: Page, tmp_path: Path) -> None:
     assert opened.text("#query-text").endswith("RETURN a.note")
 
 
+def test_whatever_can_be_used_has_a_name(opened: Page, tmp_path: Path) -> None:
+    """What a screen reader is told, from the browser's own tree of accessible nodes."""
+    opened.browser.get(report(tmp_path, stream(30, 2)))
+    opened.one(".opener").click()
+    nodes = opened.browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    used = {"button", "searchbox", "slider", "figure", "image", "region", "columnheader", "rowheader"}
+    named: dict[str, list[str]] = {role: [] for role in used}
+    for node in nodes:
+        role = node.get("role", {}).get("value")
+        if not node.get("ignored") and role in used:
+            named[role].append(node.get("name", {}).get("value", ""))
+    assert named["searchbox"] == ["Contains"]
+    assert [name.partition(" ")[0] for name in named["slider"]] == ["Confidence"]
+    assert "Timeline of start0 load0-0 stop0" in named["button"]
+    assert any(name.startswith("confidence 0.75 to 0.80: 30 matches") for name in named["button"])
+    assert [role for role, names in named.items() if role != "figure" and not all(names)] == []
+
+
+def test_ticks_beyond_the_calendar_and_before_1970_are_exact(opened: Page, tmp_path: Path) -> None:
+    far = 2**60 + 1
+    events = f"event_id,event_type,lower,upper\na,A,-5,-1\nb,B,{far},{far}\nc,B,7,9\n"
+    opened.browser.get(report(tmp_path, events, "PATTERN SEQ(A a, B b)"))
+    assert opened.cells(4) == ["1969-12-31 23:59:59.995"] * 2
+    assert sorted(opened.cells(5)) == ["1970-01-01 00:00:00.009", f"tick {far}"]
+    for opener in opened.all(".opener"):
+        opener.click()
+    assert len(opened.all("svg.timeline g.lane")) == 4
+    opened.picture("far", tmp_path)
+
+
 def test_no_match_and_a_dark_screen(opened: Page, tmp_path: Path) -> None:
     dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
     opened.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)

@@ -1,7 +1,8 @@
 // A match drawn on one axis of time: a lane per event with its interval, mass, valid part and raw time.
 
 const LANE = 40;
-const TOP = 54;
+const WINDOW = 24;
+const TOP = 30;
 const GUTTER = 190;
 const MARGIN = 18;
 
@@ -11,15 +12,16 @@ function timeline(report, match, span, width) {
   const plot = Math.max(120, width - GUTTER - MARGIN);
   const place = (tick) => GUTTER + ((tick - from) / (to - from)) * plot;
   const scale = { place, left: GUTTER, right: GUTTER + plot, from, to };
-  const height = TOP + LANE * match.bound.length + 30;
+  const top = TOP + (report.window === null ? 0 : WINDOW);
+  const height = top + LANE * match.bound.length + 30;
   const plotName = `plot-${match.rank}`;
-  const tops = match.bound.map((_, number) => TOP + LANE * number);
+  const tops = match.bound.map((_, number) => top + LANE * number);
   return drawn(
     "svg",
     { class: "timeline", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": spoken(report, match) },
     drawn("defs", {}, hatch(), drawn("clipPath", { id: plotName }, drawn("rect", { x: GUTTER, y: 0, width: plot, height }))),
-    axis(report, scale, height, plot),
-    bracket(report, match, scale),
+    axis(report, scale, top, height, plot),
+    bracket(report, match, scale, top),
     ...match.bound.map(({ variable, event }, number) => label(variable, event, tops[number])),
     drawn("g", { "clip-path": `url(#${plotName})` }, ...match.bound.map((bound, number) => lane(report, bound, tops[number], scale))),
     ...match.bound.map(({ event }, number) => rawMark(report, event, tops[number], scale)),
@@ -46,22 +48,22 @@ function shownSpan(report, match, span) {
   return [least - air, most + air];
 }
 
-function axis(report, scale, height, plot) {
+function axis(report, scale, top, height, plot) {
   const { marks, step } = axisMarks(report, scale.from, scale.to, Math.max(2, plot / 110));
   const lines = marks.flatMap((mark) => [
-    drawn("line", { class: "grid", x1: scale.place(mark), x2: scale.place(mark), y1: TOP - 6, y2: height - 24 }),
+    drawn("line", { class: "grid", x1: scale.place(mark), x2: scale.place(mark), y1: top - 6, y2: height - 24 }),
     drawn("text", { class: "mark", x: scale.place(mark), y: height - 8, "text-anchor": "middle" }, axisText(report, mark, step)),
   ]);
   return drawn("g", {}, ...lines);
 }
 
 // The range of the match, and above it the window, as long as first and last event may be apart.
-function bracket(report, match, scale) {
+function bracket(report, match, scale, top) {
   const start = clipped(scale, scale.place(Number(match.start)));
   const end = clipped(scale, scale.place(Number(match.end) + 1));
   const parts = [
-    drawn("text", { class: "mark", x: 0, y: 44 }, "match can lie in"),
-    drawn("rect", { class: "range", x: start, width: Math.max(2, end - start), y: 36, height: 8, rx: 2 },
+    drawn("text", { class: "mark", x: 0, y: top - 10 }, "match can lie in"),
+    drawn("rect", { class: "range", x: start, width: Math.max(2, end - start), y: top - 18, height: 8, rx: 2 },
       titled(`match: ${readable(tickText(report, match.start))} to ${readable(tickText(report, match.end))}`)),
   ];
   if (report.window !== null) {
