@@ -24,7 +24,7 @@ from cepctl.engines.enumeration import NOT_BOUND, Search, reach
 from cepctl.engines.events import Events
 from cepctl.engines.expressions import compile_expression
 from cepctl.engines.interval_join import IntervalIndex, interval_index, overlapping
-from cepctl.engines.join_keys import join_key
+from cepctl.engines.join_keys import JoinKey, join_key
 from cepctl.engines.predicates import column_name, links_hold
 from cepctl.engines.readings import (
     Condition,
@@ -40,6 +40,7 @@ from cepctl.plan.plan import Link, Scope
 
 PAIRS = 1 << 20
 """How many pairs a step lists at most."""
+_INDEXES = 16
 ORDER = Condition("order", "the order of the pattern")
 TWICE = Condition("twice", "no event twice in a match")
 
@@ -163,16 +164,11 @@ class _Join:
         step = Step(component, partial, len(rows), len(candidates), tuple(losses), left)
         return step, longer
 
-    def _keyed(self, reading: Reading, rows: Indexes) -> tuple[IntervalIndex, Indexes]:
-        component = reading.columns[self.column]
-        known = set(reading.columns[: self.column])
-        candidates = reading.candidates[component]
-        key = join_key(reading.alternative, reading.partition_by, self.events, component, known, candidates)
-        usable = key.candidate_codes >= 0
-        event, masses = candidates[usable], self.events.masses
-        index = interval_index(event, key.candidate_codes[usable], masses.lower[event], masses.upper[event])
-        codes = key.codes_of(rows, reading.columns) if known else np.zeros(len(rows), dtype=np.int64)
-        return index, codes
+    def _keyed(self, reading: Reading, rows: Indexes) -> tuple[_Index, Indexes]:
+        known = reading.columns[: self.column]
+        found = _index(reading, self.events, self.column)
+        codes = found.key.codes_of(rows, reading.columns) if known else np.zeros(len(rows), dtype=np.int64)
+        return found, codes
 
     def _before_listing(self, rows: Indexes) -> Iterator[tuple[Condition, int]]:
         """Pairs left after each key, then after each demand on times."""
@@ -206,19 +202,17 @@ class _Join:
 
     def _same_key(self, reading: Reading, rows: Indexes) -> int:
         index, codes = self._keyed(reading, rows)
-        sizes = np.diff(index.key_starts)
+        sizes = np.diff(index.interval.key_starts)
         known = (codes >= 0) & (codes < len(sizes))
         return int(sizes[codes[known]].sum())
 
-    def _in_reach(self, search: Search, index: IntervalIndex, codes: Indexes, rows: Indexes) -> int:
+    def _in_reach(self, search: Search, index: _Index, codes: Indexes, rows: Indexes) -> int:
         first, last = reach(search, self.events, rows, tuple(range(self.column)), self.column)
         return int(_pair_counts(index, codes, first, last).sum())
 
-    def _listed(
-        self, index: IntervalIndex, codes: Indexes, first: Ticks, last: Ticks, rows: Indexes
-    ) -> Indexes:
+    def _listed(self, index: _Index, codes: Indexes, first: Ticks, last: Ticks, rows: Indexes) -> Indexes:
         parts = [rows[:0]]
-        for row, event in overlapping(index, codes, first, last):
+        for row, event in overlapping(index.interval, codes, first, last):
             longer = rows[row]
             longer[:, self.column] = event
             parts.append(longer)
@@ -249,11 +243,42 @@ def links_at(reading: Reading, column: int) -> list[Link]:
     ]
 
 
-def _pair_counts(index: IntervalIndex, key: Indexes, first: Ticks, last: Ticks) -> Indexes:
+@dataclass(frozen=True)
+class _Index:
+    """The candidates of a join, ready; `ends` are their upper bounds, sorted within each key."""
+
+    candidates: Indexes
+    interval: IntervalIndex
+    key: JoinKey
+    ends: Ticks
+
+
+def _index(reading: Reading, events: Events, column: int) -> _Index:
+    """The index of one join, kept for readings that share it: keys of long columns cost most of a join."""
+    component = reading.columns[column]
+    candidates = reading.candidates[component]
+    name = (column, reading.partition_by, reading.alternative.equalities)
+    kept = reading.indexes.get(name)
+    if isinstance(kept, _Index) and kept.candidates is candidates:
+        return kept
+    known = set(reading.columns[:column])
+    key = join_key(reading.alternative, reading.partition_by, events, component, known, candidates)
+    usable = key.candidate_codes >= 0
+    event, masses = candidates[usable], events.masses
+    interval = interval_index(event, key.candidate_codes[usable], masses.lower[event], masses.upper[event])
+    keys = np.repeat(np.arange(len(interval.key_starts) - 1), np.diff(interval.key_starts))
+    found = _Index(candidates, interval, key, interval.upper[np.lexsort((interval.upper, keys))])
+    reading.indexes.pop(name, None)
+    reading.indexes[name] = found
+    while len(reading.indexes) > _INDEXES:
+        del reading.indexes[next(iter(reading.indexes))]
+    return found
+
+
+def _pair_counts(index: _Index, key: Indexes, first: Ticks, last: Ticks) -> Indexes:
     """Per query the events of its key whose interval overlaps its own, counted without listing them."""
-    keys = np.repeat(np.arange(len(index.key_starts) - 1), np.diff(index.key_starts))
-    ends = index.upper[np.lexsort((index.upper, keys))]
-    counts: Indexes = _overlap_counts(index.key_starts, index.lower, ends, key, first, last)
+    interval = index.interval
+    counts: Indexes = _overlap_counts(interval.key_starts, interval.lower, index.ends, key, first, last)
     return counts
 
 

@@ -16,10 +16,10 @@ Imports NumPy, Numba and Polars only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import permutations, product
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from cepctl.engines.constraints import UNBOUNDED, closure
 from cepctl.engines.enumeration import Search
@@ -66,13 +66,15 @@ class Differences:
 class Reading:
     """One alternative, its groups as single members, with the events that fit each component.
 
-    Column c of partial matches is bound to component columns[c].
+    Column c of partial matches is bound to component columns[c].  `indexes` keeps the last indexes that joins
+    have built, for the readings that differ from this one by another condition.
     """
 
     alternative: Alternative
     partition_by: tuple[str, ...]
     differences: tuple[Differences, ...]
     candidates: tuple[Indexes, ...]
+    indexes: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, plan: Plan, alternative: Alternative, events: Events) -> Reading:
