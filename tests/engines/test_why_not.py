@@ -154,7 +154,8 @@ def test_what_is_below_the_threshold_is_counted_with_the_likeliest() -> None:
     hurdles = why.readings[0].hurdles
     assert hurdles is not None and hurdles.best is not None
     # (1, 4), (2, 4) and (2, 5) of six worlds stay below four ticks.
-    assert (hurdles.possible, hurdles.below, hurdles.best_confidence) == (1, 1, pytest.approx(0.5))
+    assert (hurdles.possible, hurdles.below) == (1, 1)
+    assert hurdles.best_confidence == pytest.approx(0.5)
     assert why.text(hurdles.best) == "a1 b1"
 
 
