@@ -1,0 +1,69 @@
+"""Time and memory: the median of some runs after one warm-up, and peaks in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from results import Setup, Timing
+
+Result = TypeVar("Result")
+
+ENOUGH_SECONDS = 60.0
+"""Runs of one case stop early, after the first timed one, when they have taken this long together."""
+
+
+def timed(setup: Setup, work: Callable[[], Result]) -> tuple[Timing, Result]:
+    """Run once for warmth, then `setup.repeats` times; the median, and what the last run returned."""
+    began = time.perf_counter()
+    result = work()
+    wall: list[float] = []
+    cpu: list[float] = []
+    while len(wall) < setup.repeats:
+        del result
+        clock, used = time.perf_counter(), time.process_time()
+        result = work()
+        wall.append(time.perf_counter() - clock)
+        cpu.append(time.process_time() - used)
+        if time.perf_counter() - began > ENOUGH_SECONDS:
+            break
+    return Timing(statistics.median(wall), statistics.median(cpu), len(wall)), result
+
+
+def once(work: Callable[[], Result]) -> tuple[Timing, Result]:
+    """Run one time only: for what takes too long to be repeated."""
+    clock, used = time.perf_counter(), time.process_time()
+    result = work()
+    return Timing(time.perf_counter() - clock, time.process_time() - used, 1), result
+
+
+def in_process(script: str, *arguments: object) -> dict[str, Any]:
+    """Run a script of this folder in a fresh process; the JSON object that it prints last."""
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).parent / script), *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONHASHSEED": "0"},
+    )
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def peak_megabytes() -> float:
+    """Largest resident set of this process so far, not of what started it (getrusage mixes them)."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(each for each in status.read_text(encoding="utf-8").splitlines() if "VmHWM" in each)
+        return int(line.split()[1]) / 1024
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
