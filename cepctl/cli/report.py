@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from cepctl.cli.ingest import ingest_options, report_reading
-from cepctl.cli.match_options import matching_options
-from cepctl.cli.match_run import Execution, analyzed, run_plan, sampling_note, starting_between
-from cepctl.cli.options import Conf, raw_input_options, runner_options, verbosity_options
+from cepctl.cli.match_options import Matching, matching_options
+from cepctl.cli.match_run import Execution, analyzed, run_plan, starting_between
+from cepctl.cli.match_summary import Run, split_raw_times, tell_summary
+from cepctl.cli.options import RawInput, RunnerChoice, raw_input_options, runner_options, verbosity_options
 from cepctl.cli.query_text import query_argument, read_query
 from cepctl.cli.row_output import row_form, write_whole
 from cepctl.errors import UsageError
-from cepctl.plan.evaluation_order import OrderName
-from cepctl.plan.support import Engine
-from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from cepctl.dataset import EventInputs
     from cepctl.plan.plan import Plan
-    from cepctl.report.document import Run
+    from cepctl.report.document import About
 
 
 @click.command("report")
@@ -46,20 +44,11 @@ def command(
     query_file: str | None,
     output: str,
     listed: int,
-    engine: Engine,
-    order: OrderName,
-    min_confidence: float | None,
-    top_k: int | None,
-    max_matches: int,
-    approximate: float | None,
-    since: str | None,
-    until: str | None,
-    runner: str,
-    master: str,
-    conf: Conf,
+    matching: Matching,
+    raw_input: RawInput,
+    where: RunnerChoice,
     quiet: bool,
     verbose: bool,
-    **reading: Any,
 ) -> None:
     """Run QUERY on EVENTS and draw its matches as one HTML page, which needs no network.
 
@@ -70,7 +59,8 @@ def command(
     from cepctl.dataset import open_events
     from cepctl.engines.alternative import MatchOptions
     from cepctl.language.parser import parse
-    from cepctl.report.document import Run
+    from cepctl.plan.plan import FOUND_AT_RAW_TIMES
+    from cepctl.report.document import About
 
     began = time.monotonic()
     text, events = read_query(arguments, query_file)
@@ -78,31 +68,40 @@ def command(
     row_form(None, output)
     if not events:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
-    with open_events(events, ingest_options(**reading)) as inputs:
+    with open_events(events, ingest_options(raw_input)) as inputs:
         if inputs.summary is not None:
             report_reading(inputs.summary, quiet=quiet)
-        plan = analyzed(query, inputs, min_confidence, quiet=quiet)
-        best = top_k if since is None and until is None else None
+        plan = analyzed(query, inputs, matching.min_confidence, quiet=quiet)
         counts = inputs.schema.type_counts
-        wanted = MatchOptions(order, counts, max_matches, approximate=approximate, top=best)
-        matches = run_plan(plan, inputs, wanted, Execution(engine, runner, master, conf, verbose))
-        matches = starting_between(matches, plan, since, until).slice(0, top_k)
+        wanted = MatchOptions(
+            *(matching.order, counts, matching.max_matches),
+            approximate=matching.approximate,
+            top=matching.best,
+            raw_times=True,
+        )
+        matches = run_plan(plan, inputs, wanted, Execution(matching.engine, where, verbose))
+        found = matches.num_rows
+        matches = starting_between(matches, plan, matching.since, matching.until).slice(0, matching.top_k)
+        judged = None
+        if FOUND_AT_RAW_TIMES in matches.column_names:
+            judged = matches.column(FOUND_AT_RAW_TIMES).slice(0, listed).to_pylist()
+        matches, raw_times = split_raw_times(plan, inputs, matches)
         total = sum((counts or {}).values())
-        page = _page(plan, inputs, matches, listed, Run(text, total, best_only=top_k is not None))
+        about = About(text, total, matching.top_k is not None, raw_times, judged)
+        page = _page(plan, inputs, matches, listed, about)
     write_whole(output, [page.encode()])
     if not quiet:
-        shown = "" if matches.num_rows <= listed else f", the {listed:,} most probable of them listed"
-        found = f"{counted(matches.num_rows, 'match', 'matches')} in {counted(total, 'event')}{shown}"
-        click.echo(f"{found}, {time.monotonic() - began:.1f} s; page in {output}", err=True)
-        if note := sampling_note(matches):
-            click.echo(f"note: {note}", err=True)
+        run = Run(found, matches, total, time.monotonic() - began, matching.best is not None)
+        tell_summary(run, raw_times, hint=False)
+        shown = f", which lists the {listed:,} most probable" if matches.num_rows > listed else ""
+        click.echo(f"page in {output}{shown}", err=True)
 
 
-def _page(plan: Plan, inputs: EventInputs, matches: pa.Table, listed: int, run: Run) -> str:
+def _page(plan: Plan, inputs: EventInputs, matches: pa.Table, listed: int, about: About) -> str:
     from cepctl.report.document import document
     from cepctl.report.matched_events import matched_events
     from cepctl.report.overview import overview
     from cepctl.report.page import page_html
 
     found = matched_events(plan, inputs, matches.slice(0, listed))
-    return page_html(document(found, overview(plan, inputs, matches), run))
+    return page_html(document(found, overview(plan, inputs, matches), about))

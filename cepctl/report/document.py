@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from cepctl import __version__
+from cepctl.engines.raw_time_counts import RawTimeCounts
 from cepctl.io.match_rows import presented
 from cepctl.plan.plan import CONFIDENCE_ERROR
 from cepctl.report.matched_events import MatchedEvents
@@ -24,15 +25,21 @@ Document = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Run:
-    """What the page says of the run: the query's text, how many events it saw, whether --top-k cut it."""
+class About:
+    """What the page says of the run beside its matches.
+
+    `best_only`: only the most probable matches were asked for.  `found_at_raw_times`, where an engine tells:
+    of each listed match whether raw times find it too; None where one of its events has none.
+    """
 
     query: str
     events: int
     best_only: bool
+    raw_times: RawTimeCounts
+    found_at_raw_times: list[bool | None] | None = None
 
 
-def document(found: MatchedEvents, counts: Overview, run: Run) -> Document:
+def document(found: MatchedEvents, counts: Overview, about: About) -> Document:
     """The document of a page that lists the matches `found`, of all those that were counted."""
     plan = found.plan
     origin = pc.min(found.events.column("lower")).as_py() or 0
@@ -43,13 +50,15 @@ def document(found: MatchedEvents, counts: Overview, run: Run) -> Document:
         time = asdict(counts.time) | {"first": plain(counts.time.first - origin)}
     return {
         "version": __version__,
-        "query": run.query,
+        "query": about.query,
         "strategy": plan.strategy.value,
         "unit": plan.time_unit.microseconds,
         "window": None if plan.window is None else plain(plan.window),
         "origin": str(origin),
-        "eventCount": run.events,
-        "bestOnly": run.best_only,
+        "eventCount": about.events,
+        "bestOnly": about.best_only,
+        "rawTimes": asdict(about.raw_times),
+        "foundAtRawTimes": about.found_at_raw_times,
         "total": counts.total,
         "confidenceCounts": counts.confidence,
         "timeCounts": time,

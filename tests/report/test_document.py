@@ -132,6 +132,16 @@ def test_ticks_that_javascript_would_round_are_text() -> None:
     assert found["events"][1][3] == str(2 * far)
 
 
+def test_matches_that_raw_times_miss_are_told() -> None:
+    events = "event_type,event_id,time,lower,upper\nA,a1,5,1,9\nB,b1,6,2,9\nB,b2,4,1,9\nB,b3,,3,12\n"
+    found = reported("PATTERN SEQ(A a, B b)", events=events)
+    ids = [found["events"][match[1][1]][0] for match in found["matches"]]
+    assert dict(zip(ids, found["foundAtRawTimes"], strict=True)) == {"b1": True, "b2": False, "b3": None}
+    assert found["rawTimes"] == {"judged": 2, "missed": 1, "untimed": 1}
+    point = reported("PATTERN SEQ(A a, B b)", "--engine", "point")
+    assert (point["rawTimes"], point["foundAtRawTimes"]) == (found["rawTimes"], None)
+
+
 @pytest.mark.spark
 def test_both_runners_write_the_same_page() -> None:
     pages = []
@@ -145,8 +155,8 @@ def test_what_was_found_and_where_it_is_are_said(capsys: pytest.CaptureFixture[s
     assert main(["report", QUERY, "events.csv", "-o", "page.html", "--listed", "1"]) == 0
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith("2 matches in 5 events, the 1 most probable of them listed, ")
-    assert captured.err.endswith("page in page.html\n")
+    assert captured.err.startswith("2 matches in 5 events, ")
+    assert captured.err.endswith("\npage in page.html, which lists the 1 most probable\n")
 
 
 @pytest.mark.parametrize(

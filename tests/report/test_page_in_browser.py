@@ -145,6 +145,8 @@ def test_ten_matches_filtered_sorted_and_opened(opened: Page, tmp_path: Path) ->
     assert not opened.one("#pager").is_displayed()
     opened.picture("ten", tmp_path)
 
+    assert "raw times alone would have missed 10" in opened.text("#facts")
+    assert set(opened.cells(8)) == {"missed"}
     opened.one("#filter").send_keys("NODE03 load3-1")
     assert opened.cells(2) == ["start3 load3-1 stop3"]
     assert opened.text("#status") == "1 of 10 matches listed"

@@ -27,7 +27,13 @@ function readMatch(report, [alternative, groups, start, end, confidence, error, 
     }
   });
   const ids = groups.map((group) => [group].flat().map((event) => report.events[event].id));
-  return { rank, ids, bound, start, end, confidence, error, key, cells, searched: null };
+  return { rank, ids, bound, start, end, confidence, error, key, cells, raw: rawVerdict(report, rank), searched: null };
+}
+
+// Whether a search at raw times finds the match; empty where nobody can tell.
+function rawVerdict(report, rank) {
+  const found = report.foundAtRawTimes?.[rank] ?? null;
+  return found === null ? null : found ? "found" : "missed";
 }
 
 // The match as `cepctl match` writes it.
@@ -39,7 +45,7 @@ function matchText(match) {
 // What the text filter looks into: made when first asked for.
 function searchedText(match) {
   if (match.searched === null) {
-    const parts = [matchText(match), match.key, ...match.cells];
+    const parts = [matchText(match), match.key, match.raw, ...match.cells];
     for (const { event } of match.bound) {
       parts.push(event.id, event.type, event.source);
       for (const [name, value] of event.attributes) parts.push(`${name}=${value}`);

@@ -83,7 +83,7 @@ function axisMarks(report, from, to, most) {
 function axisText(report, mark, step) {
   if (!Number.isSafeInteger(mark)) return "";
   const micros = microseconds(report, mark);
-  if (step % Number(DAY) === 0) return (isoText(micros, 0) ?? "").slice(0, 10);
+  if (step >= Number(DAY)) return (isoText(micros, 0) ?? "").slice(0, 10);
   const digits = step % 1e6 === 0 ? 0 : step % 1e3 === 0 ? 3 : 6;
   const text = isoText(micros, digits) ?? "";
   const time = text.slice(text.indexOf("T") + 1, -1);

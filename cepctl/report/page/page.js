@@ -63,6 +63,7 @@ function introduce(report) {
     report.window === null ? "no window" : `within ${spanText(Number(report.window) * report.unit)}`,
     `one tick is ${spanText(report.unit)}`,
     "times in UTC",
+    missedText(report),
   ];
   byId("title").textContent = `${total} in ${counted(report.eventCount, "event")}`;
   document.title = `${total} – cepctl`;
@@ -75,6 +76,12 @@ function introduce(report) {
       `This page lists the ${report.matches.length.toLocaleString("en")} matches with the highest confidence, ` +
       `of ${report.total.toLocaleString("en")}. The pale bars below count them all.`;
   }
+}
+
+function missedText({ rawTimes: { judged, missed, untimed } }) {
+  if (!judged) return null;
+  const of = untimed ? ` of ${judged.toLocaleString("en")} with raw times` : "";
+  return `raw times alone would have missed ${missed.toLocaleString("en")}${of}`;
 }
 
 function confidenceBin(report, match) {

@@ -114,6 +114,9 @@ function tableColumns(report) {
     const cell = (match) => element("td", { class: numeric ? "number" : null }, match.cells[at] === null ? "" : String(match.cells[at]));
     columns.push({ name, numeric, value: (match) => match.cells[at], cell });
   });
+  if (report.rawTimes.judged && report.foundAtRawTimes !== null) {
+    columns.push({ name: "raw times", value: (match) => match.raw, cell: (match) => element("td", {}, match.raw ?? "") });
+  }
   return columns;
 }
 
