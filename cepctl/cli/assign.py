@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from cepctl.cli.ingest import ingest_options, report
-from cepctl.cli.options import Conf, runner_options, verbosity_options
+from cepctl.cli.options import RawInput, RunnerChoice, runner_options, verbosity_options
 
 
 @click.command("assign")
@@ -20,9 +20,7 @@ def command(
     output: str,
     uncertainty: str,
     overwrite: bool,
-    runner: str,
-    master: str,
-    conf: Conf,
+    where: RunnerChoice,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -34,7 +32,7 @@ def command(
     from cepctl.ingest.assigning import assign_dataset
     from cepctl.ingest.runners import chosen_runner
 
-    options = ingest_options(uncertainty=uncertainty, overwrite=overwrite)
-    with chosen_runner(runner, master, conf, verbose=verbose) as chosen:
+    options = ingest_options(RawInput(uncertainty=uncertainty), overwrite=overwrite)
+    with chosen_runner(where.runner, where.master, where.conf, verbose=verbose) as chosen:
         summary = assign_dataset(events, output, options, chosen)
     report(summary, output, quiet=quiet)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from cepctl.cli.ingest import ingest_options, report_reading
-from cepctl.cli.options import Conf, raw_input_options, verbosity_options
+from cepctl.cli.options import RawInput, raw_input_options, verbosity_options
 from cepctl.cli.query_text import query_argument, read_query
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 
@@ -36,16 +36,7 @@ def command(
     output_format: str,
     order: OrderName,
     support: bool,
-    input_format: str | None,
-    uncertainty: str | None,
-    tz: str | None,
-    renames: Conf,
-    drop_domain: bool,
-    patterns: str | None,
-    keep_unmatched: bool,
-    intervals: bool,
-    epoch: str | None,
-    columns: tuple[str, ...],
+    raw_input: RawInput,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -68,19 +59,7 @@ def command(
     if events:
         from cepctl.dataset import open_events
 
-        options = ingest_options(
-            input_format=input_format,
-            uncertainty=uncertainty,
-            tz=tz,
-            renames=renames,
-            drop_domain=drop_domain,
-            patterns=patterns,
-            keep_unmatched=keep_unmatched,
-            intervals=intervals,
-            epoch=epoch,
-            columns=columns,
-        )
-        with open_events(events, options) as inputs:
+        with open_events(events, ingest_options(raw_input)) as inputs:
             if inputs.summary is not None:
                 report_reading(inputs.summary, quiet=quiet)
             schema = inputs.schema

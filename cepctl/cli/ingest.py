@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from cepctl.cli.options import Conf, raw_input_options, reject_options, runner_options, verbosity_options
+from cepctl.cli.options import (
+    RawInput,
+    RunnerChoice,
+    raw_input_options,
+    reject_options,
+    runner_options,
+    verbosity_options,
+)
 from cepctl.errors import UsageError
 from cepctl.render.counting import counted
 
@@ -29,24 +35,13 @@ if TYPE_CHECKING:
 def command(
     paths: tuple[str, ...],
     output: str,
-    input_format: str | None,
-    uncertainty: str | None,
-    tz: str | None,
-    renames: Conf,
-    drop_domain: bool,
-    patterns: str | None,
-    keep_unmatched: bool,
-    intervals: bool,
-    epoch: str | None,
-    columns: tuple[str, ...],
+    raw_input: RawInput,
     overwrite: bool,
     strict: bool,
     report_file: str | None,
     rejects: str | None,
     max_errors: int | None,
-    runner: str,
-    master: str,
-    conf: Conf,
+    where: RunnerChoice,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -60,39 +55,21 @@ def command(
     from cepctl.ingest.runners import chosen_runner
 
     options = ingest_options(
-        input_format=input_format,
-        uncertainty=uncertainty,
-        tz=tz,
-        renames=renames,
-        drop_domain=drop_domain,
-        patterns=patterns,
-        keep_unmatched=keep_unmatched,
-        intervals=intervals,
-        epoch=epoch,
-        columns=columns,
+        raw_input,
         overwrite=overwrite,
         strict=strict,
         report=report_file,
         rejects=rejects,
         max_errors=max_errors,
     )
-    with chosen_runner(runner, master, conf, verbose=verbose) as chosen:
+    with chosen_runner(where.runner, where.master, where.conf, verbose=verbose) as chosen:
         summary = ingest(paths, output, options, chosen)
     report(summary, output, quiet=quiet)
 
 
 def ingest_options(
+    raw_input: RawInput,
     *,
-    input_format: str | None = None,
-    uncertainty: str | None = None,
-    tz: str | None = None,
-    renames: Conf = (),
-    drop_domain: bool = False,
-    patterns: str | None = None,
-    keep_unmatched: bool = False,
-    intervals: bool = False,
-    epoch: str | None = None,
-    columns: Sequence[str] = (),
     overwrite: bool = False,
     strict: bool = False,
     report: str | None = None,
@@ -101,24 +78,24 @@ def ingest_options(
 ) -> IngestOptions:
     """The options of the library from those of the command line; reads the uncertainty model."""
     from cepctl.ingest.jobs import IngestOptions
-    from cepctl.io.plain_mapping import parse_mapping
     from cepctl.io.log_patterns import load_patterns
+    from cepctl.io.plain_mapping import parse_mapping
     from cepctl.io.reading import ReadOptions
     from cepctl.uncertainty.model import UncertaintyModel, load_model
 
     return IngestOptions(
-        input_format=input_format,
+        input_format=raw_input.input_format,
         read=ReadOptions(
-            time_zone=tz,
-            type_names=renames,
-            drop_domain=drop_domain,
-            patterns=load_patterns(patterns) if patterns is not None else (),
-            keep_unmatched=keep_unmatched,
-            intervals=intervals,
-            epoch=_instant(epoch, tz),
-            columns=parse_mapping(columns),
+            time_zone=raw_input.tz,
+            type_names=raw_input.renames,
+            drop_domain=raw_input.drop_domain,
+            patterns=load_patterns(raw_input.patterns) if raw_input.patterns is not None else (),
+            keep_unmatched=raw_input.keep_unmatched,
+            intervals=raw_input.intervals,
+            epoch=_instant(raw_input.epoch, raw_input.tz),
+            columns=parse_mapping(raw_input.columns),
         ),
-        model=load_model(uncertainty) if uncertainty is not None else UncertaintyModel(),
+        model=load_model(raw_input.uncertainty) if raw_input.uncertainty is not None else UncertaintyModel(),
         max_errors=max_errors,
         rejects=rejects,
         report=report,

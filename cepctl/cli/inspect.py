@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from cepctl.cli.ingest import ingest_options, report_reading
-from cepctl.cli.options import Conf, raw_input_options, verbosity_options
+from cepctl.cli.options import RawInput, raw_input_options, verbosity_options
 from cepctl.cli.row_output import write_whole
 
 
@@ -30,16 +30,7 @@ def command(
     events: tuple[str, ...],
     output_format: str,
     write_model: str | None,
-    input_format: str | None,
-    uncertainty: str | None,
-    tz: str | None,
-    renames: Conf,
-    drop_domain: bool,
-    patterns: str | None,
-    keep_unmatched: bool,
-    intervals: bool,
-    epoch: str | None,
-    columns: tuple[str, ...],
+    raw_input: RawInput,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -53,19 +44,7 @@ def command(
     from cepctl.inspection.suggestion import suggested_model
     from cepctl.render.inspection import inspection_json, print_inspection
 
-    options = ingest_options(
-        input_format=input_format,
-        uncertainty=uncertainty,
-        tz=tz,
-        renames=renames,
-        drop_domain=drop_domain,
-        patterns=patterns,
-        keep_unmatched=keep_unmatched,
-        intervals=intervals,
-        epoch=epoch,
-        columns=columns,
-    )
-    with open_events(events, options) as inputs:
+    with open_events(events, ingest_options(raw_input)) as inputs:
         if inputs.summary is not None:
             report_reading(inputs.summary, quiet=quiet)
         inspection = inspect_events(inputs)

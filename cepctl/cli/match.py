@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from cepctl.cli.ingest import ingest_options, report_reading
-from cepctl.cli.match_options import matching_options
-from cepctl.cli.match_run import Execution, analyzed, run_plan, sampling_note, starting_between
-from cepctl.cli.match_summary import Run, split_raw_times, summary
-from cepctl.cli.match_why_not import HINT, tell_why_not
-from cepctl.cli.options import Conf, raw_input_options, runner_options, verbosity_options
+from cepctl.cli.match_options import Matching, matching_options
+from cepctl.cli.match_run import Execution, analyzed, run_plan, starting_between
+from cepctl.cli.match_summary import Run, split_raw_times, tell_summary
+from cepctl.cli.match_why_not import tell_why_not
+from cepctl.cli.options import RawInput, RunnerChoice, raw_input_options, runner_options, verbosity_options
 from cepctl.cli.query_text import query_argument, read_query
 from cepctl.cli.row_output import row_form, write_pieces, write_rows
 from cepctl.errors import UsageError
-from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
-from cepctl.plan.support import Engine
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,33 +69,15 @@ MATCHES_FOUND = 1
 def command(
     arguments: tuple[str, ...],
     query_file: str | None,
-    engine: Engine,
-    order: OrderName,
-    min_confidence: float | None,
+    matching: Matching,
     kleene: KleeneRows,
-    top_k: int | None,
-    max_matches: int,
-    approximate: float | None,
     output_format: str | None,
     output: str | None,
     times: str,
-    since: str | None,
-    until: str | None,
     why_not: bool,
     fail_on_match: bool,
-    input_format: str | None,
-    uncertainty: str | None,
-    tz: str | None,
-    renames: Conf,
-    drop_domain: bool,
-    patterns: str | None,
-    keep_unmatched: bool,
-    intervals: bool,
-    epoch: str | None,
-    columns: tuple[str, ...],
-    runner: str,
-    master: str,
-    conf: Conf,
+    raw_input: RawInput,
+    where: RunnerChoice,
     quiet: bool,
     verbose: bool,
 ) -> int:
@@ -108,47 +88,27 @@ def command(
     """
     from cepctl.dataset import open_events
     from cepctl.engines.alternative import MatchOptions
-    from cepctl.io.match_rows import TimeFormat, presented
     from cepctl.language.parser import parse
 
     began = time.monotonic()
     text, events = read_query(arguments, query_file)
     query = parse(text)
     form = row_form(output_format, output)
-    if approximate is not None and kleene == "summary":
-        raise UsageError(
-            "--approximate goes with --kleene groups alone: a summary sums what would be estimates"
-        )
-    if form == "trace" and kleene == "summary":
-        raise UsageError("--format trace goes with --kleene groups alone: a summary names no events to draw")
+    _refuse_beside_summary(kleene, form, matching)
     if not events:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
-    options = ingest_options(
-        input_format=input_format,
-        uncertainty=uncertainty,
-        tz=tz,
-        renames=renames,
-        drop_domain=drop_domain,
-        patterns=patterns,
-        keep_unmatched=keep_unmatched,
-        intervals=intervals,
-        epoch=epoch,
-        columns=columns,
-    )
-    how = Execution(engine, runner, master, conf, verbose)
-    with open_events(events, options) as inputs:
+    with open_events(events, ingest_options(raw_input)) as inputs:
         if inputs.summary is not None:
             report_reading(inputs.summary, quiet=quiet)
-        plan = analyzed(query, inputs, min_confidence, quiet=quiet)
-        best = top_k if since is None and until is None else None
-        counts = inputs.schema.type_counts
+        plan = analyzed(query, inputs, matching.min_confidence, quiet=quiet)
         judged = not quiet and kleene == "groups"
         wanted = MatchOptions(
-            *(order, counts, max_matches), approximate=approximate, kleene=kleene, top=best, raw_times=judged
-        )
-        matches = run_plan(plan, inputs, wanted, how)
+            *(matching.order, inputs.schema.type_counts, matching.max_matches),
+            approximate=matching.approximate, kleene=kleene, top=matching.best, raw_times=judged,
+        )  # fmt: skip
+        matches = run_plan(plan, inputs, wanted, Execution(matching.engine, where, verbose))
         found = matches.num_rows
-        matches = starting_between(matches, plan, since, until).slice(0, top_k)
+        matches = starting_between(matches, plan, matching.since, matching.until).slice(0, matching.top_k)
         raw_times = None
         if judged:
             matches, raw_times = split_raw_times(plan, inputs, matches)
@@ -158,18 +118,33 @@ def command(
             tell_why_not(plan, inputs, form)
     if not quiet:
         total = sum((inputs.schema.type_counts or {}).values())
-        run = Run(found, matches, total, time.monotonic() - began, best is not None)
-        click.echo(summary(run, raw_times), err=True)
-        if note := sampling_note(matches):
-            click.echo(f"note: {note}", err=True)
-        if not found and not why_not and plan.never is None:
-            click.echo(HINT, err=True)
+        run = Run(found, matches, total, time.monotonic() - began, matching.best is not None)
+        hint = not why_not and plan.never is None
+        tell_summary(run, raw_times, hint=hint)
     if form == "trace":
         write_pieces(trace, output)
     else:
-        rows = presented(matches, plan.time_unit, cast(TimeFormat, times), typed=form == "parquet")
-        write_rows(rows, form, output, quiet=quiet)
+        _write(matches, plan, times, form, output, quiet=quiet)
     return MATCHES_FOUND if fail_on_match and matches.num_rows else 0
+
+
+def _refuse_beside_summary(kleene: KleeneRows, form: str, matching: Matching) -> None:
+    """Refuse what a summary of Kleene groups has no sense for."""
+    if kleene != "summary":
+        return
+    if matching.approximate is not None:
+        raise UsageError(
+            "--approximate goes with --kleene groups alone: a summary sums what would be estimates"
+        )
+    if form == "trace":
+        raise UsageError("--format trace goes with --kleene groups alone: a summary names no events to draw")
+
+
+def _write(matches: pa.Table, plan: Plan, times: str, form: str, output: str | None, *, quiet: bool) -> None:
+    from cepctl.io.match_rows import TimeFormat, presented
+
+    rows = presented(matches, plan.time_unit, cast(TimeFormat, times), typed=form == "parquet")
+    write_rows(rows, form, output, quiet=quiet)
 
 
 def _trace(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Iterator[bytes]:

@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any
 
 import click
 
-from cepctl.plan.evaluation_order import ORDERS
+from cepctl.cli.options import gathered
+from cepctl.plan.evaluation_order import ORDERS, OrderName
+from cepctl.plan.support import Engine
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+
+@dataclass(frozen=True)
+class Matching:
+    """How a query is run and which of its matches are kept; None where nothing was asked for."""
+
+    engine: Engine
+    order: OrderName
+    min_confidence: float | None
+    top_k: int | None
+    max_matches: int
+    approximate: float | None
+    since: str | None
+    until: str | None
+
+    @property
+    def best(self) -> int | None:
+        """How many of the most probable matches are enough; None where more are needed to tell."""
+        return self.top_k if self.since is None and self.until is None else None
+
 
 _OPTIONS = (
     click.option(
@@ -55,12 +76,9 @@ _OPTIONS = (
 )
 
 
-def matching_options(command: Command) -> Command:
-    """How a query is run and which of its matches are kept.
-
-    Parameters engine, order, min_confidence (or None), top_k (or None), max_matches, approximate
-    (or None), since and until (texts or None).
-    """
+def matching_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How a query is run and which of its matches are kept: the parameter matching (Matching)."""
+    command = gathered(command, "matching", Matching)
     for option in reversed(_OPTIONS):
         command = option(command)
     return command

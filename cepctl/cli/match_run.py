@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cepctl.cli.options import Conf
+from cepctl.cli.options import RunnerChoice
 from cepctl.errors import UnsupportedQueryError, UsageError
 from cepctl.plan.support import Engine
 
@@ -25,9 +25,7 @@ class Execution:
     """Which engine runs a plan, and where; changes no row."""
 
     engine: Engine
-    runner: str
-    master: str
-    conf: Conf
+    where: RunnerChoice
     verbose: bool
 
 
@@ -89,7 +87,7 @@ def _found(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution
         return _run_worlds(plan, inputs, wanted)
     if how.engine == "point":
         return _run_point(plan, inputs, wanted)
-    if how.runner == "spark":
+    if how.where.runner == "spark":
         return _run_spark(plan, inputs, wanted, how)
     from cepctl.engines import local
 
@@ -118,7 +116,7 @@ def _run_spark(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execu
     from cepctl.session import spark_session
 
     sources = [spark.Source(*parts) for parts in inputs.spark_parts(plan.attributes)]
-    with spark_session(how.master, how.conf, verbose=how.verbose) as session:
+    with spark_session(how.where.master, how.where.conf, verbose=how.verbose) as session:
         return spark.run(plan, sources, session, wanted)
 
 

@@ -1,10 +1,14 @@
-"""The one line that a match says of itself: how many rows, how long, and what raw times would have missed."""
+"""What a match says of itself: how many rows, how long, and what raw times would have missed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import click
+
+from cepctl.cli.match_run import sampling_note, types_read
+from cepctl.cli.match_why_not import HINT
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
@@ -37,7 +41,6 @@ def split_raw_times(plan: Plan, inputs: EventInputs, matches: pa.Table) -> tuple
 
     Rows of engines that do not judge them are looked up among the events.
     """
-    from cepctl.cli.match_run import types_read
     from cepctl.engines.raw_time_counts import counts_of, missed_by_raw_times
     from cepctl.plan.plan import FOUND_AT_RAW_TIMES
 
@@ -46,6 +49,15 @@ def split_raw_times(plan: Plan, inputs: EventInputs, matches: pa.Table) -> tuple
         return matches.drop_columns([FOUND_AT_RAW_TIMES]), counts
     events = inputs.read(plan.attributes, types_read(plan))
     return matches, missed_by_raw_times(plan, matches, events)
+
+
+def tell_summary(run: Run, raw_times: RawTimeCounts | None, *, hint: bool) -> None:
+    """Say on standard error what a run came to; `hint`: name --why-not where nothing was found."""
+    click.echo(summary(run, raw_times), err=True)
+    if note := sampling_note(run.matches):
+        click.echo(f"note: {note}", err=True)
+    if hint and not run.found:
+        click.echo(HINT, err=True)
 
 
 def summary(run: Run, raw_times: RawTimeCounts | None) -> str:

@@ -3,12 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import Any
 
 import click
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 Conf = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class RunnerChoice:
+    """Where the work is done."""
+
+    runner: str
+    master: str
+    conf: Conf
+
+
+@dataclass(frozen=True)
+class RawInput:
+    """How raw logs are read, in the words of the command line; paths and texts are not looked at yet."""
+
+    input_format: str | None = None
+    uncertainty: str | None = None
+    tz: str | None = None
+    renames: Conf = ()
+    drop_domain: bool = False
+    patterns: str | None = None
+    keep_unmatched: bool = False
+    intervals: bool = False
+    epoch: str | None = None
+    columns: tuple[str, ...] = ()
+
+
+def gathered(command: Callable[..., Any], name: str, kind: type) -> Callable[..., Any]:
+    """A command that takes parameters named like the fields of a dataclass as one value of it."""
+    names = [each.name for each in fields(kind)]
+
+    @wraps(command)
+    def gathering(**values: Any) -> Any:
+        own = {each: values.pop(each) for each in names}
+        return command(**values, **{name: kind(**own)})
+
+    return gathering
 
 
 def _pairs(context: click.Context, parameter: click.Parameter, values: Sequence[str]) -> Conf:
@@ -22,16 +60,16 @@ def _pairs(context: click.Context, parameter: click.Parameter, values: Sequence[
     return tuple(pairs)
 
 
-def _apply(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
+def _apply(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
     for option in reversed(options):
         command = option(command)
     return command
 
 
-def runner_options(command: Command) -> Command:
-    """`--runner`, `--master` and `--conf`: parameters runner (str), master, conf (pairs)."""
+def runner_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--runner`, `--master` and `--conf`: the parameter where (RunnerChoice)."""
     return _apply(
-        command,
+        gathered(command, "where", RunnerChoice),
         [
             click.option(
                 "--runner",
@@ -61,19 +99,16 @@ def runner_options(command: Command) -> Command:
     )
 
 
-def raw_input_options(format_option: str) -> Callable[[Command], Command]:
-    """How raw logs are read.
+def raw_input_options(format_option: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """How raw logs are read: the parameter raw_input (RawInput).
 
-    Parameters input_format, uncertainty, tz, renames, drop_domain, patterns (path or None),
-    keep_unmatched (bool), intervals (bool), epoch (str or None),
-    columns (texts for parse_mapping).
     `format_option` is the spelling of the option that names the format: `match` keeps `--format`
     for its output and says `--input-format`.
     """
 
-    def decorate(command: Command) -> Command:
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         return _apply(
-            command,
+            gathered(command, "raw_input", RawInput),
             [
                 click.option(
                     format_option,
@@ -134,7 +169,7 @@ def raw_input_options(format_option: str) -> Callable[[Command], Command]:
     return decorate
 
 
-def reject_options(command: Command) -> Command:
+def reject_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--rejects` and `--max-errors`: parameters rejects (path or None), max_errors (int or None)."""
     return _apply(
         command,
@@ -150,7 +185,7 @@ def reject_options(command: Command) -> Command:
     )
 
 
-def verbosity_options(command: Command) -> Command:
+def verbosity_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--quiet` and `-v`: parameters quiet, verbose."""
     return _apply(
         command,

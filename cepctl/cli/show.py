@@ -8,7 +8,7 @@ import click
 
 from cepctl.cli.ingest import ingest_options, report_reading
 from cepctl.cli.match_run import analyzed
-from cepctl.cli.options import Conf, raw_input_options, verbosity_options
+from cepctl.cli.options import RawInput, raw_input_options, verbosity_options
 from cepctl.cli.query_text import query_argument, read_query
 from cepctl.errors import UsageError
 
@@ -37,16 +37,7 @@ def command(
     query_file: str | None,
     signature: str,
     times: str,
-    input_format: str | None,
-    uncertainty: str | None,
-    tz: str | None,
-    renames: Conf,
-    drop_domain: bool,
-    patterns: str | None,
-    keep_unmatched: bool,
-    intervals: bool,
-    epoch: str | None,
-    columns: tuple[str, ...],
+    raw_input: RawInput,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -64,19 +55,7 @@ def command(
     query = parse(text)
     if not events:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
-    options = ingest_options(
-        input_format=input_format,
-        uncertainty=uncertainty,
-        tz=tz,
-        renames=renames,
-        drop_domain=drop_domain,
-        patterns=patterns,
-        keep_unmatched=keep_unmatched,
-        intervals=intervals,
-        epoch=epoch,
-        columns=columns,
-    )
-    with open_events(events, options) as inputs:
+    with open_events(events, ingest_options(raw_input)) as inputs:
         if inputs.summary is not None:
             report_reading(inputs.summary, quiet=quiet)
         plan = analyzed(query, inputs, None, quiet=quiet)
