@@ -10,17 +10,17 @@ Runs inside Spark workers: imports NumPy only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.engines.masses import Masses, ticks_between
+from cepctl.engines.masses import Masses
 from cepctl.engines.rivals import Rivals
 from cepctl.engines.shape import Region, Shape
 from cepctl.engines.types import Flags, Indexes, Ticks
 
-MOST_TICKS = 512
-"""Widest interval that is tabulated tick by tick; wider ones are summed between breakpoints."""
+_FARTHEST = 1 << 61
+"""Chains that reach beyond this tick are left, so that no difference of their ticks exceeds int64."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,12 @@ class GapChains:
     right: Indexes
     rival_offsets: Indexes
     rivals: Indexes
+
+    def taken(self, rows: Indexes) -> GapChains:
+        """Some of the chains, with the gaps of all."""
+        return replace(
+            self, event=self.event[rows], lower=self.lower[rows], upper=self.upper[rows], gap=self.gap[rows]
+        )
 
 
 @dataclass(frozen=True)
@@ -81,7 +87,7 @@ def _gap_of(region: Region) -> int | None:
 def gap_chains(
     masses: Masses, event: Indexes, lower: Ticks, upper: Ticks, rivals: list[Rivals]
 ) -> tuple[Flags, GapChains]:
-    """Gaps of the chains that can be tabulated.
+    """Gaps of the chains whose rivals can each lie in one of them only.
 
     Parameters
     ----------
@@ -97,8 +103,7 @@ def gap_chains(
     Shape (n,): chains that can; and the gaps of these alone.
     """
     raw_lower, raw_upper = masses.lower[event], masses.upper[event]
-    widths = ticks_between(raw_lower, raw_upper)
-    usable = np.asarray((widths <= MOST_TICKS).all(axis=1))
+    usable = np.asarray(((raw_lower > -_FARTHEST) & (raw_upper < _FARTHEST)).all(axis=1))
     usable[_entangled(_reached(masses, lower, upper, rivals), len(masses.lower))] = False
     # By raw intervals, so that the rivals of a gap are the same for all chains that share it.
     reached = _reached(masses, raw_lower, raw_upper, rivals)

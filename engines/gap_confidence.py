@@ -15,7 +15,7 @@ the cube (longer ones repeat the middle for each last tick).
     table          of the other gaps: [t, s], mass of s times Q(s, t)
     reach          last tick t with Q(s, t) > 0: the bound that ZDI10 calls NELT
 
-Every term is positive, nothing cancels.  Intervals have at most MOST_TICKS ticks.
+Every term is positive, nothing cancels.  Wider intervals are for `gap_polynomials`.
 
 Runs inside Spark workers: imports NumPy and Numba only.
 """
@@ -26,14 +26,23 @@ import numpy as np
 from numba import njit
 
 from cepctl.engines.gap_chains import GapChains
-from cepctl.engines.masses import Masses
-from cepctl.engines.types import Reals
+from cepctl.engines.masses import Masses, ticks_between
+from cepctl.engines.types import Flags, Reals
+
+MOST_TICKS = 512
+"""Widest interval that is tabulated tick by tick."""
 
 _NEVER = np.iinfo(np.int64).max
 _TABLE_BYTES = 1 << 25
 _MOST_SLOTS = 64
 _INDEX = np.uintp
 """Loops over unsigned indexes need no look at negative ones, so that they are vectorised."""
+
+
+def narrow(masses: Masses, chains: GapChains) -> Flags:
+    """Chains of narrow intervals alone, shape (n,)."""
+    widths = ticks_between(masses.lower[chains.event], masses.upper[chains.event])
+    return np.asarray((widths <= MOST_TICKS).all(axis=1))
 
 
 def gap_confidence(masses: Masses, chains: GapChains, window: int | None) -> Reals:

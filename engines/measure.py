@@ -2,7 +2,8 @@
 
     what ties the events of a match                          measured by
     order and window alone                                   the closed form of chains
-    besides, rivals that can reach one gap each, narrow      a table per gap
+    besides, rivals that can reach one gap each              a table per gap: all ticks of narrow
+                                                             intervals, few ticks of wide ones
     anything else                                            nested sums (coupled problems)
 
 Runs inside Spark workers: imports NumPy and Numba only.
@@ -20,7 +21,8 @@ from cepctl.engines.chain_range import chain_range
 from cepctl.engines.constraints import valid_bounds
 from cepctl.engines.coupling import Measured, block_group, coupled_matches, spans_of
 from cepctl.engines.gap_chains import gap_chains, has_gaps_only
-from cepctl.engines.gap_confidence import gap_confidence
+from cepctl.engines.gap_confidence import gap_confidence, narrow
+from cepctl.engines.gap_polynomials import wide_gap_confidence
 from cepctl.engines.gap_range import gap_range
 from cepctl.engines.masses import Masses
 from cepctl.engines.rivals import Rivals, certainly_broken
@@ -87,13 +89,18 @@ class Measure:
     def _with_gaps(
         self, bound: dict[int, Bound], rivals: list[Rivals], rows: Indexes
     ) -> tuple[Indexes, Measured]:
-        """Measure those of some matches that a table per gap can; also says which."""
+        """Measure those of some matches whose rivals tie no gaps together; also says which."""
         matrix = _matrix(bound, rows)
         reaching = [each.taken(rows) for each in rivals]
         usable, chains = gap_chains(self.masses, matrix, *self._valid(matrix), reaching)
-        start, end = gap_range(self.masses, chains, self.window)
-        confidence = gap_confidence(self.masses, chains, self.window)
-        return rows[usable], Measured(confidence, np.zeros(len(start)), start, end)
+        confidence = np.empty(len(chains.event))
+        tabulated = narrow(self.masses, chains)
+        for way, part in ((gap_confidence, tabulated), (wide_gap_confidence, ~tabulated)):
+            chosen = np.flatnonzero(part)
+            confidence[chosen] = way(self.masses, chains.taken(chosen), self.window)
+        solved = np.flatnonzero(~np.isnan(confidence))
+        start, end = gap_range(self.masses, chains.taken(solved), self.window)
+        return rows[usable][solved], Measured(confidence[solved], np.zeros(len(start)), start, end)
 
     def _valid(self, matches: Indexes) -> tuple[Ticks, Ticks]:
         return valid_bounds(self.masses.lower[matches], self.masses.upper[matches], self.system)
