@@ -50,8 +50,8 @@ _EVENTS: dict[str, tuple[str, str]] = {
         "1 ms; one day where every time of the file is a local midnight",
     ),
     "log4j": (
-        "AttemptTransition, ContainerAssign, BlockReceiveStart, ConnectRetry, ... and those of --patterns; with "
-        "--keep-unmatched LogLine for all other records",
+        "AttemptTransition, ContainerAssign, BlockReceiveStart, ConnectRetry, ... and those of --patterns; "
+        "with --keep-unmatched LogLine for all other records",
         "as written: 1 ms, or 1 s",
     ),
 }

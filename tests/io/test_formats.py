@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cepctl.errors import LogFormatError
 from cepctl.io.formats import known_readers, open_log, reader_named, recognised_reader
@@ -98,3 +100,16 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         open_log(Location(str(tmp_path / "nowhere"))),
     ):
         pass
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.one_of(
+        st.binary(max_size=200),
+        st.tuples(
+            st.sampled_from([b"", b"Timestamp,a\n", b"PAR1\x15\x04\n", b"{", b"<", b"RRD\0"]), st.binary()
+        ).map(b"".join),
+    )
+)
+def test_telling_a_format_never_fails_whatever_the_bytes(head: bytes) -> None:
+    assert all(isinstance(reader.recognises(head), bool) for reader in known_readers())
