@@ -44,35 +44,52 @@ def summation_rule(ticks, degree, nodes, weights):  # type: ignore[no-untyped-de
 
 @njit(nogil=True, cache=True)
 def _solve_weights(ticks, count, nodes, weights):  # type: ignore[no-untyped-def]
+    """Fill the weights; where the nodes are symmetric, even polynomials decide and half of them is solved."""
     n = float(ticks)
-    matrix = np.empty((count, count + 1))
-    for k in range(count):
+    symmetric = count % 2 == 0 or ticks % 2 == 1
+    size, step = ((count + 1) // 2, 2) if symmetric else (count, 1)
+    across = np.empty(count + 1)
+    for j in range(count + 1):
+        across[j] = np.sqrt(j * j * (n * n - j * j) / (4.0 * (4.0 * j * j - 1.0))) if j else 0.0
+    inverse = 1.0 / across[1:]
+    matrix = np.empty((size, size + 1))
+    for k in range(size):
         x = float(nodes[k]) - 0.5 * (n - 1.0)
+        twice = 2.0 if symmetric and 2 * k + 1 < count else 1.0
         before, value = 0.0, 1.0
         for j in range(count):
-            matrix[j, k] = value
-            here = np.sqrt(j * j * (n * n - j * j) / (4.0 * (4.0 * j * j - 1.0))) if j else 0.0
-            m = j + 1.0
-            ahead = np.sqrt(m * m * (n * n - m * m) / (4.0 * (4.0 * m * m - 1.0)))
-            before, value = value, (x * value - here * before) / ahead
-    matrix[:, count] = 0.0
-    matrix[0, count] = n
-    for column in range(count):
+            if j % step == 0:
+                matrix[j // step, k] = twice * value
+            before, value = value, (x * value - across[j] * before) * inverse[j]
+    matrix[:, size] = 0.0
+    matrix[0, size] = n
+    _solve_linear(matrix, weights)
+    if symmetric:
+        for k in range(size):
+            weights[count - 1 - k] = weights[k]
+
+
+@njit(nogil=True, cache=True)
+def _solve_linear(matrix, solution):  # type: ignore[no-untyped-def]
+    """Solve the system whose right side is the last column, by elimination in place."""
+    size = len(matrix)
+    for column in range(size):
         pivot = column
-        for j in range(column + 1, count):
+        for j in range(column + 1, size):
             if abs(matrix[j, column]) > abs(matrix[pivot, column]):
                 pivot = j
         if pivot != column:
-            for k in range(column, count + 1):
+            for k in range(column, size + 1):
                 swap = matrix[column, k]
                 matrix[column, k] = matrix[pivot, k]
                 matrix[pivot, k] = swap
-        for j in range(column + 1, count):
-            ratio = matrix[j, column] / matrix[column, column]
-            for k in range(column, count + 1):
+        inverse = 1.0 / matrix[column, column]
+        for j in range(column + 1, size):
+            ratio = matrix[j, column] * inverse
+            for k in range(column, size + 1):
                 matrix[j, k] -= ratio * matrix[column, k]
-    for j in range(count - 1, -1, -1):
-        total = matrix[j, count]
-        for k in range(j + 1, count):
-            total -= matrix[j, k] * weights[k]
-        weights[j] = total / matrix[j, j]
+    for j in range(size - 1, -1, -1):
+        total = matrix[j, size]
+        for k in range(j + 1, size):
+            total -= matrix[j, k] * solution[k]
+        solution[j] = total / matrix[j, j]
