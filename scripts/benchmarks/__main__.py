@@ -12,6 +12,7 @@ from pathlib import Path
 import tables
 from alternatives import monte_carlo, sql
 from any_match import five_percent, longer, one_percent
+from commands import commands
 from growth import growth
 from machine import cores, description, load
 from memory import memory
@@ -19,6 +20,7 @@ from next_match import next_match
 from papers import engines, kleene, orders
 from peers import has
 from plots import write_plot
+from readers import readers
 from results import CheckFailed, Part, Plot, Row, Setup
 from thresholds import push_down
 
@@ -36,6 +38,8 @@ PARTS = (
     Part("push-down", "Thresholds inside the search", push_down, Plot("percent kept", "ratio")),
     Part("memory", "Memory", memory),
     Part("growth", "How time grows", growth),
+    Part("commands", "The whole command, Parquet to CSV", commands),
+    Part("readers", "Readers of logs", readers),
 )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from results import Part, Row
 
+MEASURED = "<!-- measured -->\n"
 HEADINGS = (
     "case",
     "seconds",
@@ -34,12 +35,18 @@ def markdown(machine: Mapping[str, str], found: Found, head: str) -> str:
     lines += [f"- {name}: {value}" for name, value in machine.items()]
     for part, rows, problem in found:
         lines += ["", f"## {part.title}", "", f"`scripts/bench --only {part.name}`", ""]
-        if rows:
-            lines += [_line(HEADINGS), _line(["---"] * len(HEADINGS))]
-            lines += [_line(_cells(row)) for row in rows]
+        lines += _table(rows)
         if problem:
             lines += ["", f"**Wrong result**: {problem}"]
     return "\n".join(lines) + "\n"
+
+
+def _table(rows: Sequence[Row]) -> list[str]:
+    """The rows without the columns that are empty in all of them."""
+    cells = [_cells(row) for row in rows]
+    used = [i for i in range(len(HEADINGS)) if any(each[i] for each in cells)]
+    lines = [HEADINGS, ["---"] * len(HEADINGS), *cells] if rows else []
+    return [_line([each[i] for i in used]) for each in lines]
 
 
 def as_json(machine: Mapping[str, str], found: Found) -> str:
@@ -55,6 +62,15 @@ def write(folder: Path, machine: Mapping[str, str], found: Found, head: str) -> 
     """Write bench.md and bench.json."""
     (folder / "bench.md").write_text(markdown(machine, found, head), encoding="utf-8")
     (folder / "bench.json").write_text(as_json(machine, found), encoding="utf-8")
+
+
+def put_into(page: Path, machine: Mapping[str, str], found: Found, head: str) -> None:
+    """Replace what stands below the line MEASURED of a page by the tables."""
+    before, line, _ = page.read_text(encoding="utf-8").partition(MEASURED)
+    if not line:
+        raise SystemExit(f"{page} has no line {MEASURED.strip()} below which the tables could go")
+    tables = markdown(machine, found, head).partition("\n")[2]
+    page.write_text(before + line + tables, encoding="utf-8")
 
 
 def missed(rows: Sequence[Row]) -> Iterator[Row]:

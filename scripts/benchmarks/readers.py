@@ -1,0 +1,57 @@
+"""Readers of logs, up to Arrow batches in one process, against a bare loop of each format's parser."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from logs import MEGABYTE, written
+from measuring import in_process
+from results import Goal, Row, Setup, Timing
+
+AGAINST = {
+    "xes": "a bare expat loop that counts events",
+    "ganglia": "a bare expat loop that counts metrics",
+    "jhist": "json.loads of every line",
+    "log4j": "one regular expression per line",
+    "csv": "polars.read_csv",
+}
+FULL_MEGABYTES = {"xes": 200}
+SMALL_MEGABYTES = 0.2
+
+
+@dataclass(frozen=True)
+class _Reading:
+    timing: Timing
+    events: int
+    peak: float
+
+
+def readers(setup: Setup) -> Iterator[Row]:
+    """Megabytes and events per second and peak memory of each format; ratios are of processor time."""
+    for log_format, against in AGAINST.items():
+        megabytes = (5 if setup.quick else FULL_MEGABYTES.get(log_format, 60)) / setup.shrink
+        small = written(setup.folder / "small", log_format, SMALL_MEGABYTES)
+        path = written(setup.folder, log_format, megabytes)
+        size = path.stat().st_size / MEGABYTE
+        own, bare = (_read(setup, log_format, who, small, path) for who in ("cepctl", "bare"))
+        path.unlink()
+        yield Row(
+            f"{log_format}, {size:.0f} MB", own.timing, own.events, "events",
+            ratio=own.timing.cpu_seconds / bare.timing.cpu_seconds, against=f"{against}, processor time",
+            goal=Goal("at most", 3) if log_format == "xes" else None,
+            note=f"{size / own.timing.seconds:.0f} MB/s, peak {own.peak:,.0f} MB",
+        )  # fmt: skip
+
+
+def _read(setup: Setup, log_format: str, who: str, small: Path, path: Path) -> _Reading:
+    """The median of fresh processes, so that one reader's memory is not another's."""
+    runs: list[dict[str, Any]] = [
+        in_process("reading_once.py", log_format, who, small, path) for _ in range(min(setup.repeats, 3))
+    ]
+    seconds, used = (statistics.median(run[key] for run in runs) for key in ("seconds", "cpu_seconds"))
+    peak = max(run["peak"] for run in runs)
+    return _Reading(Timing(seconds, used, len(runs)), runs[0]["events"], peak)
