@@ -38,7 +38,10 @@ WORK_BOUND = 1_000_000_000
 """Products that a chain may take: about a second of one core."""
 
 _MOST_CHAINS = 256
-_MOST_VALUES = 1 << 22
+"""Largest group of chains that are solved together."""
+
+MOST_VALUES = 1 << 22
+"""Largest number of values that a table of a group may have; a larger group is halved."""
 
 
 def wide_gap_confidence(masses: Masses, chains: GapChains, window: int | None) -> Reals:
@@ -55,19 +58,20 @@ def wide_gap_confidence(masses: Masses, chains: GapChains, window: int | None) -
     buckets = Buckets(masses.lower, masses.upper, masses.starts, masses.lo, masses.hi, masses.density)
     gaps = Gaps(chains.left, chains.right, chains.rival_offsets, chains.rivals)
     width = np.int64(0 if window is None else window)
-    _solve(buckets, gaps, inner[order], outer[order], length > 2, starts, width, WORK_BOUND, confidence)
+    bounds = np.array([WORK_BOUND, MOST_VALUES], dtype=np.float64)
+    _solve(buckets, gaps, inner[order], outer[order], length > 2, starts, width, bounds, confidence)
     result = np.empty(count)
     result[order] = np.clip(confidence, 0.0, 1.0)
     return result
 
 
 @njit(nogil=True, cache=True)
-def _solve(buckets, gaps, inner, outer, linked, starts, window, bound, confidence):  # type: ignore[no-untyped-def]
+def _solve(buckets, gaps, inner, outer, linked, starts, window, bounds, confidence):  # type: ignore[no-untyped-def]
     for group in range(len(starts) - 1):
         begin, size = starts[group], starts[group + 1] - starts[group]
         while begin < starts[group + 1]:
             rows = slice(begin, min(begin + size, starts[group + 1]))
-            _solve_group(buckets, gaps, inner[rows], outer[rows], linked, window, bound, confidence[rows])
+            _solve_group(buckets, gaps, inner[rows], outer[rows], linked, window, bounds, confidence[rows])
             if np.isnan(confidence[begin]) and size > 1:
                 size //= 2
             else:
@@ -75,23 +79,31 @@ def _solve(buckets, gaps, inner, outer, linked, starts, window, bound, confidenc
 
 
 @njit(nogil=True, cache=True)
-def _solve_group(buckets, gaps, inner, outer, linked, window, bound, confidence):  # type: ignore[no-untyped-def]
+def _solve_group(buckets, gaps, inner, outer, linked, window, bounds, confidence):  # type: ignore[no-untyped-def]
     """Sum the chains of one pivot: those with gaps inner[i] (where they are linked) and outer[i]."""
+    bound, most_values = bounds
     after = np.unique(outer)
     before = np.unique(inner) if linked else after[:0]
     pivot, last = gaps.left[after[0]], gaps.right[after]
     first = gaps.left[before]
     cut = cuts_of(buckets, gaps, before, after)
-    if len(cut) < 2:
+    listed = 0
+    for side in (before, after):
+        for gap in side:
+            listed += gaps.rival_offsets[gap + 1] - gaps.rival_offsets[gap]
+    if float(listed) * len(cut) > most_values:
         return
     front = rival_free(buckets, gaps, before, cut)
     back = rival_free(buckets, gaps, after, cut)
     left_degree = front.most + 1 if linked else np.zeros(len(cut) - 1, dtype=np.int64)
-    cells = cells_of(cut, left_degree + back.most, buckets, np.append(first, pivot))
+    degree = left_degree + back.most
+    if (degree.astype(np.float64) ** 3).sum() > bound:
+        return
+    cells = cells_of(cut, degree, buckets, np.append(first, pivot))
     ends = ends_of(buckets, cut, window, pivot, last, front, back, left_degree, linked)
     nodes, rivals = len(cells.offset), len(front.slope) + len(back.slope)
     space = float(nodes) * (len(first) * np.diff(cells.first).max() + rivals)
-    if space > _MOST_VALUES or float(ends.nodes.sum()) * (space / len(outer) + nodes) > bound:
+    if space > most_values or float(ends.nodes.sum()) * (space / len(outer) + nodes) > bound:
         return
     pair_before = np.searchsorted(before, inner) if linked else np.zeros(len(outer), dtype=np.int64)
     pair_after = np.searchsorted(after, outer)
