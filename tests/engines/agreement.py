@@ -18,6 +18,8 @@ Row: TypeAlias = Mapping[str, Any]
 
 EXAMPLES = int(os.environ.get("CEPCTL_EXAMPLES", "100"))
 MANY_EXAMPLES = 2_000
+FEW_EXAMPLES = max(EXAMPLES // 5, 1)
+"""For what follows from the agreement of the engines, or costs much for each case."""
 CONFIDENCE_ERROR = 1e-9
 
 

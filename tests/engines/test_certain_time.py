@@ -19,7 +19,7 @@ from cepctl.engines.worlds import match_table
 from cepctl.plan.plan import FOUND_AT_RAW_TIMES, Plan
 from cepctl.plan.support import engine_refusals
 from cepctl.schema import TIME_TYPE
-from tests.engines.agreement import check, rows_by_signature
+from tests.engines.agreement import FEW_EXAMPLES, check, rows_by_signature
 from tests.plans import Event, event_table, plan_of
 from tests.strategies import (
     Case,
@@ -117,7 +117,7 @@ def test_what_is_missed_is_what_the_judge_does_not_find_at_raw_times(cases: st.S
         assert counts_of(matches.column(FOUND_AT_RAW_TIMES)) == expected
         assert missed_by_raw_times(plan, matches, table) == expected
 
-    check(raw_times(cases), agrees)
+    check(raw_times(cases), agrees, FEW_EXAMPLES)
 
 
 def counts(query: str, *events: tuple[Event, int | None]) -> RawTimeCounts:

@@ -18,7 +18,7 @@ from cepctl.engines.results import ordered
 from cepctl.engines.worlds_summary import exact_summaries
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
 from cepctl.plan.summary import summary_refusals
-from tests.engines.agreement import EXAMPLES, check
+from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, check
 from tests.plans import Event, event_table, plan_of
 from tests.random_events import streams
 from tests.strategies import Case
@@ -117,13 +117,13 @@ def test_the_most_probable_rows_and_those_above_a_threshold_are_the_first_of_all
                 every.filter(pc.greater_equal(every.column("confidence"), least - CONFIDENCE_SLACK))
             )
 
-    check(CASES[name], same, EXAMPLES // 2)
+    check(CASES[name], same, FEW_EXAMPLES)
 
 
 def test_both_ways_to_sum_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sum of positive terms, which only improbable members take, judged on all."""
     monkeypatch.setattr("cepctl.engines.kleene_summary._SAFE_SHARE", 2.0)
-    check(CASES["histograms"], agrees_with_the_judge, EXAMPLES // 2)
+    check(CASES["histograms"], agrees_with_the_judge, FEW_EXAMPLES)
 
 
 @pytest.mark.parametrize("pattern", ["SEQ(A+ a[], B b)", "SEQ(B b, A+ a[])", "SEQ(A+ a[], B b, C c)"])

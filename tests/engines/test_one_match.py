@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cepctl.engines.match import match_events
 from cepctl.engines.one_match import OneMatch, ids_of, one_match
 from cepctl.errors import UsageError
-from tests.engines.agreement import check, rows_by_signature
+from tests.engines.agreement import FEW_EXAMPLES, check, rows_by_signature
 from tests.plans import Event, event_table, plan_of
 from tests.strategies import (
     Case,
@@ -153,5 +153,5 @@ def test_what_is_shown_is_what_matches() -> None:
     check(
         st.one_of(chain_cases(), negation_cases(), next_match_cases(), contiguity_cases(), timing_cases(),
                   kleene_cases(), and_cases(), sequence_cases(), or_cases()),
-        agrees_with_the_rows,
+        agrees_with_the_rows, FEW_EXAMPLES,
     )  # fmt: skip

@@ -31,7 +31,7 @@ from tests.strategies import Case
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]  # two minutes; test_spark.py runs every day
 
 CASES = 200
 CASE = spark_runner._GROUP

@@ -13,7 +13,7 @@ from cepctl.engines.partial_matches import Loss, Step, follow
 from cepctl.engines.readings import Condition, Reading
 from cepctl.engines.relaxing import Forbidden, forbidden_alone
 from cepctl.engines.why_not import ReadingExplained, WhyNot, why_not
-from tests.engines.agreement import check
+from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.plans import Event, event_table, plan_of
 from tests.strategies import Case, any_cases, chain_cases, negation_cases, next_match_cases
 
@@ -200,7 +200,7 @@ def bindings_followed(case: Case) -> None:
 
 
 def test_no_match_is_lost_on_the_way() -> None:
-    check(st.one_of(chain_cases(), negation_cases(), next_match_cases()), bindings_followed)
+    check(st.one_of(chain_cases(), negation_cases(), next_match_cases()), bindings_followed, FEW_EXAMPLES)
 
 
 def possible_are_the_matches(case: Case) -> None:
@@ -211,7 +211,9 @@ def possible_are_the_matches(case: Case) -> None:
 
 
 def test_what_can_happen_in_the_end_is_what_matches() -> None:
-    check(st.one_of(chain_cases(), negation_cases(), next_match_cases()), possible_are_the_matches)
+    check(
+        st.one_of(chain_cases(), negation_cases(), next_match_cases()), possible_are_the_matches, FEW_EXAMPLES
+    )
 
 
 def forbidden_do_not_match(case: Case) -> None:
@@ -226,4 +228,4 @@ def forbidden_do_not_match(case: Case) -> None:
 
 
 def test_what_is_forbidden_is_no_binding() -> None:
-    check(any_cases(), forbidden_do_not_match)
+    check(any_cases(), forbidden_do_not_match, FEW_EXAMPLES)

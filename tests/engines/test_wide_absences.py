@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from cepctl.engines.match import match_events
 from cepctl.engines.worlds import match_table
-from tests.engines.agreement import Engine, check
+from tests.engines.agreement import FEW_EXAMPLES, Engine, check
 from tests.engines.exact_chain import Mass, chain_confidence_with_absences
 from tests.engines.test_wide_chains import wide_masses
 from tests.plans import Event, event_table, plan_of
@@ -67,11 +67,11 @@ def negated_chains(draw: st.DrawFn, scales: tuple[int, ...]) -> Negated:
 
 
 def test_the_judge_on_narrow_chains() -> None:
-    check(negated_chains((1,)), lambda case: agrees(match_table, case))
+    check(negated_chains((1,)), lambda case: agrees(match_table, case), FEW_EXAMPLES)
 
 
 def test_random_negated_chains() -> None:
-    check(negated_chains(WIDE), lambda case: agrees(match_events, case))
+    check(negated_chains(WIDE), lambda case: agrees(match_events, case), FEW_EXAMPLES)
 
 
 @pytest.mark.parametrize("gaps", [[0], [1], [0, 1], [-1], [2], [-1, 2]])

@@ -194,7 +194,7 @@ def test_undamaged_they_are_recognised_and_whole(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=60)
 @given(changes=mutations)
 def test_damage_gives_events_rejects_or_a_documented_error(
     name: str, changes: list[tuple[str, int, int | bytes]]
