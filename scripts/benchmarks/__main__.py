@@ -59,6 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             tables.write(chosen.output, machine, found, _head(chosen, began))
             if has("matplotlib"):
                 write_plot(chosen.output, part, found[-1][1])
+    if chosen.page:
+        tables.put_into(chosen.page, machine, found, _head(chosen, began))
     absent = [name for name in ("duckdb", "matplotlib") if not has(name)]
     if absent:
         _say(f"left out, because not installed: {', '.join(absent)}")
@@ -105,6 +107,12 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("-o", "--output", type=Path, default=Path("bench-results"), metavar="FOLDER",
                         help="where tables and pictures go  [default: bench-results]")  # fmt: skip
+    parser.add_argument(
+        "--page",
+        type=Path,
+        metavar="FILE",
+        help="also put the tables into this page, below its line <!-- measured -->",
+    )
     parser.add_argument(
         "--shrink", type=int, default=1, metavar="K", help="divide the numbers of events by K"
     )
