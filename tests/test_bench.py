@@ -47,7 +47,8 @@ def test_a_small_bench_checks_every_result_and_writes_its_tables(tmp_path: Path)
     ]
     assert [row["checked"] for row in rows[3:]] == ["200 sums", "200 sums"]
     page = (tmp_path / "bench.md").read_text(encoding="utf-8")
-    assert page.count("\n| 3 components, ") == 7
+    listed = [row["case"] for part in ("any-match", "engines") for row in rows_of(tmp_path, part)]
+    assert page.count("\n| 3 components, ") == sum(case.startswith("3 components, ") for case in listed) > 3
     assert "- processor: " in page
 
 
