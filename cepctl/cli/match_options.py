@@ -8,7 +8,9 @@ from typing import Any
 
 import click
 
+from cepctl.cli.instants import instant, microseconds_now
 from cepctl.cli.options import gathered
+from cepctl.errors import UsageError
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 from cepctl.plan.support import Engine
 
@@ -23,13 +25,24 @@ class Matching:
     top_k: int | None
     max_matches: int
     approximate: float | None
-    since: str | None
-    until: str | None
+    since: int | None  # microseconds since 1970 UTC, as `until`
+    until: int | None
 
     @property
     def best(self) -> int | None:
         """How many of the most probable matches are enough; None where more are needed to tell."""
         return self.top_k if self.since is None and self.until is None else None
+
+
+def _instant(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
+    """The instant of `--since` or `--until`; a wrong one is refused before any work is done."""
+    if text is None:
+        return None
+    now = context.meta.setdefault(f"{__name__}.now", microseconds_now())
+    try:
+        return instant(text, now)
+    except UsageError as problem:
+        raise UsageError(f"{parameter.opts[0]}: {problem}") from None
 
 
 _OPTIONS = (
@@ -71,8 +84,15 @@ _OPTIONS = (
         metavar="EPS",
         help="Estimate confidences that are too costly to compute exactly, to within EPS (at least 0.0001).",
     ),
-    click.option("--since", metavar="TIME", help="Keep matches that start at TIME (ISO 8601) or later."),
-    click.option("--until", metavar="TIME", help="Keep matches that start at TIME (ISO 8601) or earlier."),
+    click.option(
+        "--since",
+        callback=_instant,
+        metavar="TIME",
+        help="Keep matches that start at TIME or later: ISO 8601, -24h (before now), today, yesterday (UTC).",
+    ),
+    click.option(
+        "--until", callback=_instant, metavar="TIME", help="Keep matches that start at TIME or earlier."
+    ),
 )
 
 

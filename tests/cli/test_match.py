@@ -345,9 +345,22 @@ def test_missing_events_are_asked_for(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_a_time_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "--since: 'yesterday' is no ISO 8601 time" in refused(
-        capsys, QUERY, "fig1.csv", "--since", "yesterday"
+    said = refused(capsys, QUERY, "fig1.csv", "--since", "lately")
+    assert said.startswith(
+        "error: --since: 'lately' is no ISO 8601 time, such as 2026-03-03T09:00:00Z, no du"
     )
+
+
+def test_a_time_can_be_told_from_now(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 40_000_000
+    monkeypatch.setattr("cepctl.cli.match_options.microseconds_now", lambda: now)
+    write("log.csv", "event_type,lower,upper\nA,10000,10000\nB,10001,10001\nA,20000,20000\nB,20001,20001\n")
+    recent = told(
+        capsys, f"{AB} WITHIN 1 s", "log.csv", "--time", "ticks", "--since", "-25 s", "--until", "now"
+    )
+    assert [line.split(",")[1] for line in recent.splitlines()[1:]] == ["20000"]
 
 
 def test_a_closed_pipe_is_no_error() -> None:
