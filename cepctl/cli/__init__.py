@@ -16,6 +16,7 @@ import click
 
 from cepctl import __version__
 from cepctl.cli.config import defaults_for
+from cepctl.cli.notices import guess_log_format, in_json, say
 from cepctl.errors import CepctlError
 
 COMMANDS: dict[str, str] = {
@@ -80,21 +81,30 @@ def cli(config: str | None) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code is the return value, no traceback reaches the user."""
     args = list(sys.argv[1:] if arguments is None else arguments)
+    guess_log_format(args)
     try:
         outcome: Any = cli.main(args, prog_name="cepctl", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as problem:
-        problem.show()
+        _tell_wrong(problem)
         return 2
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
+        say("error", "interrupted")
         return INTERRUPTED
     except CepctlError as problem:
-        click.echo(f"error: {problem}", err=True)
+        say("error", str(problem))
         return problem.exit_code
     except (BrokenPipeError, SystemExit) as end:
         return _closed_pipe(end)
     return outcome if isinstance(outcome, int) else 0
+
+
+def _tell_wrong(problem: click.ClickException) -> None:
+    """Say what is wrong with the command line; people also get the usage."""
+    if in_json():
+        say("error", problem.format_message())
+    else:
+        problem.show()
 
 
 def _closed_pipe(end: BaseException) -> int:

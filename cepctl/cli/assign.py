@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import click
 
 from cepctl.cli.ingest import ingest_options, report
@@ -32,7 +34,8 @@ def command(
     from cepctl.ingest.assigning import assign_dataset
     from cepctl.ingest.runners import chosen_runner
 
+    began = time.monotonic()
     options = ingest_options(RawInput(uncertainty=uncertainty), overwrite=overwrite)
     with chosen_runner(where.runner, where.master, where.conf, verbose=verbose) as chosen:
         summary = assign_dataset(events, output, options, chosen)
-    report(summary, output, quiet=quiet)
+    report(summary, output, time.monotonic() - began, quiet=quiet)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
+from cepctl.cli.metrics import metrics_option, write_metrics
+from cepctl.cli.notices import in_json, say
 from cepctl.cli.options import (
     RawInput,
     RunnerChoice,
@@ -14,6 +18,7 @@ from cepctl.cli.options import (
     runner_options,
     verbosity_options,
 )
+from cepctl.cli.run_figures import RunFigures, rejects_in
 from cepctl.errors import UsageError
 from cepctl.render.counting import counted
 
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
 @click.option("--strict", is_flag=True, help="Fail when a file in a directory cannot be read.")
 @click.option("--report", "report_file", metavar="FILE", help="Write an account of every file as JSON.")
 @reject_options
+@metrics_option
 @runner_options
 @verbosity_options
 def command(
@@ -41,6 +47,7 @@ def command(
     report_file: str | None,
     rejects: str | None,
     max_errors: int | None,
+    metrics: str | None,
     where: RunnerChoice,
     quiet: bool,
     verbose: bool,
@@ -54,6 +61,7 @@ def command(
     from cepctl.ingest.jobs import ingest
     from cepctl.ingest.runners import chosen_runner
 
+    began = time.monotonic()
     options = ingest_options(
         raw_input,
         overwrite=overwrite,
@@ -64,7 +72,7 @@ def command(
     )
     with chosen_runner(where.runner, where.master, where.conf, verbose=verbose) as chosen:
         summary = ingest(paths, output, options, chosen)
-    report(summary, output, quiet=quiet)
+    report(summary, output, time.monotonic() - began, metrics, quiet=quiet)
 
 
 def ingest_options(
@@ -116,19 +124,27 @@ def _instant(text: str | None, tz: str | None) -> int | None:
     return time.micros
 
 
-def report(summary: IngestSummary, output: str, *, quiet: bool) -> None:
-    """Say on standard error what was written, after what went wrong on the way."""
+def report(
+    summary: IngestSummary, output: str, seconds: float, metrics: str | None = None, *, quiet: bool
+) -> None:
+    """Say on standard error what was written in so many seconds, after what went wrong; write the metrics."""
     from cepctl.render.ingest import print_accounts
 
+    figures = RunFigures(summary.events, rejects_in(summary), seconds)
     report_reading(summary, quiet=quiet)
     if not quiet:
-        if len(summary.accounts) > 1:
+        if in_json():
+            for account in summary.accounts:
+                say("file", f"{counted(account.events, 'event')} from {account.file}", **asdict(account))
+        elif len(summary.accounts) > 1:
             print_accounts(summary.accounts)
-        click.echo(
+        say(
+            "summary",
             f"{counted(summary.events, 'event')} of {counted(len(summary.type_counts), 'type')} from "
             f"{counted(summary.files, 'file')} in {output} (time unit {summary.time_unit})",
-            err=True,
+            **figures.known(),
         )
+    write_metrics(metrics, figures)
 
 
 def report_reading(summary: IngestSummary, *, quiet: bool) -> None:
@@ -138,14 +154,14 @@ def report_reading(summary: IngestSummary, *, quiet: bool) -> None:
 
     if not quiet:
         for notice in summary.notices:
-            click.echo(f"note: {notice}", err=True)
+            say("note", notice)
         for cause, count in sorted(summary.skipped.items()):
-            click.echo(f"note: {counted(count, 'record')} skipped: {cause}", err=True)
+            say("note", f"{counted(count, 'record')} skipped: {cause}", cause=cause, records=count)
     if summary.unreadable:
         some = f"{len(summary.unreadable):,} of {counted(len(summary.accounts), 'file')}"
         shown = reasons(summary.unreadable)
-        click.echo(f"warning: left out {some} as unreadable:\n{shown}", err=True)
+        say("warning", f"left out {some} as unreadable:\n{shown}", unreadable=len(summary.unreadable))
     if summary.rejected:
         bad = f"{summary.rejected.total():,} of {counted(summary.records, 'record')}"
         shown = sampled(summary.rejects, summary.rejected)
-        click.echo(f"warning: left out {bad} as bad:\n{shown}", err=True)
+        say("warning", f"left out {bad} as bad:\n{shown}", rejected=dict(summary.rejected))

@@ -13,9 +13,11 @@ from cepctl.cli.match_options import Matching, matching_options
 from cepctl.cli.match_run import Execution, analyzed, run_plan, starting_between
 from cepctl.cli.match_summary import Run, split_raw_times, tell_summary
 from cepctl.cli.match_why_not import tell_why_not
+from cepctl.cli.metrics import metrics_option, write_metrics
 from cepctl.cli.options import RawInput, RunnerChoice, raw_input_options, runner_options, verbosity_options
 from cepctl.cli.query_text import query_argument, read_query
 from cepctl.cli.row_output import row_form, write_pieces, write_rows
+from cepctl.cli.run_figures import RunFigures, rejects_in
 from cepctl.errors import UsageError
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
 
@@ -63,6 +65,7 @@ MATCHES_FOUND = 1
     "--format jsonl as one JSON object.",
 )
 @click.option("--fail-on-match", is_flag=True, help="Exit with 1 when there are matches.")
+@metrics_option
 @raw_input_options("--input-format")
 @runner_options
 @verbosity_options
@@ -76,6 +79,7 @@ def command(
     times: str,
     why_not: bool,
     fail_on_match: bool,
+    metrics: str | None,
     raw_input: RawInput,
     where: RunnerChoice,
     quiet: bool,
@@ -116,15 +120,20 @@ def command(
             trace = _trace(plan, inputs, matches)
         if why_not:
             tell_why_not(plan, inputs, form)
+    figures = RunFigures(
+        events=sum((inputs.schema.type_counts or {}).values()),
+        rejects=rejects_in(inputs.summary),
+        seconds=time.monotonic() - began,
+        matches=matches.num_rows,
+    )
     if not quiet:
-        total = sum((inputs.schema.type_counts or {}).values())
-        run = Run(found, matches, total, time.monotonic() - began, matching.best is not None)
         hint = not why_not and plan.never is None
-        tell_summary(run, raw_times, hint=hint)
+        tell_summary(Run(found, matches, figures, matching.best is not None), raw_times, hint=hint)
     if form == "trace":
         write_pieces(trace, output)
     else:
         _write(matches, plan, times, form, output, quiet=quiet)
+    write_metrics(metrics, figures)
     return MATCHES_FOUND if fail_on_match and matches.num_rows else 0
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import click
-
+from cepctl.cli.notices import say
 from cepctl.cli.options import RunnerChoice
 from cepctl.errors import UnsupportedQueryError, UsageError
 from cepctl.plan.support import Engine
@@ -38,9 +37,9 @@ def analyzed(query: Query, inputs: EventInputs, min_confidence: float | None, *,
         plan = replace(plan, minimum_confidence=max(min_confidence, plan.minimum_confidence or 0.0))
     if not quiet:
         for warning in plan.warnings:
-            click.echo(f"warning: {warning}", err=True)
+            say("warning", warning)
         if plan.never is not None:
-            click.echo(f"note: the query can never match: {plan.never}", err=True)
+            say("note", f"the query can never match: {plan.never}")
     return plan
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import click
-
 from cepctl.cli.match_run import sampling_note, types_read
 from cepctl.cli.match_why_not import HINT
+from cepctl.cli.notices import say
+from cepctl.cli.run_figures import RunFigures
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
@@ -24,15 +24,14 @@ _SLACK = 1e-9  # engines agree on confidences up to this
 
 @dataclass(frozen=True)
 class Run:
-    """What a run came to: `found` rows, of which `matches` are kept, out of so many events.
+    """What a run came to: `found` rows, of which `matches` are kept.
 
     Of the `best` rows nobody has counted how many others there are.
     """
 
     found: int
     matches: pa.Table
-    events: int
-    seconds: float
+    figures: RunFigures
     best: bool
 
 
@@ -53,11 +52,11 @@ def split_raw_times(plan: Plan, inputs: EventInputs, matches: pa.Table) -> tuple
 
 def tell_summary(run: Run, raw_times: RawTimeCounts | None, *, hint: bool) -> None:
     """Say on standard error what a run came to; `hint`: name --why-not where nothing was found."""
-    click.echo(summary(run, raw_times), err=True)
+    say("summary", summary(run, raw_times), **run.figures.known())
     if note := sampling_note(run.matches):
-        click.echo(f"note: {note}", err=True)
+        say("note", note)
     if hint and not run.found:
-        click.echo(HINT, err=True)
+        say("hint", HINT)
 
 
 def summary(run: Run, raw_times: RawTimeCounts | None) -> str:
@@ -66,8 +65,8 @@ def summary(run: Run, raw_times: RawTimeCounts | None) -> str:
     shown = "" if kept == run.found else f", {kept:,} of them written"
     if run.best:
         shown = ", the most probable"
-    line = f"{counted(run.found, 'match', 'matches')} in {counted(run.events, 'event')}{shown}"
-    line += f", {run.seconds:.1f} s"
+    line = f"{counted(run.found, 'match', 'matches')} in {counted(run.figures.events, 'event')}{shown}"
+    line += f", {run.figures.seconds:.1f} s"
     return f"{line}; {_doubts(run.matches, raw_times)}" if kept else line
 
 

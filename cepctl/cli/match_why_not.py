@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import io
+import json
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from cepctl.cli.match_run import types_read
+from cepctl.cli.notices import in_json, say
 from cepctl.errors import QueryTooLargeError
 
 if TYPE_CHECKING:
     from cepctl.dataset import EventInputs
     from cepctl.plan.plan import Plan
 
-HINT = "hint: --why-not says how far partial matches got, what stopped them, and what came nearest"
+HINT = "--why-not says how far partial matches got, what stopped them, and what came nearest"
 
 
 def tell_why_not(plan: Plan, inputs: EventInputs, form: str) -> None:
@@ -30,9 +33,13 @@ def tell_why_not(plan: Plan, inputs: EventInputs, form: str) -> None:
     try:
         why = why_not(plan, inputs.read(plan.attributes, types_read(plan)))
     except QueryTooLargeError as problem:
-        click.echo(f"note: --why-not cannot tell: {problem}", err=True)
+        say("note", f"--why-not cannot tell: {problem}")
         return
-    if form == "jsonl":
+    if in_json():
+        held = io.StringIO()
+        print_why_not(why, held)
+        say("why-not", held.getvalue().rstrip(), **json.loads(why_not_json(why)))
+    elif form == "jsonl":
         click.echo(why_not_json(why), err=True)
     else:
         print_why_not(why, sys.stderr)

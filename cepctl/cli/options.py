@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from cepctl.cli.notices import LOG_FORMATS, VARIABLE, log_format_chosen
+
 Conf = tuple[tuple[str, str], ...]
 
 
@@ -186,7 +188,7 @@ def reject_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def verbosity_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--quiet` and `-v`: parameters quiet, verbose."""
+    """`--quiet` and `-v`: parameters quiet, verbose; `--log-format`, which notices.py keeps."""
     return _apply(
         command,
         [
@@ -194,5 +196,16 @@ def verbosity_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--quiet", "-q", is_flag=True, envvar="CEPCTL_QUIET", help="Say only what went wrong."
             ),
             click.option("--verbose", "-v", is_flag=True, envvar="CEPCTL_VERBOSE", help="Say more."),
+            click.option(
+                "--log-format",
+                type=click.Choice(LOG_FORMATS),
+                default="text",
+                show_default=True,
+                envvar=VARIABLE,
+                is_eager=True,
+                expose_value=False,
+                callback=log_format_chosen,
+                help="What is said on standard error: lines for people, or JSON objects for programs.",
+            ),
         ],
     )

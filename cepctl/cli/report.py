@@ -11,9 +11,11 @@ from cepctl.cli.ingest import ingest_options, report_reading
 from cepctl.cli.match_options import Matching, matching_options
 from cepctl.cli.match_run import Execution, analyzed, run_plan, starting_between
 from cepctl.cli.match_summary import Run, split_raw_times, tell_summary
+from cepctl.cli.notices import say
 from cepctl.cli.options import RawInput, RunnerChoice, raw_input_options, runner_options, verbosity_options
 from cepctl.cli.query_text import query_argument, read_query
 from cepctl.cli.row_output import row_form, write_whole
+from cepctl.cli.run_figures import RunFigures, rejects_in
 from cepctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -91,10 +93,15 @@ def command(
         page = _page(plan, inputs, matches, listed, about)
     write_whole(output, [page.encode()])
     if not quiet:
-        run = Run(found, matches, total, time.monotonic() - began, matching.best is not None)
-        tell_summary(run, raw_times, hint=False)
+        figures = RunFigures(
+            events=total,
+            rejects=rejects_in(inputs.summary),
+            seconds=time.monotonic() - began,
+            matches=matches.num_rows,
+        )
+        tell_summary(Run(found, matches, figures, matching.best is not None), raw_times, hint=False)
         shown = f", which lists the {listed:,} most probable" if matches.num_rows > listed else ""
-        click.echo(f"page in {output}{shown}", err=True)
+        say("summary", f"page in {output}{shown}")
 
 
 def _page(plan: Plan, inputs: EventInputs, matches: pa.Table, listed: int, about: About) -> str:

@@ -20,12 +20,17 @@ def row_form(wanted: str | None, output: str | None) -> str:
     """The form of the rows; also looks whether `output` can be written, before any work is done."""
     if output is None:
         return wanted or ("table" if sys.stdout.isatty() else "csv")
+    refuse_unwritable(output)
+    return wanted or {".jsonl": "jsonl", ".parquet": "parquet"}.get(Path(output).suffix.lower(), "csv")
+
+
+def refuse_unwritable(output: str) -> None:
+    """Raise UsageError where a file can never be written, before any work is done."""
     path = Path(output)
     if path.is_dir():
         raise UsageError(f"cannot write {output}: it is a directory")
     if not path.absolute().parent.is_dir():
         raise UsageError(f"cannot write {output}: there is no directory {path.parent}")
-    return wanted or {".jsonl": "jsonl", ".parquet": "parquet"}.get(path.suffix.lower(), "csv")
 
 
 def write_rows(rows: pa.Table, form: str, output: str | None, *, quiet: bool) -> None:

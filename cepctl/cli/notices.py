@@ -1,0 +1,68 @@
+"""What a command says beside its rows: notices on standard error, as text or as lines of JSON.
+
+With `--log-format json` every notice is one JSON object on a line of its own:
+
+    key        value
+    time       when it was said, ISO 8601, UTC
+    level      error, warning or info
+    kind       error, warning, note, hint, summary, file or why-not
+    command    the name of the command
+    message    the text that people get
+    ...        figures of this kind of notice, such as events, matches and seconds
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Literal, cast
+
+import click
+
+Kind = Literal["error", "warning", "note", "hint", "summary", "file", "why-not"]
+LogFormat = Literal["text", "json"]
+LOG_FORMATS: tuple[LogFormat, ...] = ("text", "json")
+VARIABLE = "CEPCTL_LOG_FORMAT"
+
+_PREFIXED = ("error", "warning", "note", "hint")
+_LEVELS = ("error", "warning")
+_chosen: ContextVar[LogFormat] = ContextVar("log format", default="text")
+_command: ContextVar[str | None] = ContextVar("command", default=None)
+
+
+def say(kind: Kind, message: str, **figures: object) -> None:
+    """Say something on standard error; `figures` are for programs, the message has them in words."""
+    if not in_json():
+        click.echo(f"{kind}: {message}" if kind in _PREFIXED else message, err=True)
+        return
+    notice = {
+        "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "level": kind if kind in _LEVELS else "info",
+        "kind": kind,
+        "command": _command.get(),
+        "message": message,
+        **figures,
+    }
+    click.echo(json.dumps(notice, ensure_ascii=False), err=True)
+
+
+def in_json() -> bool:
+    """Whether notices are JSON."""
+    return _chosen.get() == "json"
+
+
+def guess_log_format(arguments: Sequence[str]) -> None:
+    """Set the format before the arguments are parsed, for what is wrong with them."""
+    words = " ".join(arguments)
+    asked = "--log-format json" in words or "--log-format=json" in words
+    _chosen.set("json" if asked or os.environ.get(VARIABLE) == "json" else "text")
+    _command.set(None)
+
+
+def log_format_chosen(context: click.Context, parameter: click.Parameter, value: str) -> None:
+    """Set the format that the option, the environment or the configuration names."""
+    _chosen.set(cast(LogFormat, value))
+    _command.set(context.info_name)
