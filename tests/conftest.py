@@ -7,10 +7,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+# A run under load is slow, not wrong.
+hypothesis.settings.register_profile("fresh", deadline=None)
+# The same cases every time: what passed does not fail a change that has nothing to do with it.
+hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, database=None)
+hypothesis.settings.load_profile("fresh" if "CEPCTL_EXAMPLES" in os.environ else "repeatable")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
