@@ -17,6 +17,7 @@ import click
 from cepctl import __version__
 from cepctl.cli.config import defaults_for
 from cepctl.cli.notices import guess_log_format, in_json, say
+from cepctl.cli.start_up import light_start
 from cepctl.errors import CepctlError
 
 COMMANDS: dict[str, str] = {
@@ -83,7 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = list(sys.argv[1:] if arguments is None else arguments)
     guess_log_format(args)
     try:
-        outcome: Any = cli.main(args, prog_name="cepctl", standalone_mode=False)
+        with light_start():
+            outcome: Any = cli.main(args, prog_name="cepctl", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as problem:
         _tell_wrong(problem)

@@ -1,0 +1,45 @@
+"""What a command spares itself while it starts: a third of the processor time of a small match.
+
+PyArrow looks for pandas when it is first given a list, and importing pandas takes longer than a
+small match itself.  Nothing here uses it; PySpark asks for it, so it is found once PySpark is there.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+# The libraries make hundreds of thousands of objects that stay; looking for garbage among them is vain.
+_COLLECT_AFTER = (100_000, 50, 100)
+
+
+class _PandasLeftOut(MetaPathFinder, Loader):
+    """Finds a pandas that cannot be imported, as long as PySpark has not been."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname == "pandas" and "pyspark" not in sys.modules:
+            return ModuleSpec(fullname, self)
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        raise ModuleNotFoundError("cepctl leaves pandas out where PySpark does not ask for it", name="pandas")
+
+
+@contextmanager
+def light_start() -> Iterator[None]:
+    """While a command runs, without pandas and with rare garbage collection; afterwards as it was."""
+    finder, thresholds = _PandasLeftOut(), gc.get_threshold()
+    sys.meta_path.insert(0, finder)
+    gc.set_threshold(*_COLLECT_AFTER)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        gc.set_threshold(*thresholds)
