@@ -1,8 +1,39 @@
-"""Makes `python -m cepctl` the same as the command `cepctl`."""
+"""Where the program starts: `cepctl` and `python -m cepctl`.
 
+Nothing heavy is imported before an interrupt can be answered.
+"""
+
+from __future__ import annotations
+
+import signal
 import sys
 
-from cepctl.cli import main
+_INTERRUPTED = 130
+
+
+def run() -> int:
+    """Run the command line of this process; the exit code is the return value.
+
+    Being told to end (SIGTERM, and SIGHUP when the terminal closes) ends the program as an error
+    does: what is half written is removed, Java stops.  The exit code is then 128 + the signal's number.
+    """
+    try:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+                signal.signal(number, _end)
+        from cepctl.cli import main
+        from cepctl.pandas_import import keep_pandas_out
+
+        keep_pandas_out()
+        return main()
+    except KeyboardInterrupt:
+        sys.stderr.write("\nerror: interrupted\n")
+        return _INTERRUPTED
+
+
+def _end(number: int, frame: object) -> None:
+    raise SystemExit(128 + number)
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())

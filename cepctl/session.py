@@ -6,7 +6,9 @@ Java process says is sent to standard error instead, without the lines that only
 
 from __future__ import annotations
 
+import logging
 import os
+import signal
 import sys
 import tempfile
 import threading
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from cepctl.errors import JobError
 from cepctl.java import find_java
+from cepctl.pandas_import import let_pandas_in
 
 if TYPE_CHECKING:
     from pyspark import SparkConf
@@ -104,6 +107,7 @@ def spark_session(
     JobError
         If there is no suitable Java (the message says how to get one) or Spark does not start.
     """
+    let_pandas_in()
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
@@ -131,9 +135,48 @@ def _start(master: str, chosen: dict[str, str], *, verbose: bool) -> SparkSessio
         # A process has one Java process for all its sessions.
         gateway = SparkContext._gateway or _gateway(conf)
         try:
-            return SparkSession(SparkContext(conf=conf, gateway=gateway))
+            with _own_interrupts():
+                return SparkSession(SparkContext(conf=conf, gateway=gateway))
         except Py4JError as problem:
             raise JobError(f"Spark did not start on master '{master}': {_java_cause(problem)}") from problem
+
+
+@contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """Keep what this process does when it is interrupted, and its standard error free of traces.
+
+    PySpark would send Java a command while another waits for its answer, and py4j logs every command
+    that an interrupt cuts short.
+    """
+    logging.getLogger().addFilter(_is_not_from_py4j)
+    ours = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, ours)
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Let what would interrupt this process wait: a Java that is left while it starts never ends."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    arrived: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    ours = [signal.signal(number, lambda number, frame: arrived.append(number)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, ours, strict=True):
+            signal.signal(number, handler)
+        if arrived:
+            signal.raise_signal(arrived[0])
+
+
+def _is_not_from_py4j(record: logging.LogRecord) -> bool:
+    return Path(record.pathname).parent.name != "py4j"
 
 
 def _gateway(conf: SparkConf) -> Any:
@@ -144,7 +187,8 @@ def _gateway(conf: SparkConf) -> Any:
     launch: Callable[..., Any] = launch_gateway
     output = _JavaOutput()
     try:
-        gateway = launch(conf, output.popen_arguments())
+        with _interrupts_held_back():
+            gateway = launch(conf, output.popen_arguments())
     except PySparkException as problem:
         raise JobError(f"Spark did not start: {output.complaint() or problem}") from problem
     output.forward()
