@@ -63,12 +63,15 @@ class Location:
 class InputFile:
     """A file to read and its name: the path below the PATH argument, which made-up ids begin with.
 
-    A file that was `found` in a directory or by a glob was not named by the user.
+    A file that was `found` in a directory or by a glob was not named by the user.  Where it is the rest of a
+    log, `records_before` is how many records stood before it, and `id_name` what its ids begin with.
     """
 
     location: Location
     name: str
     found: bool = False
+    id_name: str | None = None
+    records_before: int = 0
 
 
 def list_inputs(paths: Sequence[str]) -> tuple[InputFile, ...]:

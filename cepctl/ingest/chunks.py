@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.ingest.kinds import ARROW_TYPES, Kind, kinds_of, simple, unified, with_kinds
+from cepctl.io.locations import InputFile
 from cepctl.io.reading import END_COLUMNS, RAW_COLUMNS
 from cepctl.schema import ATTRIBUTE_PREFIX, END_TIME, FIXED_COLUMNS, TIME_TYPE
 
@@ -55,13 +56,14 @@ class Chunk:
     last: int
 
 
-def raw_table(batch: pa.RecordBatch, name: str) -> pa.Table:
+def raw_table(batch: pa.RecordBatch, file: InputFile) -> pa.Table:
     """A reader's batch with all fixed columns and simple attributes; ids and source filled in.
 
     The id made up for an event is the name of its file, `#` and its number there.
     """
-    numbers = batch.column("number").cast(pa.string())
-    made_up = pc.binary_join_element_wise(pa.scalar(name), numbers, "#")
+    name = file.name
+    numbers = pc.add(batch.column("number").cast(pa.int64()), file.records_before).cast(pa.string())
+    made_up = pc.binary_join_element_wise(pa.scalar(file.id_name or name), numbers, "#")
     columns: dict[str, pa.Array] = {}
     fields: list[pa.Field] = []
     for column, kind in FIXED_COLUMNS.items():

@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -86,14 +86,31 @@ def ingest(
     LogFormatError
         If an input is unreadable or of no known format, or rejects exceed what is borne.
     """
-    runner = runner or LocalRunner()
+    target = Location.of(output)
+
+    def files(scratch: Location) -> Sequence[InputFile]:
+        return _beside(target, list_inputs(_spooled(paths, scratch)), paths)
+
+    return _ingest(files, target, options, runner or LocalRunner())
+
+
+def ingest_files(files: Sequence[InputFile], output: str, options: IngestOptions) -> IngestSummary:
+    """As `ingest`, of files that are known already, in this process."""
+    return _ingest(lambda _: files, Location.of(output), options, LocalRunner())
+
+
+def _ingest(
+    listed: Callable[[Location], Sequence[InputFile]],
+    target: Location,
+    options: IngestOptions,
+    runner: Runner,
+) -> IngestSummary:
     named_zone(options.read.time_zone)
     if options.input_format is not None:
         reader_named(options.input_format)
-    target = Location.of(output)
     _refuse_existing(target, overwrite=options.overwrite)
     with _aside(target) as (scratch, events):
-        files = _beside(target, list_inputs(_spooled(paths, scratch)), paths)
+        files = listed(scratch)
         assumed = options.model.time_unit or MILLISECOND
         declared = [_declared_unit(file) for file in files]
         unit = options.model.time_unit or _finest([each or assumed for each in declared])

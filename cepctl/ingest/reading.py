@@ -152,7 +152,7 @@ def _written(
 
     for batch in batches:
         ids_given = ids_given or batch.column("event_id").null_count < len(batch)
-        table = rescaled(raw_table(batch, task.file.name), task.options.time_unit, task.unit)
+        table = rescaled(raw_table(batch, task.file), task.options.time_unit, task.unit)
         table = _with_times(table, report, task.file.name)
         day_grained = day_grained and _at_local_midnight(table)
         pending.append(table)

@@ -19,6 +19,7 @@ from cepctl.io.ganglia_rrd import GangliaRrd
 from cepctl.io.ganglia_web import GangliaWebCsv, GangliaWebJson
 from cepctl.io.ganglia_xml import GangliaXml
 from cepctl.io.ganglia_xport import RrdXport
+from cepctl.io.locations import InputFile, Location
 from cepctl.io.reading import Reader, ReadOptions, ReadReport
 from tests.rrd_files import MACHINES, NAN, Ring, rrd_bytes
 
@@ -124,7 +125,7 @@ def events_of(reader: Reader, data: bytes) -> tuple[pa.Table | None, ReadReport]
     """What an ingest would take in."""
     report = ReadReport()
     batches = reader.read(io.BytesIO(data), "c/n7/load_one.log", ReadOptions(), report)
-    tables = [raw_table(batch, "c/n7/load_one.log") for batch in batches]
+    tables = [raw_table(batch, InputFile(Location("load_one.log"), "c/n7/load_one.log")) for batch in batches]
     return (joined(tables)[0] if tables else None), report
 
 
