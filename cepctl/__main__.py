@@ -22,9 +22,7 @@ def run() -> int:
             if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
                 signal.signal(number, _end)
         from cepctl.cli import main
-        from cepctl.pandas_import import keep_pandas_out
 
-        keep_pandas_out()
         return main()
     except KeyboardInterrupt:
         sys.stderr.write("\nerror: interrupted\n")

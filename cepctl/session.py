@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from cepctl.errors import JobError
 from cepctl.java import find_java
-from cepctl.pandas_import import let_pandas_in
 
 if TYPE_CHECKING:
     from pyspark import SparkConf
@@ -107,7 +106,6 @@ def spark_session(
     JobError
         If there is no suitable Java (the message says how to get one) or Spark does not start.
     """
-    let_pandas_in()
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
