@@ -32,6 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engines": {"errors", "schema", "language", "plan"},
     "ingest": {"errors", "schema", "language", "plan", "io", "uncertainty", "session"},
     "dataset": {"errors", "schema", "language", "plan", "io", "uncertainty", "ingest"},
+    "state": {"errors", "schema", "language", "plan", "engines", "io", "ingest", "dataset"},
     "inspection": {"errors", "schema", "language", "dataset"},
     "report": {"errors", "schema", "language", "plan", "engines", "io", "dataset"},
     "render": {"errors", "schema", "language", "plan", "io", "ingest", "inspection"},

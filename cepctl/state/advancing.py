@@ -1,0 +1,224 @@
+"""One incremental run: the state before it and the events that are new -> what to say, the state after it.
+
+A pure function of tables.  What is said follows from one comparison: `standing` rows were said before and may
+change, `true` rows are what all events up to now amount to.  A delayed run adds the true rows that end before
+`settled`, the tick that no later run says an end before; an eager run adds them all; both take back what
+stands and is true no longer.  Moving `settled` forward is what makes each row be said once without a list
+of rows that were said.
+
+Why a row is right once it is said, and why no event is dropped too early, is in settling.py; for the
+order, `settled` stays behind every match that may yet change, at the earliest tick where it can end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.engines.types import Ticks
+from cepctl.plan.plan import Plan
+from cepctl.schema import TICK_MIN
+from cepctl.state.corrections import Correction, by_end, marked, without
+from cepctl.state.progress import Progress
+from cepctl.state.settling import Reach, able_to_matter, clamped, decided_until, least_ends, reach_of
+
+Find: TypeAlias = Callable[[Plan, pa.Table], pa.Table]
+"""An engine: the rows of a plan on an event table, as `cepctl.engines.results.ordered` gives them."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How one run behaves; ticks throughout.
+
+    `slack` is how much later than a younger event an event may come; `keep` how far below the watermark a
+    late event may begin so that a later run can reopen its span.  `eager` says rows that may still change,
+    `reopen` takes late events in, `final` says everything and closes the state.
+    """
+
+    slack: int = 0
+    keep: int = 0
+    eager: bool = False
+    reopen: bool = False
+    final: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run came to.
+
+    `rows` are in the order of `by_end`; with the column `change` where some of them may be corrections.
+    `late` are the events of this run that came too late and were left out (for now, or for good);
+    `too_late` of them, and of those kept before, are beyond what the history allows to reopen.
+    """
+
+    rows: pa.Table
+    progress: Progress
+    late: pa.Table
+    too_late: int
+
+
+def advance(before: Progress, arrived: pa.Table, plan: Plan, find: Find, options: RunOptions) -> Outcome:
+    """Take in the events that arrived and say what can be said.
+
+    Parameters
+    ----------
+    before
+        The state that the last run left.
+    arrived
+        New events: the fixed columns and the plan's attributes, in any order.
+    plan, find
+        The query, and the engine that finds its rows.
+    options
+        How to run.
+
+    Raises
+    ------
+    CepctlError
+        What the engine raises; the state is then the one before.
+    """
+    reach = reach_of(plan)
+    fresh, repeated = _new_to(before, arrived)
+    is_late = pc.less(fresh.column("lower"), TICK_MIN if before.watermark is None else before.watermark)
+    late = fresh.filter(is_late)
+    held = pa.concat_tables([before.late, able_to_matter(plan, late)])
+    on_time = able_to_matter(plan, fresh.filter(pc.invert(is_late)))
+    newest = _largest(before.newest, pc.max(fresh.column("lower")).as_py())
+    watermark = before.watermark
+    if newest is not None:
+        watermark = _largest(watermark, clamped(newest - options.slack))
+    counts = replace(
+        before.counts,
+        events=before.counts.events + fresh.num_rows,
+        late=before.counts.late + late.num_rows,
+        repeated=before.counts.repeated + repeated,
+    )
+    now = replace(before, newest=newest, watermark=watermark, counts=counts)
+    reopened = held.slice(0, 0)
+    too_late = 0
+    if options.reopen:
+        limit = _reopening_limit(before, held, reach)
+        can = pc.greater_equal(held.column("lower"), limit)
+        reopened, held = held.filter(can), held.filter(pc.invert(can))
+        too_late = held.num_rows
+        now = _reopened(now, reopened, plan, find, reach)
+    events = _in_order(pa.concat_tables([now.events, reopened, on_time]))
+    said, after = _said(replace(now, events=events, late=held), plan, find, options, reach)
+    changed = options.eager or options.reopen or before.standing.num_rows
+    rows = marked(said) if changed else by_end(said.added)
+    return Outcome(rows, after, late, too_late)
+
+
+def _new_to(before: Progress, arrived: pa.Table) -> tuple[pa.Table, int]:
+    """The events whose ids are not known yet, and how many others there were."""
+    known = pa.chunked_array(
+        [*before.events.column("event_id").chunks, *before.late.column("event_id").chunks], pa.string()
+    )
+    fresh = arrived.filter(pc.invert(pc.is_in(arrived.column("event_id"), value_set=known)))
+    return fresh.select(before.events.column_names), arrived.num_rows - fresh.num_rows
+
+
+def _said(
+    now: Progress, plan: Plan, find: Find, options: RunOptions, reach: Reach
+) -> tuple[Correction, Progress]:
+    """What to say of all events up to now, and the state after it."""
+    working = _reaching(now.events, reach.earliest(now.pending))
+    true = find(plan, working)
+    true = true.filter(pc.greater_equal(true.column("end"), now.settled))
+    ends, least = true.column("end").to_numpy(), least_ends(true, working)
+    settled = _settled(now, ends, least, reach)
+    is_open = np.full(len(ends), False) if options.final else ends >= settled
+    due = true if options.eager else true.filter(pa.array(~is_open))
+    said = Correction(without(now.standing, true), without(due, now.standing))
+    standing = pa.concat_tables([without(now.standing, said.taken_back), said.added])
+    standing = standing.filter(pc.greater_equal(standing.column("end"), settled))
+    pending = int(least[is_open].min(initial=settled))
+    counts = replace(
+        now.counts,
+        said=now.counts.said + said.added.num_rows,
+        taken_back=now.counts.taken_back + said.taken_back.num_rows,
+    )
+    after = replace(now, settled=settled, pending=pending, standing=standing, counts=counts)
+    return said, _closed(after) if options.final else _kept(after, options, reach)
+
+
+def _settled(now: Progress, ends: Ticks, least: Ticks, reach: Reach) -> int:
+    """The tick that no later run says an end before: all that can end there is decided."""
+    if now.watermark is None:
+        return now.settled
+    decided = decided_until(now.watermark, reach)
+    may_change = (ends >= decided) & reach.absences
+    return max(now.settled, int(least[may_change].min(initial=decided)))
+
+
+def _kept(now: Progress, options: RunOptions, reach: Reach) -> Progress:
+    """The state without the events that nothing still to come needs, and no span to be reopened."""
+    complete_from = reach.earliest(now.pending)
+    if options.keep and now.watermark is not None:
+        oldest = now.watermark - options.keep - reach.after - _widest(now.events)
+        complete_from = min(complete_from, reach.earliest(clamped(oldest)))
+    complete_from = max(complete_from, now.complete_from)
+    events = _reaching(now.events, complete_from)
+    after = replace(now, events=events, complete_from=complete_from)
+    limit = _reopening_limit(after, now.late, reach)
+    return replace(after, late=now.late.filter(pc.greater_equal(now.late.column("lower"), limit)))
+
+
+def _closed(now: Progress) -> Progress:
+    empty = now.events.slice(0, 0)
+    return replace(now, events=empty, late=empty, standing=now.standing.slice(0, 0), closed=True)
+
+
+def _reopening_limit(before: Progress, late: pa.Table, reach: Reach) -> int:
+    """The smallest `lower` of a late event all of whose matches can be computed again.
+
+    They end no earlier than it, but for events as wide as the widest, and need what lies a window before.
+    """
+    if before.complete_from == TICK_MIN:
+        return TICK_MIN
+    widest = max(_widest(before.events), _widest(late))
+    return clamped(before.complete_from + (reach.window or 1) - 1 + reach.after + widest)
+
+
+def _reopened(now: Progress, late: pa.Table, plan: Plan, find: Find, reach: Reach) -> Progress:
+    """The state as if nothing that the late events can touch had been settled; what was said of it stands."""
+    if not late.num_rows:
+        return now
+    widest = max(_widest(now.events), _widest(late))
+    touched = clamped(pc.min(late.column("lower")).as_py() - reach.after - widest)
+    counts = replace(now.counts, reopened=now.counts.reopened + late.num_rows)
+    if touched >= now.settled:
+        return replace(now, counts=counts, pending=min(now.pending, touched))
+    old = find(plan, now.events)
+    ends = old.column("end")
+    before = old.filter(pc.and_(pc.greater_equal(ends, touched), pc.less(ends, now.settled)))
+    return replace(
+        now,
+        standing=pa.concat_tables([now.standing, before]),
+        settled=touched,
+        pending=TICK_MIN,
+        counts=counts,
+    )
+
+
+def _reaching(events: pa.Table, tick: int) -> pa.Table:
+    return events.filter(pc.greater_equal(events.column("upper"), tick))
+
+
+def _in_order(events: pa.Table) -> pa.Table:
+    keys = [("lower", "ascending"), ("event_id", "ascending")]
+    return events.take(pc.sort_indices(events, keys)).combine_chunks()
+
+
+def _widest(events: pa.Table) -> int:
+    """Ticks between the ends of the widest interval."""
+    width = pc.max(pc.subtract(events.column("upper"), events.column("lower"))).as_py()
+    return int(width or 0)
+
+
+def _largest(known: int | None, other: int | None) -> int | None:
+    return max((each for each in (known, other) if each is not None), default=None)

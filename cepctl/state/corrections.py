@@ -1,0 +1,64 @@
+"""What has to be said so that what was said becomes what is true: rows to take back, rows to add.
+
+A row is known by its match.  Confidences that differ by rounding alone are the same.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.engines.types import Flags
+
+CHANGE = "change"
+"""The column that marks a row as added (`+`) or taken back (`-`)."""
+_ROUNDING = 1e-12
+
+
+class Correction(NamedTuple):
+    """Rows that no longer hold, and rows that hold now."""
+
+    taken_back: pa.Table
+    added: pa.Table
+
+
+def without(rows: pa.Table, others: pa.Table) -> pa.Table:
+    """The rows that do not stand among the others."""
+    if not rows.num_rows or not others.num_rows:
+        return rows
+    return rows.filter(pa.array(~_stands_in(rows, others)))
+
+
+def _stands_in(rows: pa.Table, others: pa.Table) -> Flags:
+    place = pc.index_in(rows.column("match"), value_set=_joined(others.column("match")))
+    known = pc.is_valid(place).to_numpy()
+    other = pc.fill_null(place, 0).to_numpy()
+    same = known.copy()
+    for name in ("start", "end"):
+        same &= rows.column(name).to_numpy() == others.column(name).to_numpy()[other]
+    mine, theirs = rows.column("confidence").to_numpy(), others.column("confidence").to_numpy()[other]
+    return np.asarray(same & (np.abs(mine - theirs) <= _ROUNDING * np.maximum(mine, theirs)))
+
+
+def marked(change: Correction) -> pa.Table:
+    """The rows of a correction with the column `change`, in the order of `by_end`, `-` before `+`."""
+    parts = [
+        rows.add_column(0, CHANGE, pa.array([mark] * rows.num_rows, pa.string()))
+        for mark, rows in zip("-+", change, strict=True)
+    ]
+    return by_end(pa.concat_tables(parts))
+
+
+def by_end(rows: pa.Table) -> pa.Table:
+    """Rows by `end`, then start, then match: the order in which incremental runs say them."""
+    keys = [(name, "ascending") for name in ("end", "start", "match")]
+    if CHANGE in rows.column_names:
+        keys.append((CHANGE, "descending"))
+    return rows.take(pc.sort_indices(rows, keys))
+
+
+def _joined(column: pa.ChunkedArray) -> pa.Array:
+    return pa.concat_arrays(column.chunks)

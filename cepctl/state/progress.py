@@ -1,0 +1,75 @@
+"""What is remembered between two runs: how far time has come, and the events that can still matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from cepctl.engines.match import match_schema
+from cepctl.engines.results import ordered
+from cepctl.plan.plan import Plan
+from cepctl.schema import TICK_MIN
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many there have been in all runs: events read, of them late, reopened or with a known id."""
+
+    events: int = 0
+    late: int = 0
+    reopened: int = 0
+    repeated: int = 0
+    said: int = 0
+    taken_back: int = 0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The state between two runs; ticks throughout.
+
+    Attributes
+    ----------
+    newest, watermark
+        Largest `lower` seen, and the tick before which an event is late; None before the first event.
+    settled
+        Every match that ends before it has been said, and is as it was said.
+    pending
+        No match that is still to be said or changed can end before it.
+    complete_from
+        All events that can matter and reach this tick or a later one are kept.
+    events
+        Those events, sorted by (lower, event_id).
+    late
+        Late events that a run with `reopen` can still take in.
+    standing
+        Rows that were said although they may change: those of eager runs and of reopened spans.
+    closed
+        Whether everything has been said.
+    """
+
+    events: pa.Table
+    late: pa.Table
+    standing: pa.Table
+    newest: int | None = None
+    watermark: int | None = None
+    settled: int = TICK_MIN
+    pending: int = TICK_MIN
+    complete_from: int = TICK_MIN
+    closed: bool = False
+    counts: Counts = field(default_factory=Counts)
+
+    def with_rows_of(self, plan: Plan) -> Progress:
+        """The same, with standing rows in the types of a plan whose attributes have become wider."""
+        schema = no_rows(plan).schema
+        return self if self.standing.schema == schema else replace(self, standing=self.standing.cast(schema))
+
+
+def beginning(plan: Plan, events: pa.Schema) -> Progress:
+    """The state before the first run; `events` are the columns of events that the plan reads."""
+    return Progress(events.empty_table(), events.empty_table(), no_rows(plan))
+
+
+def no_rows(plan: Plan) -> pa.Table:
+    """The rows of a plan where there are none."""
+    return ordered(match_schema(plan).empty_table())

@@ -1,0 +1,107 @@
+"""Which matches no event still to come can create, change or disqualify.
+
+Events still to come begin at the watermark or later (what begins before it is late).  Three facts follow:
+
+    a match that binds one of them ends at the watermark or later;
+    a rival counts only at ticks before the last tick of a match, plus `after` where the query looks past it
+    (trailing negation, a trailing Type+ under next match), so a match whose range ends before
+    `watermark - after` stays as it is;
+    rivals only take worlds away, so a range can shrink, but never below the last `lower` of its events.
+
+    name here      in Li10, chapter on out-of-order events
+    watermark      the clock of the K-slack: largest `lower` seen minus the slack
+    decided_until  purge point: ranges that end before it are permanently valid
+    least_ends     earliest tick at which a match can end, whatever comes
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.engines.events import events_of
+from cepctl.engines.predicates import fitting_events
+from cepctl.engines.shape import AbsenceRule, shape_of
+from cepctl.engines.types import Ticks
+from cepctl.language.ast import Strategy
+from cepctl.plan.plan import Plan
+from cepctl.schema import TICK_MAX, TICK_MIN
+
+_CONTIGUITY = (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far around a match the events lie that decide it, in ticks.
+
+    `window` is W, None for no bound.  `absences` says whether events that a match does not bind can decide
+    it; `after` how far behind its last tick they may lie.
+    """
+
+    window: int | None
+    absences: bool
+    after: int
+
+    def earliest(self, end: int) -> int:
+        """First tick of the events that can take part in or decide worlds whose last tick is `end`."""
+        return TICK_MIN if self.window is None else clamped(end - self.window + 1)
+
+
+def reach_of(plan: Plan) -> Reach:
+    """The reach of a plan, the widest of its alternatives.
+
+    Examples
+    --------
+    >>> from cepctl.language.parser import parse
+    >>> from cepctl.plan.analyze import analyze
+    >>> from cepctl.plan.plan import EventSchema
+    >>> from cepctl.schema import MILLISECOND
+    >>> plan = analyze(parse("PATTERN SEQ(A a, B b, !C c) WITHIN 10 ticks"), EventSchema({}, MILLISECOND))
+    >>> reach_of(plan)
+    Reach(window=10, absences=True, after=9)
+    """
+    rules = [rule for each in plan.alternatives for rule in shape_of(plan, each).rules]
+    return Reach(plan.window, bool(rules), max((_after(rule) for rule in rules), default=0))
+
+
+def _after(rule: AbsenceRule) -> int:
+    """How many ticks behind the last tick of a match its rivals may lie."""
+    ends = [
+        min(end.constant for end in region if end.point is not None and not end.is_lower)
+        for region in rule.regions
+    ]
+    return max(0, *ends)
+
+
+def decided_until(watermark: int, reach: Reach) -> int:
+    """The tick before which a match must end so that no event still to come can touch it."""
+    return clamped(watermark - reach.after)
+
+
+def least_ends(matches: pa.Table, events: pa.Table) -> Ticks:
+    """Earliest tick at which each match can end: the largest `lower` of its events, shape (n,)."""
+    if not matches.num_rows:
+        return np.zeros(0, dtype=np.int64)
+    signature = pa.concat_arrays(matches.column("signature").chunks)
+    components = signature.flatten()
+    ids = pa.chunked_array(events.column("event_id")).combine_chunks()
+    lower = events.column("lower").to_numpy()[pc.index_in(components.flatten(), value_set=ids).to_numpy()]
+    first = components.offsets.to_numpy()[signature.offsets.to_numpy() - signature.offsets[0].as_py()]
+    return np.maximum.reduceat(lower, first[:-1] - first[0])
+
+
+def able_to_matter(plan: Plan, events: pa.Table) -> pa.Table:
+    """The events that fit some component alone; under contiguity every event counts."""
+    if plan.strategy in _CONTIGUITY or not events.num_rows:
+        return events
+    held = events_of(events)
+    fitting = [fitting_events(held, each) for one in plan.alternatives for each in one.components]
+    return events.take(np.unique(np.concatenate(fitting)))
+
+
+def clamped(tick: int) -> int:
+    """A tick brought into 64 bits."""
+    return max(TICK_MIN, min(TICK_MAX, tick))

@@ -1,0 +1,150 @@
+"""However the input is split, and in whatever order it comes: the runs amount to one run over everything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from cepctl.errors import UnsupportedQueryError
+from cepctl.plan.support import engine_refusals
+from tests.engines.agreement import MANY_EXAMPLES, assert_same_rows, check
+from tests.plans import Event, plan_of
+from tests.random_patterns import NEXT, PARTITION, STRICT
+from tests.state.incremental import Runs, ends_in_order, in_one_run, summed, total
+from tests.strategies import (
+    Case,
+    and_cases,
+    any_cases,
+    chain_cases,
+    contiguity_cases,
+    group_timing_cases,
+    kleene_cases,
+    negation_cases,
+    next_match_cases,
+    or_cases,
+    sequence_cases,
+    timing_cases,
+    twin_cases,
+)
+
+LEVELS = {
+    "chains": chain_cases(),
+    "next match": next_match_cases(),
+    "contiguity": contiguity_cases(),
+    "negation": negation_cases(),
+    "negation under next match and contiguity": negation_cases(NEXT, STRICT, PARTITION),
+    "AND": and_cases(),
+    "Kleene sets": kleene_cases(),
+    "Kleene sequences": sequence_cases(),
+    "Kleene under next match": kleene_cases(NEXT),
+    "Kleene under contiguity": kleene_cases(STRICT, PARTITION),
+    "OR": or_cases(),
+    "OR under next match and contiguity": or_cases(NEXT, STRICT, PARTITION),
+    "OR of whole patterns": twin_cases(),
+    "OR of whole patterns under next match and contiguity": twin_cases(NEXT, STRICT, PARTITION),
+    "timing": timing_cases(),
+    "timing under next match and contiguity": timing_cases(NEXT, STRICT, PARTITION),
+    "timing of groups": group_timing_cases(),
+    "timing of groups under next match and contiguity": group_timing_cases(NEXT, STRICT, PARTITION),
+    "everything": any_cases(),
+}
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A case whose events arrive in pieces: in the order of the case, cut before some of them.
+
+    `spread` moves events apart, so that what is old is forgotten on the way.
+    """
+
+    case: Case
+    cuts: tuple[int, ...]
+    spread: int
+    spare_slack: int
+
+    @property
+    def pieces(self) -> list[tuple[Event, ...]]:
+        events = tuple(_moved(event, self.spread) for event in self.case.events)
+        edges = [0, *sorted(self.cuts), len(events)]
+        return [events[a:b] for a, b in pairwise(edges)]
+
+    @property
+    def slack(self) -> int:
+        """The smallest slack with which nothing is late, and some more."""
+        newest, behind = None, 0
+        for piece in self.pieces:
+            if newest is not None:
+                behind = max([behind, *(newest - event.lower for event in piece)])
+            newest = max(
+                [*([] if newest is None else [newest]), *(event.lower for event in piece)], default=None
+            )
+        return behind + self.spare_slack
+
+
+def _moved(event: Event, spread: int) -> Event:
+    """Later by `spread` ticks for each second event number, so that some stay close together."""
+    shift = spread * (int(event.event_id[1:]) // 2)
+    pmf = event.pmf and tuple((lo + shift, hi + shift, p) for lo, hi, p in event.pmf)
+    return replace(event, lower=event.lower + shift, upper=event.upper + shift, pmf=pmf)
+
+
+@st.composite
+def deliveries(draw: st.DrawFn, cases: st.SearchStrategy[Case]) -> Delivery:
+    case = draw(cases)
+    if draw(st.booleans()):
+        case = replace(case, events=tuple(sorted(case.events, key=lambda e: (e.lower, e.event_id))))
+    cuts = draw(st.lists(st.integers(0, len(case.events)), max_size=5))
+    return Delivery(case, tuple(cuts), draw(st.sampled_from([0, 0, 1, 3])), draw(st.sampled_from([0, 0, 2])))
+
+
+def runs_of(delivery: Delivery, **options: Any) -> Runs:
+    """All pieces, then the end."""
+    plan = plan_of(delivery.case.query)
+    assume(not engine_refusals(plan, "event"))
+    runs = Runs.of(delivery.case.query, slack=delivery.slack, **options)
+    try:
+        for piece in delivery.pieces:
+            runs.take(*piece)
+        runs.take(final=True)
+    except UnsupportedQueryError:
+        assume(False)
+    return runs
+
+
+def delayed_runs_amount_to_one(delivery: Delivery) -> None:
+    runs = runs_of(delivery)
+    wanted = in_one_run(runs.plan, [event for piece in delivery.pieces for event in piece])
+    assert_same_rows(wanted, total(runs.said))
+    assert ends_in_order(runs.said)
+    assert [each.late.num_rows for each in runs.outcomes if each.late.num_rows] == []
+
+
+def eager_runs_sum_up_to_one(delivery: Delivery) -> None:
+    runs = runs_of(delivery, eager=True)
+    wanted = in_one_run(runs.plan, [event for piece in delivery.pieces for event in piece])
+    assert_same_rows(wanted, summed(runs.said))
+
+
+def test_any_split_and_order_within_the_slack_gives_the_rows_of_one_run() -> None:
+    check(deliveries(st.one_of(*LEVELS.values())), delayed_runs_amount_to_one)
+
+
+def test_eager_rows_sum_up_to_the_rows_of_one_run() -> None:
+    check(deliveries(st.one_of(*LEVELS.values())), eager_runs_sum_up_to_one)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", LEVELS)
+def test_any_split_gives_the_rows_of_one_run_in_many_cases(level: str) -> None:
+    check(deliveries(LEVELS[level]), delayed_runs_amount_to_one, MANY_EXAMPLES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", LEVELS)
+def test_eager_rows_sum_up_in_many_cases(level: str) -> None:
+    check(deliveries(LEVELS[level]), eager_runs_sum_up_to_one, MANY_EXAMPLES)
