@@ -176,7 +176,12 @@ def _extended(rows, row, event, column, longer):  # type: ignore[no-untyped-def]
 def reach(
     search: Search, events: Events, rows: Indexes, before: tuple[int, ...], column: int
 ) -> tuple[Ticks, Ticks]:
-    """Ticks that the next event may have, given the raw intervals of those bound."""
+    """Ticks that the next event may have, given the raw intervals of those bound.
+
+    None, so first > last, where the system has no solution: its bounds then mean nothing.
+    """
+    if before and (np.diag(search.system) < 0).any():
+        return np.full(len(rows), UNBOUNDED), np.full(len(rows), -UNBOUNDED)
     first = np.full(len(rows), -UNBOUNDED, dtype=np.int64)
     last = np.full(len(rows), UNBOUNDED, dtype=np.int64)
     for other in before:

@@ -13,35 +13,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cepctl.engines.shape import AbsenceRule, Block, BlockKind, Point, RegionEnd, Shape, kind_of_group
-from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.plan import Timing
+from cepctl.plan.summary import with_one_member
 
 
 def intersection(shapes: Sequence[Shape]) -> Shape:
     """Shape of the conjunction; its components are numbered as those of the first alternative.
 
-    Raises
-    ------
-    UnsupportedQueryError
-        If one alternative has a Kleene group where another has a single event.
+    An event that one alternative binds alone and another as a Kleene group is a group of one, since all
+    have the same signature; so it stands alone here.
     """
-    first = shapes[0]
-    kleene = [tuple(s.alternative.components[i].kleene for i in s.alternative.positive) for s in shapes]
-    if len(set(kleene)) > 1:
-        raise UnsupportedQueryError(
-            "alternatives of OR that bind the same event once alone and once as a Kleene group; tell them "
-            "apart by type or predicate, or use --engine worlds"
-        )
+    first = _with_common_groups(shapes)
     numbers = first.alternative.positive
     timings = {_renumbered(timing, shape, first) for shape in shapes for timing in shape.timings}
     cuts = sorted({cut for shape in shapes for cut in _cuts(shape)} | {len(numbers)})
     blocks = []
     for begin, end in zip([0, *cuts], cuts, strict=False):
         if begin < end:
-            blocks.append(Block(numbers[begin:end], _kind(shapes, timings, begin, end)))
+            blocks.append(Block(numbers[begin:end], _kind(first, shapes, timings, begin, end)))
     common = Shape(first.alternative, first.window, tuple(blocks), (), tuple(sorted(timings, key=repr)))
     rules = [Renumbering(shape, common).rule(rule) for shape in shapes for rule in shape.rules]
     return replace(common, rules=tuple(rules))
+
+
+def _with_common_groups(shapes: Sequence[Shape]) -> Shape:
+    """The first alternative, with a Kleene group only where every alternative has one."""
+    alternative = shapes[0].alternative
+    for place, number in enumerate(alternative.positive):
+        bound = [each.alternative.components[each.alternative.positive[place]] for each in shapes]
+        if alternative.components[number].kleene and not all(each.kleene for each in bound):
+            alternative = with_one_member(alternative, number)
+    return replace(shapes[0], alternative=alternative)
 
 
 @dataclass(frozen=True)
@@ -87,13 +89,12 @@ def _renumbered(timing: Timing, own: Shape, first: Shape) -> Timing:
     return replace(timing, left=left, right=right)
 
 
-def _kind(shapes: Sequence[Shape], timings: set[Timing], begin: int, end: int) -> BlockKind:
-    first = shapes[0].alternative
-    members = first.positive[begin:end]
+def _kind(common: Shape, shapes: Sequence[Shape], timings: set[Timing], begin: int, end: int) -> BlockKind:
+    members = common.alternative.positive[begin:end]
     if len(members) > 1:
         timed = {side for timing in timings for side in (timing.left, timing.right)} & set(members)
         return BlockKind.UNORDERED if timed or _names_one(shapes, begin, end) else BlockKind.SET
-    if not first.components[members[0]].kleene:
+    if not common.alternative.components[members[0]].kleene:
         return BlockKind.SINGLE
     ordered = any(s.alternative.components[s.alternative.positive[begin]].ordered for s in shapes)
     return kind_of_group(ordered, members[0] in _named_one_by_one(shapes))

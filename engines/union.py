@@ -29,13 +29,7 @@ Row = tuple[PreparedAlternative, MatchBatch]
 
 
 def united(prepared: Sequence[PreparedAlternative], found: Sequence[Sequence[MatchBatch]]) -> Iterator[Row]:
-    """The matches of all alternatives, each signature once, with its union's range and confidence.
-
-    Raises
-    ------
-    UnsupportedQueryError
-        If a group of one alternative is a single event of another.
-    """
+    """The matches of all alternatives, each signature once, with its union's range and confidence."""
     batches = [_joined(each) for each in found]
     texts = [
         match_text(signatures(batch.bound, prepared[i].events.ids))

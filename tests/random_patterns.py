@@ -68,30 +68,36 @@ def random_blocks(draw: st.DrawFn, level: Level) -> list[list[Part]]:
 
 
 @st.composite
-def choices(draw: st.DrawFn, blocks: list[list[Part]]) -> list[Part]:
+def choices(draw: st.DrawFn, level: Level, blocks: list[list[Part]]) -> list[Part]:
     """A positive component, and another that may stand in its place: the members of an OR."""
-    single = [b[0] for b in blocks if len(b) == 1 and not b[0].negated and not b[0].kleene]
-    if not single:
+    alone = [block[0] for block in blocks if len(block) == 1 and not block[0].negated]
+    if not alone:
         return []
-    part = draw(st.sampled_from(single))
+    part = draw(st.sampled_from(alone))
     # Often of the same type, so that both alternatives can produce one signature in one world.
     types = draw(st.sampled_from([part.types, part.types, "*", "A", "B"]))
-    return [part, Part(draw(st.sampled_from(["z", part.variable])), types)]
+    kleene = level.kleene and draw(st.booleans())
+    name = draw(st.sampled_from(["z", part.variable])) if kleene == part.kleene else "z"
+    return [part, Part(name, types, kleene=kleene)]
 
 
 @st.composite
-def twins(draw: st.DrawFn, blocks: list[list[Part]], strategy: str) -> list[list[Part]]:
-    """The pattern once more with other variables, and often another order or one more negation.
+def twins(draw: st.DrawFn, level: Level, blocks: list[list[Part]], strategy: str) -> list[list[Part]]:
+    """The pattern once more with other variables, and often another order, negation or group.
 
     Both produce the same signatures, but not in the same worlds.
     """
     twin = [[replace(part, variable=f"{part.variable}2") for part in block] for block in blocks]
-    variation = draw(st.sampled_from(["none", "AND", "negation"]))
+    variation = draw(st.sampled_from(["none", "AND", "negation", *(["group"] if level.kleene else [])]))
     positive = [part for block in twin for part in block if not part.negated]
     if variation == "AND" and strategy == ANY and not any(part.kleene for part in positive):
         return [positive]
     if variation == "negation":
         twin.insert(draw(st.integers(0, len(twin))), [Part("n2", draw(st.sampled_from("ABC")), negated=True)])
+    alone = [i for i, block in enumerate(twin) if len(block) == 1 and not block[0].negated]
+    if variation == "group" and alone:
+        place = draw(st.sampled_from(alone))
+        twin[place] = [replace(twin[place][0], kleene=not twin[place][0].kleene)]
     return twin
 
 
@@ -107,6 +113,7 @@ def pattern_text(blocks: list[list[Part]], choice: list[Part]) -> str:
     return f"SEQ({', '.join(pieces)})"
 
 
-def needs_window(strategy: str, blocks: list[list[Part]]) -> bool:
-    trailing_kleene = [part for block in blocks for part in block if not part.negated][-1].kleene
+def needs_window(strategy: str, blocks: list[list[Part]], choice: list[Part]) -> bool:
+    last = [part for block in blocks for part in block if not part.negated][-1]
+    trailing_kleene = any(part.kleene for part in ([last, *choice] if last in choice else [last]))
     return blocks[0][0].negated or blocks[-1][0].negated or (strategy == NEXT and trailing_kleene)

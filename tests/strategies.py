@@ -89,6 +89,12 @@ def twin_cases(*strategies: str) -> st.SearchStrategy[Case]:
     return cases(Level(strategies=strategies or (ANY,), twin=True))
 
 
+def alone_or_group_cases(*strategies: str) -> st.SearchStrategy[Case]:
+    """OR of alternatives that bind the same event once alone and once as a Kleene group."""
+    level = Level(strategies=strategies or (ANY,), kleene=True, twin=True)
+    return cases(level) | cases(replace(level, twin=False, choice=True))
+
+
 def timing_cases(*strategies: str) -> st.SearchStrategy[Case]:
     return cases(Level(strategies=strategies or (ANY,), timing=True))
 
@@ -114,8 +120,8 @@ def cases(draw: st.DrawFn, level: Level) -> Case:
     strategy = draw(st.sampled_from(level.strategies))
     blocks = draw(random_blocks(level))
     parts = [part for block in blocks for part in block]
-    twin = draw(twins(blocks, strategy)) if level.twin and draw(st.booleans()) else []
-    choice = draw(choices(blocks)) if level.choice and not twin else []
+    twin = draw(twins(level, blocks, strategy)) if level.twin and draw(st.booleans()) else []
+    choice = draw(choices(level, blocks)) if level.choice and not twin else []
     shared = [part for part in parts if part not in choice]
     patterns = [pattern_text(each, choice) for each in (blocks, twin) if each]
     conditions = [
@@ -128,7 +134,7 @@ def cases(draw: st.DrawFn, level: Level) -> Case:
     if conditions:
         clauses.append(f"WHERE {' AND '.join(conditions)}")
     clauses.append(f"STRATEGY {strategy}")
-    if any(needs_window(strategy, each) for each in (blocks, twin) if each) or draw(st.booleans()):
+    if any(needs_window(strategy, each, choice) for each in (blocks, twin) if each) or draw(st.booleans()):
         clauses.append(f"WITHIN {draw(st.sampled_from([5, 6, 8, 4, 3, 10, 2, 1]))} ticks")
     if draw(st.integers(0, 3)) == 0:
         columns = st.sampled_from(return_columns(level, parts))

@@ -21,6 +21,7 @@ from tests.plans import Event, plan_of
 from tests.random_patterns import NEXT, PARTITION, STRICT
 from tests.strategies import (
     Case,
+    alone_or_group_cases,
     and_cases,
     any_cases,
     chain_cases,
@@ -50,6 +51,10 @@ LEVELS = {
     "OR under next match and contiguity": or_cases(NEXT, STRICT, PARTITION),
     "OR of whole patterns": twin_cases(),
     "OR of whole patterns under next match and contiguity": twin_cases(NEXT, STRICT, PARTITION),
+    "OR of one event alone and in a Kleene group": alone_or_group_cases(),
+    "OR of one event alone and in a Kleene group under next match and contiguity": alone_or_group_cases(
+        NEXT, STRICT, PARTITION
+    ),
     "timing": timing_cases(),
     "timing under next match and contiguity": timing_cases(NEXT, STRICT, PARTITION),
     "timing of groups": group_timing_cases(),
@@ -77,6 +82,14 @@ FOUND_BEFORE = {
     "one alternative of an OR has an order, the other none": Case(
         "PATTERN OR(SEQ(A a, A b), AND(A a2, A b2)) RETURN a.x, a2.x",
         (Event("e0", "A", 0, 2, x=1), Event("e1", "A", 0, 1, x=2)),
+    ),
+    "an OR binds one event alone, and in a group that excludes what fits it": Case(
+        "PATTERN OR(SEQ(A a, B b), SEQ(A a2, B+ b2[], A c)) STRATEGY skip_till_next_match WITHIN 5 ticks",
+        (Event("a", "A", 0, 1), Event("b", "B", 1, 3), Event("b1", "B", 2, 3), Event("c", "A", 2, 4)),
+    ),
+    "an OR binds one event alone, and in a group between others": Case(
+        "PATTERN OR(SEQ(A a, B b, !N n), SEQ(A a2, B+ b2[])) WHERE count(b2[]) <= 1 WITHIN 5 ticks",
+        (Event("a", "A", 0, 1), Event("b", "B", 1, 3), Event("b1", "B", 2, 3), Event("n", "N", 2, 4)),
     ),
     "an aggregate decides whether a negated event fits": Case(
         "PATTERN SEQ(!N n, A+ a[]) WHERE avg(a[].x) >= n.x WITHIN 5 ticks",

@@ -14,7 +14,7 @@ from cepctl.engines.results import ordered
 from cepctl.engines.sampling import FAILURE_PROBABILITY, sample_size
 from cepctl.engines.slices import choose_slicing
 from cepctl.errors import QueryTooLargeError
-from tests.engines.agreement import FEW_EXAMPLES, check, rows_by_signature
+from tests.engines.agreement import EXAMPLES, check, rows_by_signature
 from tests.plans import Event, event_table, histogram, plan_of
 from tests.random_patterns import NEXT, PARTITION, STRICT, Level
 from tests.strategies import (
@@ -72,7 +72,7 @@ def test_estimates_are_within_their_error_and_ranges_stay_exact(
             assert row["confidence_error"] in (0.0, 0.02)
             sampled += row["confidence_error"] > 0
 
-    check(LEVELS[level], agrees, FEW_EXAMPLES)
+    check(LEVELS[level], agrees, EXAMPLES)
     assert sampled > 0
 
 

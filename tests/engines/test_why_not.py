@@ -100,6 +100,15 @@ def test_order_is_missed_by_the_ticks_that_an_event_would_have_to_be_later() -> 
     assert (missed.count, missed.nearest.excess) == (1, 3)
 
 
+def test_a_window_too_short_for_any_order_lets_nothing_through() -> None:
+    """WITHIN 1 tick wants both on one tick, and the order wants two."""
+    events = (Event("a", "A", 0, 2), Event("b", "B", 1, 2))
+    reading = explained("PATTERN SEQ(A a, B b) WITHIN 1 ticks", *events)
+    assert stopped(reading.steps[1]) == {"WITHIN 1 ticks": 1}
+    missed = forbidden(reading)["WITHIN 1 ticks"]
+    assert (missed.count, missed.nearest.excess) == (1, 1)
+
+
 def test_a_timing_constraint_is_a_condition_of_its_own() -> None:
     reading = explained("PATTERN SEQ(A a, B b) WHERE b.time - a.time <= 1 ticks AND a.k = 'p'", *LOG)
     missed = forbidden(reading)["b.time - a.time <= 1 ticks"]
