@@ -19,8 +19,7 @@ HEAD = """# Command line
 <!-- Written by scripts/docs from the help texts: change those, not this page. -->
 
 Every option can also be set in the environment (`CEPCTL_MATCH_TOP_K=10` for `cepctl match --top-k 10`)
-or in a TOML file: `cepctl.toml` in the working directory, or the file that `cepctl --config FILE` names.
-The command line wins over the environment, the environment over the file.
+or in a file, `cepctl.toml`: [configuration](configuration.md).
 
 Only results go to standard output; progress, warnings and the summary go to standard error.
 

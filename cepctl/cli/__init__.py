@@ -15,8 +15,8 @@ from typing import Any
 import click
 
 from cepctl import __version__
-from cepctl.cli.config import defaults_for
 from cepctl.cli.notices import guess_log_format, in_json, say
+from cepctl.cli.settings import SETTINGS, blamed, defaults, file_settings, read_from_environment
 from cepctl.cli.start_up import light_start
 from cepctl.errors import CepctlError
 
@@ -29,6 +29,8 @@ COMMANDS: dict[str, str] = {
     "report": "Draw the matches of a query as a page for a browser.",
     "show": "Draw one match and explain its confidence.",
     "explain": "Show how a query would run; runs nothing.",
+    "config": "Show the values that options have, and where each comes from.",
+    "completion": "Print what makes a shell complete commands, options and files.",
 }
 INTERRUPTED = 130
 
@@ -44,6 +46,7 @@ class LazyGroup(click.Group):
             return None
         command = importlib.import_module(f"cepctl.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
+        read_from_environment(command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -54,20 +57,26 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
-        if name is not None and command is not None:
-            options = [parameter.name for parameter in command.params if parameter.name]
-            ctx.default_map = {name: defaults_for(name, options, ctx.params.get("config"))}
+        # A completion must not fail because of what the file says.
+        if name is not None and command is not None and not ctx.resilient_parsing:
+            settings = file_settings(command, all_commands, COMMANDS, ctx.params.get("config"))
+            ctx.default_map = {name: defaults(command, settings)}
+            ctx.meta[SETTINGS] = settings
         return name, command, rest
 
 
-@click.group(
-    cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "CEPCTL"},
-)
+def all_commands() -> list[click.Command]:
+    """Every command, imported."""
+    context = click.Context(cli)
+    return [command for name in COMMANDS if (command := cli.get_command(context, name)) is not None]
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="cepctl", message="%(prog)s %(version)s")
 @click.option(
     "--config",
     type=click.Path(dir_okay=False),
+    envvar="CEPCTL_CONFIG",
     metavar="FILE",
     help="Options in TOML; without it cepctl.toml of the working directory, if there is one.",
 )
@@ -103,6 +112,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _tell_wrong(problem: click.ClickException) -> None:
     """Say what is wrong with the command line; people also get the usage."""
+    if isinstance(problem, click.BadParameter) and (place := blamed(problem)) is not None:
+        message = f"{problem.message} (from {place})"
+        problem = click.BadParameter(message, problem.ctx, problem.param, problem.param_hint)
     if in_json():
         say("error", problem.format_message())
     else:

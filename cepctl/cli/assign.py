@@ -11,9 +11,18 @@ from cepctl.cli.options import RawInput, RunnerChoice, runner_options, verbosity
 
 
 @click.command("assign")
-@click.argument("events", metavar="EVENTS")
-@click.option("-o", "--output", required=True, metavar="EVENTS2", help="Directory of the dataset to write.")
-@click.option("--uncertainty", required=True, metavar="MODEL", help="Uncertainty model (TOML).")
+@click.argument("events", type=click.Path(), metavar="EVENTS")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(),
+    metavar="EVENTS2",
+    help="Directory of the dataset to write.",
+)
+@click.option(
+    "--uncertainty", required=True, type=click.Path(), metavar="MODEL", help="Uncertainty model (TOML)."
+)
 @click.option("--overwrite", is_flag=True, help="Replace the dataset at EVENTS2.")
 @runner_options
 @verbosity_options

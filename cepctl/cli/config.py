@@ -1,56 +1,72 @@
-"""Defaults for options from a TOML file: `cepctl.toml` of the working directory, or `--config`.
-
-Keys at the top apply to every command that has such an option, a table such as `[match]` to that
-command alone.  The command line wins over the environment, the environment over the file.
-"""
+"""`cepctl config`: the values that options have where the command line is silent."""
 
 from __future__ import annotations
 
-import tomllib
+import json
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from cepctl.errors import UsageError
+import click
 
-DEFAULT_FILE = "cepctl.toml"
+from cepctl.cli.settings import DEFAULT_FILE, effective, file_settings
 
 
-def defaults_for(command: str, options: Sequence[str], file: str | None) -> dict[str, Any]:
-    """Default values for the options of one command, by parameter name.
+@click.command("config")
+@click.argument("names", nargs=-1, metavar="[COMMAND...]")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["toml", "json"]),
+    default="toml",
+    show_default=True,
+    help="A file that --config takes, or JSON for programs.",
+)
+@click.pass_context
+def command(context: click.Context, names: tuple[str, ...], output_format: str) -> None:
+    """Show the options of each COMMAND (of all without one): their values, and where each comes from.
 
-    Raises
-    ------
-    UsageError
-        If the file is missing (when named), is no TOML, or sets an option the command has not.
+    That is the environment, the configuration file or the default; the command line wins over all of
+    them.  What is printed is itself a configuration file that says the same.
     """
-    path = Path(file or DEFAULT_FILE)
-    if file is None and not path.is_file():
-        return {}
-    settings = _load(path)
-    table = settings.get(command, {})
-    if not isinstance(table, dict):
-        raise UsageError(f"{path}: '{command}' must be a table: [{command}]")
-    common = {_parameter(k): v for k, v in settings.items() if not isinstance(v, dict)}
-    own = {_parameter(k): v for k, v in table.items()}
-    for name in own:
-        if name not in options:
-            near = get_close_matches(name, options, 1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
-            raise UsageError(f"{path}: '{command}' has no option '{name}'{hint}")
-    return {name: value for name, value in common.items() if name in options} | own
+    from cepctl.cli import COMMANDS, all_commands
+
+    for name in names:
+        if name not in COMMANDS:
+            raise click.BadParameter(f"there is no command '{name}'", context, param_hint="COMMAND")
+    file = context.parent.params.get("config") if context.parent else None
+    found = {}
+    for each in all_commands():
+        settings = file_settings(each, all_commands, COMMANDS, file)
+        if each.name is not None and each.name in (names or COMMANDS):
+            found[each.name] = effective(each, settings, context.parent)
+    if output_format == "json":
+        click.echo(json.dumps(_as_objects(found), indent=2, ensure_ascii=False))
+    else:
+        used = file or (DEFAULT_FILE if Path(DEFAULT_FILE).is_file() else None)
+        click.echo("\n".join(_as_toml(found, used)))
 
 
-def _parameter(key: str) -> str:
-    return key.replace("-", "_")
+def _as_objects(found: dict[str, list[tuple[str, Any, str]]]) -> list[dict[str, Any]]:
+    return [
+        {"command": name, "option": option, "value": value, "from": place}
+        for name, rows in found.items()
+        for option, value, place in rows
+    ]
 
 
-def _load(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as stream:
-            return tomllib.load(stream)
-    except OSError as problem:
-        raise UsageError(f"cannot read the configuration {path}: {problem.strerror}") from problem
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise UsageError(f"{path} is no valid TOML: {problem}") from problem
+def _as_toml(found: dict[str, list[tuple[str, Any, str]]], file: str | None) -> Sequence[str]:
+    lines = [
+        f"# configuration file: {file or f'none ({DEFAULT_FILE} in the working directory, or --config)'}"
+    ]
+    for name, rows in found.items():
+        lines += ["", f"[{name}]"]
+        for option, value, place in rows:
+            said = f"# {option} =" if value in (None, []) else f"{option} = {_toml(value)}"
+            lines.append(f"{said}  # {place}")
+    return lines
+
+
+def _toml(value: Any) -> str:
+    """A value in TOML, whose basic strings, arrays and numbers are those of JSON."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -28,12 +28,25 @@ if TYPE_CHECKING:
 
 
 @click.command("ingest")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("-o", "--output", required=True, metavar="EVENTS", help="Directory of the dataset to write.")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(),
+    metavar="EVENTS",
+    help="Directory of the dataset to write.",
+)
 @raw_input_options("--format")
 @click.option("--overwrite", is_flag=True, help="Replace the dataset at EVENTS.")
 @click.option("--strict", is_flag=True, help="Fail when a file in a directory cannot be read.")
-@click.option("--report", "report_file", metavar="FILE", help="Write an account of every file as JSON.")
+@click.option(
+    "--report",
+    "report_file",
+    type=click.Path(),
+    metavar="FILE",
+    help="Write an account of every file as JSON.",
+)
 @reject_options
 @metrics_option
 @runner_options

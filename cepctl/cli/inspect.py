@@ -10,7 +10,7 @@ from cepctl.cli.row_output import write_whole
 
 
 @click.command("inspect")
-@click.argument("events", nargs=-1, required=True, metavar="EVENTS...")
+@click.argument("events", nargs=-1, required=True, type=click.Path(), metavar="EVENTS...")
 @click.option(
     "--format",
     "output_format",
@@ -21,6 +21,7 @@ from cepctl.cli.row_output import write_whole
 )
 @click.option(
     "--write-model",
+    type=click.Path(),
     metavar="FILE",
     help="Write the uncertainty model (TOML) that the times suggest, with its evidence.",
 )

@@ -48,7 +48,9 @@ MATCHES_FOUND = 1
     help="Form of the rows; trace draws them for Perfetto.  [default: told by FILE's name; table on a "
     "terminal, else csv]",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write the rows to FILE, whole or not at all.")
+@click.option(
+    "-o", "--output", type=click.Path(), metavar="FILE", help="Write the rows to FILE, whole or not at all."
+)
 @click.option(
     "--time",
     "times",

@@ -36,6 +36,7 @@ def metrics_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--metrics",
         callback=_writable,
+        type=click.Path(),
         metavar="FILE",
         help="Write the figures of this run for Prometheus (node_exporter's textfile collector).",
     )(command)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from cepctl.cli.notices import LOG_FORMATS, VARIABLE, log_format_chosen
+from cepctl.cli.notices import LOG_FORMATS, log_format_chosen
 
 Conf = tuple[tuple[str, str], ...]
 
@@ -78,14 +78,12 @@ def runner_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 type=click.Choice(["spark", "local"]),
                 default="spark",
                 show_default=True,
-                envvar="CEPCTL_RUNNER",
                 help="Where the work is done; local needs no Java. Both write the same bytes.",
             ),
             click.option(
                 "--master",
                 default="local[*]",
                 show_default=True,
-                envvar="CEPCTL_MASTER",
                 metavar="URL",
                 help="Spark master.",
             ),
@@ -93,7 +91,6 @@ def runner_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--conf",
                 multiple=True,
                 callback=_pairs,
-                envvar="CEPCTL_CONF",
                 metavar="KEY=VALUE",
                 help="A Spark setting; may be given several times.",
             ),
@@ -120,6 +117,7 @@ def raw_input_options(format_option: str) -> Callable[[Callable[..., Any]], Call
                 ),
                 click.option(
                     "--uncertainty",
+                    type=click.Path(),
                     metavar="MODEL",
                     help="Uncertainty model (TOML) that gives raw events their intervals.",
                 ),
@@ -139,6 +137,7 @@ def raw_input_options(format_option: str) -> Callable[[Callable[..., Any]], Call
                 click.option("--drop-domain", is_flag=True, help="Shorten host names to their first label."),
                 click.option(
                     "--patterns",
+                    type=click.Path(),
                     metavar="FILE",
                     help="Patterns (TOML) that make events of log lines, tried before the built-in ones.",
                 ),
@@ -176,7 +175,12 @@ def reject_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return _apply(
         command,
         [
-            click.option("--rejects", metavar="FILE", help="Write the bad records to this JSON lines file."),
+            click.option(
+                "--rejects",
+                type=click.Path(),
+                metavar="FILE",
+                help="Write the bad records to this JSON lines file.",
+            ),
             click.option(
                 "--max-errors",
                 type=click.IntRange(min=0),
@@ -192,16 +196,13 @@ def verbosity_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return _apply(
         command,
         [
-            click.option(
-                "--quiet", "-q", is_flag=True, envvar="CEPCTL_QUIET", help="Say only what went wrong."
-            ),
-            click.option("--verbose", "-v", is_flag=True, envvar="CEPCTL_VERBOSE", help="Say more."),
+            click.option("--quiet", "-q", is_flag=True, help="Say only what went wrong."),
+            click.option("--verbose", "-v", is_flag=True, help="Say more."),
             click.option(
                 "--log-format",
                 type=click.Choice(LOG_FORMATS),
                 default="text",
                 show_default=True,
-                envvar=VARIABLE,
                 is_eager=True,
                 expose_value=False,
                 callback=log_format_chosen,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from cepctl.errors import UsageError
 
@@ -23,9 +24,17 @@ def query_argument(events: str) -> Callable[[Command], Command]:
 
     def decorate(command: Command) -> Command:
         option = click.option(
-            "-f", "--file", "query_file", metavar="FILE", help="Read the query from FILE; QUERY is left out."
+            "-f",
+            "--file",
+            "query_file",
+            type=click.Path(),
+            metavar="FILE",
+            help="Read the query from FILE; QUERY is left out.",
         )
-        return click.argument("arguments", nargs=-1, metavar=f"QUERY {events}")(option(command))
+        arguments = click.argument(
+            "arguments", nargs=-1, metavar=f"QUERY {events}", shell_complete=_query_or_events
+        )
+        return arguments(option(command))
 
     return decorate
 
@@ -48,6 +57,18 @@ def read_query(arguments: Sequence[str], query_file: str | None) -> tuple[str, t
     if query.endswith(".cep") and not any(sign.isspace() for sign in query):
         raise UsageError(f"QUERY is the text itself; to read the file write @{query} or -f {query}")
     return query, tuple(events)
+
+
+def _query_or_events(
+    context: click.Context, argument: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """What a shell offers: files, which after `@` it would not find itself."""
+    if not incomplete.startswith("@"):
+        return [CompletionItem(incomplete, type="file")]
+    folder, slash, start = incomplete[1:].rpartition("/")
+    place = Path(f"{folder}{slash}")
+    found = sorted(each for each in place.iterdir() if each.name.startswith(start)) if place.is_dir() else []
+    return [CompletionItem(f"@{each}{'/' if each.is_dir() else ''}") for each in found]
 
 
 def _file_text(name: str) -> str:

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 @click.command("report")
 @query_argument("EVENTS...")
-@click.option("-o", "--output", required=True, metavar="FILE", help="Write the page (HTML) to FILE.")
+@click.option(
+    "-o", "--output", required=True, type=click.Path(), metavar="FILE", help="Write the page (HTML) to FILE."
+)
 @click.option(
     "--listed",
     type=click.IntRange(min=0),

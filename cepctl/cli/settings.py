@@ -1,0 +1,196 @@
+"""Where options come from beside the command line: the environment, and a TOML file.
+
+The file is `cepctl.toml` of the working directory, or what `--config` names.  Keys at its top apply to
+every command that has such an option, a table such as `[match]` to that command alone.  Options are
+named as on the command line:
+
+    cepctl match --top-k 10
+    CEPCTL_MATCH_TOP_K=10, for every command CEPCTL_TOP_K=10
+    [match]
+    top-k = 10
+
+The command line wins over the environment, the environment over the file; in each of the two, what is
+said of one command wins over what is said of all.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from cepctl.errors import UsageError
+
+DEFAULT_FILE = "cepctl.toml"
+SETTINGS = "cepctl.settings"  # where a click context keeps what the file says
+_PREFIX = "CEPCTL"
+
+Commands = Callable[[], Sequence[click.Command]]
+
+
+@dataclass(frozen=True)
+class FileSetting:
+    """What the file says of one option, and where: `cepctl.toml` or `cepctl.toml [match]`."""
+
+    value: Any
+    place: str
+
+
+def option_name(option: click.Option) -> str:
+    """An option as a user names it: the first long spelling, without its dashes."""
+    return next(spelling for spelling in option.opts if spelling.startswith("--"))[2:]
+
+
+def options_of(command: click.Command) -> dict[str, click.Option]:
+    """The options of a command by the names that users know."""
+    options = (parameter for parameter in command.params if isinstance(parameter, click.Option))
+    return {option_name(option): option for option in options}
+
+
+def variables(command: str, option: str) -> list[str]:
+    """Environment variables that set an option; the first that is set holds.
+
+    Examples
+    --------
+    >>> variables("match", "top-k")
+    ['CEPCTL_MATCH_TOP_K', 'CEPCTL_TOP_K']
+    """
+    name = option.upper().replace("-", "_")
+    return [f"{_PREFIX}_{command.upper()}_{name}", f"{_PREFIX}_{name}"]
+
+
+def read_from_environment(command: click.Command) -> None:
+    """Let every option of a command be set by its environment variables."""
+    for name, option in options_of(command).items():
+        option.envvar = variables(command.name or "", name)
+
+
+def file_settings(
+    command: click.Command, commands: Commands, names: Collection[str], file: str | None
+) -> dict[str, FileSetting]:
+    """What the file says of the options of one command, by the names that users know.
+
+    Parameters
+    ----------
+    command
+        Whose options.
+    commands
+        Gives all commands; asked only when the file sets an option that this one has not.
+    names
+        Names of all commands.
+    file
+        The file, if one was named.
+
+    Raises
+    ------
+    UsageError
+        If the file is missing (when named), is no TOML, or sets what no command has.
+    """
+    path = Path(file or DEFAULT_FILE)
+    if file is None and not path.is_file():
+        return {}
+    content = {_spelled(key): value for key, value in _load(path).items()}
+    name, options = command.name or "", options_of(command)
+    tables = {key: value for key, value in content.items() if isinstance(value, dict)}
+    common = {key: value for key, value in content.items() if key not in tables}
+    for key in tables:
+        _require(key in names, path, f"there is no command '{key}'", key, names)
+    for key in names:
+        if key in common:
+            raise UsageError(f"{path}: '{key}' must be a table: [{key}]")
+    if not common.keys() <= options.keys():
+        known = {option for each in commands() for option in options_of(each)}
+        for key in common:
+            _require(key in known, path, f"no command has an option '{key}'", key, known)
+    own = {_spelled(key): value for key, value in tables.get(name, {}).items()}
+    for key in own:
+        _require(key in options, path, f"'{name}' has no option '{key}'", key, options)
+    said = {key: FileSetting(value, str(path)) for key, value in common.items() if key in options}
+    return said | {key: FileSetting(value, f"{path} [{name}]") for key, value in own.items()}
+
+
+def defaults(command: click.Command, settings: dict[str, FileSetting]) -> dict[str, Any]:
+    """Settings of the file as click takes defaults: by parameter name."""
+    options = options_of(command)
+    return {options[name].name or name: setting.value for name, setting in settings.items()}
+
+
+def effective(
+    command: click.Command, settings: dict[str, FileSetting], parent: click.Context | None = None
+) -> list[tuple[str, Any, str]]:
+    """What holds for a command of the group `parent` where its command line says nothing.
+
+    Returns
+    -------
+        For each option its name, its value (None where there is none) and where that comes from: a
+        variable, a place in the file, or `default`.
+
+    Raises
+    ------
+    click.BadParameter
+        If an option cannot have the value.
+    """
+    context = click.Context(command, parent, command.name, default_map=defaults(command, settings))
+    context.meta[SETTINGS] = settings
+    rows = []
+    for name, option in options_of(command).items():
+        value, source = option.consume_value(context, {})
+        context.set_parameter_source(option.name or name, source)
+        place = _place(command, name, source, settings)
+        shown = None if source is ParameterSource.DEFAULT else option.type_cast_value(context, value)
+        rows.append((name, option.get_default(context, call=True) if shown is None else shown, place))
+    return [(name, _plain(value), place) for name, value, place in rows]
+
+
+def blamed(problem: click.BadParameter) -> str | None:
+    """Where a value that is refused comes from, unless it stands on the command line."""
+    context, option = problem.ctx, problem.param
+    if context is None or not isinstance(option, click.Option):
+        return None
+    source = context.get_parameter_source(option.name or "")
+    settings = context.meta.get(SETTINGS, {})
+    place = _place(context.command, option_name(option), source, settings)
+    return None if source in {None, ParameterSource.COMMANDLINE, ParameterSource.DEFAULT} else place
+
+
+def _place(
+    command: click.Command, name: str, source: ParameterSource | None, settings: dict[str, FileSetting]
+) -> str:
+    if source is ParameterSource.ENVIRONMENT:
+        return next(each for each in variables(command.name or "", name) if os.environ.get(each))
+    return settings[name].place if source is ParameterSource.DEFAULT_MAP else "default"
+
+
+def _plain(value: Any) -> Any:
+    """A value as TOML and JSON have it; None where click has none."""
+    if isinstance(value, (tuple, list)):
+        return [_plain(each) for each in value]
+    return value if isinstance(value, (str, int, float, bool)) else None
+
+
+def _require(holds: bool, path: Path, fault: str, name: str, known: Collection[str]) -> None:
+    if not holds:
+        near = get_close_matches(name, known, 1)
+        hint = f"; did you mean '{near[0]}'?" if near else ""
+        raise UsageError(f"{path}: {fault}{hint}")
+
+
+def _spelled(key: str) -> str:
+    return key.replace("_", "-")
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as stream:
+            return tomllib.load(stream)
+    except OSError as problem:
+        raise UsageError(f"cannot read the configuration {path}: {problem.strerror}") from problem
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise UsageError(f"{path} is no valid TOML: {problem}") from problem
