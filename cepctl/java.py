@@ -45,6 +45,11 @@ class Java:
     home: Path
     version: int
 
+    @property
+    def full_version(self) -> str:
+        """The version in full, such as 17.0.15, where the installation says it."""
+        return _released(self.home) or str(self.version)
+
 
 def find_java() -> Java:
     """The first Java that is new enough; raises JobError with the remedy when there is none."""
@@ -57,6 +62,25 @@ def find_java() -> Java:
         rejected.append(f"{origin} ({home}) {fault}")
     found = f"; {'; '.join(rejected)}" if rejected else ""
     raise JobError(f"Spark needs Java {OLDEST_VERSION} or newer and there is none{found}: {_REMEDY}")
+
+
+def glance_at_java() -> Java | None:
+    """The Java that `find_java` would find, without running one that says in a file what it is."""
+    for _, home in _candidates():
+        released = _feature_version(f'version "{_released(home)}"')
+        version = released or java_version(home / "bin" / "java")
+        if version is not None and version >= OLDEST_VERSION:
+            return Java(home, version)
+    return None
+
+
+def _released(home: Path) -> str | None:
+    """The version in the file that installations carry since Java 9."""
+    try:
+        found = re.search(r'^JAVA_VERSION="(.*)"$', (home / "release").read_text(), re.MULTILINE)
+    except (OSError, ValueError):
+        return None
+    return found[1] if found else None
 
 
 def _candidates() -> Iterator[tuple[str, Path]]:
@@ -74,7 +98,11 @@ def java_version(java: Path) -> int | None:
         told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
-    found = _VERSION.search(told.stderr + told.stdout)
+    return _feature_version(told.stderr + told.stdout)
+
+
+def _feature_version(told: str) -> int | None:
+    found = _VERSION.search(told)
     if not found:
         return None
     # Until version 8 the first number was always 1.

@@ -9,7 +9,7 @@ import pytest
 
 from cepctl import java
 from cepctl.errors import JobError
-from cepctl.java import find_java, java_version
+from cepctl.java import find_java, glance_at_java, java_version
 
 
 def installed(home: Path, version: str) -> Path:
@@ -86,3 +86,27 @@ def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(java, "_wheel_home", lambda: tmp_path)
     with pytest.raises(JobError, match="set XDG_CACHE_HOME to a directory that can be written"):
         find_java()
+
+
+def test_a_glance_reads_what_the_installation_says_of_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first Java is too old, the second would fail if it were run."""
+    old, new = tmp_path / "old", tmp_path / "new"
+    for home, version in ((old, "1.8.0_392"), (new, "21.0.3")):
+        (home / "bin").mkdir(parents=True)
+        (home / "bin" / "java").write_text("#!/bin/sh\nexit 1\n")
+        (home / "bin" / "java").chmod(0o755)
+        (home / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{version}"\n')
+    monkeypatch.setenv("JAVA_HOME", str(old))
+    monkeypatch.setenv("PATH", str(new / "bin"))
+    found = glance_at_java()
+    assert found is not None
+    assert (found.home, found.version, found.full_version) == (new, 21, "21.0.3")
+
+
+def test_a_glance_runs_what_says_nothing_of_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(installed(tmp_path / "home", "17.0.1")))
+    found = glance_at_java()
+    assert found is not None
+    assert found.full_version == "17"

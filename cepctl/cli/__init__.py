@@ -14,10 +14,10 @@ from typing import Any
 
 import click
 
-from cepctl import __version__
 from cepctl.cli.notices import guess_log_format, in_json, say
 from cepctl.cli.settings import SETTINGS, blamed, defaults, file_settings, read_from_environment
 from cepctl.cli.start_up import light_start
+from cepctl.cli.versions import tell_versions
 from cepctl.errors import CepctlError
 
 COMMANDS: dict[str, str] = {
@@ -72,7 +72,14 @@ def all_commands() -> list[click.Command]:
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="cepctl", message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=tell_versions,
+    help="Show the versions of cepctl, Python, Spark, Arrow and Java.",
+)
 @click.option(
     "--config",
     type=click.Path(dir_okay=False),
