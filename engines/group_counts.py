@@ -23,6 +23,7 @@ from cepctl.engines.masses import Masses
 from cepctl.engines.types import Flags, Indexes, Ticks
 
 _SAFE_BITS = 62
+"""Sums of so many smaller powers of two fit an int64."""
 
 
 def latest_beginnings(lower: Ticks, upper: Ticks, system: Ticks, member: int) -> Ticks:
@@ -76,25 +77,53 @@ def count_sets(row: Indexes, count: int, lower: Ticks, upper: Ticks, reach: Tick
     offsets = np.searchsorted(row, np.arange(count + 1))
     exponents = np.empty(len(row), dtype=np.int64)
     _company(offsets, lower[order], reach[order], exponents)
-    large = np.diff(offsets).max(initial=0) > _SAFE_BITS
-    powers = np.left_shift(np.ones(len(row), dtype=object if large else np.int64), exponents)
-    owned = np.flatnonzero(np.diff(offsets))
     totals = [0] * count
-    sums = np.add.reduceat(powers, offsets[:-1][owned]) if len(owned) else np.zeros(0, dtype=np.int64)
-    for at, total in zip(owned.tolist(), sums.tolist(), strict=True):
-        totals[at] = int(total)
+    for at in np.flatnonzero(np.diff(offsets)):
+        totals[at] = _sum_of_powers(exponents[offsets[at] : offsets[at + 1]])
     return totals
+
+
+def _sum_of_powers(exponents: Indexes) -> int:
+    """Sum of 2 ** e, in time linear in the number and size of the exponents."""
+    if len(exponents) <= _SAFE_BITS:
+        return int((1 << exponents).sum())
+    bits = np.bincount(exponents, minlength=int(exponents.max()) + _SAFE_BITS)
+    _carry(bits)
+    return int.from_bytes(np.packbits(bits.astype(np.uint8), bitorder="little").tobytes(), "little")
+
+
+@njit(nogil=True, cache=True)
+def _carry(bits):  # type: ignore[no-untyped-def]
+    for i in range(len(bits) - 1):
+        bits[i + 1] += bits[i] >> 1
+        bits[i] &= 1
 
 
 @njit(nogil=True, cache=True)
 def _company(offsets, lower, reach, exponents):  # type: ignore[no-untyped-def]
-    """For every candidate how many after it, in its row, may go with it."""
+    """For every candidate how many after it, in its row, may go with it.
+
+    Candidates are entered from the last to the first, at the rank of their beginning, into a Fenwick tree,
+    which tells how many of those entered begin at or before a tick in logarithmic time.
+    """
     for row in range(len(offsets) - 1):
-        for i in range(offsets[row], offsets[row + 1]):
+        start, count = offsets[row], offsets[row + 1] - offsets[row]
+        order = np.argsort(lower[start : start + count])
+        beginnings = lower[start : start + count][order]
+        rank = np.empty(count, dtype=np.int64)
+        rank[order] = np.arange(count)
+        entered = np.zeros(count + 1, dtype=np.int64)
+        for i in range(count - 1, -1, -1):
             together = 0
-            for j in range(i + 1, offsets[row + 1]):
-                together += lower[j] <= reach[i]
-            exponents[i] = together
+            at = np.searchsorted(beginnings, reach[start + i], side="right")
+            while at > 0:
+                together += entered[at]
+                at -= at & -at
+            exponents[start + i] = together
+            at = rank[i] + 1
+            while at <= count:
+                entered[at] += 1
+                at += at & -at
 
 
 def has_holes(masses: Masses) -> Flags:

@@ -23,6 +23,7 @@ from cepctl.engines.early_filters import EarlyFilter, widest_shares
 from cepctl.engines.enumeration import Search
 from cepctl.engines.events import Events
 from cepctl.engines.group_candidates import group_candidates
+from cepctl.engines.group_counts import count_sets, latest_beginnings
 from cepctl.engines.group_predicates import group_link_holds
 from cepctl.engines.join_keys import partition_codes
 from cepctl.engines.shape import Shape
@@ -32,6 +33,8 @@ from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Component, Plan, Scope
 
 _STATES_AT_ONCE = 1 << 14
+_ASTRONOMICAL = 10**18
+_LOG10_2 = 0.30103
 
 
 @dataclass
@@ -44,16 +47,28 @@ class _Budget:
     def spend(self, groups: int, most_candidates: int, component: Component) -> None:
         """Account for groups that are about to be made; raises QueryTooLargeError beyond the cap."""
         self.made += groups
-        if self.made > self.allowed:
-            # Sequences are listed even for a summary.
-            summary = "" if component.ordered else "ask for one row for all with --kleene summary, "
-            raise QueryTooLargeError(
-                f"the Kleene groups {component.variable}[] of this query are too many to list: {self.made:,} "
-                f"would be tried by now, where {self.allowed:,} are allowed, since up to "
-                f"{most_candidates:,} events can be in one group and each may be in it or not; narrow it "
-                "(WITHIN, [attr], predicates on the group's events, CONFIDENCE), "
-                f"{summary}or raise the cap with --max-matches"
-            )
+        self._require(self.made, "would be tried by now", most_candidates, component)
+
+    def foresee(self, groups: int, most_candidates: int, component: Component) -> None:
+        """Raises QueryTooLargeError where so many groups, of which none is made yet, exceed the cap."""
+        self._require(self.made + groups, "are possible", most_candidates, component)
+
+    def _require(self, groups: int, what: str, most_candidates: int, component: Component) -> None:
+        if groups <= self.allowed:
+            return
+        # Sequences are listed even for a summary.
+        summary = "" if component.ordered else "ask for one row for all with --kleene summary, "
+        raise QueryTooLargeError(
+            f"the Kleene groups {component.variable}[] of this query are too many to list: {_shown(groups)} "
+            f"{what}, where {self.allowed:,} are allowed, since up to {most_candidates:,} events can be in "
+            "one group and each may be in it or not; narrow it (WITHIN, [attr], predicates on the group's "
+            f"events, CONFIDENCE), {summary}or raise the cap with --max-matches"
+        )
+
+
+def _shown(number: int) -> str:
+    """A number in full while its digits can be taken in at a glance."""
+    return f"{number:,}" if number < _ASTRONOMICAL else f"about 10^{int(number.bit_length() * _LOG10_2)}"
 
 
 @dataclass(frozen=True)
@@ -147,6 +162,8 @@ class _Expansion:
         wanted = search.alternative.components[component]
         early = EarlyFilter.of(events, search.alternative, component, bound, event)
         shares = widest_shares(search, events, rows, bound, component, optional)
+        if not early.links and search.push_down is None:
+            self._foresee(rows, optional, component)
         growing = replace(self, early=early)
         nothing = Group(np.zeros(len(rows) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))
         choices = _Choices(np.arange(len(rows)), optional, nothing, wanted, shares)
@@ -154,6 +171,20 @@ class _Expansion:
             yield from growing._sequences(choices)
         else:
             yield from growing._sets(choices)
+
+    def _foresee(self, rows: Indexes, optional: Group, component: int) -> None:
+        """Where nothing else limits them, count the sets between their neighbours before any is made."""
+        components = self.search.alternative.components
+        alone = sum(components[i].kleene for i in self.search.singles) == 1
+        if not alone or components[component].ordered:
+            return
+        column, masses = self.search.singles.index(component), self.events.masses
+        bound = rows[optional.owner]
+        bound[:, column] = optional.members
+        lower, upper = masses.lower[bound], masses.upper[bound]
+        reach = latest_beginnings(lower, upper, self.search.system, column)
+        sets = count_sets(optional.owner, len(rows), lower[:, column], upper[:, column], reach)
+        self.budget.foresee(sum(sets), int(optional.sizes.max(initial=0)), components[component])
 
     def _whole_spans(
         self, optional: Group, bound: dict[int, Bound], component: int

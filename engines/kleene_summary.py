@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import partial
 
 import numpy as np
@@ -65,7 +66,8 @@ class SummaryBatch:
         """The columns that groups do not have: `members` and `count`."""
         return {
             "members": _members_text(ids, self.members, self.probability),
-            "count": pa.array([str(each) for each in self.counts], pa.string()),
+            # Python refuses to write an int of more than 4,300 digits; a Decimal of them it writes.
+            "count": pa.array([str(Decimal(each)) for each in self.counts], pa.string()),
         }
 
 
