@@ -9,11 +9,10 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,14 +21,12 @@ import pyarrow.parquet as pq
 
 from cepctl.errors import EventSchemaError
 from cepctl.ingest.jobs import IngestOptions, ingest
-from cepctl.ingest.kinds import Kind, converted, unified
+from cepctl.ingest.kinds import Kind, unified
 from cepctl.ingest.stored import StoredDataset, stored_dataset
 from cepctl.ingest.summary import IngestSummary
-from cepctl.io.rescaling import rescaled
 from cepctl.plan.plan import EventSchema
-from cepctl.schema import END_TIME, FIXED_COLUMNS, PMF_TYPE, TimeUnit
-
-_KINDS = {pa.bool_(): Kind.BOOL, pa.int64(): Kind.INT, pa.float64(): Kind.FLOAT, pa.string(): Kind.STRING}
+from cepctl.schema import END_TIME, FIXED_COLUMNS
+from cepctl.stored_events import KINDS, StoredEvents, common_form
 
 
 @dataclass(frozen=True)
@@ -37,12 +34,14 @@ class EventInputs:
     """Opened events of one or more inputs.
 
     `schema` holds the attributes of all inputs in one type each and the finest time unit;
-    `summary` what was said while raw input was ingested, None when there was none.
+    `summary` what was said while raw input was ingested, None when there was none; the dataset made
+    of it is the `temporary` one.
     """
 
     datasets: tuple[StoredDataset, ...]
     schema: EventSchema
     summary: IngestSummary | None = None
+    temporary: StoredDataset | None = None
 
     def read(
         self, attributes: Sequence[str] | None = None, event_types: Collection[str] | None = None
@@ -90,28 +89,12 @@ class EventInputs:
         order = pc.sort_indices(table, sort_keys=[("lower", "ascending"), ("event_id", "ascending")])
         return table.take(order).combine_chunks()
 
-    def spark_parts(
-        self, attributes: Sequence[str]
-    ) -> list[tuple[tuple[str, ...], Callable[[pa.Table], pa.Table] | None]]:
-        """Per input the URIs of its Parquet files, and what brings a table to the common form.
-
-        None where the files are in that form already.
-        """
-        parts: list[tuple[tuple[str, ...], Callable[[pa.Table], pa.Table] | None]] = []
-        for dataset in self.datasets:
-            paths = tuple(dataset.location.beside(part).uri for part in dataset.parts)
-            same = dataset.time_unit == self.schema.time_unit and all(
-                name in dataset.schema.names
-                and dataset.schema.field(name).type == self.schema.attributes[name]
-                for name in attributes
-            )
-            convert = None
-            if not same:
-                convert = partial(
-                    common_form, unit=dataset.time_unit, schema=self.schema, names=list(attributes)
-                )
-            parts.append((paths, convert))
-        return parts
+    def sources(self, attributes: Sequence[str]) -> list[StoredEvents]:
+        """The inputs with these attributes as tasks read them, in the units and types of `schema`."""
+        return [
+            StoredEvents.of(dataset, self.schema, attributes, own_disk=dataset is self.temporary)
+            for dataset in self.datasets
+        ]
 
 
 @contextmanager
@@ -142,14 +125,14 @@ def open_events(paths: Sequence[str], options: IngestOptions | None = None) -> I
     raw = [path for path, dataset in opened if dataset is None]
     scratch = tempfile.mkdtemp(prefix="cepctl-") if raw else None
     try:
-        summary = None
+        summary = ingested = None
         if scratch is not None:
             output = str(Path(scratch, "events"))
             summary = ingest(raw, output, options or IngestOptions())
             ingested = stored_dataset(output)
             assert ingested is not None
             stored.append(ingested)
-        yield EventInputs(tuple(stored), _common_schema(stored), summary)
+        yield EventInputs(tuple(stored), _common_schema(stored), summary, ingested)
     finally:
         if scratch is not None:
             shutil.rmtree(scratch, ignore_errors=True)
@@ -176,7 +159,7 @@ def _common_schema(datasets: Sequence[StoredDataset]) -> EventSchema:
         counts.update(dataset.type_counts)
         for column in dataset.schema:
             if column.name not in FIXED_COLUMNS and column.name != END_TIME:
-                kinds.setdefault(column.name, set()).add(_KINDS[column.type])
+                kinds.setdefault(column.name, set()).add(KINDS[column.type])
     units = [dataset.time_unit for dataset in datasets]
     attributes = {name: _arrow_type(unified(kinds[name])) for name in sorted(kinds)}
     return EventSchema(
@@ -185,7 +168,7 @@ def _common_schema(datasets: Sequence[StoredDataset]) -> EventSchema:
 
 
 def _arrow_type(kind: Kind) -> pa.DataType:
-    return next(arrow for arrow, known in _KINDS.items() if known is kind)
+    return next(arrow for arrow, known in KINDS.items() if known is kind)
 
 
 def _events(
@@ -203,22 +186,6 @@ def _events(
         for part in dataset.parts
     )
     return common_form(table, dataset.time_unit, schema, names)
-
-
-def common_form(table: pa.Table, unit: TimeUnit, schema: EventSchema, names: Sequence[str]) -> pa.Table:
-    """Stored events in the common time unit and types: fixed columns, then the attributes asked for."""
-    # Parquet names the list's elements in its own way.
-    table = table.replace_schema_metadata(None)
-    table = table.set_column(table.column_names.index("pmf"), "pmf", table.column("pmf").cast(PMF_TYPE))
-    table = rescaled(table, unit, schema.time_unit)
-    for name in names:
-        target = schema.attributes[name]
-        if name in table.column_names:
-            values = converted(table.column(name), _KINDS[target])
-            table = table.set_column(table.column_names.index(name), name, values)
-        else:
-            table = table.append_column(name, pa.nulls(len(table), target))
-    return table.select([*FIXED_COLUMNS, *names])
 
 
 def _refuse_duplicates(table: pa.Table) -> None:

@@ -128,6 +128,8 @@ def _remainder(columns: Sequence[pl.Series]) -> pl.Series:
     """Remainder with the dividend's sign, exact as C and Java compute it; null by zero."""
     dividend, divisor = columns
     whole = dividend.dtype.is_integer() and divisor.dtype.is_integer()
+    if whole and len(divisor) == 1 and (divisor.item() or 0) > 0:
+        return _remainder_by(dividend.cast(pl.Int64), divisor.item())
     number = pl.Int64() if whole else pl.Float64()
     known = (dividend.is_not_null() & divisor.is_not_null() & (divisor != 0).fill_null(False)).to_numpy()
     top = dividend.cast(number).fill_null(0).to_numpy()
@@ -141,6 +143,14 @@ def _remainder(columns: Sequence[pl.Series]) -> pl.Series:
         .then(pl.Series(remainders, dtype=number))
         .otherwise(None)
     ).to_series()
+
+
+def _remainder_by(dividend: pl.Series, divisor: int) -> pl.Series:
+    """The remainder by one positive number, several times as fast as by a column of them."""
+    floored = dividend % divisor
+    if (dividend.min() or 0) >= 0:  # type: ignore[operator]
+        return floored
+    return floored - divisor * ((dividend < 0) & (floored != 0)).cast(pl.Int64)
 
 
 def _is_one_of(

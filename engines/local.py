@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pyarrow as pa
 
 from cepctl.engines.alternative import MatchOptions
 from cepctl.engines.match import match_events
+from cepctl.engines.progress import Progress
 from cepctl.engines.results import ordered
+from cepctl.engines.row_groups import EventSource, row_groups
+from cepctl.engines.sending import refuse_repeated, repeated_id
+from cepctl.engines.slice_task import SliceTask
 from cepctl.plan.plan import Plan
 
 
@@ -17,6 +23,37 @@ def run(plan: Plan, events: pa.Table, options: MatchOptions | None = None) -> pa
     """Run a plan on an event table; rows as `cepctl.engines.results.ordered` gives them."""
     options = replace(options or MatchOptions(), threads=usable_cores())
     return ordered(match_events(plan, events, options), options.top)
+
+
+def run_stored(
+    plan: Plan,
+    sources: Sequence[EventSource],
+    options: MatchOptions | None = None,
+    progress: Progress | None = None,
+) -> pa.Table:
+    """Run a plan on stored events, of which only those are held that can matter to it.
+
+    Raises
+    ------
+    EventSchemaError
+        If two inputs hold events with the same id.
+    """
+    options, progress = options or MatchOptions(), progress or Progress()
+    _refuse_repeated(sources)
+    task = SliceTask(plan, options, tuple(sources), row_groups(sources))
+    with ThreadPoolExecutor(usable_cores()) as threads:
+        read = threads.map(lambda file: list(task.relevant(*file)), task.groups.files())
+        events = task.joined([table for tables in read for table in tables])
+    progress.relevant = events.num_rows
+    return run(plan, events, options)
+
+
+def _refuse_repeated(sources: Sequence[EventSource]) -> None:
+    """Raise EventSchemaError when two inputs hold events with the same id."""
+    if len(sources) < 2:
+        return
+    files = sorted({(source, part) for source, part, _ in row_groups(sources).files()})
+    refuse_repeated(repeated_id(sources[source].ids(part) for source, part in files))
 
 
 def usable_cores() -> int:

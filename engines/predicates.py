@@ -25,13 +25,18 @@ def component_of(alternative: Alternative, variable: str) -> int | None:
 
 def fitting_events(events: Events, component: Component) -> Indexes:
     """Rows of the events whose type and own predicates fit a component, ascending."""
+    if not component.filters and not component.event_types:
+        return np.arange(len(events), dtype=np.int64)
+    fits = events.frame.select(component_condition(component).alias("fits"))
+    return np.flatnonzero(fits.get_column("fits").to_numpy()).astype(np.int64)
+
+
+def component_condition(component: Component) -> pl.Expr:
+    """Whether an event fits a component, by its type and the component's own predicates; never null."""
     conditions = [compile_expression(each, _own_column) for each in component.filters]
     if component.event_types:
         conditions.insert(0, pl.col("event_type").is_in(list(component.event_types)))
-    if not conditions:
-        return np.arange(len(events), dtype=np.int64)
-    fits = events.frame.select(pl.all_horizontal(conditions).fill_null(False).alias("fits"))
-    return np.flatnonzero(fits.get_column("fits").to_numpy()).astype(np.int64)
+    return pl.all_horizontal(conditions or [pl.lit(True)]).fill_null(False)
 
 
 def column_name(leaf: Leaf) -> str:

@@ -90,7 +90,7 @@ def _found(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution
         return _run_spark(plan, inputs, wanted, how)
     from cepctl.engines import local
 
-    return local.run(plan, inputs.read(plan.attributes, types_read(plan)), wanted)
+    return local.run_stored(plan, inputs.sources(plan.attributes), wanted)
 
 
 def _run_worlds(plan: Plan, inputs: EventInputs, wanted: MatchOptions) -> pa.Table:
@@ -114,9 +114,8 @@ def _run_spark(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execu
     from cepctl.engines import spark
     from cepctl.session import spark_session
 
-    sources = [spark.Source(*parts) for parts in inputs.spark_parts(plan.attributes)]
     with spark_session(how.where.master, how.where.conf, verbose=how.verbose) as session:
-        return spark.run(plan, sources, session, wanted)
+        return spark.run(plan, inputs.sources(plan.attributes), session, wanted)
 
 
 def types_read(plan: Plan) -> set[str] | None:

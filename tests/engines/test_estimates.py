@@ -11,10 +11,12 @@ from cepctl.engines import coupled_confidence
 from cepctl.engines.alternative import MatchOptions
 from cepctl.engines.match import match_batches, match_events, match_schema
 from cepctl.engines.results import ordered
+from cepctl.engines.row_groups import row_groups
 from cepctl.engines.sampling import FAILURE_PROBABILITY, sample_size
 from cepctl.engines.slices import choose_slicing
 from cepctl.errors import QueryTooLargeError
 from tests.engines.agreement import EXAMPLES, check, rows_by_signature
+from tests.event_sources import TableSource
 from tests.plans import Event, event_table, histogram, plan_of
 from tests.random_patterns import NEXT, PARTITION, STRICT, Level
 from tests.strategies import (
@@ -150,14 +152,12 @@ def test_no_estimate_depends_on_what_else_there_is(nothing_is_summed: None) -> N
 @pytest.mark.parametrize("length", [1, 3, 50])
 def test_slices_change_no_byte(nothing_is_summed: None, length: int) -> None:
     plan, options = plan_of(COUPLED.query), MatchOptions(approximate=0.05)
-    slicing = choose_slicing(
-        events=6, first_lower=0, last_lower=6, first_width=9, window=plan.window, keyed=False,
-        parallelism=2, length=length,
-    )  # fmt: skip
+    source = TableSource.of(event_table(COUPLED.events))
+    slicing = choose_slicing(row_groups([source]), plan, 2, length)
     batches = [
         batch
-        for index in range(slicing.count)
-        for batch in match_batches(plan, event_table(COUPLED.events), options, slicing.owned(index))
+        for own in slicing.slices
+        for batch in match_batches(plan, event_table(COUPLED.events), options, own.owned)
     ]
     found = ordered(pa.Table.from_batches(batches, match_schema(plan, approximate=True)))
     assert found.equals(ordered(match_events(plan, COUPLED.table, options)))

@@ -14,8 +14,14 @@ import pytest
 from cepctl.engines import local
 from cepctl.engines import spark as spark_runner
 from cepctl.engines.alternative import MatchOptions
+from cepctl.engines.row_groups import row_groups
+from cepctl.engines.slices import Slicing, choose_slicing
 from cepctl.errors import EventSchemaError, JobError, QueryTooLargeError
-from tests.plans import Event, event_table, plan_of
+from cepctl.io.locations import Location
+from cepctl.plan.plan import EventSchema, Plan
+from cepctl.schema import MILLISECOND
+from cepctl.stored_events import StoredEvents
+from tests.plans import ATTRIBUTES, Event, event_table, plan_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,14 +43,23 @@ def random_events(count: int, seed: int) -> list[Event]:
     return events
 
 
-def stored(directory: Path, *parts: pa.Table) -> list[spark_runner.Source]:
+def stored(directory: Path, *parts: pa.Table) -> list[StoredEvents]:
     """One source with one Parquet file per part, sorted as datasets are."""
     paths = []
+    whole = pa.concat_tables(parts).sort_by([("lower", "ascending"), ("event_id", "ascending")])
+    sizes = [len(part) for part in parts]
+    parts = tuple(whole.slice(sum(sizes[:number]), size) for number, size in enumerate(sizes))
     for number, part in enumerate(parts):
         path = directory / f"part-{number:05}.parquet"
-        pq.write_table(part.sort_by([("lower", "ascending"), ("event_id", "ascending")]), path)
+        pq.write_table(part, path, row_group_size=10)
         paths.append(str(path))
-    return [spark_runner.Source(tuple(paths))]
+    schema = EventSchema(ATTRIBUTES, MILLISECOND)
+    return [StoredEvents(Location(str(directory)), tuple(paths), MILLISECOND, schema, tuple(ATTRIBUTES))]
+
+
+def cut(plan: Plan, sources: list[StoredEvents], length: int) -> Slicing:
+    """Slices of so many ticks."""
+    return choose_slicing(row_groups(sources), plan, 2, length)
 
 
 @pytest.mark.parametrize(
@@ -69,13 +84,17 @@ def test_both_runners_give_identical_rows(query: str, spark: SparkSession, tmp_p
     assert ("Nowhere" in query) == (found.num_rows == 0)
 
 
-@pytest.mark.parametrize("length", [1, 4, 17, 1_000])
+@pytest.mark.parametrize("length", [4, 17, 1_000])
 def test_slices_of_any_length_give_identical_rows(length: int, spark: SparkSession, tmp_path: Path) -> None:
     table = event_table(random_events(70, 11))
     plan = plan_of("PATTERN SEQ(A a, B b, C c) WHERE [k] WITHIN 9 ticks RETURN a.x, c.x")
     wanted = local.run(plan, table)
     assert wanted.num_rows > 10
-    assert spark_runner.run(plan, stored(tmp_path, table), spark, slice_length=length).equals(wanted)
+    sources = stored(tmp_path, table)
+    slicing = cut(plan, sources, length)
+    assert spark_runner.run(plan, sources, spark, slicing=slicing).equals(wanted)
+    sent = replace(slicing, buckets=2, sent=True)
+    assert spark_runner.run(plan, sources, spark, slicing=sent).equals(wanted)
 
 
 def test_events_at_the_ends_of_time_reach_every_slice(spark: SparkSession, tmp_path: Path) -> None:
@@ -83,7 +102,8 @@ def test_events_at_the_ends_of_time_reach_every_slice(spark: SparkSession, tmp_p
     plan = plan_of("PATTERN SEQ(A a, B b) WITHIN 9 ticks")
     wanted = local.run(plan, event_table(events))
     assert {"ever", "edge"} <= {ids[1][0] for ids in wanted.column("signature").to_pylist()}
-    assert spark_runner.run(plan, stored(tmp_path, event_table(events)), spark, slice_length=6).equals(wanted)
+    sources = stored(tmp_path, event_table(events))
+    assert spark_runner.run(plan, sources, spark, slicing=cut(plan, sources, 6)).equals(wanted)
 
 
 def test_the_first_rows_alone(spark: SparkSession, tmp_path: Path) -> None:
@@ -131,10 +151,16 @@ def test_one_id_in_two_inputs_is_refused(spark: SparkSession, tmp_path: Path) ->
         spark_runner.run(plan_of("PATTERN SEQ(A a, B b)"), sources, spark)
 
 
-def test_a_lost_file_is_a_failed_job_told_in_one_line(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_lost_file_is_named_in_one_line(spark: SparkSession, tmp_path: Path) -> None:
     (source,) = stored(tmp_path, event_table([Event("a1", "A", 1, 2)]))
-    lost = replace(source, paths=(str(tmp_path / "gone.parquet"),))
+    Path(source.parts[0]).unlink()
+    with pytest.raises(EventSchemaError, match=r"part-00000\.parquet.*the dataset is not whole"):
+        spark_runner.run(plan_of("PATTERN SEQ(A a, B b)"), [source], spark)
+
+
+def test_a_defect_in_a_task_is_a_failed_job_told_in_one_line(spark: SparkSession, tmp_path: Path) -> None:
+    (source,) = stored(tmp_path, event_table([Event("a1", "A", 1, 2)]))
+    wrong = replace(source, names=("x", "nowhere"))
     with pytest.raises(JobError) as problem:
-        spark_runner.run(plan_of("PATTERN SEQ(A a, B b)"), [lost], spark)
-    assert "gone.parquet" in str(problem.value)
+        spark_runner.run(plan_of("PATTERN SEQ(A a, B b) WHERE a.x = 1"), [wrong], spark)
     assert "\n" not in str(problem.value)
