@@ -59,3 +59,13 @@ class JobError(CepctlError):
     """The job itself failed: no Java, a lost worker, a full disk."""
 
     exit_code = 4
+
+
+class StateError(CepctlError):
+    """The state of incremental runs is damaged, of another version, or belongs to something else."""
+
+
+class StateHeldError(CepctlError):
+    """Another run holds the state."""
+
+    exit_code = 5

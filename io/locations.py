@@ -64,7 +64,8 @@ class InputFile:
     """A file to read and its name: the path below the PATH argument, which made-up ids begin with.
 
     A file that was `found` in a directory or by a glob was not named by the user.  Where it is the rest of a
-    log, `records_before` is how many records stood before it, and `id_name` what its ids begin with.
+    log, `records_before` is how many records stood before it, `id_name` what its ids begin with, and `format`
+    that of the log, which its rest alone may not tell.
     """
 
     location: Location
@@ -72,6 +73,7 @@ class InputFile:
     found: bool = False
     id_name: str | None = None
     records_before: int = 0
+    format: str | None = None
 
 
 def list_inputs(paths: Sequence[str]) -> tuple[InputFile, ...]:

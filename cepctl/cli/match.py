@@ -18,6 +18,7 @@ from cepctl.cli.options import RawInput, RunnerChoice, raw_input_options, runner
 from cepctl.cli.query_text import query_argument, read_query
 from cepctl.cli.row_output import row_form, write_pieces, write_rows
 from cepctl.cli.run_figures import RunFigures, rejects_in
+from cepctl.cli.state_options import Incremental, state_options
 from cepctl.errors import UsageError
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
 
@@ -68,6 +69,7 @@ MATCHES_FOUND = 1
 )
 @click.option("--fail-on-match", is_flag=True, help="Exit with 1 when there are matches.")
 @metrics_option
+@state_options
 @raw_input_options("--input-format")
 @runner_options
 @verbosity_options
@@ -82,6 +84,7 @@ def command(
     why_not: bool,
     fail_on_match: bool,
     metrics: str | None,
+    incremental: Incremental,
     raw_input: RawInput,
     where: RunnerChoice,
     quiet: bool,
@@ -99,6 +102,18 @@ def command(
     began = time.monotonic()
     text, events = read_query(arguments, query_file)
     query = parse(text)
+    how = Execution(matching.engine, where, verbose)
+    incremental.require_state()
+    if incremental.state is not None:
+        from cepctl.cli.match_state import run_with_state
+        from cepctl.cli.state_run import StateRun
+
+        if why_not or kleene == "summary":
+            raise UsageError("--state goes neither with --why-not nor with --kleene summary")
+        asked = StateRun(
+            *(query, events, incremental, matching, raw_input, how, output_format, output, times, quiet)
+        )
+        return MATCHES_FOUND if run_with_state(asked, metrics) and fail_on_match else 0
     form = row_form(output_format, output)
     _refuse_beside_summary(kleene, form, matching)
     if not events:
@@ -112,7 +127,7 @@ def command(
             *(matching.order, inputs.schema.type_counts, matching.max_matches),
             approximate=matching.approximate, kleene=kleene, top=matching.best, raw_times=judged,
         )  # fmt: skip
-        matches = run_plan(plan, inputs, wanted, Execution(matching.engine, where, verbose))
+        matches = run_plan(plan, inputs, wanted, how)
         found = matches.num_rows
         matches = starting_between(matches, plan, matching.since, matching.until).slice(0, matching.top_k)
         raw_times = None

@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -17,6 +17,7 @@ from pyarrow import fs
 
 from cepctl import __version__
 from cepctl.errors import CepctlError, JobError, UsageError
+from cepctl.ingest.kinds import Kind
 from cepctl.ingest.ordering import Order, order
 from cepctl.ingest.reading import ReadTask, read_file
 from cepctl.ingest.rejects import refuse_too_many, write_rejects, write_whole
@@ -50,9 +51,9 @@ class IngestOptions:
     `max_errors` is how many rejects are borne, None for the larger of 10 and 0.1 % of the records;
     `rejects` the JSON lines file that they are written to, `report` the JSON file for the account of
     every file; both are also written when the ingest is then refused.  With `strict` a file in a
-    directory that cannot be read is an error, as one that was named always is.  The time unit of
-    `read` is chosen anew: the model's, else the finest of those that the files declare and of 1 ms for
-    those that do not.
+    directory that cannot be read is an error, as one that was named always is.  `known_kinds` are those of
+    attributes in earlier events, which these join.  The time unit of `read` is chosen anew: the model's,
+    else the finest of those that the files declare and of 1 ms for those that do not.
     """
 
     input_format: str | None = None
@@ -63,6 +64,7 @@ class IngestOptions:
     report: str | None = None
     strict: bool = False
     overwrite: bool = False
+    known_kinds: Mapping[str, Kind] = field(default_factory=dict)
 
 
 def ingest(
@@ -121,7 +123,7 @@ def _ingest(
             tasks.append(_read_task(file, number, scratch, replace(options, read=read), unit))
         results = runner.run(read_file, tasks)
         filesystem, directory = events.resolve()
-        schema = unify(results)
+        schema = unify(results, options.known_kinds)
         ordered = order(results, filesystem, len(schema.attributes))
         summary = summarised(results, ordered, schema, unit)
         if options.read.columns and not any(result.format in PLAIN_FORMATS for result in results):
@@ -153,7 +155,7 @@ def _read_task(
         options.read,
         options.model,
         unit,
-        options.input_format,
+        file.format or options.input_format,
         may_be_unreadable=file.found and not options.strict,
         keep_rejects=keep,
         borne=None if keep else options.max_errors,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cepctl.ingest.chunks import ZONE_ATTRIBUTE
@@ -33,8 +33,12 @@ class DatasetSchema:
     warnings: tuple[str, ...] = ()
 
 
-def unify(results: Sequence[FileResult]) -> DatasetSchema:
-    """Choose the columns: the attributes with the most values when there are too many."""
+def unify(results: Sequence[FileResult], known: Mapping[str, Kind] | None = None) -> DatasetSchema:
+    """Choose the columns: the attributes with the most values when there are too many.
+
+    `known` are the kinds of attributes in events before these, which they have to agree with.
+    """
+    known = known or {}
     kinds: defaultdict[str, set[Kind]] = defaultdict(set)
     values: Counter[str] = Counter()
     for result in results:
@@ -49,7 +53,7 @@ def unify(results: Sequence[FileResult]) -> DatasetSchema:
     columns = []
     for name in kept:
         column = ATTRIBUTE_PREFIX + name if (overflow or crowded) and name == OTHER else name
-        columns.append((column, name, unified(kinds[name])))
+        columns.append((column, name, unified(kinds[name] | {known[name]} if name in known else kinds[name])))
     warnings = [_mixed(name, kinds[name]) for name in sorted(kept) if _is_mixed(kinds[name])]
     if overflow:
         warnings.append(

@@ -96,9 +96,10 @@ def _moved(event: Event, spread: int) -> Event:
 @st.composite
 def deliveries(draw: st.DrawFn, cases: st.SearchStrategy[Case]) -> Delivery:
     case = draw(cases)
-    if draw(st.booleans()):
+    if draw(st.integers(0, 3)):
         case = replace(case, events=tuple(sorted(case.events, key=lambda e: (e.lower, e.event_id))))
-    cuts = draw(st.lists(st.integers(0, len(case.events)), max_size=5))
+    every = list(range(1, len(case.events)))
+    cuts = draw(st.lists(st.integers(0, len(case.events)), max_size=5) | st.just(every))
     return Delivery(case, tuple(cuts), draw(st.sampled_from([0, 0, 1, 3])), draw(st.sampled_from([0, 0, 2])))
 
 

@@ -1,0 +1,55 @@
+"""The engine and runner of the command line as a function of tables, which is what incremental runs call."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cepctl.cli.match_options import Matching
+from cepctl.cli.match_run import Execution, run_plan
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cepctl.engines.alternative import MatchOptions
+    from cepctl.plan.plan import EventSchema, Plan
+
+
+@dataclass(frozen=True)
+class TableEngine:
+    """Runs a plan on a table; all but the local runner are handed it as a dataset."""
+
+    how: Execution
+    matching: Matching
+    schema: EventSchema
+
+    def __call__(self, plan: Plan, events: pa.Table) -> pa.Table:
+        from cepctl.engines import local
+        from cepctl.engines.alternative import MatchOptions
+        from cepctl.plan.support import require_engine
+
+        options = MatchOptions(self.matching.order, self.schema.type_counts, self.matching.max_matches)
+        if self.how.engine != "event" or self.how.where.runner != "local":
+            return self._run_as_dataset(plan, events, options)
+        require_engine(plan, self.how.engine)
+        return local.run(plan, events, options)
+
+    def _run_as_dataset(self, plan: Plan, events: pa.Table, options: MatchOptions) -> pa.Table:
+        import pyarrow.parquet as pq
+
+        from cepctl.dataset import open_events
+        from cepctl.ingest.jobs import SUCCESS
+        from cepctl.schema import META_TIME_UNIT, META_TYPE_COUNTS
+
+        metadata = {
+            META_TIME_UNIT: str(self.schema.time_unit).encode(),
+            META_TYPE_COUNTS: json.dumps(dict(self.schema.type_counts or {})).encode(),
+        }
+        with tempfile.TemporaryDirectory(prefix="cepctl-") as directory:
+            pq.write_table(events.replace_schema_metadata(metadata), Path(directory, "part-0.parquet"))
+            Path(directory, SUCCESS).touch()
+            with open_events([directory]) as inputs:
+                return run_plan(plan, inputs, options, self.how)

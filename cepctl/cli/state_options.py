@@ -1,0 +1,77 @@
+"""Options of incremental runs: `cepctl match --state DIR`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from cepctl.cli.options import gathered
+from cepctl.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Incremental:
+    """What was asked for, in the words of the command line; without `state` nothing else may be."""
+
+    state: str | None
+    slack: str | None
+    final: bool
+    eager: bool
+    late: str | None
+    reopen: bool
+    keep: str | None
+
+    def require_state(self) -> None:
+        """Refuse the options that say nothing without a state."""
+        given = {
+            "--slack": self.slack,
+            "--final": self.final,
+            "--eager": self.eager,
+            "--late": self.late,
+            "--reopen": self.reopen,
+            "--keep": self.keep,
+        }
+        asked = [name for name, value in given.items() if value]
+        if self.state is None and asked:
+            raise UsageError(f"{', '.join(asked)}: for incremental runs alone; name their state with --state")
+
+
+_OPTIONS = (
+    click.option(
+        "--state",
+        metavar="DIR",
+        help="Take only what is new since the last run with this state, and say each match once; FILE of -o "
+        "is then a directory, which gets a file for each run.",
+    ),
+    click.option(
+        "--slack",
+        metavar="DURATION",
+        help="How much later than a younger event an event may come, such as 1h.  [default: 0]",
+    ),
+    click.option("--final", is_flag=True, help="Say all that is pending, and close the state."),
+    click.option(
+        "--eager",
+        is_flag=True,
+        help="Say matches at once; what turns out otherwise is taken back (- in the column change).",
+    ),
+    click.option("--late", metavar="FILE", help="Append the events that came too late to FILE (JSON lines)."),
+    click.option(
+        "--reopen", is_flag=True, help="Take late events in after all, and say what they change (- and +)."
+    ),
+    click.option(
+        "--keep",
+        metavar="DURATION",
+        help="How late an event may be to be taken in by --reopen.  [default: as far as the state reaches]",
+    ),
+)
+
+
+def state_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How incremental runs go: the parameter incremental (Incremental)."""
+    command = gathered(command, "incremental", Incremental)
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command

@@ -1,0 +1,126 @@
+"""What an incremental run was asked for, what the state is bound to, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cepctl.cli.match_options import Matching
+from cepctl.cli.match_run import Execution
+from cepctl.cli.options import RawInput
+from cepctl.cli.state_options import Incremental
+from cepctl.errors import CepctlError, StateError, UsageError
+
+if TYPE_CHECKING:
+    from cepctl.ingest.jobs import IngestOptions
+    from cepctl.language.ast import Query
+    from cepctl.schema import TimeUnit
+    from cepctl.state.advancing import RunOptions
+    from cepctl.state.store import Saved
+
+_FORMS = ("csv", "jsonl", "parquet")
+
+
+@dataclass(frozen=True)
+class StateRun:
+    """All that an incremental run was asked for, in the words of the command line.
+
+    `output` is the directory of the rows, None for standard output.
+    """
+
+    query: Query
+    paths: tuple[str, ...]
+    incremental: Incremental
+    matching: Matching
+    raw_input: RawInput
+    how: Execution
+    form: str | None
+    output: str | None
+    times: str
+    quiet: bool
+
+    @property
+    def directory(self) -> Path:
+        """The directory of the state."""
+        assert self.incremental.state is not None
+        return Path(self.incremental.state)
+
+
+def refuse_options(asked: StateRun) -> None:
+    """Refuse what has no sense in incremental runs."""
+    matching = asked.matching
+    if matching.top_k is not None:
+        raise UsageError(
+            "--top-k with --state: the best of all runs are not known in any of them; leave it out"
+        )
+    if matching.approximate is not None:
+        raise UsageError(
+            "--approximate with --state: estimates change with the events that are kept; leave it out"
+        )
+    if asked.form is not None and asked.form not in _FORMS and asked.output is not None:
+        raise UsageError(f"--format {asked.form} with --state and -o: choose {', '.join(_FORMS)}")
+    if asked.form == "trace":
+        raise UsageError("--format trace with --state: draw the matches of one run over everything instead")
+    if not asked.paths and not asked.incremental.final:
+        raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
+
+
+def binding_of(asked: StateRun, options: IngestOptions) -> dict[str, str]:
+    """What the rows depend on, beside the events."""
+    from cepctl.language.printer import to_text
+
+    reading = {**asdict(asked.raw_input), "uncertainty": None, "patterns": None}
+    return {
+        "query": to_text(asked.query),
+        "minimum confidence": str(asked.matching.min_confidence),
+        "uncertainty model": options.model.text,
+        "reading of logs": json.dumps(reading, sort_keys=True),
+        "patterns of log lines": repr(options.read.patterns),
+        "mode": "eager" if asked.incremental.eager else "delayed",
+    }
+
+
+def require_same(saved: Saved | None, binding: dict[str, str], directory: Path) -> None:
+    """Refuse a state that is bound to something else, or closed; raises StateError."""
+    if saved is None:
+        return
+    for name, text in binding.items():
+        if saved.binding.get(name) != text:
+            raise StateError(
+                f"the state {directory} was made with another {name}:\n  {saved.binding.get(name)}\n"
+                f"not with\n  {text}\nend it with what it was made with (--final), and start a new one with "
+                "--state"
+            )
+    if saved.progress.closed:
+        raise StateError(f"the state {directory} was closed by --final; start a new one with --state")
+
+
+def run_options(asked: StateRun, unit: TimeUnit) -> RunOptions:
+    """How the run goes, in ticks."""
+    from cepctl.state.advancing import RunOptions
+
+    given = asked.incremental
+    return RunOptions(
+        slack=_ticks("--slack", given.slack, unit),
+        keep=_ticks("--keep", given.keep, unit),
+        eager=given.eager,
+        reopen=given.reopen,
+        final=given.final,
+    )
+
+
+def _ticks(option: str, duration: str | None, unit: TimeUnit) -> int:
+    """A duration of the command line in ticks, rounded up."""
+    from cepctl.schema import parse_duration
+
+    if duration is None:
+        return 0
+    try:
+        length = parse_duration(duration)
+    except CepctlError as problem:
+        raise UsageError(f"{option}: {problem}") from None
+    if length < 0:
+        raise UsageError(f"{option}: '{duration}' is negative")
+    return int(-(-length // unit.microseconds))

@@ -1,0 +1,117 @@
+"""From what is new in the inputs to events, in the columns, types and ticks of those before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from cepctl.dataset import EventInputs, open_events
+from cepctl.errors import UsageError
+from cepctl.ingest.jobs import IngestOptions, ingest_files
+from cepctl.ingest.kinds import ARROW_TYPES, Kind
+from cepctl.ingest.summary import IngestSummary
+from cepctl.io.rescaling import rescaled
+from cepctl.plan.plan import EventSchema
+from cepctl.schema import FIXED_COLUMNS, TimeUnit
+from cepctl.state.news import News
+from cepctl.state.progress import Progress
+from cepctl.state.sources import Source
+
+_ORPHANS = "before the first record of the log"
+_KINDS = {arrow: kind for kind, arrow in ARROW_TYPES.items()}
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the events before: types of attributes, time unit, counts per event type."""
+
+    attributes: Mapping[str, pa.DataType]
+    time_unit: TimeUnit | None
+    type_counts: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """The new events, opened; `schema` is that of all events up to now, `seen` are the URIs of all inputs."""
+
+    inputs: EventInputs | None
+    schema: EventSchema
+    sources: tuple[Source, ...]
+    seen: set[str]
+    summary: IngestSummary | None = None
+
+    def read(self, names: Sequence[str]) -> pa.Table:
+        """The new events: the fixed columns, and these attributes in the types of `schema`."""
+        fields = [*FIXED_COLUMNS.items(), *((name, self.schema.attributes[name]) for name in names)]
+        wanted = pa.schema(fields)
+        if self.inputs is None:
+            return wanted.empty_table()
+        present = [name for name in names if name in self.inputs.schema.attributes]
+        table = rescaled(self.inputs.read(present), self.inputs.schema.time_unit, self.schema.time_unit)
+        for name in names:
+            if name not in present:
+                table = table.append_column(name, pa.nulls(len(table), wanted.field(name).type))
+        return table.select(wanted.names).cast(wanted)
+
+
+@contextmanager
+def arrivals(news: News, known: Known, options: IngestOptions, scratch: Path) -> Iterator[Arrivals]:
+    """Ingest what is new.
+
+    Raises
+    ------
+    UsageError
+        If the new events count time in finer ticks, or an attribute is no longer what it was.
+    LogFormatError
+        If an input cannot be read, or is damaged beyond what is borne.
+    """
+    if not news.files:
+        schema = EventSchema(known.attributes, known.time_unit or TimeUnit(), known.type_counts)
+        yield Arrivals(None, schema, tuple(news.unchanged), news.seen)
+        return
+    kinds = {name: _KINDS[kind] for name, kind in known.attributes.items()}
+    dataset = str(scratch / "events")
+    summary = ingest_files(news.files, dataset, replace(options, known_kinds=kinds))
+    with open_events([dataset]) as inputs:
+        schema = _joined(known, inputs.schema)
+        yield Arrivals(inputs, schema, _sources(news, summary), news.seen, summary)
+
+
+def _joined(known: Known, new: EventSchema) -> EventSchema:
+    if known.time_unit is not None and new.time_unit.microseconds < known.time_unit.microseconds:
+        raise UsageError(
+            f"the new events count time in ticks of {new.time_unit}, those before in ticks of "
+            f"{known.time_unit}; name one time_unit in the uncertainty model, or start a new state"
+        )
+    for name, kind in known.attributes.items():
+        now = new.attributes.get(name, kind)
+        if now != kind and {_KINDS[now], _KINDS[kind]} != {Kind.INT, Kind.FLOAT}:
+            raise UsageError(
+                f"attribute '{name}' was {_KINDS[kind].value} in all events before, and is "
+                f"{_KINDS[now].value} in the new ones; mend the log, or start a new state"
+            )
+    counts = Counter(known.type_counts) + Counter(new.type_counts or {})
+    return EventSchema({**known.attributes, **new.attributes}, known.time_unit or new.time_unit, dict(counts))
+
+
+def _sources(news: News, summary: IngestSummary) -> tuple[Source, ...]:
+    """What is known of the inputs now, with the records that readers counted."""
+    accounts = {account.file: account for account in summary.accounts}
+    sources = list(news.unchanged)
+    for piece in news.pieces:
+        account = accounts[piece.file.name]
+        if account.unreadable is not None:
+            continue
+        counted = account.records - account.rejected.get(_ORPHANS, 0) if piece.counts_records else 0
+        sources.append(replace(piece.source, records=piece.source.records + counted))
+    return tuple(sources)
+
+
+def widened(before: Progress, schema: pa.Schema) -> Progress:
+    """The state with its events in the columns and types of the new ones."""
+    return replace(before, events=before.events.cast(schema), late=before.late.cast(schema))

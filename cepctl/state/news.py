@@ -1,0 +1,231 @@
+"""What is new in the inputs since the last run, as files that an ingest can read.
+
+a file that is known by its content    its new part, whatever it is called now
+a file that is not                     all of it, up to the last whole record
+a known file whose content changed     refused: what was read of it cannot be taken back
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+
+from pyarrow import fs
+
+from cepctl.errors import LogFormatError, UsageError
+from cepctl.ingest.stored import stored_dataset
+from cepctl.io.formats import OpenLog, open_log, reader_named, recognised_reader
+from cepctl.io.locations import InputFile, Location, list_inputs
+from cepctl.state.pieces import RECORDS_COUNTED_BY_READER, grows_by_lines, header_of, take_part
+from cepctl.state.sources import Source, goes_on, next_generation, print_of, whole_digest
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Something to ingest, and what is known of its source once that is done, but for records that a reader
+    counts (`counts_records`).
+    """
+
+    file: InputFile
+    source: Source
+    counts_records: bool = False
+
+
+@dataclass
+class News:
+    """What is new: pieces to read, sources without news, files of no known format; `seen` are all URIs."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    unchanged: list[Source] = field(default_factory=list)
+    unknown: list[InputFile] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+
+    @property
+    def files(self) -> list[InputFile]:
+        """All that an ingest has to read."""
+        return [*(piece.file for piece in self.pieces), *self.unknown]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How inputs are read: the format that was named, whether columns are mapped, where parts are put.
+
+    `to_the_end` takes the last records too, whole or not.
+    """
+
+    scratch: Path
+    input_format: str | None = None
+    mapped: bool = False
+    to_the_end: bool = False
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A file as it lies there now."""
+
+    file: InputFile
+    size: int
+    modified: int
+
+
+def look(paths: Sequence[str], known: Sequence[Source], how: Reading) -> News:
+    """Find what is new in some inputs.
+
+    Raises
+    ------
+    LogFormatError
+        If an input cannot be read, or if what was read of one has changed.
+    """
+    news, free = News(), {source.uri: source for source in known}
+    opened: list[_Seen] = []
+    for seen in _files(paths):
+        news.seen.add(seen.file.location.uri)
+        source = free.get(seen.file.location.uri)
+        if source is None or (source.size, source.modified) != (seen.size, seen.modified):
+            opened.append(seen)
+            continue
+        del free[source.uri]
+        if how.to_the_end and source.rest:
+            _go_on(news, seen, source, how)
+        else:
+            news.unchanged.append(source)
+    # First those that kept their names: a copy under another name is a log of its own.
+    renamed = [seen for seen in opened if not _taken(news, seen, _at(free, seen), free, how)]
+    fresh = [
+        seen for seen in renamed if not any(_taken(news, seen, each, free, how) for each in [*free.values()])
+    ]
+    for seen in fresh:
+        if (changed := free.get(seen.file.location.uri)) is not None:
+            raise _changed(seen, changed)
+        _begin(news, seen, known, how)
+    news.unchanged.extend(free.values())
+    return news
+
+
+def _files(paths: Sequence[str]) -> list[_Seen]:
+    raw, found = list[str](), list[InputFile]()
+    for path in dict.fromkeys(paths):
+        if path == "-":
+            raise UsageError("standard input is not known again in the next run; write it to a file")
+        dataset = stored_dataset(path)
+        if dataset is None:
+            raw.append(path)
+            continue
+        directory = PurePosixPath(dataset.location.resolve()[1]).name
+        found += [
+            InputFile(dataset.location.beside(part), f"{directory}/{PurePosixPath(part).name}")
+            for part in dataset.parts
+        ]
+    found += list_inputs(raw)
+    return [_seen(file) for file in found]
+
+
+def _seen(file: InputFile) -> _Seen:
+    filesystem, path = file.location.resolve()
+    info: fs.FileInfo = filesystem.get_file_info(path)
+    return _Seen(file, info.size or 0, info.mtime_ns or 0)
+
+
+def _at(free: dict[str, Source], seen: _Seen) -> Source | None:
+    return free.get(seen.file.location.uri)
+
+
+def _taken(news: News, seen: _Seen, source: Source | None, free: dict[str, Source], how: Reading) -> bool:
+    """Whether a file is this source; it is then read on."""
+    if source is None or not source.offset:
+        return False
+    with open_log(seen.file.location) as log:
+        if source.by_lines:
+            same = goes_on(log, source)
+        else:
+            same = seen.size == source.size and whole_digest(log) == source.head
+    if not same:
+        return False
+    del free[source.uri]
+    renamed = seen.file.location.uri != source.uri
+    # What was renamed is finished: its writer goes on in a new file.
+    _go_on(news, seen, source, replace(how, to_the_end=how.to_the_end or renamed))
+    return True
+
+
+def _go_on(news: News, seen: _Seen, source: Source, how: Reading) -> None:
+    now = replace(source, uri=seen.file.location.uri, size=seen.size, modified=seen.modified)
+    if not source.by_lines:
+        news.unchanged.append(now)
+        return
+    with open_log(seen.file.location) as log:
+        goes_on(log, source)
+        _take(news, seen, now, log, how)
+
+
+def _begin(news: News, seen: _Seen, known: Sequence[Source], how: Reading) -> None:
+    """Take a file that was never seen."""
+    file = seen.file
+    started = [*known, *(piece.source for piece in news.pieces)]
+    source = Source(
+        file.location.uri, seen.size, seen.modified, file.name, next_generation(started, file.name)
+    )
+    with open_log(file.location) as log:
+        if not log.head:
+            return
+        try:
+            reader = (
+                reader_named(how.input_format)
+                if how.input_format is not None
+                else recognised_reader(log.head, file.name, mapped=how.mapped)
+            )
+        except LogFormatError:
+            news.unknown.append(file)  # the ingest says so, or fails where it was named
+            return
+        if grows_by_lines(reader.name, log.head):
+            header = header_of(reader.name, log.head)
+            log.stream.read(len(header))
+            begun = replace(source, format=reader.name, offset=len(header))
+            _take(news, seen, begun, log, how)
+            return
+        whole = replace(source, format=reader.name, by_lines=False, offset=seen.size, head=whole_digest(log))
+    news.pieces.append(Piece(replace(file, id_name=whole.id_name), whole))
+
+
+def _take(news: News, seen: _Seen, source: Source, log: OpenLog, how: Reading) -> None:
+    """Take the new part of a log that stands where the source ends."""
+    header = header_of(source.format, log.head)
+    target = how.scratch / f"{len(news.pieces):06d}"
+    cut = take_part(source.format, log.stream, header, target, to_the_end=how.to_the_end)
+    if not cut.bytes_taken:
+        target.unlink()
+        if source.head:
+            news.unchanged.append(replace(source, rest=cut.rest))
+        return
+    offset = source.offset + cut.bytes_taken
+    after = replace(
+        source,
+        offset=offset,
+        records=source.records + cut.records,
+        head=print_of(log.head, offset),
+        tail=cut.tail,
+        tail_bytes=cut.tail_bytes,
+        rest=cut.rest,
+    )
+    part = replace(
+        seen.file,
+        location=Location(str(target)),
+        id_name=source.id_name,
+        records_before=source.records,
+        format=source.format,
+    )
+    news.pieces.append(Piece(part, after, counts_records=source.format in RECORDS_COUNTED_BY_READER))
+
+
+def _changed(seen: _Seen, source: Source) -> LogFormatError:
+    where = seen.file.location.uri
+    if source.by_lines:
+        return LogFormatError(
+            f"{where}: the {source.offset:,} bytes that were read of it are no longer there; if it was "
+            "rotated, name the older file too (such as app.log*), else give the new content another name"
+        )
+    return LogFormatError(
+        f"{where} has changed since it was read, and a {source.format} file is read once, as a whole; put "
+        "new events into a new file, or start a new state"
+    )

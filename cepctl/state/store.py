@@ -1,0 +1,274 @@
+"""The state on disk: a directory per run, and one rename that makes its rows and its state valid together.
+
+    DIR/run-000007/            state after run 7
+        manifest.json          how far time and inputs have come, with checksums of everything
+        events.parquet ...     the tables of Progress
+        rows.pending           the rows of run 7, until they are delivered
+    DIR/lock                   who is at work
+
+A run is valid once its rows are delivered.  They lie in its directory under the name `rows.pending`, and
+renaming them to OUTDIR/run-000007.csv (or removing them, once they are printed) is the one step that shows
+the file and makes the state the current one.  A run that ends before has changed nothing: its directory
+still has its rows, and is thrown away by the next one, which starts from the state before and writes the
+same file.  A run that ends after has done all that it had to.
+
+Everything is forced to disk before that rename, and the directories around it afterwards.  A directory
+gets its name only when it is whole, and loses its name before anything in it is removed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cepctl import __version__
+from cepctl.errors import JobError, StateError, UsageError
+from cepctl.schema import PMF_TYPE, TimeUnit
+from cepctl.state.lock import LOCK
+from cepctl.state.progress import Counts, Progress
+from cepctl.state.sources import Source
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+PENDING = "rows.pending"
+_RUN = "run-"
+_TABLES = ("events", "late", "standing")
+_NUMBERS = ("newest", "watermark", "settled", "pending", "complete_from", "closed")
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A state as it is stored after run number `run`.
+
+    `binding` says what it is bound to (the query, the model, ...), text by name; `sources` what has been
+    read of the inputs; `type_counts` how many events of each type; `written` when, ISO 8601.
+    """
+
+    run: int
+    binding: dict[str, str]
+    time_unit: TimeUnit
+    type_counts: dict[str, int]
+    sources: tuple[Source, ...]
+    progress: Progress
+    written: str
+
+
+def run_name(number: int) -> str:
+    """Name of a run's directory, and of its rows without the suffix."""
+    return f"{_RUN}{number:06d}"
+
+
+def load(directory: Path) -> Saved | None:
+    """The current state; None where no run has ended yet.
+
+    Raises
+    ------
+    StateError
+        If it is damaged, of another version, or the directory holds something else.
+    """
+    runs = sorted(_valid_runs(directory))
+    if runs:
+        return _loaded(directory / runs[-1])
+    _require_ours(directory)
+    return None
+
+
+def clean(directory: Path) -> None:
+    """Remove what runs left behind that were interrupted, and states before the current one."""
+    runs = sorted(_valid_runs(directory))
+    for path in directory.iterdir():
+        if path.name.startswith(_RUN) and path.name not in runs[-1:]:
+            _remove(path)
+        elif path.name.startswith((f".new-{_RUN}", f".old-{_RUN}")):
+            shutil.rmtree(path)
+
+
+def prepare(directory: Path, saved: Saved, rows: Iterable[bytes]) -> Path:
+    """Write a run aside, forced to disk; returns its directory, which is not valid yet.
+
+    Raises
+    ------
+    JobError
+        If it cannot be written; nothing has changed then.
+    """
+    name = run_name(saved.run)
+    aside, place = directory / f".new-{name}", directory / name
+    try:
+        aside.mkdir()
+        _write_files(aside, saved, rows)
+        aside.rename(place)
+        _force(directory)
+    except OSError as problem:
+        shutil.rmtree(aside, ignore_errors=True)
+        raise JobError(
+            f"cannot write the state {directory}: {problem.strerror}; nothing has changed"
+        ) from None
+    return place
+
+
+def deliver(place: Path, target: Path | None) -> None:
+    """Make a run valid: rename its rows to `target`, or remove them where they have been printed.
+
+    Raises
+    ------
+    JobError
+        If the rows cannot be renamed; the run has then changed nothing.
+    """
+    rows = place / PENDING
+    try:
+        if target is None:
+            rows.unlink()
+        else:
+            rows.rename(target)
+    except OSError as problem:
+        _remove(place)
+        raise JobError(f"cannot write {target or rows}: {problem.strerror}; nothing has changed") from None
+    if target is not None:
+        _force(target.parent)
+    _force(place)
+
+
+def require_deliverable(directory: Path, outdir: Path) -> None:
+    """Refuse an output directory that rows cannot be renamed into."""
+    try:
+        outdir.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise UsageError(f"cannot write into {outdir}: {problem.strerror}") from None
+    if outdir.stat().st_dev != directory.stat().st_dev:
+        raise UsageError(
+            f"{outdir} and the state {directory} lie on different filesystems, so rows and state could not "
+            "appear at once; put both on one"
+        )
+
+
+def size_of(directory: Path, number: int) -> int:
+    """Bytes that the state after a run takes."""
+    return sum(path.stat().st_size for path in (directory / run_name(number)).iterdir())
+
+
+def _valid_runs(directory: Path) -> list[str]:
+    if not directory.is_dir():
+        return []
+    return [
+        path.name
+        for path in directory.iterdir()
+        if path.name.startswith(_RUN) and path.is_dir() and not (path / PENDING).exists()
+    ]
+
+
+def _require_ours(directory: Path) -> None:
+    if not directory.is_dir():
+        return
+    ours = (_RUN, f".new-{_RUN}", f".old-{_RUN}")
+    for path in directory.iterdir():
+        if path.name != LOCK and not path.name.startswith(ours):
+            raise StateError(
+                f"{directory} holds {path.name}, so it is no state directory; name an empty or a new one"
+            )
+
+
+def _write_files(aside: Path, saved: Saved, rows: Iterable[bytes]) -> None:
+    progress = saved.progress
+    for name in _TABLES:
+        pq.write_table(getattr(progress, name), aside / f"{name}.parquet", compression="zstd")
+    with (aside / PENDING).open("wb") as file:
+        file.writelines(rows)
+    content = {
+        "format": FORMAT,
+        "version": __version__,
+        "run": saved.run,
+        "written": saved.written,
+        "binding": saved.binding,
+        "time_unit": str(saved.time_unit),
+        "type_counts": saved.type_counts,
+        "progress": {name: getattr(progress, name) for name in _NUMBERS},
+        "counts": asdict(progress.counts),
+        "files": {f"{name}.parquet": _digest(aside / f"{name}.parquet") for name in _TABLES},
+        "sources": [asdict(source) for source in saved.sources],
+    }
+    text = json.dumps(content, ensure_ascii=False, indent=1)
+    (aside / MANIFEST).write_text(f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}\n", encoding="utf-8")
+    for path in aside.iterdir():
+        _force(path)
+    _force(aside)
+
+
+def _loaded(place: Path) -> Saved:
+    content = _manifest(place)
+    for name, digest in content["files"].items():
+        if not (place / name).is_file() or _digest(place / name) != digest:
+            raise _damaged(place / name)
+    tables = {name: pq.read_table(place / f"{name}.parquet") for name in _TABLES}
+    for name in ("events", "late"):
+        tables[name] = _with_masses(tables[name])
+    return Saved(
+        run=content["run"],
+        binding=content["binding"],
+        time_unit=TimeUnit.parse(content["time_unit"]),
+        type_counts=content["type_counts"],
+        sources=tuple(Source(**each) for each in content["sources"]),
+        progress=Progress(**tables, **content["progress"], counts=Counts(**content["counts"])),
+        written=content["written"],
+    )
+
+
+def _manifest(place: Path) -> dict[str, Any]:
+    try:
+        digest, _, text = (place / MANIFEST).read_text(encoding="utf-8").partition("\n")
+        text = text.removesuffix("\n")
+    except (OSError, UnicodeDecodeError):
+        raise _damaged(place / MANIFEST) from None
+    if hashlib.sha256(text.encode()).hexdigest() != digest:
+        raise _damaged(place / MANIFEST)
+    content: dict[str, Any] = json.loads(text)
+    if content["format"] != FORMAT:
+        raise StateError(
+            f"{place} was written by cepctl {content['version']} in format {content['format']}, this is "
+            f"{__version__} with format {FORMAT}; end it with that version (--final), then start a new one"
+        )
+    return content
+
+
+def _damaged(path: Path) -> StateError:
+    return StateError(
+        f"{path} is damaged or missing; restore the state directory from a copy, or start a new one with "
+        "--state (and a new output directory, since it says everything again)"
+    )
+
+
+def _with_masses(events: pa.Table) -> pa.Table:
+    """Events with histograms in the type that engines know: Parquet names the list's elements its own way."""
+    at = events.column_names.index("pmf")
+    return events.set_column(at, "pmf", events.column("pmf").cast(PMF_TYPE))
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _remove(place: Path) -> None:
+    """Remove a run's directory; its name goes first, so that half of it is never taken for a run."""
+    gone = place.with_name(f".old-{place.name}")
+    if gone.exists():
+        shutil.rmtree(gone)
+    place.rename(gone)
+    shutil.rmtree(gone)
+
+
+def _force(path: Path) -> None:
+    """Wait until a file or directory is on disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
