@@ -15,75 +15,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import polars as pl
 
 from cepctl.engines.bindings import Bound, Group, take
 from cepctl.engines.constraints import UNBOUNDED
 from cepctl.engines.early_filters import EarlyFilter, widest_shares
 from cepctl.engines.enumeration import Search
 from cepctl.engines.events import Events
+from cepctl.engines.group_budget import GroupBudget
 from cepctl.engines.group_candidates import group_candidates
+from cepctl.engines.group_choices import GroupChoices, WholeSpans, distinct
 from cepctl.engines.group_counts import count_sets, latest_beginnings
 from cepctl.engines.group_predicates import group_link_holds
 from cepctl.engines.join_keys import partition_codes
 from cepctl.engines.shape import Shape
 from cepctl.engines.types import Flags, Indexes, Reals, Ticks
-from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import Strategy
-from cepctl.plan.plan import Component, Plan, Scope
+from cepctl.plan.plan import Plan, Scope
 
 _STATES_AT_ONCE = 1 << 14
-_ASTRONOMICAL = 10**18
-_LOG10_2 = 0.30103
-
-
-@dataclass
-class _Budget:
-    """How many groups may still be enumerated; shared by all batches of a query."""
-
-    allowed: int
-    made: int = 0
-
-    def spend(self, groups: int, most_candidates: int, component: Component) -> None:
-        """Account for groups that are about to be made; raises QueryTooLargeError beyond the cap."""
-        self.made += groups
-        self._require(self.made, "would be tried by now", most_candidates, component)
-
-    def foresee(self, groups: int, most_candidates: int, component: Component) -> None:
-        """Raises QueryTooLargeError where so many groups, of which none is made yet, exceed the cap."""
-        self._require(self.made + groups, "are possible", most_candidates, component)
-
-    def _require(self, groups: int, what: str, most_candidates: int, component: Component) -> None:
-        if groups <= self.allowed:
-            return
-        # Sequences are listed even for a summary.
-        summary = "" if component.ordered else "ask for one row for all with --kleene summary, "
-        raise QueryTooLargeError(
-            f"the Kleene groups {component.variable}[] of this query are too many to list: {_shown(groups)} "
-            f"{what}, where {self.allowed:,} are allowed, since up to {most_candidates:,} events can be in "
-            "one group and each may be in it or not; narrow it (WITHIN, [attr], predicates on the group's "
-            f"events, CONFIDENCE), {summary}or raise the cap with --max-matches"
-        )
-
-
-def _shown(number: int) -> str:
-    """A number in full while its digits can be taken in at a glance."""
-    return f"{number:,}" if number < _ASTRONOMICAL else f"about 10^{int(number.bit_length() * _LOG10_2)}"
-
-
-@dataclass(frozen=True)
-class _Choices:
-    """Per row the events a group is chosen from: optional ones in id order, and those it must hold.
-
-    Nested offsets: row i owns optional[offsets[i]:offsets[i + 1]], and so on.  `shares`, where a threshold
-    of confidence asks for it, bounds the probability that each optional event is in the group.
-    """
-
-    row: Indexes
-    optional: Group
-    certain: Group
-    component: Component
-    shares: Reals | None = None
 
 
 def with_groups(
@@ -103,7 +52,7 @@ def with_groups(
         i: rows[:, column] for column, i in enumerate(search.singles) if not components[i].kleene
     }
     kleene = [i for i in search.singles if components[i].kleene]
-    expansion = _Expansion(search, shape, events, plan, _Budget(max_matches))
+    expansion = _Expansion(search, shape, events, plan, GroupBudget(max_matches))
     for completed in expansion.extend(rows, bound, kleene):
         yield {i: completed[i] for i in search.singles}
 
@@ -116,7 +65,7 @@ class _Expansion:
     shape: Shape
     events: Events
     plan: Plan
-    budget: _Budget
+    budget: GroupBudget
     early: EarlyFilter | None = None
 
     def extend(self, rows: Indexes, bound: dict[int, Bound], left: list[int]) -> Iterator[dict[int, Bound]]:
@@ -157,7 +106,9 @@ class _Expansion:
         row, event = group_candidates(search, self.shape, events, rows, bound, component)
         optional = Group(np.searchsorted(row, np.arange(len(rows) + 1)), event)
         if self.plan.strategy is not Strategy.SKIP_TILL_ANY_MATCH:
-            yield from self._whole_spans(optional, bound, component)
+            spans = WholeSpans(self.plan, self.shape, events.masses, component)
+            sets = self._sets(spans.choices(optional, bound))
+            yield from distinct(list(sets)) if spans.anchored else sets
             return
         wanted = search.alternative.components[component]
         early = EarlyFilter.of(events, search.alternative, component, bound, event)
@@ -166,7 +117,7 @@ class _Expansion:
             self._foresee(rows, optional, component)
         growing = replace(self, early=early)
         nothing = Group(np.zeros(len(rows) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))
-        choices = _Choices(np.arange(len(rows)), optional, nothing, wanted, shares)
+        choices = GroupChoices(np.arange(len(rows)), optional, nothing, wanted, shares)
         if wanted.ordered:
             yield from growing._sequences(choices)
         else:
@@ -186,63 +137,7 @@ class _Expansion:
         sets = count_sets(optional.owner, len(rows), lower[:, column], upper[:, column], reach)
         self.budget.foresee(sum(sets), int(optional.sizes.max(initial=0)), components[component])
 
-    def _whole_spans(
-        self, optional: Group, bound: dict[int, Bound], component: int
-    ) -> Iterator[tuple[Indexes, Group]]:
-        """Groups that hold every event between their ends (skip_till_next_match, contiguity)."""
-        masses, wanted = self.events.masses, self.search.alternative.components[component]
-        after, until = self._certain_span(len(optional.sizes), bound, component)
-        row, event = optional.owner, optional.members
-        number = self.shape.block_of(component)
-        lower, upper = masses.lower[event], masses.upper[event]
-        next_match = self.plan.strategy is Strategy.SKIP_TILL_NEXT_MATCH
-        leading = number == 0
-        trailing = number == len(self.shape.blocks) - 1 and not next_match
-        if not leading and not trailing:
-            certain = (lower > after[row]) & (upper < until[row])
-            yield from self._sets(_split(wanted, np.arange(len(optional.sizes)), row, event, certain))
-            return
-        # One member is the first (last) one: what certainly lies between it and the other end is in.
-        anchor = np.repeat(np.arange(len(event)), optional.sizes[row])
-        within = np.arange(len(anchor)) - np.repeat(
-            np.cumsum(optional.sizes[row]) - optional.sizes[row], optional.sizes[row]
-        )
-        other = optional.offsets[row[anchor]] + within
-        certain, outside = other == anchor, np.zeros(len(other), dtype=bool)
-        beyond = until[row[anchor]]
-        since = after[row[anchor]]
-        if leading:
-            certain |= (lower[other] > upper[anchor]) & (upper[other] < beyond) & (not trailing)
-            outside |= upper[other] < lower[anchor]
-        if trailing and not leading:
-            certain |= (lower[other] > since) & (upper[other] < lower[anchor])
-            outside |= lower[other] > upper[anchor]
-        inside = ~outside
-        choices = _split(
-            wanted, row, anchor[inside], event[other[inside]], certain[inside], anchors=len(event)
-        )
-        found = list(self._sets(choices))
-        if found:
-            yield _distinct(found)
-
-    def _certain_span(self, count: int, bound: dict[int, Bound], component: int) -> tuple[Ticks, Ticks]:
-        """Ticks between which an event is certainly between the group's neighbours (ends excluded)."""
-        masses, blocks = self.events.masses, self.shape.blocks
-        after, until = np.full(count, -UNBOUNDED), np.full(count, UNBOUNDED)
-        number, last = self.shape.block_of(component), len(blocks) - 1
-        if number > 0:
-            after = _extreme(bound, blocks[number - 1].components, masses.upper, count, latest=True)
-        if number < last:
-            until = _extreme(bound, blocks[number + 1].components, masses.lower, count, latest=False)
-        elif self.plan.strategy is Strategy.SKIP_TILL_NEXT_MATCH and self.plan.window is not None:
-            if number > 0:
-                first = _extreme(bound, blocks[0].components, masses.lower, count, latest=False)
-                until = np.minimum(first, UNBOUNDED - self.plan.window) + self.plan.window
-            else:
-                until = np.full(count, -UNBOUNDED)
-        return after, until
-
-    def _sets(self, choices: _Choices) -> Iterator[tuple[Indexes, Group]]:
+    def _sets(self, choices: GroupChoices) -> Iterator[tuple[Indexes, Group]]:
         """Every set of the certain events and some of the optional ones, if not empty."""
         states = np.arange(len(choices.row))
         begin = choices.optional.offsets[:-1]
@@ -253,7 +148,7 @@ class _Expansion:
         yield from self._grown(choices, states, begin, members, np.ones(len(states)))
 
     def _grown(
-        self, choices: _Choices, owner: Indexes, following: Indexes, members: Indexes, share: Reals
+        self, choices: GroupChoices, owner: Indexes, following: Indexes, members: Indexes, share: Reals
     ) -> Iterator[tuple[Indexes, Group]]:
         """Sets with one more optional event, from position `following` on, and all that grow from them."""
         end = choices.optional.offsets[1:]
@@ -281,7 +176,7 @@ class _Expansion:
                 yield self._finished(choices, own, longer)
                 yield from self._grown(choices, own, position + 1, longer, bound)
 
-    def _share(self, choices: _Choices, position: Indexes, share: Reals) -> Reals:
+    def _share(self, choices: GroupChoices, position: Indexes, share: Reals) -> Reals:
         return share if choices.shares is None else share * choices.shares[position]
 
     def _reaching(self, share: Reals) -> Flags:
@@ -304,7 +199,7 @@ class _Expansion:
             keep &= keys[members[:, -1]] == keys[members[:, 0]]
         return keep
 
-    def _finished(self, choices: _Choices, owner: Indexes, members: Indexes) -> tuple[Indexes, Group]:
+    def _finished(self, choices: GroupChoices, owner: Indexes, members: Indexes) -> tuple[Indexes, Group]:
         """Rows and groups, members in code-point order of their ids."""
         certain = choices.certain.take(owner)
         size = members.shape[1]
@@ -314,7 +209,7 @@ class _Expansion:
         offsets = np.concatenate([[0], np.cumsum(certain.sizes + size)]).astype(np.int64)
         return choices.row[owner], Group(offsets, event[order])
 
-    def _sequences(self, choices: _Choices) -> Iterator[tuple[Indexes, Group]]:
+    def _sequences(self, choices: GroupChoices) -> Iterator[tuple[Indexes, Group]]:
         """Every sequence of the events with room for strictly increasing ticks."""
         owner = np.arange(len(choices.row))
         members = np.zeros((len(owner), 0), dtype=np.int64)
@@ -322,7 +217,7 @@ class _Expansion:
         yield from self._lengthened(choices, owner, members, earliest, np.ones(len(owner)))
 
     def _lengthened(
-        self, choices: _Choices, owner: Indexes, members: Indexes, earliest: Ticks, share: Reals
+        self, choices: GroupChoices, owner: Indexes, members: Indexes, earliest: Ticks, share: Reals
     ) -> Iterator[tuple[Indexes, Group]]:
         masses, optional = self.events.masses, choices.optional
         for start in range(0, len(owner), _STATES_AT_ONCE):
@@ -344,53 +239,3 @@ class _Expansion:
                 offsets = np.arange(0, longer.size + 1, longer.shape[1], dtype=np.int64)
                 yield own, Group(offsets, longer.reshape(-1))
                 yield from self._lengthened(choices, own, longer, tick, bound)
-
-
-def _split(
-    component: Component,
-    row: Indexes,
-    owner: Indexes,
-    event: Indexes,
-    certain: Flags,
-    anchors: int | None = None,
-) -> _Choices:
-    """Optional and certain events per owner; `row` gives the row of every owner."""
-    count = len(row) if anchors is None else anchors
-    parts = []
-    for wanted in (~certain, certain):
-        parts.append(Group(np.searchsorted(owner[wanted], np.arange(count + 1)), event[wanted]))
-    return _Choices(row, parts[0], parts[1], component)
-
-
-def _distinct(found: list[tuple[Indexes, Group]]) -> tuple[Indexes, Group]:
-    """Each row's groups once: several anchors can lead to the same group."""
-    row = np.concatenate([each[0] for each in found])
-    sizes = np.concatenate([each[1].sizes for each in found])
-    group = Group(
-        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        np.concatenate([each[1].members for each in found]),
-    )
-    lists = pl.DataFrame({"owner": group.owner, "member": group.members})
-    members = lists.group_by("owner", maintain_order=True).agg("member").get_column("member")
-    frame = pl.DataFrame({"row": row, "members": members.cast(pl.List(pl.String)).list.join(" ")})
-    first = frame.select(pl.struct("row", "members").is_first_distinct()).to_series()
-    kept = np.flatnonzero(first.to_numpy())
-    return row[kept], group.take(kept)
-
-
-def _extreme(
-    bound: dict[int, Bound], components: tuple[int, ...], ticks: Ticks, count: int, *, latest: bool
-) -> Ticks:
-    """Latest (earliest) tick over the events of a block; no limit known where it is not bound yet."""
-    unknown = UNBOUNDED if latest else -UNBOUNDED
-    found = [np.full(count, -unknown)]
-    for component in components:
-        if component not in bound:
-            return np.full(count, unknown)
-        each = bound[component]
-        if isinstance(each, Group):
-            reduce = np.maximum if latest else np.minimum
-            found.append(reduce.reduceat(ticks[each.members], each.offsets[:-1]))
-        else:
-            found.append(ticks[each])
-    return np.asarray(np.max(found, axis=0) if latest else np.min(found, axis=0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cepctl.engines import kleene
+from cepctl.engines import group_budget
 from cepctl.engines.alternative import MatchOptions
 from cepctl.engines.group_counts import count_sets
 from cepctl.engines.match import match_events
@@ -63,7 +63,7 @@ def test_nothing_is_refused_that_listing_would_not_have_refused(monkeypatch: pyt
             if "are possible" in str(refused):
                 foreseen += 1
                 with monkeypatch.context() as patched, pytest.raises(QueryTooLargeError):
-                    patched.setattr(kleene._Budget, "foresee", lambda *_: None)
+                    patched.setattr(group_budget.GroupBudget, "foresee", lambda *_: None)
                     match_events(plan, case.table, options)
 
     check(cases(Level(kleene=True)), refused_either_way)
