@@ -8,6 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import click
 from click.testing import CliRunner
 
 from cepctl.cli import COMMANDS, cli
@@ -52,8 +53,18 @@ def section(words: list[str]) -> str:
     return f"\n## `{title}`\n\n```text\n{help_text(words)}\n```\n"
 
 
+def command_words() -> list[list[str]]:
+    """The words of every command, each group before its own commands."""
+    found: list[list[str]] = [[]]
+    for name in COMMANDS:
+        command = cli.get_command(click.Context(cli), name)
+        own = list(command.commands) if isinstance(command, click.Group) else []
+        found += [[name], *([name, each] for each in own)]
+    return found
+
+
 def page() -> str:
-    return HEAD + section([]) + "".join(section([name]) for name in COMMANDS)
+    return HEAD + "".join(map(section, command_words()))
 
 
 def main() -> int:

@@ -35,11 +35,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "dataset": {"errors", "schema", "language", "plan", "io", "uncertainty", "ingest", "stored_events"},
     "state": {"errors", "schema", "language", "plan", "engines", "io", "ingest", "dataset"},
     "inspection": {"errors", "schema", "language", "dataset"},
+    "doctor": {"errors", "schema", "language", "plan", "engines", "java", "session", "ingest"},
     "report": {"errors", "schema", "language", "plan", "engines", "io", "dataset"},
-    "render": {"errors", "schema", "language", "plan", "io", "ingest", "inspection"},
+    "render": {"errors", "schema", "language", "plan", "io", "ingest", "inspection", "state"},
 }
 TOP = {"cli", "__main__"}  # may import every part
-SPARK_MODULES = re.compile(r"cepctl\.(session|ingest(\..+)?|engines\.spark\w*)")  # may import PySpark
+SPARK_MODULES = re.compile(r"cepctl\.(session|ingest(\..+)?|doctor\.workers|engines\.spark\w*)")  # may import PySpark
 START_UP_FORBIDS = ("pyspark", "py4j", "polars", "numba", "pyarrow", "numpy", "lxml", "rich", "pandas")
 
 

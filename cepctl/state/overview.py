@@ -1,0 +1,67 @@
+"""What a state says of itself: how far it has come, what it keeps, and the bound on that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.compute as pc
+
+from cepctl.schema import TICK_MIN, tick_text
+from cepctl.state.progress import Counts
+from cepctl.state.store import Saved, size_of
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The state after run number `run`; times as text, None before there are any.
+
+    Every event that can matter and reaches `keeps_from` or a later tick is kept, and no other; no row that
+    is still to be said ends before `settled_until`, but for corrections.
+    """
+
+    run: int
+    written: str
+    binding: dict[str, str]
+    time_unit: str
+    closed: bool
+    newest: str | None
+    watermark: str | None
+    settled_until: str | None
+    keeps_from: str | None
+    events_kept: int
+    oldest_kept: str | None
+    late_kept: int
+    rows_standing: int
+    bytes: int
+    inputs: int
+    bytes_read: int
+    counts: Counts
+
+
+def overview(directory: Path, saved: Saved) -> Overview:
+    """Look at a state."""
+    progress, unit = saved.progress, saved.time_unit
+
+    def text(tick: int | None) -> str | None:
+        return None if tick is None or tick == TICK_MIN else tick_text(tick, unit)
+
+    return Overview(
+        run=saved.run,
+        written=saved.written,
+        binding=saved.binding,
+        time_unit=str(unit),
+        closed=progress.closed,
+        newest=text(progress.newest),
+        watermark=text(progress.watermark),
+        settled_until=text(progress.settled),
+        keeps_from=text(progress.complete_from),
+        events_kept=progress.events.num_rows,
+        oldest_kept=text(pc.min(progress.events.column("lower")).as_py()),
+        late_kept=progress.late.num_rows,
+        rows_standing=progress.standing.num_rows,
+        bytes=size_of(directory, saved.run),
+        inputs=len(saved.sources),
+        bytes_read=sum(source.offset for source in saved.sources),
+        counts=progress.counts,
+    )
