@@ -1,0 +1,1 @@
+"""What cepctl needs of a machine: whether it is there, and what to do where it is not."""

@@ -1,0 +1,123 @@
+"""The checks of this machine, each a function that looks at one thing and says what it found."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from cepctl.errors import CepctlError
+
+Verdict = Literal["ok", "warning", "failed"]
+
+GIGABYTE = 10**9
+LEAST_DISK = 2 * GIGABYTE
+LEAST_MEMORY = 2 * GIGABYTE
+_CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one check found; a remedy where something is to be done."""
+
+    what: str
+    verdict: Verdict
+    told: str
+    remedy: str | None = None
+
+
+def findings(runner: str, master: str, conf: Sequence[tuple[str, str]]) -> Iterator[Finding]:
+    """All checks, one after the other; Java and Spark only for the runner that needs them."""
+    yield python()
+    yield disk()
+    yield memory()
+    yield kernel_cache()
+    if runner == "spark":
+        found = java()
+        yield found
+        if found.verdict == "ok":
+            yield spark(master, conf)
+
+
+def python() -> Finding:
+    """The interpreter that runs cepctl."""
+    return Finding("Python", "ok", f"{sys.version.partition(' ')[0]}, {sys.executable}")
+
+
+def disk() -> Finding:
+    """Room for temporary files: raw logs that match reads, what Spark shuffles."""
+    folder = tempfile.gettempdir()
+    free = shutil.disk_usage(folder).free
+    told = f"{free / GIGABYTE:,.1f} GB free in {folder}"
+    if free >= LEAST_DISK:
+        return Finding("disk", "ok", told)
+    remedy = "free some, or name a roomier folder in TMPDIR (for Spark also --conf spark.local.dir=FOLDER)"
+    return Finding("disk", "warning", told, remedy)
+
+
+def memory() -> Finding:
+    """What this process may use in all, by the machine or its container."""
+    size = usable_memory()
+    told = f"{size / GIGABYTE:,.1f} GB, {os.cpu_count()} cores"
+    if size >= LEAST_MEMORY:
+        return Finding("memory", "ok", told)
+    remedy = "--runner local needs less than Spark, whose Java takes 1 GB unless told otherwise"
+    return Finding("memory", "warning", told, remedy)
+
+
+def usable_memory(limit: Path = _CGROUP_LIMIT) -> int:
+    """Bytes of memory: those of the machine, or fewer where a control group is held to fewer."""
+    size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        return min(size, int(limit.read_text()))
+    except (OSError, ValueError):  # no control groups, or "max"
+        return size
+
+
+def kernel_cache() -> Finding:
+    """Whether compiled kernels are kept, and whether there are any yet."""
+    from cepctl.engines.kernel_cache import VARIABLE, kernel_folder
+
+    folder = kernel_folder()
+    if folder is None:
+        remedy = f"name a folder that can be written in {VARIABLE}"
+        return Finding("kernels", "warning", "compiled in every run: no folder to keep them in", remedy)
+    kept = len(list(folder.rglob("*.nbc")))
+    told = f"{kept} kept in {folder}"
+    if kept:
+        return Finding("kernels", "ok", told)
+    remedy = "cepctl doctor --warm compiles them now; else the first match that needs one waits for it"
+    return Finding("kernels", "warning", told, remedy)
+
+
+def java() -> Finding:
+    """The Java that Spark would run on."""
+    from cepctl.java import find_java
+
+    try:
+        found = find_java()
+    except CepctlError as problem:
+        fault, _, remedy = str(problem).partition(": ")
+        return Finding("Java", "failed", fault, remedy)
+    return Finding("Java", "ok", f"{found.full_version}, {found.home}")
+
+
+def spark(master: str, conf: Sequence[tuple[str, str]]) -> Finding:
+    """Start Spark and run one task: does it work, and do the workers run a Python like this one?"""
+    from cepctl.doctor.workers import worker_of
+
+    try:
+        worker = worker_of(master, conf)
+    except CepctlError as problem:
+        remedy = "cepctl match -v shows what Spark says; --runner local does without it"
+        return Finding("Spark", "failed", str(problem), remedy)
+    told = f"{worker.spark} on {master}; workers run Python {worker.python}, {worker.executable}"
+    if worker.missing:
+        remedy = f"install cepctl for {worker.executable}, or name another in PYSPARK_PYTHON"
+        return Finding("Spark", "failed", f"{told}, without {', '.join(worker.missing)}", remedy)
+    return Finding("Spark", "ok", told)

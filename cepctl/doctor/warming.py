@@ -1,0 +1,96 @@
+"""Compiling the kernels before they are needed, so that the first match does not wait for it.
+
+A kernel is compiled when it is first called with arguments of some types.  Small queries over a few
+events call all that take long to compile.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from cepctl.engines.alternative import MatchOptions
+from cepctl.engines.match import match_events
+from cepctl.language.parser import parse
+from cepctl.plan.analyze import analyze
+from cepctl.plan.plan import EventSchema
+from cepctl.schema import FIXED_COLUMNS, MILLISECOND
+
+# Chains; rivals, absences and what ties them; groups.  W stands for the window in ticks.
+_QUERIES = (
+    "PATTERN SEQ(A a, B b, C c)",
+    "PATTERN SEQ(A a, B b, C c) WITHIN W ticks",
+    "PATTERN AND(A a, B b) WITHIN W ticks",
+    "PATTERN SEQ(A a, B b) WHERE a.k = b.k AND b.time - a.time <= W ticks",
+    "PATTERN SEQ(A a, B b, C c) STRATEGY skip_till_next_match WITHIN W ticks",
+    "PATTERN SEQ(A a, B b, C c) STRATEGY strict_contiguity",
+    "PATTERN SEQ(A a, !B b, C c) WITHIN W ticks",
+    "PATTERN SEQ(!B b, A a, C c) WITHIN W ticks",
+    "PATTERN SEQ(A a, C c, !B b) WITHIN W ticks",
+    "PATTERN SEQ(A a, !B b, C c) WHERE a.time > c.time - W ticks WITHIN W ticks",
+    "PATTERN SEQ(A a, B+ b[], C c) WITHIN W ticks",
+    "PATTERN SEQ(A a, B+ b[], C c) WHERE count(b[].k) < 3 WITHIN W ticks CONFIDENCE >= 0.001",
+    "PATTERN SEQ(A a, B+ b[], C c) STRATEGY skip_till_next_match WITHIN W ticks",
+)
+_SCALES = (1, 100_000)  # narrow intervals are summed tick by tick, wide ones by polynomials
+_WINDOW = 30
+_EVENTS = 12
+
+
+@dataclass(frozen=True)
+class WarmUp:
+    """How many kernels had to be compiled, how many were found compiled, and how long it took."""
+
+    compiled: int
+    found: int
+    seconds: float
+
+
+def warm_up() -> WarmUp:
+    """Call the kernels once; what is compiled is kept for later runs."""
+    began = time.monotonic()
+    schema = EventSchema({"k": pa.string()}, MILLISECOND)
+    options = MatchOptions(raw_times=True, approximate=0.1)
+    for scale in _SCALES:
+        table = _events(scale)
+        for query in _QUERIES:
+            plan = analyze(parse(query.replace("W ", f"{_WINDOW * scale} ")), schema)
+            match_events(plan, table, options)
+    kernels = compiled_functions()
+    missed = sum(sum(each.stats.cache_misses.values()) for each in kernels.values())
+    found = sum(sum(each.stats.cache_hits.values()) for each in kernels.values())
+    return WarmUp(missed, found, time.monotonic() - began)
+
+
+def compiled_functions() -> dict[str, Any]:
+    """The compiled functions of the engines, by module and name."""
+    from numba.core.dispatcher import Dispatcher
+
+    engines = {name: module for name, module in sys.modules.items() if name.startswith("cepctl.engines.")}
+    return {
+        f"{value.py_func.__module__}.{value.py_func.__name__}": value
+        for module in engines.values()
+        for value in vars(module).values()
+        if isinstance(value, Dispatcher)
+    }
+
+
+def _events(scale: int) -> pa.Table:
+    """A few overlapping events of three types, one with a histogram; `scale` ticks for one."""
+    rows: list[dict[str, object]] = [
+        {
+            "event_id": str(number),
+            "event_type": "ABC"[number % 3],
+            "lower": 5 * number * scale,
+            "upper": (5 * number + 9 + number % 4) * scale,
+            "k": "k",
+        }
+        for number in range(_EVENTS)
+    ]
+    rows[3]["pmf"] = [{"lo": low * scale, "hi": high * scale, "p": 0.5} for low, high in ((15, 18), (20, 24))]
+    columns = {**FIXED_COLUMNS, "k": pa.string()}
+    return pa.Table.from_pylist(rows, pa.schema(list(columns.items())))
