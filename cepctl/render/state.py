@@ -30,8 +30,8 @@ def _lines(state: Overview) -> list[str]:
         "rows that stand": f"{state.rows_standing:,}",
         "size": f"{state.bytes:,} bytes",
         "inputs": f"{counted(state.inputs, 'file')}, {state.bytes_read:,} bytes read",
-        "so far": f"{counted(counts.events, 'event')}, {counts.late:,} late, {counts.reopened:,} of them taken "
-        f"in, {counts.repeated:,} with a known id; {counted(counts.said, 'row')} said, {counts.taken_back:,} "
+        "so far": f"{counted(counts.events, 'event')}, {counts.late:,} late, {counts.reopened:,} reopened, "
+        f"{counts.repeated:,} with a known id; {counted(counts.said, 'row')} said, {counts.taken_back:,} "
         "taken back",
     }
     width = max(map(len, shown))

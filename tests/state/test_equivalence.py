@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.support import engine_refusals
-from tests.engines.agreement import MANY_EXAMPLES, assert_same_rows, check
+from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
 from tests.plans import Event, plan_of
 from tests.random_patterns import NEXT, PARTITION, STRICT
-from tests.state.incremental import Runs, ends_in_order, in_one_run, summed, total
+from tests.state.incremental import Runs, ends_in_order, in_one_run, late_ids, summed, total
 from tests.strategies import (
     Case,
     and_cases,
@@ -104,14 +104,14 @@ def deliveries(draw: st.DrawFn, cases: st.SearchStrategy[Case]) -> Delivery:
 
 
 def runs_of(delivery: Delivery, **options: Any) -> Runs:
-    """All pieces, then the end."""
+    """All pieces, then the end; with the slack of the delivery unless told."""
     plan = plan_of(delivery.case.query)
     assume(not engine_refusals(plan, "event"))
-    runs = Runs.of(delivery.case.query, slack=delivery.slack, **options)
+    runs = Runs.of(delivery.case.query, **({"slack": delivery.slack} | options))
     try:
         for piece in delivery.pieces:
             runs.take(*piece)
-        runs.take(final=True)
+        runs.take(final=True, reopen=runs.options.reopen)
     except UnsupportedQueryError:
         assume(False)
     return runs
@@ -131,18 +131,52 @@ def eager_runs_sum_up_to_one(delivery: Delivery) -> None:
     assert_same_rows(wanted, summed(runs.said))
 
 
+def late_events_are_left_out(delivery: Delivery) -> None:
+    runs = runs_of(delivery, slack=0)
+    late, newest = [], None
+    for piece, outcome in zip(delivery.pieces, runs.outcomes, strict=False):
+        expected = [event.event_id for event in piece if newest is not None and event.lower < newest]
+        assert late_ids(outcome) == sorted(expected)
+        late += expected
+        newest = max([event.lower for event in piece] + ([] if newest is None else [newest]), default=None)
+    in_time = [event for piece in delivery.pieces for event in piece if event.event_id not in late]
+    assert_same_rows(in_one_run(runs.plan, in_time), total(runs.said))
+    assert ends_in_order(runs.said)
+
+
+def reopened_runs_sum_up_to_one(delivery: Delivery) -> None:
+    runs = runs_of(delivery, slack=0, reopen=True, keep=10**6)
+    wanted = in_one_run(runs.plan, [event for piece in delivery.pieces for event in piece])
+    assert_same_rows(wanted, summed(runs.said))
+
+
 def test_any_split_and_order_within_the_slack_gives_the_rows_of_one_run() -> None:
     check(deliveries(st.one_of(*LEVELS.values())), delayed_runs_amount_to_one)
 
 
 def test_eager_rows_sum_up_to_the_rows_of_one_run() -> None:
-    check(deliveries(st.one_of(*LEVELS.values())), eager_runs_sum_up_to_one)
+    check(deliveries(st.one_of(*LEVELS.values())), eager_runs_sum_up_to_one, 2 * FEW_EXAMPLES)
+
+
+def test_late_events_are_told_and_the_rest_is_as_if_they_were_not_there() -> None:
+    check(deliveries(st.one_of(*LEVELS.values())), late_events_are_left_out, 2 * FEW_EXAMPLES)
+
+
+def test_reopened_runs_sum_up_to_the_rows_of_one_run_with_the_late_events() -> None:
+    check(deliveries(st.one_of(*LEVELS.values())), reopened_runs_sum_up_to_one, 2 * FEW_EXAMPLES)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 def test_any_split_gives_the_rows_of_one_run_in_many_cases(level: str) -> None:
     check(deliveries(LEVELS[level]), delayed_runs_amount_to_one, MANY_EXAMPLES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", LEVELS)
+def test_reopened_runs_sum_up_in_many_cases(level: str) -> None:
+    check(deliveries(LEVELS[level]), reopened_runs_sum_up_to_one, MANY_EXAMPLES // 2)
+    check(deliveries(LEVELS[level]), late_events_are_left_out, MANY_EXAMPLES // 2)
 
 
 @pytest.mark.slow
