@@ -1,0 +1,174 @@
+"""`cepctl match --state` as a scheduled job calls it: files in OUTDIR, what is said, exit codes."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from pathlib import Path
+
+import pytest
+
+from cepctl.cli import main
+
+QUERY = "PATTERN SEQ(A a, B b) WITHIN 4 ticks"
+HEADER = "match,start,end,confidence\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with a log that grows."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CEPCTL_RUNNER", "local")
+    log("event_id,event_type,lower,upper", "a1,A,1,5", "b3,B,3,5")
+    return tmp_path
+
+
+def log(*lines: str) -> None:
+    with Path("e.csv").open("a", encoding="utf-8") as file:
+        file.writelines(f"{line}\n" for line in lines)
+
+
+def run(*arguments: str, code: int = 0, query: str = QUERY) -> None:
+    words = ["match", "--state", "S", "-o", "out", "--time", "ticks", query, "e.csv", *arguments]
+    assert main(words) == code
+
+
+def said() -> dict[str, str]:
+    """The files of all runs without their headers."""
+    return {path.name: path.read_text().removeprefix(HEADER) for path in sorted(Path("out").iterdir())}
+
+
+def test_each_match_is_written_once_by_the_run_that_can_be_sure_of_it() -> None:
+    run()
+    log("c,C,30,35", "x,A,40,45")
+    run()
+    log("y,B,42,45")
+    run()
+    run("--final")
+    assert said() == {
+        "run-000001.csv": "",
+        "run-000002.csv": "a1 b3,1,5,0.5333333333333334\n",
+        "run-000003.csv": "",
+        "run-000004.csv": "x y,40,45,0.4583333333333333\n",
+    }
+
+
+def test_late_events_are_counted_listed_and_taken_in_on_request(capsys: pytest.CaptureFixture[str]) -> None:
+    run("--keep", "50 ms")
+    log("c,C,30,35")
+    run("--keep", "50 ms")
+    log("b2,B,2,4")
+    run("--keep", "50 ms", "--late", "late.jsonl")
+    assert "1 event came too late and was left out" in capsys.readouterr().err
+    (line,) = Path("late.jsonl").read_text().splitlines()
+    assert json.loads(line)["event_id"] == "b2"
+    run("--keep", "50 ms", "--reopen")
+    changed = f"change,{HEADER}+,a1 b2,1,4,0.4\n"
+    assert said()["run-000004.csv"] == changed
+
+
+def test_slack_waits_for_events_that_come_late() -> None:
+    run("--slack", "30 ms")
+    log("c,C,30,35")
+    run("--slack", "30 ms")
+    log("b2,B,2,4")
+    run("--slack", "30 ms", "--final")
+    assert [row.split(",")[0] for row in said()["run-000003.csv"].splitlines()] == ["a1 b2", "a1 b3"]
+
+
+def test_eager_rows_are_taken_back_when_a_rival_comes() -> None:
+    query = "PATTERN SEQ(A a, !N n, B b) WITHIN 9 ticks"
+    Path("e.csv").write_text("event_id,event_type,lower,upper\na,A,1,1\nb,B,5,5\n")
+    run("--eager", "--slack", "9 ms", query=query)
+    log("n,N,3,3")
+    run("--eager", "--slack", "9 ms", query=query)
+    assert [text.partition("\n")[2] for text in said().values()] == ["+,a b,1,5,1.0\n", "-,a b,1,5,1.0\n"]
+
+
+def test_on_standard_output_the_rows_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", "--state", "S", "--final", "--time", "ticks", QUERY, "e.csv"]) == 0
+    assert capsys.readouterr().out == f"{HEADER}a1 b3,1,5,0.5333333333333334\n"
+
+
+def test_fail_on_match_tells_a_script() -> None:
+    run("--fail-on-match")
+    run("--final", "--fail-on-match", code=1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "query", "message"),
+    [
+        (("--top-k", "3"), QUERY, "--top-k with --state"),
+        (("--min-confidence", "0.5"), QUERY, "was made with another minimum confidence"),
+        ((), "PATTERN SEQ(B a, B b) WITHIN 4 ticks", "was made with another query"),
+        (("--eager",), QUERY, "was made with another mode"),
+        (("--uncertainty", "model.toml"), QUERY, "was made with another uncertainty model"),
+        (("--slack", "soon"), QUERY, "--slack: 'soon' is no duration"),
+        (("--approximate", "0.1"), QUERY, "--approximate with --state"),
+        (("--format", "trace"), QUERY, "--format trace with --state"),
+    ],
+)
+def test_what_does_not_fit_the_state_is_refused(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], query: str, message: str
+) -> None:
+    Path("model.toml").write_text('[[rule]]\ninterval = { before = "1 s", after = "0 s" }\n')
+    run()
+    run(*arguments, code=2, query=query)
+    assert message in capsys.readouterr().err
+    assert sorted(said()) == ["run-000001.csv"]
+
+
+def test_options_of_incremental_runs_need_a_state(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", QUERY, "e.csv", "--final"]) == 2
+    assert "name their state with --state" in capsys.readouterr().err
+
+
+def test_a_closed_state_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    run("--final")
+    run(code=2)
+    assert "was closed by --final; start a new one" in capsys.readouterr().err
+
+
+def test_a_second_run_at_once_ends_with_5(capsys: pytest.CaptureFixture[str]) -> None:
+    run()
+    with Path("S/lock").open("r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        run(code=5)
+    assert "is in use by process" in capsys.readouterr().err
+    run()
+
+
+def test_an_attribute_that_has_not_come_yet_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    query = "PATTERN SEQ(A a, B b) WHERE a.x = 1"
+    run(code=2, query=query)
+    assert "the next run takes the same input again" in capsys.readouterr().err
+    assert said() == {}
+
+
+def test_a_file_of_another_state_is_not_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("out").mkdir()
+    Path("out/run-000001.csv").write_text("precious")
+    run(code=2)
+    assert "exists and is not of this state" in capsys.readouterr().err
+    assert Path("out/run-000001.csv").read_text() == "precious"
+
+
+def test_figures_tell_of_late_events_and_the_watermark() -> None:
+    run("--metrics", "cepctl.prom")
+    log("l,A,0,1")
+    run("--metrics", "cepctl.prom")
+    text = Path("cepctl.prom").read_text()
+    assert 'cepctl_late_events{task="cepctl"} 1\n' in text
+    assert 'cepctl_watermark_timestamp_seconds{task="cepctl"} 0.003\n' in text
+
+
+def test_the_state_can_be_looked_at(capsys: pytest.CaptureFixture[str]) -> None:
+    run()
+    capsys.readouterr()
+    assert main(["state", "show", "S", "--format", "json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["run"], shown["events_kept"], shown["inputs"]) == (1, 2, 1)
+    assert shown["watermark"] == "1970-01-01T00:00:00.003Z"
+    assert main(["state", "show", "S"]) == 0
+    assert "events kept" in capsys.readouterr().out
+    assert main(["state", "show", "out"]) == 2
