@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from cepctl.errors import JobError, StateError, StateHeldError, UsageError
@@ -43,7 +44,7 @@ def killed_before(step: int | None, monkeypatch: pytest.MonkeyPatch) -> Iterator
     with monkeypatch.context() as patch:
         for name in ("rename", "unlink", "mkdir", "write_text"):
             patch.setattr(Path, name, counting(getattr(Path, name)))
-        patch.setattr(store.pq, "write_table", counting(store.pq.write_table))
+        patch.setattr(pq, "write_table", counting(pq.write_table))
         patch.setattr(store, "_force", counting(store._force))
         # A directory disappears file by file.
         patch.setattr(os, "unlink", counting(os.unlink))
