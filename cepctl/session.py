@@ -61,6 +61,8 @@ _LOCAL_SETTINGS = {
 # Half the processor time of a small job is the Java process starting: compile less, collect simply.
 _LOCAL_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+DEFAULT_MASTER = "local[*]"
+_GATEWAY_OF_SUBMIT = "PYSPARK_GATEWAY_PORT"
 
 
 def is_local(master: str) -> bool:
@@ -88,9 +90,11 @@ def settings(master: str, conf: Sequence[tuple[str, str]] = ()) -> dict[str, str
 
 @contextmanager
 def spark_session(
-    master: str = "local[*]", conf: Sequence[tuple[str, str]] = (), *, verbose: bool = False
+    master: str = DEFAULT_MASTER, conf: Sequence[tuple[str, str]] = (), *, verbose: bool = False
 ) -> Iterator[SparkSession]:
     """A Spark session for one command, stopped at its end; one that is already active is used as it is.
+
+    Under spark-submit it is that of the submitted program.
 
     Parameters
     ----------
@@ -112,11 +116,30 @@ def spark_session(
     if active is not None:
         yield active
         return
-    session = _start(master, settings(master, conf), verbose=verbose)
+    if _GATEWAY_OF_SUBMIT in os.environ:
+        session = _submitted(master, conf)
+    else:
+        session = _start(master, settings(master, conf), verbose=verbose)
     try:
         yield session
     finally:
         session.stop()
+
+
+def _submitted(master: str, conf: Sequence[tuple[str, str]]) -> SparkSession:
+    """The session of a program that spark-submit has started: its master, its archives, its Java process."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    launch: Callable[..., Any] = launch_gateway
+    gateway = SparkContext._gateway or launch()
+    chosen = SparkConf(loadDefaults=True, _jvm=gateway.jvm)
+    given = chosen.get("spark.master", DEFAULT_MASTER)
+    if master not in (DEFAULT_MASTER, given):
+        raise JobError(f"--master {master} disagrees with spark-submit, which runs on {given}; leave one out")
+    chosen.setAll([*_SETTINGS.items(), *conf])
+    return SparkSession(SparkContext(conf=chosen, gateway=gateway))
 
 
 def _start(master: str, chosen: dict[str, str], *, verbose: bool) -> SparkSession:
@@ -124,7 +147,7 @@ def _start(master: str, chosen: dict[str, str], *, verbose: bool) -> SparkSessio
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
-    _set_environment(master)
+    _set_environment(master, chosen)
     with tempfile.TemporaryDirectory(prefix="cepctl-") as directory:
         logging = Path(directory, "log4j2.properties")
         logging.write_text(_LOGGING.format(level="warn" if verbose else "fatal"))
@@ -193,7 +216,7 @@ def _gateway(conf: SparkConf) -> Any:
     return gateway
 
 
-def _set_environment(master: str) -> None:
+def _set_environment(master: str, chosen: dict[str, str]) -> None:
     os.environ["JAVA_HOME"] = str(find_java().home)
     # Workers start as `python -m`, which would import from the working directory first.
     os.environ["PYTHONSAFEPATH"] = "1"
@@ -201,7 +224,8 @@ def _set_environment(master: str) -> None:
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     else:
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        own = os.environ.get("PYSPARK_PYTHON", sys.executable)
+        os.environ["PYSPARK_PYTHON"] = chosen.get("spark.pyspark.python", own)
 
 
 def _java_cause(problem: Exception) -> str:
