@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from cepctl.cli.notices import guess_log_format, in_json, say
-from cepctl.cli.settings import SETTINGS, blamed, defaults, file_settings, read_from_environment
+from cepctl.cli.settings import SETTINGS, blamed, defaults, file_settings, options_of, read_from_environment
 from cepctl.cli.start_up import light_start
 from cepctl.cli.versions import tell_versions
 from cepctl.errors import CepctlError
@@ -59,8 +59,8 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
-        # A completion must not fail because of what the file says.
-        if name is not None and command is not None and not ctx.resilient_parsing:
+        # A completion must not fail because of what the file says, nor what has no options.
+        if name is not None and command is not None and options_of(command) and not ctx.resilient_parsing:
             settings = file_settings(command, all_commands, COMMANDS, ctx.params.get("config"))
             ctx.default_map = {name: defaults(command, settings)}
             ctx.meta[SETTINGS] = settings

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from cepctl.cli.settings import DEFAULT_FILE, effective, file_settings
+from cepctl.cli.settings import DEFAULT_FILE, effective, file_settings, options_of
 
 
 @click.command("config")
@@ -38,7 +38,7 @@ def command(context: click.Context, names: tuple[str, ...], output_format: str) 
     found = {}
     for each in all_commands():
         settings = file_settings(each, all_commands, COMMANDS, file)
-        if each.name is not None and each.name in (names or COMMANDS):
+        if each.name is not None and each.name in (names or COMMANDS) and options_of(each):
             found[each.name] = effective(each, settings, context.parent)
     if output_format == "json":
         click.echo(json.dumps(_as_objects(found), indent=2, ensure_ascii=False))

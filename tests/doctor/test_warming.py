@@ -20,7 +20,6 @@ ENTRIES = {
     "gap_range": "_first_ticks",
     "group_counts": "_company",
     "interval_join": "_pairs",
-    "partial_matches": "_overlap_counts",
     "tick_rules": "summation_rule",
 }
 

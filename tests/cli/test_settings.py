@@ -1,0 +1,139 @@
+"""Options from the environment and from a file: their names, their order, and mistakes in them."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cepctl.cli import COMMANDS, all_commands, main
+from cepctl.cli.settings import options_of
+
+QUERY = "PATTERN SEQ(A a, B b)"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with two events, and a home for local runs."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CEPCTL_RUNNER", raising=False)
+    (tmp_path / "log.csv").write_text("event_type,event_id,lower,upper\nA,a,1,1\nB,b,2,3\n")
+    return tmp_path
+
+
+def configured(text: str, name: str = "cepctl.toml") -> str:
+    Path(name).write_text(text)
+    return name
+
+
+def effective(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, tuple[Any, str]]:
+    """What `cepctl config match` tells: value and place of each option."""
+    assert main([*arguments, "config", "match", "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["command"] for row in rows} == {"match"}
+    return {row["option"]: (row["value"], row["from"]) for row in rows}
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main([*arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return captured.err
+
+
+def test_options_have_the_names_of_the_command_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--format`, `--time` and `--name` are called otherwise inside the program."""
+    configured('[match]\ntime = "ticks"\nname = ["A=X", "C=Y"]\nrunner = "local"\n')
+    monkeypatch.setenv("CEPCTL_MATCH_FORMAT", "jsonl")
+    assert main(["match", "PATTERN SEQ(X x, B b)", "log.csv"]) == 0
+    assert json.loads(capsys.readouterr().out)["start"] == 1
+
+
+def test_one_command_wins_over_all_and_the_environment_over_the_file(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configured('top-k = 1\nmax_matches = 2\norder = "sort"\n[match]\ntop-k = 3\nengine = "point"\n')
+    monkeypatch.setenv("CEPCTL_ENGINE", "worlds")
+    monkeypatch.setenv("CEPCTL_ORDER", "any-state")
+    monkeypatch.setenv("CEPCTL_MATCH_ORDER", "selectivity")
+    monkeypatch.setenv("CEPCTL_CONF", "a=1 b=2")
+    monkeypatch.setenv("CEPCTL_SINCE", "")
+    found = effective(capsys)
+    assert found["top-k"] == (3, "cepctl.toml [match]")
+    assert found["max-matches"] == (2, "cepctl.toml")
+    assert found["engine"] == ("worlds", "CEPCTL_ENGINE")
+    assert found["order"] == ("selectivity", "CEPCTL_MATCH_ORDER")
+    assert found["conf"] == (["a=1", "b=2"], "CEPCTL_CONF")
+    assert found["since"] == (None, "default")
+    assert found["kleene"] == ("groups", "default")
+    assert found["why-not"] == (False, "default")
+
+
+def test_the_environment_may_name_the_file(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configured("top-k = 1\n")
+    monkeypatch.setenv("CEPCTL_CONFIG", configured("top-k = 2\n", "other.toml"))
+    assert effective(capsys)["top-k"] == (2, "other.toml")
+    named = configured("top-k = 3\n", "named.toml")
+    assert effective(capsys, "--config", named)["top-k"] == (3, "named.toml")
+
+
+def test_what_config_prints_is_a_file_that_says_the_same(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CEPCTL_TZ", 'Zone "\\ü\x7f')
+    monkeypatch.setenv("CEPCTL_MIN_CONFIDENCE", "1e-05")
+    assert main(["config"]) == 0
+    printed = capsys.readouterr().out
+    assert set(tomllib.loads(printed)) == {each.name for each in all_commands() if options_of(each)}
+    before = effective(capsys)
+    assert before["min-confidence"][0] == 1e-05
+    monkeypatch.delenv("CEPCTL_TZ")
+    monkeypatch.delenv("CEPCTL_MIN_CONFIDENCE")
+    after = effective(capsys, "--config", configured(printed, "printed.toml"))
+    assert {name: value for name, (value, _) in after.items()} == {
+        name: value for name, (value, _) in before.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("topk = 1\n", "cepctl.toml: no command has an option 'topk'; did you mean 'top-k'?"),
+        ("[mach]\ntop-k = 1\n", "cepctl.toml: there is no command 'mach'; did you mean 'match'?"),
+        ("[match]\nlisted = 1\n", "cepctl.toml: 'match' has no option 'listed'"),
+        ("[match]\noutput_format = 'csv'\n", "cepctl.toml: 'match' has no option 'output-format'"),
+        ("match = 1\n", "cepctl.toml: 'match' must be a table: [match]"),
+        ("top-k = 'x'\n", "'x' is not a valid integer range. (from cepctl.toml)"),
+        ("[match]\ntop-k = 0\n", "0 is not in the range x>=1. (from cepctl.toml [match])"),
+    ],
+)
+def test_nothing_in_the_file_is_ignored(text: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    configured(text)
+    assert message in refused(capsys, "match", QUERY, "log.csv")
+    assert message in refused(capsys, "config", "match")
+
+
+def test_an_option_of_another_command_is_no_mistake_at_the_top(capsys: pytest.CaptureFixture[str]) -> None:
+    configured("listed = 5\nrunner = 'local'\n")
+    assert main(["match", QUERY, "log.csv"]) == 0
+
+
+def test_a_value_from_the_environment_is_blamed_on_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CEPCTL_TOP_K", "many")
+    said = refused(capsys, "match", QUERY, "log.csv")
+    assert "'many' is not a valid integer range. (from CEPCTL_TOP_K)" in said
+    assert "(from " not in refused(capsys, "match", QUERY, "log.csv", "--top-k", "many")
+
+
+def test_config_names_a_command_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "there is no command 'mach'" in refused(capsys, "config", "mach")
+    assert "config" in COMMANDS

@@ -1,0 +1,140 @@
+"""What a command does on a terminal, and when it is interrupted there."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from tests.cli.test_contract import PROGRAM
+
+FIGURE = "event_id,event_type,lower,upper\na1,A,1,5\nc2,C,3,5\nb3,B,3,5\nc4,C,4,8\n"
+QUERY = "PATTERN SEQ(A a, B b, C c) WITHIN 4 ticks"
+ENDLESS = "PATTERN SEQ(A a, A b, A c, A d)"
+SECONDS = 240
+COLOUR = re.compile("\x1b\\[[0-9;]*(3[0-7]|4[0-7]|9[0-7])m")
+
+
+def on_a_terminal(arguments: list[str], folder: Path, **variables: str) -> tuple[int, str]:
+    """Exit code and everything that a command writes to its terminal."""
+    ours, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [PROGRAM, *arguments],
+        cwd=folder,
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "120", **variables},
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+    )
+    os.close(terminal)
+    with process, os.fdopen(ours, "rb", buffering=0) as reading:
+        return process.wait(SECONDS), b"".join(pieces(reading)).decode()
+
+
+def pieces(reading: IO[bytes]) -> Iterator[bytes]:
+    """What a terminal holds, until its last writer is gone (which Linux tells by an error)."""
+    try:
+        while piece := reading.read(65_536):
+            yield piece
+    except OSError:
+        return
+
+
+@contextmanager
+def started(arguments: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A command with its output in pipes, in a group of its own, as a shell starts it."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [PROGRAM, *arguments], cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe, text=True, process_group=0
+    ) as process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_rows_are_a_table_on_a_terminal(tmp_path: Path) -> None:
+    """On a terminal the default format is a table."""
+    (tmp_path / "log.csv").write_text(FIGURE)
+    code, shown = on_a_terminal(["match", QUERY, "log.csv", "--runner", "local"], tmp_path)
+    assert code == 0
+    assert "2 matches in 4 events" in shown
+    assert sum("│" in line for line in shown.splitlines()) == 2
+
+
+@pytest.mark.parametrize("no_colour", ["", "1"])
+def test_colours_can_be_refused(tmp_path: Path, no_colour: str) -> None:
+    """`NO_COLOR` is honoured."""
+    (tmp_path / "log.csv").write_text(FIGURE)
+    code, shown = on_a_terminal(
+        ["show", QUERY, "log.csv", "--match", "a1 b3 c4"], tmp_path, NO_COLOR=no_colour
+    )
+    assert code == 0
+    assert (COLOUR.search(shown) is None) == bool(no_colour)
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "said"), [(signal.SIGINT, 130, "\nerror: interrupted\n"), (signal.SIGTERM, 143, "")]
+)
+def test_a_running_job_ends_at_once_and_leaves_nothing(
+    tmp_path: Path, number: signal.Signals, code: int, said: str
+) -> None:
+    """130 interrupted.  Output files appear whole or not at all.
+
+    More than a pipe holds has been taken from it when the signal comes, so the job is at work.
+    """
+    with started(["ingest", "-", "-o", "events", "--runner", "local"], tmp_path) as process:
+        assert process.stdin is not None
+        process.stdin.write("event_type,time\n" + "A,1\n" * 500_000)
+        process.stdin.flush()
+        os.killpg(process.pid, number)
+        out, error = process.communicate(timeout=SECONDS)
+    assert (process.returncode, out, error) == (code, "", said)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.spark
+def test_an_interrupted_spark_job_ends_with_its_java(tmp_path: Path) -> None:
+    """130 interrupted, under Spark too: no trace, no half file, no Java left behind."""
+    (tmp_path / "log.csv").write_text("event_type,lower,upper\n" + "A,0,1000000\n" * 2_000)
+    (tmp_path / "spark").mkdir()
+    arguments = ["match", ENDLESS, "log.csv", "-o", "rows.csv", "--master", "local[1]"]
+    for setting in ("enabled=true", f"dir=file://{tmp_path}/spark", "compress=false"):
+        arguments += ["--conf", f"spark.eventLog.{setting}"]
+    with started([*arguments, "--max-matches", "1000000000000"], tmp_path) as process:
+        wait_for_a_job(tmp_path / "spark", process)
+        os.killpg(process.pid, signal.SIGINT)
+        out, error = process.communicate(timeout=SECONDS)
+    assert (process.returncode, out) == (130, "")
+    assert error.endswith("\nerror: interrupted\n")
+    assert "Traceback" not in error
+    assert {path.name for path in tmp_path.iterdir()} == {"log.csv", "spark"}
+    with pytest.raises(ProcessLookupError):
+        end_of_group(process.pid)
+
+
+def wait_for_a_job(log: Path, process: subprocess.Popen[str]) -> None:
+    """Wait until Spark has written down that a job began."""
+    until = time.monotonic() + SECONDS
+    while not any("SparkListenerJobStart" in each.read_text() for each in log.rglob("*") if each.is_file()):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def end_of_group(group: int) -> None:
+    """Wait for every process of a group to end; raises ProcessLookupError when none is left."""
+    until = time.monotonic() + SECONDS
+    while time.monotonic() < until:
+        os.killpg(group, 0)
+        time.sleep(0.1)
