@@ -255,11 +255,10 @@ def _write(
     metadata: dict[bytes, bytes],
     runner: Runner,
 ) -> None:
-    tasks = [
-        PartTask(f"{directory}/part-{number:05d}.parquet", scratch, slices, schema, metadata)
-        for number, slices in enumerate(ordered.parts)
-    ]
-    runner.run(write_part, tasks)
+    tasks = [PartTask(scratch, slices, schema, metadata) for slices in ordered.parts]
+    filesystem, _ = scratch.resolve()
+    for number, path in enumerate(runner.run(write_part, tasks)):
+        filesystem.move(path, f"{directory}/part-{number:05d}.parquet")
 
 
 def _metadata(summary: IngestSummary, model: UncertaintyModel) -> dict[bytes, bytes]:

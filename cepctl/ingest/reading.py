@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -85,7 +86,7 @@ def read_file(task: ReadTask) -> FileResult:
     filesystem, directory = task.scratch.resolve()
     if not task.keep_rejects:
         return _read(task, RejectLog(borne=task.borne))
-    path = f"{directory}/{task.number:06d}.rejects"
+    path = f"{directory}/{task.number:06d}-{uuid4().hex[:12]}.rejects"
     with filesystem.open_output_stream(path) as stream:
         result = _read(task, RejectLog(stream))
     return replace(result, reject_file=path)
@@ -254,7 +255,8 @@ def _write(task: ReadTask, table: pa.Table, number: int) -> Chunk:
     """Write one chunk, sorted; returns what later steps need to know of it."""
     table = sorted_events(table)
     filesystem, directory = task.scratch.resolve()
-    path = f"{directory}/{task.number:06d}-{number:04d}.parquet"
+    # A name of its own: an attempt that was given up and still runs must not spoil a later one.
+    path = f"{directory}/{task.number:06d}-{number:04d}-{uuid4().hex[:12]}.parquet"
     pq.write_table(table, path, filesystem=filesystem, compression="snappy", row_group_size=50_000)
     _, facts = joined([table])
     first, last = pc.min(table.column("lower")).as_py(), pc.max(table.column("upper")).as_py()

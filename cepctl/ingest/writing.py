@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -28,31 +29,34 @@ _ROWS_AT_ONCE = 1_000
 
 @dataclass(frozen=True)
 class PartTask:
-    """What writing one part needs; `path` is on the filesystem of `scratch`."""
+    """What writing one part needs."""
 
-    path: str
     scratch: Location
     slices: tuple[Slice, ...]
     schema: DatasetSchema
     metadata: Mapping[bytes, bytes]
 
 
-def write_part(task: PartTask) -> int:
-    """Gather the rows of a part, sort them and write them; returns how many there are."""
-    filesystem, _ = task.scratch.resolve()
+def write_part(task: PartTask) -> str:
+    """Gather the rows of a part, sort them and write them to the scratch directory; returns the path.
+
+    Its name is new in every attempt, so that an attempt that was given up and still runs spoils nothing.
+    """
+    filesystem, directory = task.scratch.resolve()
+    path = f"{directory}/{uuid4().hex}.part"
     schema = arrow_schema(task.schema).with_metadata(dict(task.metadata))
     tables = [_columns(_rows(one, filesystem), task.schema, schema) for one in task.slices]
     table = sorted_events(pa.concat_tables([schema.empty_table(), *tables]))
     pq.write_table(
         table,
-        task.path,
+        path,
         filesystem=filesystem,
         compression="zstd",
         row_group_size=ROW_GROUP_EVENTS,
         write_statistics=True,
         sorting_columns=[pq.SortingColumn(schema.get_field_index("lower"))],
     )
-    return len(table)
+    return path
 
 
 def arrow_schema(schema: DatasetSchema) -> pa.Schema:
