@@ -41,10 +41,16 @@ def run_stored(
     options, progress = options or MatchOptions(), progress or Progress()
     _refuse_repeated(sources)
     task = SliceTask(plan, options, tuple(sources), row_groups(sources))
+    files = list(task.groups.files())
+    tables: list[pa.Table] = []
     with ThreadPoolExecutor(usable_cores()) as threads:
-        read = threads.map(lambda file: list(task.relevant(*file)), task.groups.files())
-        events = task.joined([table for tables in read for table in tables])
+        read = threads.map(lambda file: list(task.relevant(*file)), files)
+        for done, found in enumerate(read, start=1):
+            tables += found
+            progress.read(done, len(files))
+    events = task.joined(tables)
     progress.relevant = events.num_rows
+    progress.matching()
     return run(plan, events, options)
 
 

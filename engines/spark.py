@@ -43,7 +43,7 @@ from cepctl.plan.plan import Plan
 from cepctl.session import is_local
 
 if TYPE_CHECKING:
-    from pyspark import SparkContext
+    from pyspark import Accumulator, SparkContext
     from pyspark.sql import SparkSession
 
 Part = tuple[int, bytes | None]
@@ -82,12 +82,13 @@ def run(
     if plan.never is not None or not len(groups):
         return ordered(schema.empty_table(), options.top)
     slicing = slicing or choose_slicing(groups, plan, context.defaultParallelism)
+    progress.slicing = slicing
     task = SliceTask(plan, options, tuple(sources), groups)
     try:
         with ExitStack() as stack:
-            job = _Job(task, slicing, _copied(sources, context, stack))
+            job = _Job(task, slicing, _copied(sources, context, stack), context.accumulator(0))
             _refuse_repeated(job, context)
-            stack.enter_context(progress.watching(context, slicing))
+            stack.enter_context(progress.watching(context, job.matches))
             parts = (job.sent if slicing.sent else job.by_slice)(context)
     except (Py4JError, PySparkException) as problem:
         raise _cause(problem) from problem
@@ -101,11 +102,15 @@ def run(
 
 @dataclass(frozen=True)
 class _Job:
-    """What goes to the workers; `prefix` begins the names of files that Spark has copied to them."""
+    """What goes to the workers; `prefix` begins the names of files that Spark has copied to them.
+
+    `matches` counts for those who watch; a task that is run again counts again.
+    """
 
     task: SliceTask
     slicing: Slicing
     prefix: str | None
+    matches: Accumulator[int]
 
     def by_slice(self, context: SparkContext) -> list[Part]:
         """Every slice reads what it needs."""
@@ -133,7 +138,7 @@ class _Job:
     def match_slice(self, number: int) -> Iterator[Part]:
         """The matches of one slice."""
         for owned, batch in self.here().run(self.slicing.slices[number]):
-            yield owned, None if batch is None else as_stream(pa.Table.from_batches([batch]))
+            yield (owned, None) if batch is None else self._found(batch)
 
     def widest(self, file: File) -> int:
         """The widest interval in a file that can begin a match."""
@@ -149,7 +154,11 @@ class _Job:
             events = self.task.in_order(by_group.pop(group))
             yield own.count(events), None
             for batch in match_batches(self.task.plan, events, self.task.options, own.owned):
-                yield 0, as_stream(pa.Table.from_batches([batch]))
+                yield self._found(batch)
+
+    def _found(self, batch: pa.RecordBatch) -> Part:
+        self.matches.add(batch.num_rows)
+        return 0, as_stream(pa.Table.from_batches([batch]))
 
 
 def _copied(sources: Sequence[EventSource], context: SparkContext, stack: ExitStack) -> str | None:

@@ -10,6 +10,7 @@ import click
 
 from cepctl.cli.ingest import ingest_options, report_reading
 from cepctl.cli.match_options import Matching, matching_options
+from cepctl.cli.match_progress import shown_progress
 from cepctl.cli.match_run import Execution, analyzed, run_plan, starting_between
 from cepctl.cli.match_summary import Run, split_raw_times, tell_summary
 from cepctl.cli.match_why_not import tell_why_not
@@ -127,7 +128,8 @@ def command(
             *(matching.order, inputs.schema.type_counts, matching.max_matches),
             approximate=matching.approximate, kleene=kleene, top=matching.best, raw_times=judged,
         )  # fmt: skip
-        matches = run_plan(plan, inputs, wanted, how)
+        with shown_progress(quiet=quiet) as progress:
+            matches = run_plan(plan, inputs, wanted, how, progress)
         found = matches.num_rows
         matches = starting_between(matches, plan, matching.since, matching.until).slice(0, matching.top_k)
         raw_times = None
@@ -142,6 +144,8 @@ def command(
         rejects=rejects_in(inputs.summary),
         seconds=time.monotonic() - began,
         matches=matches.num_rows,
+        relevant=progress.relevant,
+        slices=progress.slicing.tasks if progress.slicing is not None else None,
     )
     if not quiet:
         hint = not why_not and plan.never is None

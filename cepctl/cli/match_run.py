@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from cepctl.dataset import EventInputs
     from cepctl.engines.alternative import MatchOptions
+    from cepctl.engines.progress import Progress
     from cepctl.language.ast import Query
     from cepctl.plan.plan import Plan
 
@@ -43,8 +44,10 @@ def analyzed(query: Query, inputs: EventInputs, min_confidence: float | None, *,
     return plan
 
 
-def run_plan(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution) -> pa.Table:
-    """The matches of a plan, in their one order.
+def run_plan(
+    plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution, progress: Progress | None = None
+) -> pa.Table:
+    """The matches of a plan, in their one order; the event engine tells `progress` what it does.
 
     Raises
     ------
@@ -61,7 +64,7 @@ def run_plan(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Executi
     require_engine(plan, how.engine)
     if wanted.kleene == "summary":
         _require_summary(plan, wanted, how)
-    matches = _found(plan, inputs, wanted, how)
+    matches = _found(plan, inputs, wanted, how, progress)
     if wanted.approximate is None or CONFIDENCE_ERROR in matches.column_names:
         return matches
     # An engine that estimates nothing.
@@ -81,16 +84,18 @@ def _require_summary(plan: Plan, wanted: MatchOptions, how: Execution) -> None:
         raise UsageError("--kleene summary is exact; leave out --approximate")
 
 
-def _found(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution) -> pa.Table:
+def _found(
+    plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution, progress: Progress | None
+) -> pa.Table:
     if how.engine == "worlds":
         return _run_worlds(plan, inputs, wanted)
     if how.engine == "point":
         return _run_point(plan, inputs, wanted)
     if how.where.runner == "spark":
-        return _run_spark(plan, inputs, wanted, how)
+        return _run_spark(plan, inputs, wanted, how, progress)
     from cepctl.engines import local
 
-    return local.run_stored(plan, inputs.sources(plan.attributes), wanted)
+    return local.run_stored(plan, inputs.sources(plan.attributes), wanted, progress)
 
 
 def _run_worlds(plan: Plan, inputs: EventInputs, wanted: MatchOptions) -> pa.Table:
@@ -110,12 +115,14 @@ def _run_point(plan: Plan, inputs: EventInputs, wanted: MatchOptions) -> pa.Tabl
     return ordered(found, wanted.top)
 
 
-def _run_spark(plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution) -> pa.Table:
+def _run_spark(
+    plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution, progress: Progress | None
+) -> pa.Table:
     from cepctl.engines import spark
     from cepctl.session import spark_session
 
     with spark_session(how.where.master, how.where.conf, verbose=how.verbose) as session:
-        return spark.run(plan, inputs.sources(plan.attributes), session, wanted)
+        return spark.run(plan, inputs.sources(plan.attributes), session, wanted, progress=progress)
 
 
 def types_read(plan: Plan) -> set[str] | None:

@@ -66,8 +66,14 @@ def summary(run: Run, raw_times: RawTimeCounts | None) -> str:
     if run.best:
         shown = ", the most probable"
     line = f"{counted(run.found, 'match', 'matches')} in {counted(run.figures.events, 'event')}{shown}"
-    line += f", {run.figures.seconds:.1f} s"
+    line += f"{_work(run.figures)}, {run.figures.seconds:.1f} s"
     return f"{line}; {_doubts(run.matches, raw_times)}" if kept else line
+
+
+def _work(figures: RunFigures) -> str:
+    """How many events the predicates on single ones have left, and in how many slices they were matched."""
+    left = "" if figures.relevant is None else f", {figures.relevant:,} after filters"
+    return left if figures.slices is None else f"{left}, {counted(figures.slices, 'slice')}"
 
 
 def _doubts(matches: pa.Table, raw_times: RawTimeCounts | None) -> str:

@@ -15,7 +15,8 @@ class RunFigures:
 
     `events` are those it read (with --state those that were new), `rejects` the bad records that it
     left out, `seconds` its length by the clock.  None is what such a run has not: `matches` (the rows
-    written) in an ingest, `late` events and the `watermark` (seconds since 1970 UTC) without --state.
+    written) in an ingest, `late` events and the `watermark` (seconds since 1970 UTC) without --state,
+    the `relevant` events that predicates on single ones leave and, on Spark, the `slices` elsewhere.
     """
 
     events: int
@@ -24,6 +25,8 @@ class RunFigures:
     matches: int | None = None
     late: int | None = None
     watermark: float | None = None
+    relevant: int | None = None
+    slices: int | None = None
 
     def known(self) -> dict[str, int | float]:
         """The figures that such a run has, by name."""
