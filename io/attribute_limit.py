@@ -26,6 +26,14 @@ class AttributeNames:
     def __len__(self) -> int:
         return len(self._columns)
 
+    def admit_record(self, record: Mapping[str, Any]) -> bool:
+        """As `admit`, for the names of a record, which as a rule are columns already."""
+        return record.keys() <= self._columns.keys() or self.admit(record)
+
+    def has_all(self, records: Iterable[dict[str, Any]]) -> bool:
+        """Whether all names of the records are columns already."""
+        return all(map(self._columns.keys().__ge__, map(dict.keys, records)))
+
     def admit(self, names: Iterable[str]) -> bool:
         """Make columns of the names while there is room; returns whether all of them are columns."""
         for name in names:

@@ -15,13 +15,16 @@ the first attributes of a file (attribute_limit.py) there are no more columns.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 
+import numpy as np
 import pyarrow as pa
 
 from cepctl.io.attribute_limit import REST, AttributeNames
 from cepctl.io.reading import END_COLUMNS, RAW_COLUMNS, ReadOptions
+from cepctl.io.times import LogTime
 from cepctl.schema import ATTRIBUTE_PREFIX, FIXED_COLUMNS, TICK_MAX, TICK_MIN
 
 Value = bool | int | float | str | None
@@ -31,6 +34,7 @@ _KINDS = {bool: "bool", int: "int", float: "float", str: "string", type(None): "
 
 BATCH_EVENTS = 50_000
 BATCH_CELLS = 5_000_000
+_NOTHING: Mapping[str, Value] = {}
 _TAKEN = RAW_COLUMNS.keys() | END_COLUMNS.keys() | FIXED_COLUMNS.keys()
 
 
@@ -58,6 +62,8 @@ class EventBatches:
     _fixed: list[tuple[Value, ...]] = field(default_factory=list)
     _ends: list[End | None] = field(default_factory=list)
     _attributes: list[Mapping[str, Value]] = field(default_factory=list)
+    _shared: list[Mapping[str, Value]] = field(default_factory=list)
+    _sharing: list[int] = field(default_factory=list)
     _names: AttributeNames = field(default_factory=AttributeNames)
     _crowded: bool = False
     _type_names: dict[str, str] = field(init=False)
@@ -94,8 +100,37 @@ class EventBatches:
         name = self._type_names.get(event_type, event_type)
         self._fixed.append((self._numbered, None, name, micros, zone_seconds, before, after))
         self._ends.append(end)
+        self._share(_NOTHING, 1)
         self._attributes.append(attributes)
-        self._crowded |= not self._names.admit(attributes)
+        self._crowded |= not self._names.admit_record(attributes)
+
+    def add_group(
+        self,
+        numbers: Sequence[int],
+        event_types: Sequence[str],
+        times: Sequence[LogTime],
+        ends: Sequence[End | None],
+        attributes: Sequence[dict[str, Value]],
+        shared: Mapping[str, Value],
+    ) -> None:
+        """Append events that have the attributes `shared` in common; none of them is in `attributes`."""
+        micros, zones, spreads, _, _ = zip(*times, strict=True)
+        names = map(self._type_names.get, event_types, event_types)
+        self._fixed.extend(zip(numbers, repeat(None), names, micros, zones, repeat(0), spreads))
+        self._ends.extend(ends)
+        self._share(shared, len(attributes))
+        self._crowded |= not self._names.admit_record(shared)
+        self._attributes.extend(attributes)
+        if not self._names.has_all(attributes):
+            for each in attributes:
+                self._crowded |= not self._names.admit_record(each)
+
+    def _share(self, shared: Mapping[str, Value], count: int) -> None:
+        if self._shared and shared is self._shared[-1]:
+            self._sharing[-1] += count
+        else:
+            self._shared.append(shared)
+            self._sharing.append(count)
 
     def take(self) -> pa.RecordBatch:
         """All waiting events as one batch; afterwards none waits."""
@@ -107,17 +142,48 @@ class EventBatches:
         if any(self._ends):
             columns |= _end_columns(self._ends)
         mixed: dict[str, str | None] = {}
-        for name in self._names.among(dict.fromkeys(name for row in self._attributes for name in row)):
-            values = [row.get(name) for row in self._attributes]
+        for name, values, places in self._columns():
             column = column_name(name)
-            columns[column] = (
-                pa.array(values, self.types[name]) if name in self.types else natural_array(values)
-            )
-            mixed[column] = mixture(values, columns[column])
+            array = pa.array(values, self.types[name]) if name in self.types else natural_array(values)
+            mixed[column] = mixture(values, array)
+            columns[column] = array if places is None else array.take(places)
         if self._crowded:
-            columns[REST] = natural_array(list(map(self._names.rest, self._attributes)))
-        self._fixed, self._ends, self._attributes, self._crowded = [], [], [], False
+            columns[REST] = natural_array(list(map(self._names.rest, self._rows())))
+        self._fixed, self._ends, self._crowded = [], [], False
+        self._attributes, self._shared, self._sharing = [], [], []
         return with_mixtures(pa.RecordBatch.from_pydict(columns), mixed)
+
+    def _columns(self) -> Iterator[tuple[str, list[Value], pa.Array | None]]:
+        """Each attribute in the order of its first occurrence: name, values, and which event has which.
+
+        Without places, every event has a value of its own.
+        """
+        own: dict[str, Value] = {}
+        shared: dict[str, Value] = {}
+        order: dict[str, Value] = {}
+        begin = 0
+        for common, count in zip(self._shared, self._sharing, strict=True):
+            shared.update(common)
+            order.update(common)
+            for attributes in self._attributes[begin : begin + count]:
+                if not attributes.keys() <= own.keys():
+                    order.update(attributes)
+                    own.update(attributes)
+            begin += count
+        places = pa.array(np.repeat(np.arange(len(self._shared)), self._sharing))
+        for name in self._names.among(order):
+            if name not in shared:
+                yield name, [row.get(name) for row in self._attributes], None
+            elif name not in own:
+                yield name, [common.get(name) for common in self._shared], places
+            else:
+                yield name, [row.get(name) for row in self._rows()], None
+
+    def _rows(self) -> Iterator[Mapping[str, Value]]:
+        """All attributes of every event."""
+        shared = chain.from_iterable(map(repeat, self._shared, self._sharing))
+        for common, attributes in zip(shared, self._attributes, strict=True):
+            yield {**common, **attributes}
 
 
 def _end_columns(ends: Sequence[End | None]) -> dict[str, pa.Array]:
@@ -174,7 +240,9 @@ def mixture(values: Sequence[Value], array: pa.Array) -> str | None:
     >>> [mixture(v, natural_array(v)) for v in ([1, "x", None], ["x"], [1, 2.5], [2**63])]
     ['int,string', None, None, 'int,integers beyond 64 bits']
     """
-    kinds = {_KINDS[type(value)] for value in values} - {""} if pa.types.is_string(array.type) else set()
+    kinds: set[str] = set()
+    if pa.types.is_string(array.type):
+        kinds = {_KINDS[kind] for kind in set(map(type, values))} - {""}
     if kinds <= {"string"}:
         return None
     if any(type(value) is int and not TICK_MIN <= value <= TICK_MAX for value in values):

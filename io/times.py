@@ -99,7 +99,9 @@ def parse_time(text: str | None, zone: ZoneInfo | None = None) -> LogTime | None
         offset = moment.utcoffset()
         if offset is None:
             return _in_zone(moment, zone)
-        return LogTime((moment - _EPOCH) // _MICROSECOND, offset // _SECOND)
+        since, zone_seconds = moment - _EPOCH, offset.days * 86_400 + offset.seconds
+        seconds = since.days * 86_400 + since.seconds
+        return LogTime(seconds * 1_000_000 + since.microseconds, zone_seconds)
     except OverflowError:
         return None
 

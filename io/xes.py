@@ -43,6 +43,8 @@ TIMESTAMP = "time:timestamp"
 CASE_ID = "case_id"
 CASE_PREFIX = "case:"
 
+# Events are read once their trace is complete, or so many of them are.
+_WAITING_EVENTS = 500
 # Attributes of a trace stand before its events by the standard; where they follow them, they
 # still reach all events of a trace that is no larger than this.
 _TRACE_EVENTS = 20_000
@@ -78,25 +80,37 @@ class _Log:
     report: ReadReport
     zone: ZoneInfo | None
     intervals: bool = False
+    waiting: list[Any] = field(default_factory=list)
     trace: _Trace | None = None
     traces: int = 0
     notes: Counter[str] = field(default_factory=Counter)
 
-    def element_ended(self, element: Any) -> None:
-        previous = element.getprevious()
-        if local_name(element.tag) == "trace":
-            self._trace_of(element)
-            self.finish_trace()
-        else:
-            self._event_ended(element)
-        element.clear()
-        # The parser may still stand inside the parent, but never inside an element before this one.
-        if previous is not None and local_name(previous.tag) in ("event", "trace"):
-            element.getparent().remove(previous)
+    def event_ended(self, element: Any) -> bool:
+        """Let the event wait; returns whether those that wait were read."""
+        self.waiting.append(element)
+        if len(self.waiting) < _WAITING_EVENTS:
+            return False
+        self._read_waiting()
+        return True
 
-    def _event_ended(self, element: Any) -> None:
+    def trace_ended(self, element: Any) -> None:
+        self._read_waiting(element)
+        self._trace_of(element)
+        self._finish_trace()
+        _drop(element)
+
+    def _read_waiting(self, ended: Any = None) -> None:
+        """Read the events that wait; those of a trace that has ended are dropped with it."""
+        for element in self.waiting:
+            parent = element.getparent()
+            self._event_ended(element, parent)
+            if ended is None or parent is not ended:
+                _drop(element)
+        self.waiting.clear()
+
+    def _event_ended(self, element: Any, parent: Any) -> None:
         self.report.records += 1
-        trace = self._trace_of(element.getparent())
+        trace = self._trace_of(parent)
         attributes = attribute_values(element)
         activity = attributes.get(ACTIVITY)
         if activity is None or activity == "":
@@ -130,12 +144,17 @@ class _Log:
         inside = element is not None and local_name(element.tag) == "trace"
         owner = element if inside else None
         if self.trace is None or self.trace.element is not owner:
-            self.finish_trace()
+            self._finish_trace()
             self.traces += inside
             self.trace = _Trace(owner, None, Activities(self.notes) if self.intervals else None)
         return self.trace
 
-    def finish_trace(self) -> None:
+    def finish(self) -> None:
+        """Add the events that stand at the end of the file."""
+        self._read_waiting()
+        self._finish_trace()
+
+    def _finish_trace(self) -> None:
         if self.trace is not None:
             self._add_events(self.trace, last=True)
         self.trace = None
@@ -152,9 +171,8 @@ class _Log:
         events = trace.events
         if trace.activities is not None:
             events = trace.activities.joined(events, last=last)
-        for event in events:
-            free = case.keys().isdisjoint(event.attributes)
-            self._add(event, {**case, **(event.attributes if free else _renamed(event.attributes, case))})
+        if events:
+            self._add(events, case)
         trace.events.clear()
 
     def _name_case(self, trace: _Trace, case: dict[str, Value]) -> None:
@@ -165,17 +183,23 @@ class _Log:
             self.notes[_NO_CASE] += 1
         trace.case_id = f"trace {self.traces}" if name is None else str(name)
 
-    def _add(self, event: XesEvent, attributes: dict[str, Value]) -> None:
-        time, end = event.time, event.end
-        self.rows.add(
-            event.activity,
-            time.micros,
-            attributes,
-            zone_seconds=time.zone_seconds,
-            after=time.spread,
-            end=None if end is None else End(end.micros, end.zone_seconds, after=end.spread),
-            number=event.number,
-        )
+    def _add(self, events: list[XesEvent], case: dict[str, Value]) -> None:
+        numbers, activities, times, attributes, ends = zip(*events, strict=True)
+        if not all(map(case.keys().isdisjoint, attributes)):
+            attributes = tuple(_renamed(each, case) for each in attributes)
+        lasting = [end and End(end.micros, end.zone_seconds, after=end.spread) for end in ends]
+        self.rows.add_group(numbers, activities, times, lasting, attributes, case)
+
+
+def _drop(element: Any) -> None:
+    """Forget an element that has ended, as far as the parser allows.
+
+    It may still stand inside the parent, but never inside an element before this one.
+    """
+    previous = element.getprevious()
+    element.clear()
+    if previous is not None and local_name(previous.tag) in ("event", "trace"):
+        element.getparent().remove(previous)
 
 
 def _renamed(attributes: Mapping[str, Value], taken: Mapping[str, Value]) -> dict[str, Value]:
@@ -211,11 +235,14 @@ class XesLog:
         chunks = Chunks(stream)
         taken = 0
         for element in _ended_elements(chunks, source, report):
-            log.element_ended(element)
+            if local_name(element.tag) == "trace":
+                log.trace_ended(element)
+            elif not log.event_ended(element):
+                continue
             if log.rows.full or chunks.read_bytes - taken > _BATCH_BYTES:
                 taken = chunks.read_bytes
                 yield log.rows.take()
-        log.finish_trace()
+        log.finish()
         if len(log.rows):
             yield log.rows.take()
         report.warnings += [note.format(count) for note, count in log.notes.items() if count]

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from cepctl.io.batches import Value
 from cepctl.io.times import LogTime
@@ -38,8 +39,7 @@ BACKWARDS = "activities that end before they start, kept as points: {:,}"
 NO_START_TIME = "activities whose start_timestamp is no time, kept as points: {:,}"
 
 
-@dataclass(frozen=True)
-class XesEvent:
+class XesEvent(NamedTuple):
     """An event of a trace: with an `end` it lasts, and `time` is its start; `number` is its record's."""
 
     number: int
@@ -94,7 +94,7 @@ class Activities:
         if start.micros > event.time.micros:
             self.notes[BACKWARDS] += 1
             return event
-        return replace(event, time=start, end=event.time)
+        return event._replace(time=start, end=event.time)
 
 
 def _transition(event: XesEvent) -> str:
@@ -112,4 +112,4 @@ def _interval(start: XesEvent, end: XesEvent) -> XesEvent:
         for name, value in start.attributes.items()
         if name != TRANSITION and end.attributes.get(name) != value
     }
-    return replace(end, time=start.time, attributes={**end.attributes, **differing}, end=end.time)
+    return end._replace(time=start.time, attributes={**end.attributes, **differing}, end=end.time)
