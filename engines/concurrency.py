@@ -8,6 +8,7 @@ Runs inside Spark workers: imports the standard library only.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, Full, Queue
 from threading import Event, Lock, Thread
@@ -102,3 +103,10 @@ class _Crew(Generic[Item]):
                 continue
             return True
         return False
+
+
+def usable_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -10,6 +9,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from cepctl.engines.alternative import MatchOptions
+from cepctl.engines.concurrency import usable_cores
 from cepctl.engines.match import match_events
 from cepctl.engines.progress import Progress
 from cepctl.engines.results import ordered
@@ -60,10 +60,3 @@ def _refuse_repeated(sources: Sequence[EventSource]) -> None:
         return
     files = sorted({(source, part) for source, part, _ in row_groups(sources).files()})
     refuse_repeated(repeated_id(sources[source].ids(part) for source, part in files))
-
-
-def usable_cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

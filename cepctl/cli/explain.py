@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from cepctl.cli.ingest import ingest_options, report_reading
 from cepctl.cli.options import RawInput, raw_input_options, verbosity_options
 from cepctl.cli.query_text import query_argument, read_query
 from cepctl.plan.evaluation_order import ORDERS, OrderName
+from cepctl.render.counting import counted
+
+if TYPE_CHECKING:
+    from cepctl.dataset import EventInputs
+    from cepctl.plan.plan import Plan
 
 
 @click.command("explain")
@@ -48,20 +55,32 @@ def command(
     from cepctl.language.parser import parse
     from cepctl.plan import analyze
     from cepctl.plan.support import support_table
-    from cepctl.render.explain import print_plan
+    from cepctl.render.explain import ShownFacts, print_plan
 
     if support:
         click.echo(support_table())
         return
     text, events = read_query(arguments, query_file)
     query = parse(text)
-    schema = None
     if events:
         from cepctl.dataset import open_events
 
         with open_events(events, ingest_options(raw_input)) as inputs:
             if inputs.summary is not None:
                 report_reading(inputs.summary, quiet=quiet)
-            schema = inputs.schema
-    plan = analyze(query, schema)
-    print_plan(plan, schema.type_counts if schema else None, order, as_json=output_format == "json")
+            plan = analyze(query, inputs.schema)
+            facts = ShownFacts(inputs.schema.type_counts, order, _slices(plan, inputs))
+    else:
+        plan, facts = analyze(query, None), ShownFacts(None, order)
+    print_plan(plan, facts, as_json=output_format == "json")
+
+
+def _slices(plan: Plan, inputs: EventInputs) -> str:
+    """How Spark would split the events, with as many tasks at once as this machine has cores."""
+    from cepctl.engines.concurrency import usable_cores
+    from cepctl.engines.row_groups import row_groups
+    from cepctl.engines.slices import choose_slicing
+
+    cores = usable_cores()
+    slicing = choose_slicing(row_groups(inputs.sources(plan.attributes)), plan, cores)
+    return f"{slicing.text()} ({counted(cores, 'task')} at once)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TextIO
 
 from rich.console import Console
@@ -18,20 +19,27 @@ _HEADING = r"^[A-Z][a-z]+(?: (?:between events|\d+ of \d+))?(?=  |$)"
 _ALARM = r"^(?:NEVER MATCHES|Warning) .*$"
 
 
-def print_plan(
-    plan: Plan,
-    counts: Mapping[str, int] | None,
-    order: OrderName,
-    as_json: bool,
-    file: TextIO | None = None,
-) -> None:
+@dataclass(frozen=True)
+class ShownFacts:
+    """What is shown beside a plan: events by type, the order asked for, how Spark would split the events."""
+
+    counts: Mapping[str, int] | None
+    order: OrderName
+    slices: str | None = None
+
+
+def print_plan(plan: Plan, facts: ShownFacts, *, as_json: bool, file: TextIO | None = None) -> None:
     """Print it to a file, standard output by default."""
     file = file or sys.stdout
     if as_json:
-        file.write(json.dumps(to_json(plan, counts, order), ensure_ascii=False, indent=2) + "\n")
+        shown_json = to_json(plan, facts.counts, facts.order) | {"slices": facts.slices}
+        file.write(json.dumps(shown_json, ensure_ascii=False, indent=2) + "\n")
         return
     console = Console(file=file, highlight=False, soft_wrap=True)
-    for line in to_text(plan, counts, order).splitlines():
+    lines = to_text(plan, facts.counts, facts.order).splitlines()
+    if facts.slices is not None:
+        lines.append(f"Slices      {facts.slices}")
+    for line in lines:
         shown = Text(line)
         shown.highlight_regex(_HEADING, "bold")
         shown.highlight_regex(_ALARM, "bold red")

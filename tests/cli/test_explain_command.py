@@ -30,6 +30,11 @@ def test_events_give_counts_and_types(events: str, capsys: pytest.CaptureFixture
     assert [each["events_at_most"] for each in facts["alternatives"][0]["components"]] == [1, 2]
 
 
+def test_events_tell_how_spark_would_split_them(events: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", QUERY, events]) == 0
+    assert "Slices      1: all 3 events in one task (" in capsys.readouterr().out
+
+
 def test_an_unknown_attribute_is_an_error_of_the_query(
     events: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
