@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import os
 import re
 import runpy
 import shutil
@@ -63,6 +65,48 @@ def airflow_operator(classes: dict[str, type[Recorded]]) -> dict[str, Any]:
     runpy.run_path(str(DAG))
     (operator,) = classes["BashOperator"].made
     return operator
+
+
+def run_in(folder: Path, command: str) -> None:
+    """Run a command of an example in the shell, its paths led into a folder."""
+    for place in ("/var/lib", "/var/log", "/etc"):
+        command = re.sub(rf"(^|[\s@]){place}/", rf"\1{folder}{place}/", command)
+    program = f"{sys.executable} -m cepctl "
+    command = re.sub(r"^(/usr/local/bin/)?cepctl ", lambda _: program, command)
+    environment = {**os.environ, "CEPCTL_RUNNER": "local"}
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    if "--quiet" in command:
+        assert done.stdout + done.stderr == ""
+
+
+@pytest.mark.parametrize("example", ["cron", "systemd", "airflow"])
+def test_the_examples_say_each_match_once(
+    example: str, tmp_path: Path, airflow: dict[str, type[Recorded]]
+) -> None:
+    commands = {"cron": cron_command, "systemd": systemd_command}
+    command = commands[example]() if example in commands else airflow_operator(airflow)["bash_command"]
+    for name in (
+        "etc/cepctl",
+        "var/log/hadoop",
+        "var/lib/cepctl/slow-tasks",
+        "var/lib/prometheus/node-exporter",
+    ):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "etc/cepctl/slow-tasks.cep").write_text("PATTERN SEQ(A a, B b) WITHIN 10 s")
+    log = tmp_path / "var/log/hadoop/events.csv"
+    log.write_text("event_type,event_id,time\nA,a1,2026-03-03T09:00:00Z\nB,b1,2026-03-03T09:00:05Z\n")
+    run_in(tmp_path, command)
+    with log.open("a") as appended:
+        appended.write("A,a2,2026-03-03T11:00:00Z\n")
+    run_in(tmp_path, command)
+    outputs = sorted((tmp_path / "var/lib/cepctl/slow-tasks/matches").iterdir())
+    rows = [[row["match"] for row in csv.DictReader(file.open())] for file in outputs]
+    assert rows == [[], ["a1 b1"]]
+    metrics = tmp_path / "var/lib/prometheus/node-exporter/cepctl_slow_tasks.prom"
+    assert metrics.exists() == (example != "airflow")
 
 
 def test_all_examples_run_the_same_query(airflow: dict[str, type[Recorded]]) -> None:
