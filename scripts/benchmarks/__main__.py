@@ -14,6 +14,7 @@ from alternatives import monte_carlo, sql
 from any_match import five_percent, longer, one_percent
 from commands import commands
 from growth import growth
+from incremental import incremental
 from machine import cores, description, load
 from memory import memory
 from next_match import next_match
@@ -39,6 +40,7 @@ PARTS = (
     Part("memory", "Memory", memory),
     Part("growth", "How time grows", growth),
     Part("commands", "The whole command, Parquet to CSV", commands),
+    Part("incremental", "A day in 288 pieces", incremental),
     Part("readers", "Readers of logs", readers),
 )  # fmt: skip
 
