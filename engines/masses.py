@@ -37,6 +37,13 @@ class Masses:
     hi: Ticks
     density: Reals
 
+    def __post_init__(self) -> None:
+        """Make the arrays read-only: Numba compiles a kernel anew for arrays that may be written."""
+        for name in ("lower", "upper", "starts", "lo", "hi", "density"):
+            array = getattr(self, name).view()
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
     @property
     def uniform(self) -> bool:
         """True when every event has a single bucket."""
