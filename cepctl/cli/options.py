@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from cepctl.cli.notices import LOG_FORMATS, log_format_chosen
+from cepctl.cli.notices import LOG_FORMATS, log_format_chosen, say
+from cepctl.cli.settings import borrowed
 
 Conf = tuple[tuple[str, str], ...]
 
@@ -192,12 +193,25 @@ def reject_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def verbosity_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--quiet` and `-v`: parameters quiet, verbose; `--log-format`, which notices.py keeps."""
+    """`--quiet` and `-v`: parameters quiet, verbose; `--log-format`, which notices.py keeps.
+
+    With -v a command first says which options it takes from the environment and the file.
+    """
+
+    @wraps(command)
+    def telling(**values: Any) -> Any:
+        if values["verbose"] and not values["quiet"]:
+            for line in borrowed(click.get_current_context()):
+                say("note", line)
+        return command(**values)
+
     return _apply(
-        command,
+        telling,
         [
             click.option("--quiet", "-q", is_flag=True, help="Say only what went wrong."),
-            click.option("--verbose", "-v", is_flag=True, help="Say more."),
+            click.option(
+                "--verbose", "-v", is_flag=True, help="Say where options come from, and what Spark warns of."
+            ),
             click.option(
                 "--log-format",
                 type=click.Choice(LOG_FORMATS),

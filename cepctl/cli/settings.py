@@ -149,6 +149,17 @@ def effective(
     return [(name, _plain(value), place) for name, value, place in rows]
 
 
+def borrowed(context: click.Context) -> list[str]:
+    """What a command takes from the environment and the file, a line for each option."""
+    told = []
+    for name, option in options_of(context.command).items():
+        source = context.get_parameter_source(option.name or name)
+        if source in {ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP}:
+            place = _place(context.command, name, source, context.meta.get(SETTINGS, {}))
+            told.append(f"--{name} comes from {place}")
+    return told
+
+
 def blamed(problem: click.BadParameter) -> str | None:
     """Where a value that is refused comes from, unless it stands on the command line."""
     context, option = problem.ctx, problem.param

@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -106,8 +107,11 @@ def test_what_is_in_a_dataset_is_shown(place: Path) -> None:
 
 
 def test_a_plan_is_shown_with_estimates(place: Path) -> None:
-    """`cepctl explain QUERY [EVENTS...]`: the plan, with estimates; runs nothing."""
-    done = run(["explain", "@query.cep", "events"], place)
+    """`cepctl explain QUERY [EVENTS...]`: the plan, with estimates; runs nothing.  EVENTS are files,
+    directories, globs.  `-v` is honoured.
+    """
+    done = run(["explain", "@query.cep", "events/*.parquet", "-v"], place, CEPCTL_ORDER="sort")
+    assert done.stderr == "note: --order comes from CEPCTL_ORDER\n"
     assert done.returncode == 0
     assert "A a ──▶ B b+ ──▶ C c" in done.stdout
     assert "at most 2 events" in done.stdout
@@ -120,10 +124,11 @@ def test_rows_are_csv_in_a_pipe_and_nothing_else(place: Path) -> None:
     """PATH and EVENTS may be `-` for standard input; in a pipe the default format is CSV, with its header.
     Ids are percent-encoded, a Kleene group is joined by `+`.  Confidence is the shortest text that reads
     back; rows are ordered by confidence, descending, then start, then match.  Exit code 1 with
-    `--fail-on-match` when there were matches.  `--quiet` is honoured.
+    `--fail-on-match` when there were matches.  `--quiet` is honoured.  Local needs no Java.
     """
     arguments = ["match", "-f", "query.cep", "-", "--uncertainty", "model.toml", "--fail-on-match", "--quiet"]
-    done = run([*arguments, "--runner", "local"], place, typed=LOG)
+    nowhere = {"PATH": "/nowhere", "JAVA_HOME": "/nowhere"}
+    done = run([*arguments, "--runner", "local"], place, typed=LOG, **nowhere)
     assert done.returncode == 1
     assert done.stdout.startswith(HEADER)
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
@@ -238,6 +243,18 @@ def test_the_command_line_wins_over_the_environment_and_that_over_the_file(tmp_p
     right = run(arguments, tmp_path, CEPCTL_ORDER="nonsense")
     assert right.returncode == 0
     assert "(selectivity)" in right.stdout
+
+
+def test_defaults_are_those_of_the_contract(tmp_path: Path) -> None:
+    """`--runner spark|local` (default spark: `local[*]` in this process); `--engine` (default event),
+    `--order` (default auto), `--max-matches` (default 10,000,000), `--time` (default iso).
+    """
+    shown = tomllib.loads(run(["config", "match", "ingest", "assign"], tmp_path).stdout)
+    assert {(each["runner"], each["master"]) for each in shown.values()} == {("spark", "local[*]")}
+    match = shown["match"]
+    assert (match["engine"], match["order"], match["max-matches"]) == ("event", "auto", 10_000_000)
+    assert (match["time"], match["kleene"]) == ("iso", "groups")
+    assert not {"min-confidence", "top-k", "approximate", "since", "until", "format", "output"} & match.keys()
 
 
 def test_versions_are_told_without_starting_anything(tmp_path: Path) -> None:

@@ -137,3 +137,18 @@ def test_a_value_from_the_environment_is_blamed_on_it(
 def test_config_names_a_command_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert "there is no command 'mach'" in refused(capsys, "config", "mach")
     assert "config" in COMMANDS
+
+
+def test_verbose_says_what_does_not_come_from_the_command_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configured('[explain]\norder = "sort"\n')
+    monkeypatch.setenv("CEPCTL_TZ", "UTC")
+    assert main(["explain", QUERY, "-v", "--format", "json"]) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        "note: --order comes from cepctl.toml [explain]",
+        "note: --tz comes from CEPCTL_TZ",
+    ]
+    assert main(["explain", QUERY, "-v", "--quiet"]) == 0
+    assert main(["explain", QUERY]) == 0
+    assert capsys.readouterr().err == ""
