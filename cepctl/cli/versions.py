@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import PackageNotFoundError, version
 
 import click
 
@@ -39,6 +38,8 @@ def tell_versions(context: click.Context, parameter: click.Parameter, asked: boo
 
 
 def _installed(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(package)
     except PackageNotFoundError:
