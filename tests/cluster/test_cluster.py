@@ -239,9 +239,11 @@ with spark_session("{master}", [("spark.executor.memory", "512m")]) as session:
     done = threading.Event()
     watch = threading.Thread(target=kill_one, args=(session.sparkContext.statusTracker(), done))
     watch.start()
-    job(session, *{arguments})
-    done.set()
-    watch.join()
+    try:
+        job(session, *{arguments})
+    finally:
+        done.set()
+        watch.join()
 print(json.dumps(killed))
 """
 
