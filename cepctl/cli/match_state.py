@@ -86,6 +86,8 @@ def _arrivals(asked: StateRun, options: IngestOptions, saved: Saved | None, open
     parts.mkdir()
     reading = Reading(parts, options.input_format, bool(options.read.columns), asked.incremental.final)
     news = look(asked.paths, saved.sources if saved else (), reading)
+    for reason in news.left_out:
+        say("warning", f"left out: {reason}")
     known = Known({}, None, {})
     if saved is not None:
         known = Known(_attributes(saved.progress.events), saved.time_unit, saved.type_counts)

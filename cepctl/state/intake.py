@@ -20,7 +20,7 @@ from cepctl.plan.plan import EventSchema
 from cepctl.schema import FIXED_COLUMNS, TimeUnit
 from cepctl.state.news import News
 from cepctl.state.progress import Progress
-from cepctl.state.sources import Source
+from cepctl.state.sources import UNREADABLE, Source
 
 _ORPHANS = "before the first record of the log"
 _KINDS = {arrow: kind for kind, arrow in ARROW_TYPES.items()}
@@ -70,13 +70,15 @@ def arrivals(news: News, known: Known, options: IngestOptions, scratch: Path) ->
     LogFormatError
         If an input cannot be read, or is damaged beyond what is borne.
     """
-    if not news.files:
+    if not news.pieces:
         schema = EventSchema(known.attributes, known.time_unit or TimeUnit(), known.type_counts)
         yield Arrivals(None, schema, tuple(news.unchanged), news.seen)
         return
     kinds = {name: _KINDS[kind] for name, kind in known.attributes.items()}
     dataset = str(scratch / "events")
-    summary = ingest_files(news.files, dataset, replace(options, known_kinds=kinds))
+    summary = ingest_files(
+        [piece.file for piece in news.pieces], dataset, replace(options, known_kinds=kinds)
+    )
     with open_events([dataset]) as inputs:
         schema = _joined(known, inputs.schema)
         yield Arrivals(inputs, schema, _sources(news, summary), news.seen, summary)
@@ -106,6 +108,7 @@ def _sources(news: News, summary: IngestSummary) -> tuple[Source, ...]:
     for piece in news.pieces:
         account = accounts[piece.file.name]
         if account.unreadable is not None:
+            sources.append(piece.before or replace(piece.source, by_lines=False, format=UNREADABLE))
             continue
         counted = account.records - account.rejected.get(_ORPHANS, 0) if piece.counts_records else 0
         sources.append(replace(piece.source, records=piece.source.records + counted))

@@ -13,38 +13,35 @@ from pathlib import Path, PurePosixPath
 
 from pyarrow import fs
 
-from cepctl.errors import LogFormatError, UsageError
+from cepctl.errors import JobError, LogFormatError, UsageError
 from cepctl.ingest.stored import stored_dataset
 from cepctl.io.formats import OpenLog, open_log, reader_named, recognised_reader
 from cepctl.io.locations import InputFile, Location, list_inputs
+from cepctl.io.reading import Reader
 from cepctl.state.pieces import RECORDS_COUNTED_BY_READER, grows_by_lines, header_of, take_part
-from cepctl.state.sources import Source, goes_on, next_generation, print_of, whole_digest
+from cepctl.state.sources import UNREADABLE, Source, goes_on, next_generation, print_of, whole_digest
 
 
 @dataclass(frozen=True)
 class Piece:
     """Something to ingest, and what is known of its source once that is done, but for records that a reader
-    counts (`counts_records`).
+    counts (`counts_records`).  `before` is what was known of it, None for a file that was never seen.
     """
 
     file: InputFile
     source: Source
+    before: Source | None = None
     counts_records: bool = False
 
 
 @dataclass
 class News:
-    """What is new: pieces to read, sources without news, files of no known format; `seen` are all URIs."""
+    """What is new: pieces to read, sources without news, what cannot be read and why; `seen` are all URIs."""
 
     pieces: list[Piece] = field(default_factory=list)
     unchanged: list[Source] = field(default_factory=list)
-    unknown: list[InputFile] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
-
-    @property
-    def files(self) -> list[InputFile]:
-        """All that an ingest has to read."""
-        return [*(piece.file for piece in self.pieces), *self.unknown]
 
 
 @dataclass(frozen=True)
@@ -76,6 +73,8 @@ def look(paths: Sequence[str], known: Sequence[Source], how: Reading) -> News:
     ------
     LogFormatError
         If an input cannot be read, or if what was read of one has changed.
+    JobError
+        If there is no room for what is new.
     """
     news, free = News(), {source.uri: source for source in known}
     opened: list[_Seen] = []
@@ -97,9 +96,14 @@ def look(paths: Sequence[str], known: Sequence[Source], how: Reading) -> News:
     ]
     for seen in fresh:
         if (changed := free.get(seen.file.location.uri)) is not None:
-            raise _changed(seen, changed)
+            if changed.format != UNREADABLE:
+                raise _changed(seen, changed)
+            del free[changed.uri]
         _begin(news, seen, known, how)
-    news.unchanged.extend(free.values())
+    for gone in free.values():
+        if gone.rest:
+            news.left_out.append(f"{gone.uri} is gone, and with it its last record, which was not whole yet")
+        news.unchanged.append(replace(gone, rest=False))
     return news
 
 
@@ -170,13 +174,12 @@ def _begin(news: News, seen: _Seen, known: Sequence[Source], how: Reading) -> No
         if not log.head:
             return
         try:
-            reader = (
-                reader_named(how.input_format)
-                if how.input_format is not None
-                else recognised_reader(log.head, file.name, mapped=how.mapped)
-            )
-        except LogFormatError:
-            news.unknown.append(file)  # the ingest says so, or fails where it was named
+            reader = _reader(log, file, how)
+        except LogFormatError as problem:
+            if not file.found:
+                raise
+            news.left_out.append(str(problem))
+            news.unchanged.append(_whole(source, UNREADABLE, log))
             return
         if grows_by_lines(reader.name, log.head):
             header = header_of(reader.name, log.head)
@@ -184,15 +187,31 @@ def _begin(news: News, seen: _Seen, known: Sequence[Source], how: Reading) -> No
             begun = replace(source, format=reader.name, offset=len(header))
             _take(news, seen, begun, log, how)
             return
-        whole = replace(source, format=reader.name, by_lines=False, offset=seen.size, head=whole_digest(log))
+        whole = _whole(source, reader.name, log)
     news.pieces.append(Piece(replace(file, id_name=whole.id_name), whole))
+
+
+def _reader(log: OpenLog, file: InputFile, how: Reading) -> Reader:
+    if how.input_format is not None:
+        return reader_named(how.input_format)
+    return recognised_reader(log.head, file.name, mapped=how.mapped)
+
+
+def _whole(source: Source, format_name: str, log: OpenLog) -> Source:
+    """A file that is read as a whole, or cannot be read; the log has just been opened."""
+    return replace(
+        source, format=format_name, by_lines=False, offset=max(source.size, 1), head=whole_digest(log)
+    )
 
 
 def _take(news: News, seen: _Seen, source: Source, log: OpenLog, how: Reading) -> None:
     """Take the new part of a log that stands where the source ends."""
     header = header_of(source.format, log.head)
     target = how.scratch / f"{len(news.pieces):06d}"
-    cut = take_part(source.format, log.stream, header, target, to_the_end=how.to_the_end)
+    try:
+        cut = take_part(source.format, log.stream, header, target, to_the_end=how.to_the_end)
+    except OSError as problem:
+        raise JobError(f"cannot put aside what is new in {seen.file.name}: {problem.strerror}") from None
     if not cut.bytes_taken:
         target.unlink()
         if source.head:
@@ -215,7 +234,9 @@ def _take(news: News, seen: _Seen, source: Source, log: OpenLog, how: Reading) -
         records_before=source.records,
         format=source.format,
     )
-    news.pieces.append(Piece(part, after, counts_records=source.format in RECORDS_COUNTED_BY_READER))
+    before = source if source.head else None
+    counts = source.format in RECORDS_COUNTED_BY_READER
+    news.pieces.append(Piece(part, after, before, counts_records=counts))
 
 
 def _changed(seen: _Seen, source: Source) -> LogFormatError:

@@ -15,6 +15,8 @@ from typing import IO
 from cepctl.io.formats import OpenLog
 
 PRINT_BYTES = 4_096
+UNREADABLE = "unreadable"
+"""Stands for the format of a file that could not be read: it is looked at again once it has changed."""
 _COPY_BYTES = 1 << 20
 
 
@@ -96,7 +98,8 @@ def kept_sources(sources: Iterable[Source], seen: set[str], watermark: int | Non
 
 def next_generation(sources: Sequence[Source], base: str) -> int:
     """The number of one more file of this name."""
-    return max((each.generation for each in sources if each.base == base), default=0) + 1
+    read = (each for each in sources if each.base == base and each.format != UNREADABLE)
+    return max((each.generation for each in read), default=0) + 1
 
 
 def digest(data: bytes) -> str:

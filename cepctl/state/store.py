@@ -110,7 +110,7 @@ def prepare(directory: Path, saved: Saved, rows: Iterable[bytes]) -> Path:
     except OSError as problem:
         shutil.rmtree(aside, ignore_errors=True)
         raise JobError(
-            f"cannot write the state {directory}: {problem.strerror}; nothing has changed"
+            f"cannot write the state {directory}: {problem.strerror or problem}; nothing has changed"
         ) from None
     return place
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import json
+import resource
 from pathlib import Path
 
 import pytest
 
 from cepctl.cli import main
+from cepctl.state import store
 
 QUERY = "PATTERN SEQ(A a, B b) WITHIN 4 ticks"
 HEADER = "match,start,end,confidence\n"
@@ -151,6 +153,52 @@ def test_a_file_of_another_state_is_not_overwritten(capsys: pytest.CaptureFixtur
     run(code=2)
     assert "exists and is not of this state" in capsys.readouterr().err
     assert Path("out/run-000001.csv").read_text() == "precious"
+
+
+@pytest.mark.parametrize("largest", [0, 400, 1_500, 2_500])
+def test_where_files_cannot_grow_nothing_changes(largest: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """A limit on the size of files, at which writes fail as on a full disk: in the ingest, in the state."""
+    run()
+    log("c,C,30,35")
+    before = sorted(path.name for path in Path("S").rglob("*"))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest, hard))
+    try:
+        run(code=4)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert "the next run takes the same input again" in capsys.readouterr().err
+    assert (sorted(path.name for path in Path("S").rglob("*")), sorted(said())) == (
+        before,
+        ["run-000001.csv"],
+    )
+    run()
+    assert said()["run-000002.csv"] == "a1 b3,1,5,0.5333333333333334\n"
+
+
+def test_on_a_full_disk_nothing_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    run()
+    log("c,C,0,35")
+    run("--late", "/dev/full", code=4)
+    assert "cannot write /dev/full: No space left on device" in capsys.readouterr().err
+    assert sorted(said()) == ["run-000001.csv"]
+    run("--final")
+    assert said()["run-000002.csv"] == "a1 b3,1,5,0.5333333333333334\n"
+
+
+def test_a_run_that_dies_after_printing_prints_again(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["match", "--state", "S", "--final", "--time", "ticks", QUERY, "e.csv"]
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "deliver", die)
+        assert main(words) == 130
+    assert main(words) == 0
+    assert capsys.readouterr().out == 2 * f"{HEADER}a1 b3,1,5,0.5333333333333334\n"
 
 
 def test_figures_tell_of_late_events_and_the_watermark() -> None:

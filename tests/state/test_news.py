@@ -29,6 +29,7 @@ class Taking:
     paths: tuple[str, ...]
     options: IngestOptions = field(default_factory=IngestOptions)
     sources: tuple[Source, ...] = ()
+    left_out: list[str] = field(default_factory=list)
     known: Known = field(default_factory=lambda: Known({}, None, {}))
 
     def take(self, *, final: bool = False) -> list[str]:
@@ -37,6 +38,7 @@ class Taking:
             parts = Path(scratch, "parts")
             parts.mkdir()
             news = look(self.paths, self.sources, Reading(parts, to_the_end=final))
+            self.left_out = news.left_out
             with arrivals(news, self.known, self.options, Path(scratch)) as found:
                 self.sources = found.sources
                 self.known = Known({}, found.schema.time_unit, {})
@@ -190,7 +192,10 @@ def test_datasets_of_several_days_are_told_apart_by_their_folders(folder: Path) 
         log.write_text(f"event_id,{HEADER}{day},A,1,1\n", encoding="utf-8")
         ingest([str(log)], str(folder / day), IngestOptions())
     news = look([str(folder / "monday"), str(folder / "tuesday")], (), Reading(folder))
-    assert [file.name for file in news.files] == ["monday/part-00000.parquet", "tuesday/part-00000.parquet"]
+    assert [piece.file.name for piece in news.pieces] == [
+        "monday/part-00000.parquet",
+        "tuesday/part-00000.parquet",
+    ]
 
 
 def test_an_attribute_that_changes_its_type_is_refused(folder: Path) -> None:
@@ -205,6 +210,28 @@ def test_an_attribute_that_changes_its_type_is_refused(folder: Path) -> None:
     append(log, "A,3,3,many\n")
     with pytest.raises(UsageError, match=r"attribute 'x' was float in all events before, and is string"):
         runs.take()
+
+
+def test_a_file_of_no_known_format_is_told_once_and_looked_at_again_when_it_changes(folder: Path) -> None:
+    (folder / "notes.txt").write_text("remember the milk", encoding="utf-8")
+    append(folder / "a.csv", f"{HEADER}A,1,1\n")
+    runs = Taking((str(folder),))
+    assert runs.take() == ["a.csv#1"]
+    assert [reason.split(":")[0] for reason in runs.left_out] == ["notes.txt"]
+    assert (runs.take(), runs.left_out) == ([], [])
+    (folder / "notes.txt").write_text(f"{HEADER}B,2,2\n", encoding="utf-8")
+    assert runs.take() == ["notes.txt#1"]
+
+
+def test_a_log_that_is_gone_before_its_last_record_was_read_is_told(folder: Path) -> None:
+    append(folder / "a.csv", f"{HEADER}A,1,1\nB,2")
+    append(folder / "b.csv", f"{HEADER}A,1,1\n")
+    runs = Taking((str(folder),))
+    runs.take()
+    (folder / "a.csv").unlink()
+    assert runs.take() == []
+    assert "a.csv is gone, and with it its last record" in runs.left_out[0]
+    assert (runs.take(), runs.left_out) == ([], [])
 
 
 def test_standard_input_is_refused(folder: Path) -> None:
