@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -50,11 +50,18 @@ def pieces(reading: IO[bytes]) -> Iterator[bytes]:
 
 
 @contextmanager
-def started(arguments: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
+def started(arguments: list[str], folder: Path, **variables: str) -> Iterator[subprocess.Popen[str]]:
     """A command with its output in pipes, in a group of its own, as a shell starts it."""
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        [PROGRAM, *arguments], cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe, text=True, process_group=0
+        [PROGRAM, *arguments],
+        cwd=folder,
+        env={**os.environ, **variables},
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        process_group=0,
     ) as process:
         try:
             yield process
@@ -103,6 +110,31 @@ def test_a_running_job_ends_at_once_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+SLOW_JAVA = """#!/bin/sh
+if [ "$1" = -version ]; then echo 'openjdk version "17.0.1"' >&2; exit 0; fi
+touch {folder}/started
+while [ ! -e {folder}/go ]; do sleep 0.1; done
+exit 1
+"""
+
+
+def test_an_interrupt_waits_for_java_to_start(tmp_path: Path) -> None:
+    """130 interrupted: a Java that were left alone while it starts would never end."""
+    java = tmp_path / "jdk" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text(SLOW_JAVA.format(folder=tmp_path))
+    java.chmod(0o755)
+    (tmp_path / "log.csv").write_text(FIGURE)
+    with started(["match", QUERY, "log.csv"], tmp_path, JAVA_HOME=str(tmp_path / "jdk")) as process:
+        wait_until((tmp_path / "started").exists, process)
+        os.killpg(process.pid, signal.SIGINT)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1)
+        (tmp_path / "go").touch()
+        out, error = process.communicate(timeout=SECONDS)
+    assert (process.returncode, out, error) == (130, "", "\nerror: interrupted\n")
+
+
 @pytest.mark.spark
 def test_an_interrupted_spark_job_ends_with_its_java(tmp_path: Path) -> None:
     """130 interrupted, under Spark too: no trace, no half file, no Java left behind."""
@@ -112,7 +144,7 @@ def test_an_interrupted_spark_job_ends_with_its_java(tmp_path: Path) -> None:
     for setting in ("enabled=true", f"dir=file://{tmp_path}/spark", "compress=false"):
         arguments += ["--conf", f"spark.eventLog.{setting}"]
     with started([*arguments, "--max-matches", "1000000000000"], tmp_path) as process:
-        wait_for_a_job(tmp_path / "spark", process)
+        wait_until(lambda: began_a_job(tmp_path / "spark"), process)
         os.killpg(process.pid, signal.SIGINT)
         out, error = process.communicate(timeout=SECONDS)
     assert (process.returncode, out) == (130, "")
@@ -123,10 +155,15 @@ def test_an_interrupted_spark_job_ends_with_its_java(tmp_path: Path) -> None:
         end_of_group(process.pid)
 
 
-def wait_for_a_job(log: Path, process: subprocess.Popen[str]) -> None:
-    """Wait until Spark has written down that a job began."""
+def began_a_job(log: Path) -> bool:
+    """Whether Spark has written down that a job began."""
+    return any("SparkListenerJobStart" in each.read_text() for each in log.rglob("*") if each.is_file())
+
+
+def wait_until(reached: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    """Wait until a command has come to some point."""
     until = time.monotonic() + SECONDS
-    while not any("SparkListenerJobStart" in each.read_text() for each in log.rglob("*") if each.is_file()):
+    while not reached():
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < until
         time.sleep(0.1)
