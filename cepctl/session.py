@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from cepctl.errors import JobError
 from cepctl.java import find_java
+from cepctl.java_classes import using_options
 
 if TYPE_CHECKING:
     from pyspark import SparkConf
@@ -151,7 +152,9 @@ def _start(master: str, chosen: dict[str, str], *, verbose: bool) -> SparkSessio
     with tempfile.TemporaryDirectory(prefix="cepctl-") as directory:
         logging = Path(directory, "log4j2.properties")
         logging.write_text(_LOGGING.format(level="warn" if verbose else "fatal"))
-        options = f"{chosen[_JAVA_OPTIONS]} -Dlog4j2.configurationFile={logging.as_uri()}"
+        # The user's options come last, so that they win.
+        shared = using_options(find_java()) if is_local(master) else ""
+        options = f"{shared} {chosen[_JAVA_OPTIONS]} -Dlog4j2.configurationFile={logging.as_uri()}".strip()
         conf = SparkConf(loadDefaults=False).setAll([*(chosen | {_JAVA_OPTIONS: options}).items()])
         # A process has one Java process for all its sessions.
         gateway = SparkContext._gateway or _gateway(conf)

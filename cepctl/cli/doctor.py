@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cepctl.cli.notices import say
 from cepctl.cli.options import RunnerChoice, runner_options
 from cepctl.render.counting import counted
 
@@ -19,7 +20,8 @@ FAILED = 4
 @click.option(
     "--warm",
     is_flag=True,
-    help="Compile the kernels now (a minute or two), so that no match has to wait for them.",
+    help="Compile the kernels now (a minute or two), so that no match has to wait for them; with --runner "
+    "spark and a local master also record Java's classes (200 MB), so that Spark starts in less time.",
 )
 @runner_options
 def command(warm: bool, where: RunnerChoice) -> int:
@@ -31,7 +33,7 @@ def command(warm: bool, where: RunnerChoice) -> int:
     from cepctl.doctor.checks import findings
 
     if warm:
-        _warm()
+        _warm(where)
     failed = 0
     for finding in findings(where.runner, where.master, where.conf):
         click.echo("\n".join(_lines(finding)))
@@ -44,9 +46,14 @@ def _lines(finding: Finding) -> list[str]:
     return [line] if finding.remedy is None else [line, f"{'':17} -> {finding.remedy}"]
 
 
-def _warm() -> None:
+def _warm(where: RunnerChoice) -> None:
+    from cepctl.doctor.recording import record_classes
     from cepctl.doctor.warming import warm_up
+    from cepctl.session import is_local
 
     done = warm_up()
     kernels = counted(done.compiled, "kernel")
-    click.echo(f"{kernels} compiled, {done.found} found compiled, {done.seconds:.0f} s", err=True)
+    say("summary", f"{kernels} compiled, {done.found} found compiled, {done.seconds:.0f} s")
+    if where.runner == "spark" and is_local(where.master):
+        kept = record_classes()
+        say("summary", f"Java's classes in {kept.archive} ({kept.size >> 20} MB), {kept.seconds:.0f} s")
