@@ -43,8 +43,13 @@ def _numbas_folders() -> list[Path]:
 
 
 def _can_be_written(folder: Path) -> bool:
-    nearest = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-    return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
+    """Try it, as Numba does: permissions do not tell of file systems that are read-only."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def _own_folder() -> Path:
