@@ -15,7 +15,7 @@ from pyarrow import fs
 
 from cepctl.errors import JobError, LogFormatError, UsageError
 from cepctl.ingest.stored import stored_dataset
-from cepctl.io.formats import OpenLog, open_log, reader_named, recognised_reader
+from cepctl.io.formats import HEAD_BYTES, OpenLog, open_log, reader_named, recognised_reader
 from cepctl.io.locations import InputFile, Location, list_inputs
 from cepctl.io.reading import Reader
 from cepctl.state.pieces import RECORDS_COUNTED_BY_READER, grows_by_lines, header_of, take_part
@@ -173,15 +173,21 @@ def _begin(news: News, seen: _Seen, known: Sequence[Source], how: Reading) -> No
     with open_log(file.location) as log:
         if not log.head:
             return
+        # Its writer has not even ended the first line, by which its format is told.
+        unfinished = not how.to_the_end and b"\n" not in log.head and len(log.head) < HEAD_BYTES
         try:
             reader = _reader(log, file, how)
         except LogFormatError as problem:
+            if unfinished:
+                return
             if not file.found:
                 raise
             news.left_out.append(str(problem))
             news.unchanged.append(_whole(source, UNREADABLE, log))
             return
         if grows_by_lines(reader.name, log.head):
+            if unfinished:
+                return
             header = header_of(reader.name, log.head)
             log.stream.read(len(header))
             begun = replace(source, format=reader.name, offset=len(header))
