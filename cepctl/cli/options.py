@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from cepctl.cli.notices import LOG_FORMATS, log_format_chosen, say
 from cepctl.cli.settings import borrowed
@@ -99,6 +100,14 @@ def runner_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )
 
 
+def _formats(context: click.Context, option: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """What a shell offers as the format of logs."""
+    from cepctl.io.catalogue import known_formats
+
+    names = (each.name for each in known_formats() if each.supported)
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
 def raw_input_options(format_option: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """How raw logs are read: the parameter raw_input (RawInput).
 
@@ -114,6 +123,7 @@ def raw_input_options(format_option: str) -> Callable[[Callable[..., Any]], Call
                     format_option,
                     "input_format",
                     metavar="FORMAT",
+                    shell_complete=_formats,
                     help="Format of the logs; without it told from their content.",
                 ),
                 click.option(

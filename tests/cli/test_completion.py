@@ -15,6 +15,7 @@ CASES = {
     "cepctl ex": ["explain"],
     "cepctl match --eng": ["--engine"],
     "cepctl match --engine w": ["worlds"],
+    "cepctl ingest --format jh": ["jhist", "jhist1"],
     "cepctl match @q": ["@query.cep"],
     "cepctl inspect lo": ["log.csv"],
 }
