@@ -50,6 +50,7 @@ def record_classes() -> Recorded:
     archive = archive_of(find_java())
     try:
         archive.parent.mkdir(parents=True, exist_ok=True)
+        archive.unlink(missing_ok=True)  # Java records nothing while it uses one
         with tempfile.TemporaryDirectory(prefix=".recording-", dir=archive.parent) as folder:
             aside = Path(folder, "classes.jsa")
             events = Path(folder, "events.csv")
