@@ -20,22 +20,32 @@ from cepctl.java import Java
 _SILENT = "-Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off"
 
 
-def archive_of(java: Java) -> Path:
-    """Where the archive for this Java and this Spark is, or would be: in the user's cache directory."""
-    spec = find_spec("pyspark")
-    installed = "" if spec is None or spec.origin is None else spec.origin
-    parts = (str(java.home), java.full_version, installed, version("pyspark"))
-    digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "cepctl")
-    return cache / f"spark-classes-{digest}.jsa"
+def archives_of(java: Java) -> list[Path]:
+    """The whole archives for this Java and this Spark, in the user's cache directory; one as a rule."""
+    found = _cache().glob(f"{_stem(java)}-*.jsa")
+    return [path for path in sorted(found) if path == archive_name(java, path.stat().st_size)]
+
+
+def archive_name(java: Java, size: int) -> Path:
+    """The path of an archive of so many bytes: Java dies of one that is cut short, so its name says them."""
+    return _cache() / f"{_stem(java)}-{size}.jsa"
 
 
 def using_options(java: Java) -> str:
-    """Java options that use the archive; empty where there is none."""
-    archive = archive_of(java)
-    return (
-        f"-XX:SharedArchiveFile={archive} {_SILENT}" if archive.is_file() and " " not in str(archive) else ""
-    )
+    """Java options that use an archive; empty where there is none."""
+    usable = [path for path in archives_of(java) if " " not in str(path)]
+    return f"-XX:SharedArchiveFile={usable[0]} {_SILENT}" if usable else ""
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "cepctl")
+
+
+def _stem(java: Java) -> str:
+    spec = find_spec("pyspark")
+    installed = "" if spec is None or spec.origin is None else spec.origin
+    parts = (str(java.home), java.full_version, installed, version("pyspark"))
+    return f"spark-classes-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:16]}"
 
 
 def recording_options(archive: Path) -> str:

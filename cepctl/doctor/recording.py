@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cepctl.errors import JobError
 from cepctl.java import find_java
-from cepctl.java_classes import archive_of, recording_options
+from cepctl.java_classes import archive_name, archives_of, recording_options
 
 _EVENTS = "event_type,event_id,lower,upper,k\nA,a,1,5,x\nB,b,3,7,x\n"
 _QUERY = "PATTERN SEQ(A a, B b) WHERE a.k = b.k WITHIN 10 ticks"
@@ -47,11 +47,13 @@ def record_classes() -> Recorded:
         If there is no Java, the match fails, or the archive cannot be written.
     """
     began = time.monotonic()
-    archive = archive_of(find_java())
+    java = find_java()
+    cache = archive_name(java, 0).parent
     try:
-        archive.parent.mkdir(parents=True, exist_ok=True)
-        archive.unlink(missing_ok=True)  # Java records nothing while it uses one
-        with tempfile.TemporaryDirectory(prefix=".recording-", dir=archive.parent) as folder:
+        cache.mkdir(parents=True, exist_ok=True)
+        for old in archives_of(java):
+            old.unlink()  # Java records nothing while it uses one
+        with tempfile.TemporaryDirectory(prefix=".recording-", dir=cache) as folder:
             aside = Path(folder, "classes.jsa")
             events = Path(folder, "events.csv")
             events.write_text(_EVENTS)
@@ -64,9 +66,9 @@ def record_classes() -> Recorded:
                 raise JobError(
                     f"Java's classes were not recorded: {done.stderr.strip() or 'Java wrote none'}"
                 )
-            aside.replace(archive)
+            archive = aside.replace(archive_name(java, aside.stat().st_size))
     except OSError as problem:
         raise JobError(
-            f"cannot write {archive}: {problem.strerror}; set XDG_CACHE_HOME to a directory of yours"
+            f"cannot write to {cache}: {problem.strerror}; set XDG_CACHE_HOME to a directory of yours"
         ) from problem
     return Recorded(archive, archive.stat().st_size, time.monotonic() - began)

@@ -10,7 +10,7 @@ import pytest
 
 from cepctl.doctor.recording import record_classes
 from cepctl.java import Java
-from cepctl.java_classes import archive_of, using_options
+from cepctl.java_classes import archive_name, using_options
 
 MATCH = [sys.executable, "-m", "cepctl", "match", "PATTERN SEQ(A a, B b)", "events.csv", "--runner", "spark"]
 ROWS = "match,start,end,confidence\na b,1970-01-01T00:00:00.001Z,1970-01-01T00:00:00.007Z,1.0\n"
@@ -24,18 +24,22 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-def test_java_gets_no_options_where_nothing_was_recorded(cache: Path) -> None:
+def test_java_gets_options_for_a_whole_archive_alone(cache: Path) -> None:
     java = Java(cache, 17)
     assert using_options(java) == ""
-    archive = archive_of(java)
+    archive = archive_name(java, 3)
     archive.parent.mkdir(parents=True)
-    archive.write_bytes(b"")
+    archive.write_bytes(b"12")
+    assert using_options(java) == ""
+    archive.write_bytes(b"123")
     assert f"-XX:SharedArchiveFile={archive} " in using_options(java)
 
 
 def test_each_java_has_an_archive_of_its_own(cache: Path) -> None:
-    assert archive_of(Java(cache / "a", 17)) != archive_of(Java(cache / "b", 17))
-    assert archive_of(Java(cache, 17)) != archive_of(Java(cache, 21))
+    names = {
+        archive_name(java, 3) for java in (Java(cache / "a", 17), Java(cache / "b", 17), Java(cache, 21))
+    }
+    assert len(names) == 3
 
 
 def said(*options: str) -> str:
@@ -53,6 +57,6 @@ def test_a_match_starts_from_recorded_classes_and_without_those_that_do_not_fit(
     assert "shared objects file (top)" in Path("loaded.txt").read_text()
     assert told.count("\n") == 1
     content = recorded.archive.read_bytes()
-    for damaged in (b"", content[: len(content) // 2], b"\0" * 4096 + content[4096:]):
+    for damaged in (b"", content[: len(content) // 2], bytes(4096) + content[4096:]):
         recorded.archive.write_bytes(damaged)
         assert said("-q") == ""
