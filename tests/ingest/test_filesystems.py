@@ -1,0 +1,50 @@
+"""Paths of another scheme than files of this machine: the same dataset, the same matches, on both runners.
+
+fsspec's own view of the local disk stands for filesystems that need a server.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cepctl.dataset import open_events
+from cepctl.engines import local
+from cepctl.engines import spark as spark_runner
+from cepctl.ingest.jobs import IngestOptions, ingest
+from cepctl.ingest.runners import LocalRunner, Runner, SparkRunner
+from cepctl.language.parser import parse
+from cepctl.plan.analyze import analyze
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+OTHER_SCHEME = "fsspec+local://"
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / "a.csv").write_text("event_type,lower,upper,k\nA,1,3,x\nB,2,6,x\n")
+    (folder / "b.csv").write_text("event_type,lower,upper,k\nB,4,9,y\n")
+    return folder
+
+
+@pytest.mark.spark
+def test_another_scheme_gives_the_same_dataset_and_the_same_matches(
+    logs: Path, tmp_path: Path, spark: SparkSession
+) -> None:
+    ingest([str(logs)], str(tmp_path / "plain"), IngestOptions())
+    runners: dict[str, Runner] = {"here": LocalRunner(), "there": SparkRunner(spark)}
+    for name, runner in runners.items():
+        ingest([f"{OTHER_SCHEME}{logs}/*.csv"], f"{OTHER_SCHEME}{tmp_path}/{name}", IngestOptions(), runner)
+        for part in (tmp_path / "plain").iterdir():
+            assert (tmp_path / name / part.name).read_bytes() == part.read_bytes()
+    with open_events([f"{OTHER_SCHEME}{tmp_path}/there"]) as events:
+        plan = analyze(parse("PATTERN SEQ(A a, B b) WITHIN 9 ticks"), events.schema)
+        found = spark_runner.run(plan, events.sources(plan.attributes), spark)
+        assert found.column("match").to_pylist() == ["a.csv#1 b.csv#1", "a.csv#1 a.csv#2"]
+        assert local.run_stored(plan, events.sources(plan.attributes)).equals(found)
