@@ -84,7 +84,9 @@ def _arrivals(asked: StateRun, options: IngestOptions, saved: Saved | None, open
     scratch = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="cepctl-")))
     parts = scratch / "parts"
     parts.mkdir()
-    reading = Reading(parts, options.input_format, bool(options.read.columns), asked.incremental.final)
+    own = (asked.directory, *([] if asked.output is None else [Path(asked.output)]))
+    mapped, to_the_end = bool(options.read.columns), asked.incremental.final
+    reading = Reading(parts, options.input_format, mapped, to_the_end, own)
     news = look(asked.paths, saved.sources if saved else (), reading)
     for reason in news.left_out:
         say("warning", f"left out: {reason}")

@@ -48,13 +48,14 @@ class News:
 class Reading:
     """How inputs are read: the format that was named, whether columns are mapped, where parts are put.
 
-    `to_the_end` takes the last records too, whole or not.
+    `to_the_end` takes the last records too, whole or not; files in the directories `but` are no inputs.
     """
 
     scratch: Path
     input_format: str | None = None
     mapped: bool = False
     to_the_end: bool = False
+    but: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def look(paths: Sequence[str], known: Sequence[Source], how: Reading) -> News:
     """
     news, free = News(), {source.uri: source for source in known}
     opened: list[_Seen] = []
-    for seen in _files(paths):
+    for seen in _files(paths, how.but):
         news.seen.add(seen.file.location.uri)
         source = free.get(seen.file.location.uri)
         if source is None or (source.size, source.modified) != (seen.size, seen.modified):
@@ -107,7 +108,7 @@ def look(paths: Sequence[str], known: Sequence[Source], how: Reading) -> News:
     return news
 
 
-def _files(paths: Sequence[str]) -> list[_Seen]:
+def _files(paths: Sequence[str], but: Sequence[Path]) -> list[_Seen]:
     raw, found = list[str](), list[InputFile]()
     for path in dict.fromkeys(paths):
         if path == "-":
@@ -122,7 +123,8 @@ def _files(paths: Sequence[str]) -> list[_Seen]:
             for part in dataset.parts
         ]
     found += list_inputs(raw)
-    return [_seen(file) for file in found]
+    own = tuple(f"{directory.absolute()}/" for directory in but)
+    return [_seen(file) for file in found if not file.location.uri.startswith(own)]
 
 
 def _seen(file: InputFile) -> _Seen:

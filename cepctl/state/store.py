@@ -138,7 +138,9 @@ def deliver(place: Path, target: Path | None) -> None:
 
 
 def require_deliverable(directory: Path, outdir: Path) -> None:
-    """Refuse an output directory that rows cannot be renamed into."""
+    """Refuse an output directory that rows cannot be renamed into, or that lies in the state."""
+    if directory.resolve() in (outdir.resolve(), *outdir.resolve().parents):
+        raise UsageError(f"{outdir} lies in the state {directory}; name another directory with -o")
     try:
         outdir.mkdir(parents=True, exist_ok=True)
     except OSError as problem:

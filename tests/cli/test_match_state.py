@@ -201,6 +201,20 @@ def test_a_run_that_dies_after_printing_prints_again(
     assert capsys.readouterr().out == 2 * f"{HEADER}a1 b3,1,5,0.5333333333333334\n"
 
 
+def test_state_and_matches_beside_the_logs_are_no_logs(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["match", "--state", "S", "-o", "out", "--time", "ticks", QUERY, "."]
+    assert main(words) == 0
+    assert main([*words, "--final"]) == 0
+    assert "left out" not in capsys.readouterr().err
+    assert said()["run-000002.csv"] == "a1 b3,1,5,0.5333333333333334\n"
+
+
+@pytest.mark.parametrize("outdir", ["S", "S/matches"])
+def test_matches_in_the_state_are_refused(outdir: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", "--state", "S", "-o", outdir, QUERY, "e.csv"]) == 2
+    assert "lies in the state" in capsys.readouterr().err
+
+
 def test_figures_tell_of_late_events_and_the_watermark() -> None:
     run("--metrics", "cepctl.prom")
     log("l,A,0,1")

@@ -213,7 +213,7 @@ def test_an_attribute_that_changes_its_type_is_refused(folder: Path) -> None:
 
 
 def test_a_file_of_no_known_format_is_told_once_and_looked_at_again_when_it_changes(folder: Path) -> None:
-    (folder / "notes.txt").write_text("remember the milk", encoding="utf-8")
+    (folder / "notes.txt").write_text("remember the milk\n", encoding="utf-8")
     append(folder / "a.csv", f"{HEADER}A,1,1\n")
     runs = Taking((str(folder),))
     assert runs.take() == ["a.csv#1"]
