@@ -15,6 +15,7 @@ from any_match import five_percent, longer, one_percent
 from commands import commands
 from growth import growth
 from incremental import incremental
+from large import large
 from machine import cores, description, load
 from memory import memory
 from next_match import next_match
@@ -41,6 +42,7 @@ PARTS = (
     Part("growth", "How time grows", growth),
     Part("commands", "The whole command, Parquet to CSV", commands),
     Part("incremental", "A day in 288 pieces", incremental),
+    Part("large", "Fifty million events, Parquet to CSV", large),
     Part("readers", "Readers of logs", readers),
 )  # fmt: skip
 

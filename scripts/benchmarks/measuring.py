@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import statistics
@@ -70,3 +71,21 @@ def peak_megabytes() -> float:
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
+def family_peak_megabytes() -> float:
+    """The sum of the peaks of this process and of all that it has started and that still run (Linux)."""
+    parents, peaks = {}, {}
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with contextlib.suppress(OSError, KeyError):
+            lines = dict(line.split(":", 1) for line in status.read_text(encoding="utf-8").splitlines())
+            number = int(status.parent.name)
+            parents[number] = int(lines["PPid"])
+            peaks[number] = int(lines["VmHWM"].split()[0]) / 1024
+    return sum(peak for number, peak in peaks.items() if _descends(number, os.getpid(), parents))
+
+
+def _descends(number: int, ancestor: int, parents: dict[int, int]) -> bool:
+    while number != ancestor and number in parents:
+        number = parents[number]
+    return number == ancestor
