@@ -5,10 +5,12 @@ Nothing heavy is imported before an interrupt can be answered.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 
 _INTERRUPTED = 130
+_FAILED = 4
 
 
 def run() -> int:
@@ -17,6 +19,9 @@ def run() -> int:
     Being told to end (SIGTERM, and SIGHUP when the terminal closes) ends the program as an error
     does: what is half written is removed, Java stops.  The exit code is then 128 + the signal's number.
     """
+    # Python has none where the caller closed it.
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115, PTH123
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115, PTH123
     try:
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
@@ -27,6 +32,10 @@ def run() -> int:
     except KeyboardInterrupt:
         sys.stderr.write("\nerror: interrupted\n")
         return _INTERRUPTED
+    except Exception:
+        # A defect of ours.  Python would end with 1, which says that there were matches.
+        sys.excepthook(*sys.exc_info())
+        return _FAILED
 
 
 def _end(number: int, frame: object) -> None:

@@ -6,6 +6,7 @@ NAME is the object `command` of the module `cepctl.cli.NAME`.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
@@ -18,7 +19,7 @@ from cepctl.cli.notices import guess_log_format, in_json, say
 from cepctl.cli.settings import SETTINGS, blamed, defaults, file_settings, options_of, read_from_environment
 from cepctl.cli.start_up import light_start
 from cepctl.cli.versions import tell_versions
-from cepctl.errors import CepctlError
+from cepctl.errors import CepctlError, JobError
 
 COMMANDS: dict[str, str] = {
     "ingest": "Turn logs into a dataset of Parquet events.",
@@ -116,6 +117,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return problem.exit_code
     except (BrokenPipeError, SystemExit) as end:
         return _closed_pipe(end)
+    except OSError as problem:
+        _leave_standard_output()
+        place = f" ({problem.filename})" if problem.filename else ""
+        say("error", f"{problem.strerror or problem}{place}")
+        return JobError.exit_code
     return outcome if isinstance(outcome, int) else 0
 
 
@@ -133,9 +139,18 @@ def _tell_wrong(problem: click.ClickException) -> None:
 def _closed_pipe(end: BaseException) -> int:
     """Exit code after the reader of our output went away: `cepctl ... | head` is no error.
 
-    Click turns a broken pipe into SystemExit(1) after replacing standard output.
+    Click and Rich turn a broken pipe into SystemExit(1), which nothing here raises; a signal ends us with
+    a SystemExit of its own.
     """
-    if isinstance(end, SystemExit) and not isinstance(end.__context__, BrokenPipeError):
-        return end.code if isinstance(end.code, int) else 1
-    sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
+    if isinstance(end, SystemExit) and end.code != 1:
+        return end.code if isinstance(end.code, int) else JobError.exit_code
+    _leave_standard_output()
     return 0
+
+
+def _leave_standard_output() -> None:
+    """Lead what is still held for standard output away: it would fail once more at the end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    with contextlib.suppress(OSError, ValueError):  # a standard output that is no file, as in tests
+        os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -201,6 +201,50 @@ def test_exit_codes(place: Path, arguments: list[str], code: int, said: str) -> 
     assert {*place.iterdir()} == before
 
 
+def test_a_closed_pipe_is_no_error(place: Path) -> None:
+    """A closed pipe (`| head`) is no error.
+
+    The reader is gone before anything is written.
+    """
+    reading, writing = os.pipe()
+    os.close(reading)
+    for arguments in (
+        ["match", "@query.cep", "events", "--runner", "local", "--quiet"],
+        ["config"],
+        ["--help"],
+    ):
+        done = subprocess.run(
+            [PROGRAM, *arguments], cwd=place, stdout=writing, stderr=subprocess.PIPE, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+    os.close(writing)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_a_full_disk_is_a_failure_of_the_job(place: Path) -> None:
+    """4 the job failed: 1 would say that there were matches."""
+    with Path("/dev/full").open("w") as full:
+        arguments = [PROGRAM, "inspect", "events"]
+        done = subprocess.run(
+            arguments, cwd=place, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (done.returncode, done.stderr) == (4, "error: No space left on device\n")
+
+
+def test_a_defect_is_no_match(place: Path) -> None:
+    """Nothing but matches ends with 1."""
+    program = (
+        "import cepctl.cli, sys\n"
+        "def main(): raise ZeroDivisionError\n"
+        "cepctl.cli.main = main\n"
+        "from cepctl.__main__ import run\n"
+        "sys.exit(run())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 4
+    assert done.stderr.endswith("ZeroDivisionError\n")
+
+
 # --- the same bytes --------------------------------------------------------------------------------
 
 
