@@ -198,4 +198,6 @@ def _cause(problem: Exception) -> CepctlError:
         if isinstance(known, type) and issubclass(known, CepctlError):
             return known(message)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return JobError(f"the Spark job failed: {lines[0] if lines else type(problem).__name__}")
+    # A trace of Python ends with what went wrong, before Spark appends its own.
+    raised = [line for line in lines if re.match(r"\w[\w.]*(Error|Exception): ", line)]
+    return JobError(f"the Spark job failed: {[*raised, *lines, type(problem).__name__][0]}")

@@ -163,4 +163,4 @@ def test_a_defect_in_a_task_is_a_failed_job_told_in_one_line(spark: SparkSession
     wrong = replace(source, names=("x", "nowhere"))
     with pytest.raises(JobError) as problem:
         spark_runner.run(plan_of("PATTERN SEQ(A a, B b) WHERE a.x = 1"), [wrong], spark)
-    assert "\n" not in str(problem.value)
+    assert str(problem.value) == "the Spark job failed: KeyError: 'nowhere'"
