@@ -20,12 +20,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.engines.relevance import Relevance
 from cepctl.engines.types import Ticks
 from cepctl.plan.plan import Plan
 from cepctl.schema import TICK_MIN
 from cepctl.state.corrections import Correction, by_end, marked, without
 from cepctl.state.progress import Progress
-from cepctl.state.settling import Reach, able_to_matter, clamped, decided_until, least_ends, reach_of
+from cepctl.state.settling import Reach, clamped, decided_until, least_ends, reach_of
 
 Find: TypeAlias = Callable[[Plan, pa.Table], pa.Table]
 """An engine: the rows of a plan on an event table, as `cepctl.engines.results.ordered` gives them."""
@@ -85,8 +86,9 @@ def advance(before: Progress, arrived: pa.Table, plan: Plan, find: Find, options
     fresh, repeated = _new_to(before, arrived)
     is_late = pc.less(fresh.column("lower"), TICK_MIN if before.watermark is None else before.watermark)
     late = fresh.filter(is_late)
-    held = pa.concat_tables([before.late, able_to_matter(plan, late)])
-    on_time = able_to_matter(plan, fresh.filter(pc.invert(is_late)))
+    relevance = Relevance(plan)
+    held = pa.concat_tables([before.late, relevance.relevant(late)])
+    on_time = relevance.relevant(fresh.filter(pc.invert(is_late)))
     newest = _largest(before.newest, pc.max(fresh.column("lower")).as_py())
     watermark = before.watermark
     if newest is not None:

@@ -22,15 +22,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.engines.events import events_of
-from cepctl.engines.predicates import fitting_events
 from cepctl.engines.shape import AbsenceRule, shape_of
 from cepctl.engines.types import Ticks
-from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan
 from cepctl.schema import TICK_MAX, TICK_MIN
-
-_CONTIGUITY = (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY)
 
 
 @dataclass(frozen=True)
@@ -91,15 +86,6 @@ def least_ends(matches: pa.Table, events: pa.Table) -> Ticks:
     lower = events.column("lower").to_numpy()[pc.index_in(components.flatten(), value_set=ids).to_numpy()]
     first = components.offsets.to_numpy()[signature.offsets.to_numpy() - signature.offsets[0].as_py()]
     return np.maximum.reduceat(lower, first[:-1] - first[0])
-
-
-def able_to_matter(plan: Plan, events: pa.Table) -> pa.Table:
-    """The events that fit some component alone; under contiguity every event counts."""
-    if plan.strategy in _CONTIGUITY or not events.num_rows:
-        return events
-    held = events_of(events)
-    fitting = [fitting_events(held, each) for one in plan.alternatives for each in one.components]
-    return events.take(np.unique(np.concatenate(fitting)))
 
 
 def clamped(tick: int) -> int:
