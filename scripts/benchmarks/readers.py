@@ -50,7 +50,7 @@ def readers(setup: Setup) -> Iterator[Row]:
 def _read(setup: Setup, log_format: str, who: str, small: Path, path: Path) -> _Reading:
     """The median of fresh processes, so that one reader's memory is not another's."""
     runs: list[dict[str, Any]] = [
-        in_process("reading_once.py", log_format, who, small, path) for _ in range(min(setup.repeats, 3))
+        in_process("reading_once.py", log_format, who, small, path) for _ in range(1 if setup.quick else 3)
     ]
     seconds, used = (statistics.median(run[key] for run in runs) for key in ("seconds", "cpu_seconds"))
     peak = max(run["peak"] for run in runs)
