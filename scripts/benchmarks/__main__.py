@@ -24,6 +24,7 @@ from peers import has
 from plots import write_plot
 from readers import readers
 from results import CheckFailed, Part, Plot, Row, Setup
+from start_up import start_up
 from thresholds import push_down
 
 WIDTHS = "half-width d in ticks"
@@ -41,6 +42,7 @@ PARTS = (
     Part("memory", "Memory", memory),
     Part("growth", "How time grows", growth),
     Part("commands", "The whole command, Parquet to CSV", commands),
+    Part("start-up", "From the shell to the last row", start_up),
     Part("incremental", "A day in 288 pieces", incremental),
     Part("large", "Fifty million events, Parquet to CSV", large),
     Part("readers", "Readers of logs", readers),
