@@ -13,9 +13,10 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cepctl.errors import JobError
 from cepctl.java import find_java
@@ -24,6 +25,8 @@ from cepctl.java_classes import using_options
 if TYPE_CHECKING:
     from pyspark import SparkConf
     from pyspark.sql import SparkSession
+
+T = TypeVar("T")
 
 _LOGGING = """
 rootLogger.level = {level}
@@ -123,8 +126,12 @@ def spark_session(
         session = _start(master, settings(master, conf), verbose=verbose)
     try:
         yield session
-    finally:
-        session.stop()
+    except BaseException:
+        # What ends this process may have ended Java, too, and is what is to be told.
+        with suppress(Exception):
+            session.stop()
+        raise
+    session.stop()
 
 
 def _submitted(master: str, conf: Sequence[tuple[str, str]]) -> SparkSession:
@@ -163,6 +170,24 @@ def _start(master: str, chosen: dict[str, str], *, verbose: bool) -> SparkSessio
                 return SparkSession(SparkContext(conf=conf, gateway=gateway))
         except Py4JError as problem:
             raise JobError(f"Spark did not start on master '{master}': {_java_cause(problem)}") from problem
+
+
+def undisturbed(work: Callable[[], T]) -> T:
+    """Have another thread do work that waits for Java, while this one waits for that thread.
+
+    An interrupt then never cuts an answer short, after which py4j could not even tell Spark to stop.
+    Work that is left behind ends when the session does.
+    """
+    done: Future[T] = Future()
+
+    def in_thread() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as problem:  # handed on
+            done.set_exception(problem)
+
+    threading.Thread(target=in_thread, daemon=True).start()
+    return done.result()
 
 
 @contextmanager

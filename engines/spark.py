@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -40,7 +41,7 @@ from cepctl.engines.slice_task import SliceTask
 from cepctl.engines.slices import Slicing, choose_slicing
 from cepctl.errors import CepctlError, JobError
 from cepctl.plan.plan import Plan
-from cepctl.session import is_local
+from cepctl.session import is_local, undisturbed
 
 if TYPE_CHECKING:
     from pyspark import Accumulator, SparkContext
@@ -87,9 +88,9 @@ def run(
     try:
         with ExitStack() as stack:
             job = _Job(task, slicing, _copied(sources, context, stack), context.accumulator(0))
-            _refuse_repeated(job, context)
+            undisturbed(partial(_refuse_repeated, job, context))
             stack.enter_context(progress.watching(context, job.matches))
-            parts = (job.sent if slicing.sent else job.by_slice)(context)
+            parts = undisturbed(partial(job.sent if slicing.sent else job.by_slice, context))
     except (Py4JError, PySparkException) as problem:
         raise _cause(problem) from problem
     progress.relevant = sum(owned for owned, _ in parts)

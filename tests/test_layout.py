@@ -36,12 +36,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     "dataset": {"errors", "schema", "language", "plan", "io", "uncertainty", "ingest", "stored_events"},
     "state": {"errors", "schema", "language", "plan", "engines", "io", "ingest", "dataset"},
     "inspection": {"errors", "schema", "language", "dataset"},
-    "doctor": {"errors", "schema", "language", "plan", "engines", "java", "java_classes", "session", "ingest"},
+    "doctor": {
+        *("errors", "schema", "language", "plan", "engines", "ingest"),
+        *("java", "java_classes", "session"),
+    },
     "report": {"errors", "schema", "language", "plan", "engines", "io", "dataset"},
     "render": {"errors", "schema", "language", "plan", "io", "ingest", "inspection", "state"},
 }
 TOP = {"cli", "__main__"}  # may import every part
-SPARK_MODULES = re.compile(r"cepctl\.(session|ingest(\..+)?|doctor\.workers|engines\.spark\w*)")  # may import PySpark
+# may import PySpark
+SPARK_MODULES = re.compile(r"cepctl\.(session|ingest(\..+)?|doctor\.workers|engines\.spark\w*)")
 START_UP_FORBIDS = ("pyspark", "py4j", "polars", "numba", "pyarrow", "numpy", "lxml", "rich", "pandas")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from cepctl.errors import CepctlError, JobError
-from cepctl.session import spark_session
+from cepctl.session import spark_session, undisturbed
 
 FEWEST_SHARED = 256
 SHARES_PER_CORE = 8
@@ -48,7 +48,7 @@ class SparkRunner:
             # Starting a Spark task takes longer than reading a small file.
             most = max(FEWEST_SHARED, SHARES_PER_CORE * context.defaultParallelism)
             spread = context.parallelize(list(tasks), min(len(tasks), most))
-            outcomes = spread.map(_Guarded(function)).collect()
+            outcomes = undisturbed(spread.map(_Guarded(function)).collect)
         except (Py4JError, PySparkException) as problem:
             raise JobError(f"the Spark job failed: {_first_line(problem)}") from problem
         for outcome in outcomes:

@@ -136,7 +136,10 @@ def test_an_interrupt_waits_for_java_to_start(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-def test_an_interrupted_spark_job_ends_with_its_java(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_spark_job_ends_with_its_java(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
     """130 interrupted, under Spark too: no trace, no half file, no Java left behind."""
     (tmp_path / "log.csv").write_text("event_type,lower,upper\n" + "A,0,1000000\n" * 2_000)
     (tmp_path / "spark").mkdir()
@@ -145,10 +148,10 @@ def test_an_interrupted_spark_job_ends_with_its_java(tmp_path: Path) -> None:
         arguments += ["--conf", f"spark.eventLog.{setting}"]
     with started([*arguments, "--max-matches", "1000000000000"], tmp_path) as process:
         wait_until(lambda: began_a_job(tmp_path / "spark"), process)
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, number)
         out, error = process.communicate(timeout=SECONDS)
-    assert (process.returncode, out) == (130, "")
-    assert error.endswith("\nerror: interrupted\n")
+    assert (process.returncode, out) == (code, ""), error
+    assert error.endswith("\nerror: interrupted\n") or number is signal.SIGTERM
     assert "Traceback" not in error
     assert {path.name for path in tmp_path.iterdir()} == {"log.csv", "spark"}
     with pytest.raises(ProcessLookupError):
