@@ -22,10 +22,15 @@ hypothesis.settings.load_profile("fresh" if "CEPCTL_EXAMPLES" in os.environ else
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that share the Spark session go to one worker: each other would start a Java of its own."""
+    """Tests that share what takes long to make go to one worker: each other would make its own.
+
+    That is Java, and the kernels for wide intervals, which take most of a minute to compile.
+    """
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
+        if "spark" in getattr(item, "fixturenames", ()) or item.get_closest_marker("spark"):
             item.add_marker(pytest.mark.xdist_group("spark"))
+        elif item.path.name.startswith("test_wide_"):
+            item.add_marker(pytest.mark.xdist_group("wide intervals"))
 
 
 @pytest.fixture(scope="session")

@@ -66,7 +66,7 @@ def test_an_interrupt_exits_with_130(monkeypatch: pytest.MonkeyPatch, csv: Path)
 
 
 def test_a_closed_pipe_is_no_error(csv: Path) -> None:
-    rows = "".join(f"Type{n},{n},{n}\n" for n in range(20_000))
+    rows = "".join(f"Type{n},{n},{n}\n" for n in range(3_000))
     csv.write_text(f"event_type,time,x\n{rows}")
     command = [sys.executable, "-m", "cepctl", "inspect", "--quiet", str(csv)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

@@ -136,7 +136,9 @@ def test_an_interrupt_waits_for_java_to_start(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)]
+)
 def test_an_interrupted_spark_job_ends_with_its_java(
     tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
