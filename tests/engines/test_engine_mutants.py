@@ -21,8 +21,8 @@ steps of the engine, wherever these are imported.
     a group has one member                         Kleene sets
     a sequence is in the order of the ids          Kleene sequences
     members of the group before are no rivals      Kleene under next match
-    a signature is returned per alternative        every OR under any match, OR under the others
-    the last alternative of OR speaks for all      OR of whole patterns, or with groups, under others
+    a signature is returned per alternative        OR, OR of whole patterns, of events and groups
+    the last alternative of OR speaks for all      OR of whole patterns under the other strategies
     timings select no worlds                       timing, timing of groups, both under the other strategies
     joining backwards misses the last tick         orders of evaluation
     ticks saturate early                           shifting time
@@ -299,16 +299,14 @@ MUTANTS = [
             "OR of whole patterns",
             "OR under next match and contiguity",
             "OR of one event alone and in a Kleene group",
+            "OR of one event alone and in a Kleene group under next match and contiguity",
         ),
     ),
     Mutant(
         "the last alternative of OR speaks for all",
         _union,
         _last_speaks,
-        (
-            "OR of whole patterns under next match and contiguity",
-            "OR of one event alone and in a Kleene group under next match and contiguity",
-        ),
+        ("OR of whole patterns under next match and contiguity",),
     ),
     Mutant(
         "timings select no worlds",

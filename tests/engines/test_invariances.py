@@ -24,7 +24,7 @@ from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import Engine as EngineName
 from cepctl.plan.support import engine_refusals
-from tests.engines.agreement import Engine, assert_same_rows, check, rows_by_signature
+from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, Engine, assert_same_rows, check, rows_by_signature
 from tests.plans import Event, event_table, plan_of
 from tests.random_patterns import ANY, NEXT, PARTITION, STRICT, Level
 from tests.strategies import (
@@ -216,7 +216,8 @@ def test_invariance(engine: EngineName, each: Property) -> None:
         assume(not engine_refusals(plan_of(case.query), engine))
         each.holds(ENGINES[engine], case)
 
-    check(each.cases, holds)
+    # The other engines are held to what the judge says anyway; it takes its time.
+    check(each.cases, holds, FEW_EXAMPLES if engine == "worlds" else EXAMPLES)
 
 
 @pytest.mark.parametrize("each", PROPERTIES, ids=named)

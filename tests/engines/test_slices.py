@@ -27,7 +27,7 @@ from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import require_engine
 from cepctl.schema import TICK_MAX, TICK_MIN
-from tests.engines.agreement import check
+from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.event_sources import TableSource
 from tests.plans import Event, event_table, histogram, plan_of
 from tests.strategies import Case, any_cases, chain_cases
@@ -179,7 +179,7 @@ def test_slices_of_any_length_give_the_same_rows_read_or_sent() -> None:
         sent = replace(slicing, buckets=buckets if keyed else 1, sent=True)
         assert sent_to_groups(task, sent).equals(wanted)
 
-    check(drawn, same)
+    check(drawn, same, FEW_EXAMPLES)
 
 
 @pytest.mark.parametrize("length", [1, 2, 5, 100])
