@@ -21,6 +21,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from cepctl.state.lock import held
+
 PROGRAM = shutil.which("cepctl", path=str(Path(sys.executable).parent)) or "cepctl"
 LOG = "event_id,event_type,time,x\na 1,A,1,1\nb+1,B,3,2\nb2,B,4,3\nc%,C,6,4\nno time,C,,5\n"
 MODEL = 'rule = [{ interval = { before = "2 ms", after = "2 ms" } }]\n'
@@ -174,6 +176,24 @@ def test_every_option_of_match_together(place: Path, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["rows"]
 
 
+@pytest.mark.parametrize("engine_and_order", ["event any-state", "event selectivity", "worlds sort"])
+def test_engine_and_order_change_no_signature_or_range(
+    place: Path, tmp_path: Path, engine_and_order: str
+) -> None:
+    """Engine and order change no signature or range, and confidence by at most 1e-9.  Parquet gives the
+    signature as nested lists too.
+    """
+    engine, order = engine_and_order.split()
+    arguments = ["match", QUERY, str(place / "events"), "--runner", "local", "--format", "parquet", "-o"]
+    assert run([*arguments, "auto"], tmp_path).returncode == 0
+    assert run([*arguments, "rows", "--engine", engine, "--order", order], tmp_path).returncode == 0
+    wanted, rows = pq.read_table(tmp_path / "auto"), pq.read_table(tmp_path / "rows")
+    assert rows.column("signature").to_pylist()[0][0] == ["a 1"]
+    assert rows.drop_columns("confidence").equals(wanted.drop_columns("confidence"))
+    confidences = [table.column("confidence").to_pylist() for table in (wanted, rows)]
+    assert confidences[1] == pytest.approx(confidences[0], abs=1e-9)
+
+
 # --- exit codes ------------------------------------------------------------------------------------
 
 
@@ -199,6 +219,15 @@ def test_exit_codes(place: Path, arguments: list[str], code: int, said: str) -> 
     assert said in done.stderr
     assert "Traceback" not in done.stderr
     assert {*place.iterdir()} == before
+
+
+def test_another_run_holds_the_state(place: Path, tmp_path: Path) -> None:
+    """5 another run holds the state."""
+    arguments = ["match", "@query.cep", "events", "--state", str(tmp_path), "--runner", "local"]
+    with held(tmp_path):
+        done = run(arguments, place)
+    assert (done.returncode, done.stdout) == (5, "")
+    assert f"is in use by process {os.getpid()} on " in done.stderr
 
 
 def test_a_closed_pipe_is_no_error(place: Path) -> None:

@@ -71,10 +71,14 @@ def started(arguments: list[str], folder: Path, **variables: str) -> Iterator[su
 
 
 def test_rows_are_a_table_on_a_terminal(tmp_path: Path) -> None:
-    """On a terminal the default format is a table."""
+    """On a terminal the default format is a table.  Progress only where standard error is a terminal."""
     (tmp_path / "log.csv").write_text(FIGURE)
-    code, shown = on_a_terminal(["match", QUERY, "log.csv", "--runner", "local"], tmp_path)
+    arguments = ["match", QUERY, "log.csv", "--runner", "local"]
+    code, shown = on_a_terminal(arguments, tmp_path)
     assert code == 0
+    assert "matching: 4 events that can matter" in shown
+    piped = subprocess.run([PROGRAM, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "matching" not in piped.stdout + piped.stderr
     assert "2 matches in 4 events" in shown
     assert sum("│" in line for line in shown.splitlines()) == 2
 
