@@ -190,6 +190,17 @@ def test_a_row_opens_as_a_timeline(opened: Page, tmp_path: Path) -> None:
     assert opened.all("svg.timeline") == []
 
 
+def test_an_opened_row_is_as_wide_as_what_is_seen_of_a_wide_table(opened: Page, tmp_path: Path) -> None:
+    columns = ", ".join(f"b.value + {n} AS a_column_with_a_long_name_{n}" for n in range(9))
+    wide = QUERY.replace("b.value AS peak", columns)
+    opened.browser.get(report(tmp_path, stream(2, 1), wide))
+    opened.all("tr.match td.ids")[0].click()
+    seen, table, drawing = (opened.one(each).rect for each in ("#scroller", "#matches", "svg.timeline"))
+    assert table["width"] > seen["width"]
+    assert seen["x"] <= drawing["x"] < drawing["x"] + drawing["width"] <= seen["x"] + seen["width"]
+    opened.picture("wide-opened", tmp_path)
+
+
 def test_the_keyboard_alone_suffices(opened: Page, tmp_path: Path) -> None:
     opened.browser.get(report(tmp_path, stream(60, 2)))
     openers = opened.all(".opener")
