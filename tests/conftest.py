@@ -21,21 +21,9 @@ hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=Tr
 hypothesis.settings.load_profile("fresh" if "CEPCTL_EXAMPLES" in os.environ else "repeatable")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that share what takes long to make go to one worker: each other would make its own.
-
-    That is Java, and the kernels for wide intervals, which take most of a minute to compile.
-    """
-    for item in items:
-        if "spark" in getattr(item, "fixturenames", ()) or item.get_closest_marker("spark"):
-            item.add_marker(pytest.mark.xdist_group("spark"))
-        elif item.path.name.startswith("test_wide_"):
-            item.add_marker(pytest.mark.xdist_group("wide intervals"))
-
-
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """One Spark session for all tests: starting Java takes seconds, and code under test reuses it.
+    """One Spark session for all tests of a process: Java starts slowly, and code under test reuses it.
 
     local[2]     two tasks at a time, so that an order which only one worker keeps shows
     partitions   2 instead of 200: nothing here is large, and empty tasks cost most of the time

@@ -70,6 +70,7 @@ def test_a_mistake_in_the_model_exits_with_2(capsys: pytest.CaptureFixture[str])
     )
 
 
+@pytest.mark.slow  # test_session.py sees the same of every session
 @pytest.mark.spark
 def test_ingest_on_spark_keeps_standard_output_empty() -> None:
     told = subprocess.run(

@@ -417,7 +417,9 @@ def test_raw_logs_take_an_uncertainty_model(capsys: pytest.CaptureFixture[str]) 
     )
 
 
-@pytest.mark.parametrize("runner", ["local", pytest.param("spark", marks=pytest.mark.spark)])
+@pytest.mark.parametrize(
+    "runner", ["local", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.slow])]
+)
 def test_datasets_of_different_units_meet_at_the_finest(
     runner: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

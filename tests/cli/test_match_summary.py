@@ -44,6 +44,7 @@ def test_it_counts_what_raw_times_would_have_missed(capsys: pytest.CaptureFixtur
     )
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_it_counts_alike_on_spark(events: Path) -> None:
     events.write_text(EVENTS + UNTIMED)
