@@ -11,6 +11,7 @@ import click
 from cepctl.cli.ingest import ingest_options, report_reading
 from cepctl.cli.match_options import Matching, matching_options
 from cepctl.cli.match_progress import shown_progress
+from cepctl.cli.match_request import MatchRequest, RowChoice, row_options
 from cepctl.cli.match_run import Execution, analyzed, run_plan, starting_between
 from cepctl.cli.match_summary import Run, split_raw_times, tell_summary
 from cepctl.cli.match_why_not import tell_why_not
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cepctl.dataset import EventInputs
+    from cepctl.engines.progress import Progress
+    from cepctl.engines.raw_time_counts import RawTimeCounts
     from cepctl.plan.plan import Plan
 
 MATCHES_FOUND = 1
@@ -43,24 +46,7 @@ MATCHES_FOUND = 1
     help="groups: a row for each group of a Type+; summary: one row for all groups between the same "
     "events, with the probability that there is any.",
 )
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["table", "csv", "jsonl", "parquet", "trace"]),
-    help="Form of the rows; trace draws them for Perfetto.  [default: told by FILE's name; table on a "
-    "terminal, else csv]",
-)
-@click.option(
-    "-o", "--output", type=click.Path(), metavar="FILE", help="Write the rows to FILE, whole or not at all."
-)
-@click.option(
-    "--time",
-    "times",
-    type=click.Choice(["iso", "ticks"]),
-    default="iso",
-    show_default=True,
-    help="How start and end are written.",
-)
+@row_options
 @click.option(
     "--why-not",
     "why_not",
@@ -79,9 +65,7 @@ def command(
     query_file: str | None,
     matching: Matching,
     kleene: KleeneRows,
-    output_format: str | None,
-    output: str | None,
-    times: str,
+    rows: RowChoice,
     why_not: bool,
     fail_on_match: bool,
     metrics: str | None,
@@ -96,48 +80,40 @@ def command(
     QUERY is the text itself, or @FILE.  Every row is one combination of events that could have
     happened, with the time it may have taken and how probable it is.
     """
-    from cepctl.dataset import open_events
-    from cepctl.engines.alternative import MatchOptions
     from cepctl.language.parser import parse
 
-    began = time.monotonic()
-    text, events = read_query(arguments, query_file)
-    query = parse(text)
-    how = Execution(matching.engine, where, verbose)
+    text, paths = read_query(arguments, query_file)
+    asked = MatchRequest(
+        parse(text), paths, incremental, matching, kleene, raw_input,
+        Execution(matching.engine, where, verbose), rows, why_not, metrics, quiet,
+    )  # fmt: skip
     incremental.require_state()
-    if incremental.state is not None:
+    if incremental.state is None:
+        written = _run_once(asked)
+    else:
         from cepctl.cli.match_state import run_with_state
-        from cepctl.cli.state_run import StateRun
 
-        if why_not or kleene == "summary":
-            raise UsageError("--state goes neither with --why-not nor with --kleene summary")
-        asked = StateRun(
-            *(query, events, incremental, matching, raw_input, how, output_format, output, times, quiet)
-        )
-        return MATCHES_FOUND if run_with_state(asked, metrics) and fail_on_match else 0
-    form = row_form(output_format, output)
-    _refuse_beside_summary(kleene, form, matching)
-    if not events:
+        written = run_with_state(asked)
+    return MATCHES_FOUND if written and fail_on_match else 0
+
+
+def _run_once(asked: MatchRequest) -> int:
+    """Match all events that are named; returns how many rows were written."""
+    from cepctl.dataset import open_events
+
+    began = time.monotonic()
+    form = row_form(asked.rows.form, asked.rows.output)
+    _refuse_beside_summary(asked, form)
+    if not asked.paths:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
-    with open_events(events, ingest_options(raw_input)) as inputs:
+    with open_events(asked.paths, ingest_options(asked.raw_input)) as inputs:
         if inputs.summary is not None:
-            report_reading(inputs.summary, quiet=quiet)
-        plan = analyzed(query, inputs, matching.min_confidence, quiet=quiet)
-        judged = not quiet and kleene == "groups"
-        wanted = MatchOptions(
-            *(matching.order, inputs.schema.type_counts, matching.max_matches),
-            approximate=matching.approximate, kleene=kleene, top=matching.best, raw_times=judged,
-        )  # fmt: skip
-        with shown_progress(quiet=quiet) as progress:
-            matches = run_plan(plan, inputs, wanted, how, progress)
-        found = matches.num_rows
-        matches = starting_between(matches, plan, matching.since, matching.until).slice(0, matching.top_k)
-        raw_times = None
-        if judged:
-            matches, raw_times = split_raw_times(plan, inputs, matches)
+            report_reading(inputs.summary, quiet=asked.quiet)
+        plan = analyzed(asked.query, inputs, asked.matching.min_confidence, quiet=asked.quiet)
+        found, matches, raw_times, progress = _matched(asked, plan, inputs)
         if form == "trace":
             trace = _trace(plan, inputs, matches)
-        if why_not:
+        if asked.why_not:
             tell_why_not(plan, inputs, form)
     figures = RunFigures(
         events=sum((inputs.schema.type_counts or {}).values()),
@@ -147,22 +123,42 @@ def command(
         relevant=progress.relevant,
         slices=progress.slicing.tasks if progress.slicing is not None else None,
     )
-    if not quiet:
-        hint = not why_not and plan.never is None
-        tell_summary(Run(found, matches, figures, matching.best is not None), raw_times, hint=hint)
+    if not asked.quiet:
+        hint = not asked.why_not and plan.never is None
+        tell_summary(Run(found, matches, figures, asked.matching.best is not None), raw_times, hint=hint)
     if form == "trace":
-        write_pieces(trace, output)
+        write_pieces(trace, asked.rows.output)
     else:
-        _write(matches, plan, times, form, output, quiet=quiet)
-    write_metrics(metrics, figures)
-    return MATCHES_FOUND if fail_on_match and matches.num_rows else 0
+        _write(matches, plan, asked, form)
+    write_metrics(asked.metrics, figures)
+    return int(matches.num_rows)
 
 
-def _refuse_beside_summary(kleene: KleeneRows, form: str, matching: Matching) -> None:
+def _matched(
+    asked: MatchRequest, plan: Plan, inputs: EventInputs
+) -> tuple[int, pa.Table, RawTimeCounts | None, Progress]:
+    """How many rows there are, those that are asked for, what raw times would have missed, the work done."""
+    from cepctl.engines.alternative import MatchOptions
+
+    matching, judged = asked.matching, not asked.quiet and asked.kleene == "groups"
+    wanted = MatchOptions(
+        *(matching.order, inputs.schema.type_counts, matching.max_matches),
+        approximate=matching.approximate, kleene=asked.kleene, top=matching.best, raw_times=judged,
+    )  # fmt: skip
+    with shown_progress(quiet=asked.quiet) as progress:
+        matches = run_plan(plan, inputs, wanted, asked.how, progress)
+    kept = starting_between(matches, plan, matching.since, matching.until).slice(0, matching.top_k)
+    raw_times = None
+    if judged:
+        kept, raw_times = split_raw_times(plan, inputs, kept)
+    return matches.num_rows, kept, raw_times, progress
+
+
+def _refuse_beside_summary(asked: MatchRequest, form: str) -> None:
     """Refuse what a summary of Kleene groups has no sense for."""
-    if kleene != "summary":
+    if asked.kleene != "summary":
         return
-    if matching.approximate is not None:
+    if asked.matching.approximate is not None:
         raise UsageError(
             "--approximate goes with --kleene groups alone: a summary sums what would be estimates"
         )
@@ -170,11 +166,12 @@ def _refuse_beside_summary(kleene: KleeneRows, form: str, matching: Matching) ->
         raise UsageError("--format trace goes with --kleene groups alone: a summary names no events to draw")
 
 
-def _write(matches: pa.Table, plan: Plan, times: str, form: str, output: str | None, *, quiet: bool) -> None:
+def _write(matches: pa.Table, plan: Plan, asked: MatchRequest, form: str) -> None:
     from cepctl.io.match_rows import TimeFormat, presented
 
-    rows = presented(matches, plan.time_unit, cast(TimeFormat, times), typed=form == "parquet")
-    write_rows(rows, form, output, quiet=quiet)
+    times = cast(TimeFormat, asked.rows.times)
+    rows = presented(matches, plan.time_unit, times, typed=form == "parquet")
+    write_rows(rows, form, asked.rows.output, quiet=asked.quiet)
 
 
 def _trace(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from cepctl.cli.instants import instant, microseconds_now
-from cepctl.cli.options import gathered
+from cepctl.cli.options import gathered, with_options
 from cepctl.errors import UsageError
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 from cepctl.plan.support import Engine
@@ -98,7 +98,4 @@ _OPTIONS = (
 
 def matching_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """How a query is run and which of its matches are kept: the parameter matching (Matching)."""
-    command = gathered(command, "matching", Matching)
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+    return with_options(gathered(command, "matching", Matching), _OPTIONS)

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cepctl.cli.ingest import ingest_options, report_reading
+from cepctl.cli.match_request import MatchRequest
 from cepctl.cli.match_run import analyzed, starting_between
 from cepctl.cli.match_state_engine import TableEngine
 from cepctl.cli.metrics import write_metrics
 from cepctl.cli.notices import say
 from cepctl.cli.run_figures import RunFigures, rejects_in
 from cepctl.cli.state_delivery import Step, hand_over, tell
-from cepctl.cli.state_run import StateRun, binding_of, refuse_options, require_same, run_options
+from cepctl.cli.state_run import binding_of, refuse_options, require_same, run_options
 from cepctl.errors import CepctlError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from cepctl.state.store import Saved
 
 
-def run_with_state(asked: StateRun, metrics: str | None) -> int:
+def run_with_state(asked: MatchRequest) -> int:
     """One run; returns how many rows it said.
 
     Raises
@@ -51,8 +52,8 @@ def run_with_state(asked: StateRun, metrics: str | None) -> int:
         saved = load(asked.directory)
         clean(asked.directory)
         require_same(saved, binding_of(asked, options), asked.directory)
-        if asked.output is not None:
-            require_deliverable(asked.directory, Path(asked.output))
+        if asked.rows.output is not None:
+            require_deliverable(asked.directory, Path(asked.rows.output))
         try:
             arrived = _arrivals(asked, options, saved, opened)
             step = _computed(asked, options, saved, arrived)
@@ -72,11 +73,13 @@ def run_with_state(asked: StateRun, metrics: str | None) -> int:
         watermark=_seconds(step.outcome.progress.watermark, step.plan.time_unit),
     )
     tell(asked, step, figures)
-    write_metrics(metrics, figures)
+    write_metrics(asked.metrics, figures)
     return len(step.rows)
 
 
-def _arrivals(asked: StateRun, options: IngestOptions, saved: Saved | None, opened: ExitStack) -> Arrivals:
+def _arrivals(
+    asked: MatchRequest, options: IngestOptions, saved: Saved | None, opened: ExitStack
+) -> Arrivals:
     """What is new in the inputs, ingested; `opened` holds its files."""
     from cepctl.state.intake import Known, arrivals
     from cepctl.state.news import Reading, look
@@ -84,7 +87,7 @@ def _arrivals(asked: StateRun, options: IngestOptions, saved: Saved | None, open
     scratch = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="cepctl-")))
     parts = scratch / "parts"
     parts.mkdir()
-    own = (asked.directory, *([] if asked.output is None else [Path(asked.output)]))
+    own = (asked.directory, *([] if asked.rows.output is None else [Path(asked.rows.output)]))
     mapped, to_the_end = bool(options.read.columns), asked.incremental.final
     reading = Reading(parts, options.input_format, mapped, to_the_end, own)
     news = look(asked.paths, saved.sources if saved else (), reading)
@@ -105,7 +108,9 @@ def _attributes(events: pa.Table) -> dict[str, pa.DataType]:
     return {field.name: field.type for field in events.schema if field.name not in FIXED_COLUMNS}
 
 
-def _computed(asked: StateRun, options: IngestOptions, saved: Saved | None, arrived: Arrivals) -> Step | None:
+def _computed(
+    asked: MatchRequest, options: IngestOptions, saved: Saved | None, arrived: Arrivals
+) -> Step | None:
     """The run, in memory; None where there has never been an event."""
     from cepctl.dataset import EventInputs
     from cepctl.state.advancing import advance

@@ -64,7 +64,8 @@ def _pairs(context: click.Context, parameter: click.Parameter, values: Sequence[
     return tuple(pairs)
 
 
-def _apply(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+def with_options(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+    """A command with these options, in this order."""
     for option in reversed(options):
         command = option(command)
     return command
@@ -72,7 +73,7 @@ def _apply(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -
 
 def runner_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--runner`, `--master` and `--conf`: the parameter where (RunnerChoice)."""
-    return _apply(
+    return with_options(
         gathered(command, "where", RunnerChoice),
         [
             click.option(
@@ -108,82 +109,81 @@ def _formats(context: click.Context, option: click.Parameter, incomplete: str) -
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
+_RAW_INPUT_OPTIONS = (
+    click.option(
+        "--uncertainty",
+        type=click.Path(),
+        metavar="MODEL",
+        help="Uncertainty model (TOML) that gives raw events their intervals.",
+    ),
+    click.option(
+        "--tz",
+        metavar="ZONE",
+        help="IANA zone of times that are written without one, such as Europe/Berlin.",
+    ),
+    click.option(
+        "--name",
+        "renames",
+        multiple=True,
+        callback=_pairs,
+        metavar="OLD=NEW",
+        help="Rename an event type, such as cpu_user=CPU; may be given several times.",
+    ),
+    click.option("--drop-domain", is_flag=True, help="Shorten host names to their first label."),
+    click.option(
+        "--patterns",
+        type=click.Path(),
+        metavar="FILE",
+        help="Patterns (TOML) that make events of log lines, tried before the built-in ones.",
+    ),
+    click.option(
+        "--keep-unmatched",
+        is_flag=True,
+        help="Make LogLine events of the log lines that no pattern fits.",
+    ),
+    click.option(
+        "--intervals",
+        is_flag=True,
+        help="Give what lasts (tasks, attempts, jobs, activities) as interval events, too.",
+    ),
+    click.option(
+        "--epoch",
+        metavar="TIME",
+        help="Instant (ISO 8601) that logs with relative times count from.  [default: 1970]",
+    ),
+    click.option(
+        "--map",
+        "columns",
+        multiple=True,
+        metavar="FIELD=COLUMN",
+        help="Columns of plain event files, such as event_type=activity,time=ts; may be given several times.",
+    ),
+)
+
+
 def raw_input_options(format_option: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """How raw logs are read: the parameter raw_input (RawInput).
 
     `format_option` is the spelling of the option that names the format: `match` keeps `--format`
     for its output and says `--input-format`.
     """
+    named = click.option(
+        format_option,
+        "input_format",
+        metavar="FORMAT",
+        shell_complete=_formats,
+        help="Format of the logs; without it told from their content.",
+    )
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        return _apply(
-            gathered(command, "raw_input", RawInput),
-            [
-                click.option(
-                    format_option,
-                    "input_format",
-                    metavar="FORMAT",
-                    shell_complete=_formats,
-                    help="Format of the logs; without it told from their content.",
-                ),
-                click.option(
-                    "--uncertainty",
-                    type=click.Path(),
-                    metavar="MODEL",
-                    help="Uncertainty model (TOML) that gives raw events their intervals.",
-                ),
-                click.option(
-                    "--tz",
-                    metavar="ZONE",
-                    help="IANA zone of times that are written without one, such as Europe/Berlin.",
-                ),
-                click.option(
-                    "--name",
-                    "renames",
-                    multiple=True,
-                    callback=_pairs,
-                    metavar="OLD=NEW",
-                    help="Rename an event type, such as cpu_user=CPU; may be given several times.",
-                ),
-                click.option("--drop-domain", is_flag=True, help="Shorten host names to their first label."),
-                click.option(
-                    "--patterns",
-                    type=click.Path(),
-                    metavar="FILE",
-                    help="Patterns (TOML) that make events of log lines, tried before the built-in ones.",
-                ),
-                click.option(
-                    "--keep-unmatched",
-                    is_flag=True,
-                    help="Make LogLine events of the log lines that no pattern fits.",
-                ),
-                click.option(
-                    "--intervals",
-                    is_flag=True,
-                    help="Give what lasts (tasks, attempts, jobs, activities) as interval events, too.",
-                ),
-                click.option(
-                    "--epoch",
-                    metavar="TIME",
-                    help="Instant (ISO 8601) that logs with relative times count from.  [default: 1970]",
-                ),
-                click.option(
-                    "--map",
-                    "columns",
-                    multiple=True,
-                    metavar="FIELD=COLUMN",
-                    help="Columns of plain event files, such as event_type=activity,time=ts; may be given "
-                    "several times.",
-                ),
-            ],
-        )
+        return with_options(gathered(command, "raw_input", RawInput), (named, *_RAW_INPUT_OPTIONS))
 
     return decorate
 
 
 def reject_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--rejects` and `--max-errors`: parameters rejects (path or None), max_errors (int or None)."""
-    return _apply(
+    return with_options(
         command,
         [
             click.option(
@@ -215,7 +215,7 @@ def verbosity_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 say("note", line)
         return command(**values)
 
-    return _apply(
+    return with_options(
         telling,
         [
             click.option("--quiet", "-q", is_flag=True, help="Say only what went wrong."),

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from cepctl.cli.match_request import MatchRequest
 from cepctl.cli.notices import say
 from cepctl.cli.row_output import write_rows
 from cepctl.cli.run_figures import RunFigures
-from cepctl.cli.state_run import StateRun
 from cepctl.errors import UsageError
 from cepctl.render.counting import counted
 
@@ -34,17 +34,19 @@ class Step:
     events: int
 
 
-def hand_over(asked: StateRun, step: Step) -> None:
+def hand_over(asked: MatchRequest, step: Step) -> None:
     """Write the state aside, hand the rows over, and make both valid at once."""
     from cepctl.io.match_rows import RowFormat, TimeFormat, encoded_rows, presented
     from cepctl.state.store import deliver, prepare, run_name
 
-    form = asked.form or ("csv" if asked.output is not None or not sys.stdout.isatty() else "table")
-    rows = presented(step.rows, step.plan.time_unit, cast(TimeFormat, asked.times), typed=form == "parquet")
+    form = asked.rows.form or ("csv" if asked.rows.output is not None or not sys.stdout.isatty() else "table")
+    rows = presented(
+        step.rows, step.plan.time_unit, cast(TimeFormat, asked.rows.times), typed=form == "parquet"
+    )
     target = None
     pieces: Iterator[bytes] = iter(())
-    if asked.output is not None:
-        target = Path(asked.output, f"{run_name(step.saved.run)}.{form}")
+    if asked.rows.output is not None:
+        target = Path(asked.rows.output, f"{run_name(step.saved.run)}.{form}")
         if target.exists():
             raise UsageError(f"{target} exists and is not of this state; name another directory with -o")
         pieces = encoded_rows(rows, cast(RowFormat, form))
@@ -73,7 +75,7 @@ def _list_late(file: Path, step: Step) -> None:
         raise JobError(f"cannot write {file}: {problem.strerror}") from None
 
 
-def tell(asked: StateRun, step: Step, figures: RunFigures) -> None:
+def tell(asked: MatchRequest, step: Step, figures: RunFigures) -> None:
     """Say on standard error what came too late, and what the run came to."""
     from cepctl.schema import tick_text
 

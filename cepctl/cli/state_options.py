@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from cepctl.cli.options import gathered
+from cepctl.cli.options import gathered, with_options
 from cepctl.errors import UsageError
 
 
@@ -71,7 +71,4 @@ _OPTIONS = (
 
 def state_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """How incremental runs go: the parameter incremental (Incremental)."""
-    command = gathered(command, "incremental", Incremental)
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+    return with_options(gathered(command, "incremental", Incremental), _OPTIONS)

@@ -1,21 +1,17 @@
-"""What an incremental run was asked for, what the state is bound to, and what is refused."""
+"""How an incremental run goes, what its state is bound to, and what is refused."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cepctl.cli.match_options import Matching
-from cepctl.cli.match_run import Execution
-from cepctl.cli.options import RawInput
-from cepctl.cli.state_options import Incremental
+from cepctl.cli.match_request import MatchRequest
 from cepctl.errors import CepctlError, StateError, UsageError
 
 if TYPE_CHECKING:
     from cepctl.ingest.jobs import IngestOptions
-    from cepctl.language.ast import Query
     from cepctl.schema import TimeUnit
     from cepctl.state.advancing import RunOptions
     from cepctl.state.store import Saved
@@ -23,34 +19,11 @@ if TYPE_CHECKING:
 _FORMS = ("csv", "jsonl", "parquet")
 
 
-@dataclass(frozen=True)
-class StateRun:
-    """All that an incremental run was asked for, in the words of the command line.
-
-    `output` is the directory of the rows, None for standard output.
-    """
-
-    query: Query
-    paths: tuple[str, ...]
-    incremental: Incremental
-    matching: Matching
-    raw_input: RawInput
-    how: Execution
-    form: str | None
-    output: str | None
-    times: str
-    quiet: bool
-
-    @property
-    def directory(self) -> Path:
-        """The directory of the state."""
-        assert self.incremental.state is not None
-        return Path(self.incremental.state)
-
-
-def refuse_options(asked: StateRun) -> None:
+def refuse_options(asked: MatchRequest) -> None:
     """Refuse what has no sense in incremental runs."""
     matching = asked.matching
+    if asked.why_not or asked.kleene == "summary":
+        raise UsageError("--state goes neither with --why-not nor with --kleene summary")
     if matching.top_k is not None:
         raise UsageError(
             "--top-k with --state: the best of all runs are not known in any of them; leave it out"
@@ -59,15 +32,16 @@ def refuse_options(asked: StateRun) -> None:
         raise UsageError(
             "--approximate with --state: estimates change with the events that are kept; leave it out"
         )
-    if asked.form is not None and asked.form not in _FORMS and asked.output is not None:
-        raise UsageError(f"--format {asked.form} with --state and -o: choose {', '.join(_FORMS)}")
-    if asked.form == "trace":
+    form, output = asked.rows.form, asked.rows.output
+    if form is not None and form not in _FORMS and output is not None:
+        raise UsageError(f"--format {form} with --state and -o: choose {', '.join(_FORMS)}")
+    if form == "trace":
         raise UsageError("--format trace with --state: draw the matches of one run over everything instead")
     if not asked.paths and not asked.incremental.final:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
 
 
-def binding_of(asked: StateRun, options: IngestOptions) -> dict[str, str]:
+def binding_of(asked: MatchRequest, options: IngestOptions) -> dict[str, str]:
     """What the rows depend on, beside the events."""
     from cepctl.language.printer import to_text
 
@@ -97,7 +71,7 @@ def require_same(saved: Saved | None, binding: dict[str, str], directory: Path) 
         raise StateError(f"the state {directory} was closed by --final; start a new one with --state")
 
 
-def run_options(asked: StateRun, unit: TimeUnit) -> RunOptions:
+def run_options(asked: MatchRequest, unit: TimeUnit) -> RunOptions:
     """How the run goes, in ticks."""
     from cepctl.state.advancing import RunOptions
 

@@ -1,0 +1,82 @@
+"""All that `cepctl match` was asked for, in the words of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cepctl.cli.match_options import Matching
+from cepctl.cli.match_run import Execution
+from cepctl.cli.options import RawInput, gathered, with_options
+from cepctl.cli.state_options import Incremental
+from cepctl.plan.summary import KleeneRows
+
+if TYPE_CHECKING:
+    from cepctl.language.ast import Query
+
+
+@dataclass(frozen=True)
+class RowChoice:
+    """In which form rows go where: `output` is None for standard output."""
+
+    form: str | None
+    output: str | None
+    times: str
+
+
+_ROW_OPTIONS = (
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(["table", "csv", "jsonl", "parquet", "trace"]),
+        help="Form of the rows; trace draws them for Perfetto.  [default: told by FILE's name; table on a "
+        "terminal, else csv]",
+    ),
+    click.option(
+        "-o",
+        "--output",
+        type=click.Path(),
+        metavar="FILE",
+        help="Write the rows to FILE, whole or not at all.",
+    ),
+    click.option(
+        "--time",
+        "times",
+        type=click.Choice(["iso", "ticks"]),
+        default="iso",
+        show_default=True,
+        help="How start and end are written.",
+    ),
+)
+
+
+def row_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """In which form rows go where: the parameter rows (RowChoice)."""
+    return with_options(gathered(command, "rows", RowChoice), _ROW_OPTIONS)
+
+
+@dataclass(frozen=True)
+class MatchRequest:
+    """One call of the command; `metrics` names the file of its figures."""
+
+    query: Query
+    paths: tuple[str, ...]
+    incremental: Incremental
+    matching: Matching
+    kleene: KleeneRows
+    raw_input: RawInput
+    how: Execution
+    rows: RowChoice
+    why_not: bool
+    metrics: str | None
+    quiet: bool
+
+    @property
+    def directory(self) -> Path:
+        """The directory of the state of incremental runs."""
+        assert self.incremental.state is not None
+        return Path(self.incremental.state)
