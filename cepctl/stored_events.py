@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -29,8 +29,10 @@ from cepctl.schema import FIXED_COLUMNS, PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit
 KINDS = {pa.bool_(): Kind.BOOL, pa.int64(): Kind.INT, pa.float64(): Kind.FLOAT, pa.string(): Kind.STRING}
 _NEVER_READ = ("source", "end_lower", "end_upper")
 _FOOTERS_AT_ONCE = 16
+_FORMAT = ds.ParquetFileFormat()
 # Types are few: as numbers of a dictionary they are read and compared several times as fast.
-_FORMAT = ds.ParquetFileFormat(read_options=ds.ParquetReadOptions(dictionary_columns={"event_type"}))
+_FEW_VALUES = ("event_type",)
+_LEAVES = {"pmf": ("pmf.list.element.lo", "pmf.list.element.hi", "pmf.list.element.p")}
 
 
 @dataclass(frozen=True)
@@ -95,11 +97,35 @@ class StoredEvents:
         possible = fragment.subset(row_group_ids=list(numbers))
         if (wanted := pushed(same)) is not None:
             possible = possible.subset(filter=wanted)
-        for group in possible.row_groups:
-            one = fragment.subset(row_group_ids=[group.id])
+        yield from self._read_groups(
+            part, fragment.metadata, [each.id for each in possible.row_groups], present
+        )
+
+    def _read_groups(
+        self, part: int, metadata: pq.FileMetaData, numbers: Sequence[int], attributes: Sequence[str]
+    ) -> Iterator[pa.Table]:
+        """Some row groups of a file; a column in which a group holds only nulls is not read."""
+        columns = [*self._fixed, *attributes]
+        places = _places(metadata, columns)
+        with ExitStack() as opened:
             with self._readable(part):
-                table = one.to_table(columns=[*self._fixed, *present], use_threads=False)
-            yield common_form(table, self.unit, self.schema, self.names)
+                file = pq.ParquetFile(
+                    self.parts[part],
+                    metadata=metadata,
+                    filesystem=self._filesystem,
+                    read_dictionary=_FEW_VALUES,
+                    pre_buffer=True,
+                )
+            opened.enter_context(file)
+            for number in numbers:
+                group = metadata.row_group(number)
+                held = [name for name in columns if not _only_nulls(group, places[name])]
+                with self._readable(part):
+                    table = file.read_row_group(number, columns=held, use_threads=False)
+                for name in self._fixed:
+                    if name not in held:
+                        table = table.append_column(name, pa.nulls(len(table), FIXED_COLUMNS[name]))
+                yield common_form(table, self.unit, self.schema, self.names)
 
     def ids(self, part: int) -> pa.ChunkedArray:
         """The ids of all events of a file."""
@@ -151,6 +177,27 @@ class StoredEvents:
         edges = first_tick(np.array([first, last]), self.unit, self.schema.time_unit)
         end = last_tick(np.array([last_upper]), self.unit, self.schema.time_unit)
         return int(edges[0]), int(edges[1]), int(end[0])
+
+
+def _places(metadata: pq.FileMetaData, columns: Sequence[str]) -> dict[str, list[int]]:
+    """Where the columns of Parquet that make up a column stand."""
+    paths: dict[str, list[int]] = {}
+    for place in range(metadata.num_columns):
+        paths.setdefault(metadata.schema.column(place).path, []).append(place)
+    return {
+        name: [place for path in _LEAVES.get(name, (name,)) for place in paths.get(path, ())]
+        for name in columns
+    }
+
+
+def _only_nulls(group: pq.RowGroupMetaData, places: Sequence[int]) -> bool:
+    """Whether statistics say that a column holds nothing (a list without elements counts as nothing)."""
+    for place in places:
+        column = group.column(place)
+        known = column.is_stats_set and column.statistics.has_null_count
+        if not known or column.statistics.null_count != column.num_values:
+            return False
+    return bool(places)
 
 
 def common_form(table: pa.Table, unit: TimeUnit, schema: EventSchema, names: Sequence[str]) -> pa.Table:

@@ -18,6 +18,9 @@ from cepctl.engines.sending import refuse_repeated, repeated_id
 from cepctl.engines.slice_task import SliceTask
 from cepctl.plan.plan import Plan
 
+_GROUPS_AT_ONCE = 4
+"""Row groups that one thread reads before it asks for more: few, so that one file keeps all cores busy."""
+
 
 def run(plan: Plan, events: pa.Table, options: MatchOptions | None = None) -> pa.Table:
     """Run a plan on an event table; rows as `cepctl.engines.results.ordered` gives them."""
@@ -41,13 +44,13 @@ def run_stored(
     options, progress = options or MatchOptions(), progress or Progress()
     _refuse_repeated(sources)
     task = SliceTask(plan, options, tuple(sources), row_groups(sources))
-    files = list(task.groups.files())
+    pieces = list(task.groups.pieces(_GROUPS_AT_ONCE))
     tables: list[pa.Table] = []
     with ThreadPoolExecutor(usable_cores()) as threads:
-        read = threads.map(lambda file: list(task.relevant(*file)), files)
+        read = threads.map(lambda piece: list(task.relevant(*piece)), pieces)
         for done, found in enumerate(read, start=1):
             tables += found
-            progress.read(done, len(files))
+            progress.read(done, len(pieces))
     events = task.joined(tables)
     progress.relevant = events.num_rows
     progress.matching()

@@ -25,10 +25,10 @@ class Progress:
     slicing: Slicing | None = None
     relevant: int | None = None
 
-    def read(self, done: int, files: int) -> None:
-        """Say how many files have been read."""
+    def read(self, done: int, pieces: int) -> None:
+        """Say how much of the files has been read."""
         if self.tell is not None:
-            self.tell(f"reading: {done:,} of {files:,} files")
+            self.tell(f"reading: {100 * done // pieces} % of the events")
 
     def matching(self) -> None:
         """Say that all is read."""

@@ -45,15 +45,14 @@ class Relevance:
 
     def relevant(self, table: pa.Table) -> pa.Table:
         """The events that can matter, in their order; types may come numbered, and leave as text."""
-        condition = self._condition()
+        condition = self._condition
         kept = table if condition is None else table.filter(_flags(table, condition))
         place = kept.schema.get_field_index("event_type")
         return kept.set_column(place, "event_type", kept.column("event_type").cast(pa.string()))
 
     def begins(self, table: pa.Table) -> pa.Array:
         """Which events fit the component whose event decides what slice a match belongs to."""
-        owning = [each.components[owning_component(each, self.rows)] for each in self.plan.alternatives]
-        return _flags(table, pl.any_horizontal([component_condition(each) for each in owning]))
+        return _flags(table, self._begins)
 
     def pushed(self, types: Mapping[str, pa.DataType]) -> pc.Expression | None:
         """What holds for every relevant event and Parquet can tell; None when it can tell nothing.
@@ -67,6 +66,13 @@ class Relevance:
             return None
         return functools.reduce(operator.or_, choices)
 
+    # Polars resolves the types of an expression when it is first used, which takes longer than to use it.
+    @functools.cached_property
+    def _begins(self) -> pl.Expr:
+        owning = [each.components[owning_component(each, self.rows)] for each in self.plan.alternatives]
+        return pl.any_horizontal([component_condition(each) for each in owning])
+
+    @functools.cached_property
     def _condition(self) -> pl.Expr | None:
         if self.plan.strategy is Strategy.STRICT_CONTIGUITY:
             return None

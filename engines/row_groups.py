@@ -68,6 +68,18 @@ class RowGroups:
             by_file.setdefault((source, part), []).append(number)
         yield from ((source, part, sorted(numbers)) for (source, part), numbers in by_file.items())
 
+    def pieces(self, most: int) -> Iterator[tuple[int, int, list[int]]]:
+        """The same as `files`, at most so many row groups in one entry.
+
+        Examples
+        --------
+        >>> list(RowGroups.of([(0, 0, i, 10, i, i, i) for i in range(3)]).pieces(2))
+        [(0, 0, [0, 1]), (0, 0, [2])]
+        """
+        for source, part, numbers in self.files():
+            for start in range(0, len(numbers), most):
+                yield source, part, numbers[start : start + most]
+
 
 class EventSource(Protocol):
     """Stored events of one input; picklable, so that a task on another machine can read them.

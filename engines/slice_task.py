@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -70,7 +71,7 @@ class SliceTask:
         begins = begins & (lower <= own.last) & ((lower >= own.first) | (cut_short & (upper >= own.first)))
         return int(upper[begins].max()) if begins.any() else None
 
-    @property
+    @cached_property
     def relevance(self) -> Relevance:
         """What tells which events can matter."""
         return Relevance(self.plan, self.options.kleene)

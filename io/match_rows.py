@@ -22,6 +22,7 @@ from cepctl.schema import TimeUnit
 RowFormat = Literal["csv", "jsonl", "parquet"]
 TimeFormat = Literal["iso", "ticks"]
 _ROWS_AT_ONCE = 200_000
+_OUT_OF_RANGE = "value out of range"  # what Arrow writes for years of more than 15 bits
 _BEYOND = "a match lies beyond the years that ISO 8601 can write; use --time ticks"
 
 
@@ -59,10 +60,13 @@ def _instants(ticks: pa.ChunkedArray, unit: TimeUnit) -> pa.ChunkedArray:
 
 
 def _text(instants: pa.ChunkedArray) -> pa.ChunkedArray:
-    try:
-        return pc.strftime(instants, format="%Y-%m-%dT%H:%M:%SZ")
-    except pa.ArrowInvalid:
-        raise UsageError(_BEYOND) from None
+    # Arrow looks UTC up in its calendar of zones for each value; without a zone it is ten times as fast.
+    local = instants.cast(pa.timestamp(instants.type.unit))
+    ends = pc.min_max(local)
+    if any(_OUT_OF_RANGE in (ends[end].cast(pa.string()).as_py() or "") for end in ("min", "max")):
+        raise UsageError(_BEYOND)
+    date_and_time = pc.replace_substring(local.cast(pa.string()), " ", "T")
+    return pc.binary_join_element_wise(date_and_time, "Z", "")
 
 
 def encoded_rows(matches: pa.Table, form: RowFormat, *, header: bool = True) -> Iterator[bytes]:
