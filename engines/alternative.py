@@ -15,7 +15,7 @@ import numpy as np
 from cepctl.engines.bindings import Bound, Group, MatchBatch, single_events
 from cepctl.engines.constraints import closed_system
 from cepctl.engines.coupling import spans_of
-from cepctl.engines.enumeration import Search, enumeration_parts
+from cepctl.engines.enumeration import FEWEST_COSTLY_STARTS, FEWEST_STARTS, Search, enumeration_parts
 from cepctl.engines.events import Events
 from cepctl.engines.kleene import with_groups
 from cepctl.engines.measure import Measure
@@ -110,7 +110,8 @@ class PreparedAlternative:
         """Independent parts of `matches`, each from starting events of its own."""
         order = evaluation_order(self.alternative, self.options.type_counts, self.options.order).components
         columns = tuple(self.search.singles.index(i) for i in order)
-        parts = enumeration_parts(self.search, self.events, columns, owned)
+        fewest = FEWEST_STARTS if self.shape.plain_chain else FEWEST_COSTLY_STARTS
+        parts = enumeration_parts(self.search, self.events, columns, owned, fewest=fewest)
         return [partial(self._matches, part, owned) for part in parts]
 
     def _matches(

@@ -33,6 +33,8 @@ PARTS = 32
 """Aim for the number of parts: enough to keep threads busy to the end."""
 FEWEST_STARTS, MOST_STARTS = 1 << 10, 1 << 16
 """Bounds on the starting events of a part."""
+FEWEST_COSTLY_STARTS = 1 << 7
+"""The lower bound where rivals decide: a match then takes many times longer to measure than to find."""
 NOT_BOUND = -1
 
 
@@ -62,14 +64,19 @@ class _Step:
 
 
 def enumeration_parts(
-    search: Search, events: Events, order: tuple[int, ...], owned: tuple[int, int] | None = None
+    search: Search,
+    events: Events,
+    order: tuple[int, ...],
+    owned: tuple[int, int] | None = None,
+    *,
+    fewest: int = FEWEST_STARTS,
 ) -> list[Callable[[], Iterator[Indexes]]]:
     """Parts that together yield all bindings, as matrices of event rows, shape (n, l).
 
     Columns are those of `search.singles`.  `order` is a permutation of the columns 0..l-1, the order
     in which components are bound; every order yields the same rows.  Columns that it leaves out
     (Kleene groups) stay NOT_BOUND.  `owned` bounds the `lower` of the event bound to the first
-    component, if that is bound here.
+    component, if that is bound here.  A part has at least `fewest` starting events, where there are so many.
     """
     count = len(search.singles)
     if not order:
@@ -84,7 +91,7 @@ def enumeration_parts(
         bound.append(column)
     first = search.candidates[search.singles[order[0]]]
     first = first[steps[0].key.candidate_codes >= 0]
-    size = min(max(len(first) // PARTS, FEWEST_STARTS), MOST_STARTS)
+    size = min(max(len(first) // PARTS, fewest), MOST_STARTS)
     return [
         partial(_started, search, events, first[start : start + size], order, steps)
         for start in range(0, len(first), size)

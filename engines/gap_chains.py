@@ -5,7 +5,7 @@ one gap.  Where no rival can reach two gaps of a match, the gaps are independent
 chain, and a table per gap (see `gap_confidence`) replaces a sum over all rivals.  Matches that extend
 the same events share their gaps, so each distinct gap is tabulated once.
 
-Runs inside Spark workers: imports NumPy only.
+Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numba import njit
 
+from cepctl.engines.gap_rivals import GapRivals, gap_rivals
 from cepctl.engines.masses import Masses
 from cepctl.engines.rivals import Rivals
 from cepctl.engines.shape import Region, Shape
@@ -46,24 +48,6 @@ class GapChains:
         return replace(
             self, event=self.event[rows], lower=self.lower[rows], upper=self.upper[rows], gap=self.gap[rows]
         )
-
-
-@dataclass(frozen=True)
-class _Reached:
-    """Rivals that can lie in a gap, sorted by chain, gap and event, each once."""
-
-    row: Indexes
-    gap: Indexes
-    event: Indexes
-
-    @classmethod
-    def of(cls, place: Indexes, event: Indexes, gaps: int, events: int) -> _Reached:
-        """From places (chain times number of gaps, plus gap) and events, in any order."""
-        packed = np.sort(place * events + event)
-        fresh = np.ones(len(packed), dtype=bool)
-        fresh[1:] = packed[1:] != packed[:-1]
-        place, event = np.divmod(packed[fresh], events)
-        return cls(place // gaps, place % gaps, event)
 
 
 def has_gaps_only(shape: Shape) -> bool:
@@ -102,62 +86,39 @@ def gap_chains(
     -------
     Shape (n,): chains that can; and the gaps of these alone.
     """
-    raw_lower, raw_upper = masses.lower[event], masses.upper[event]
-    usable = np.asarray(((raw_lower > -_FARTHEST) & (raw_upper < _FARTHEST)).all(axis=1))
-    usable[_entangled(_reached(masses, lower, upper, rivals), len(masses.lower))] = False
+    in_gaps = [(_gap_of(region), each) for each in rivals for region in each.rule.regions]
     # By raw intervals, so that the rivals of a gap are the same for all chains that share it.
-    reached = _reached(masses, raw_lower, raw_upper, rivals)
-    number = np.cumsum(usable) - 1
-    kept = usable[reached.row]
-    reached = _Reached(number[reached.row[kept]], reached.gap[kept], reached.event[kept])
-    return usable, _with_distinct_gaps(event[usable], lower[usable], upper[usable], reached)
+    found = gap_rivals(masses, event, lower, upper, [(gap, each) for gap, each in in_gaps if gap is not None])
+    near = (masses.lower[event] > -_FARTHEST) & (masses.upper[event] < _FARTHEST)
+    usable = np.asarray(near.all(axis=1)) & ~found.entangled
+    rows = np.flatnonzero(usable)
+    return usable, _with_distinct_gaps(event, lower, upper, found, rows)
 
 
-def _reached(masses: Masses, lower: Ticks, upper: Ticks, rivals: list[Rivals]) -> _Reached:
-    places, events = [], []
-    gaps = lower.shape[1] - 1
-    for each in rivals:
-        for region in each.rule.regions:
-            gap = _gap_of(region)
-            assert gap is not None
-            inside = masses.upper[each.event] > lower[each.row, gap]
-            inside &= masses.lower[each.event] < upper[each.row, gap + 1]
-            places.append(each.row[inside] * gaps + gap)
-            events.append(each.event[inside])
-    return _Reached.of(np.concatenate(places), np.concatenate(events), gaps, len(masses.lower))
-
-
-def _entangled(reached: _Reached, events: int) -> Indexes:
-    """Chains with a rival that can lie in several of their gaps; there are so many events."""
-    packed = np.sort(reached.row * events + reached.event)
-    entangled: Indexes = packed[1:][packed[1:] == packed[:-1]] // events
-    return entangled
-
-
-def _with_distinct_gaps(event: Indexes, lower: Ticks, upper: Ticks, reached: _Reached) -> GapChains:
-    """Number the gaps of all chains; gaps of one left, one right event and the same rivals are one."""
-    count, length = event.shape
-    place = reached.row * (length - 1) + reached.gap
-    offsets = np.searchsorted(place, np.arange(count * (length - 1) + 1))
-    sizes = np.diff(offsets)
+def _with_distinct_gaps(
+    event: Indexes, lower: Ticks, upper: Ticks, found: GapRivals, rows: Indexes
+) -> GapChains:
+    """Number the gaps of some chains; gaps of one left, one right event and the same rivals are one."""
+    event, gaps = event[rows], event.shape[1] - 1
+    place = (rows[:, np.newaxis] * gaps + np.arange(gaps)).reshape(-1)
+    sizes, begins, digest = found.sizes[place], found.offsets[place], found.digests[place]
     left, right = event[:, :-1].reshape(-1), event[:, 1:].reshape(-1)
     # Gaps of one middle event stand side by side: the tables of a chain's neighbours are at hand.
-    pivot = np.where(np.arange(length - 1) < length // 2, 1, 0)
-    beside = np.where(np.tile(pivot, count) == 1, right, left)
-    digest = _digests(reached.event, offsets)
+    pivot = np.where(np.arange(gaps) < (gaps + 1) // 2, 1, 0)
+    beside = np.where(np.tile(pivot, len(rows)) == 1, right, left)
     order = np.lexsort((digest, sizes, left, right, beside))
     fresh = np.ones(len(order), dtype=bool)
-    fresh[1:] = ~_same(order, digest, sizes, left, right)
-    fresh = _told_apart(order, fresh, offsets, reached.event)
+    fresh[1:] = ~_same(order, sizes, left, right)
+    _tell_apart(order, begins, sizes, found.events, fresh)
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.cumsum(fresh) - 1
     first = order[fresh]
-    picked = np.repeat(offsets[first], sizes[first])
+    picked = np.repeat(begins[first], sizes[first])
     rival_offsets = np.concatenate([[0], np.cumsum(sizes[first])])
     within = np.arange(rival_offsets[-1]) - np.repeat(rival_offsets[:-1], sizes[first])
     return GapChains(
-        event, lower, upper, number.reshape(count, length - 1),
-        left[first], right[first], rival_offsets, reached.event[picked + within],
+        event, lower[rows], upper[rows], number.reshape(len(rows), gaps),
+        left[first], right[first], rival_offsets, found.events[picked + within] >> 1,
     )  # fmt: skip
 
 
@@ -170,27 +131,11 @@ def _same(order: Indexes, *keys: Indexes) -> Flags:
     return same
 
 
-def _digests(events: Indexes, offsets: Indexes) -> Indexes:
-    """A number per list of events, equal where the lists are; unequal lists nearly always differ."""
-    mixed = events.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
-    digest: Indexes = (total[offsets[1:]] - total[offsets[:-1]]).view(np.int64)
-    return digest
-
-
-def _told_apart(order: Indexes, fresh: Flags, offsets: Indexes, events: Indexes) -> Flags:
-    """Mark as fresh also those lists that share the digest of the one before without being equal."""
-    sizes = np.diff(offsets)[order]
-    begins = offsets[:-1][order]
-    before = np.flatnonzero(~fresh)
-    counts = sizes[before]
-    ends = np.cumsum(counts)
-    within = np.arange(counts.sum()) - np.repeat(ends - counts, counts)
-    here = np.repeat(begins[before], counts) + within
-    there = np.repeat(begins[before - 1], counts) + within
-    differing = np.repeat(before, counts)[events[here] != events[there]]
-    fresh = fresh.copy()
-    fresh[differing] = True
-    return fresh
+@njit(nogil=True, cache=True)
+def _tell_apart(order, begins, sizes, events, fresh):  # type: ignore[no-untyped-def]
+    """Mark as fresh also the lists, in this order, that differ from the one before."""
+    for i in range(1, len(order)):
+        if not fresh[i]:
+            here, there = begins[order[i]], begins[order[i - 1]]
+            for k in range(sizes[order[i]]):
+                fresh[i] = fresh[i] or events[here + k] >> 1 != events[there + k] >> 1

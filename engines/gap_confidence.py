@@ -35,6 +35,8 @@ MOST_TICKS = 512
 _NEVER = np.iinfo(np.int64).max
 _TABLE_BYTES = 1 << 25
 _MOST_SLOTS = 64
+_AT_ONCE = 4
+"""Rivals that one loop takes: short loops cost more to begin than to run."""
 _INDEX = np.uintp
 """Loops over unsigned indexes need no look at negative ones, so that they are vectorised."""
 
@@ -80,6 +82,7 @@ def _solve(  # type: ignore[no-untyped-def]
     mass = np.zeros((length, ticks))
     slot = np.zeros(length - 1, dtype=np.int64)
     carried = np.zeros((length, ticks))
+    spans = _spans(gap, valid_lower, valid_upper, len(left))
     for row in order:
         own = event[row]
         for g in range(length - 1):
@@ -89,7 +92,7 @@ def _solve(  # type: ignore[no-untyped-def]
                 held[g, slot[g]] = number
                 others = rivals[rival_offsets[number] : rival_offsets[number + 1]]
                 _tabulate(
-                    left[number], right[number], others, lower, upper, starts, lo, hi, density,
+                    left[number], right[number], spans[number], others, lower, upper, starts, lo, hi, density,
                     cumulated, g == 0, tables[g, slot[g]], reach,
                 )  # fmt: skip
         for j in range(length):
@@ -97,6 +100,21 @@ def _solve(  # type: ignore[no-untyped-def]
         confidence[row] = _total(
             own, lower, valid_lower[row], valid_upper[row], mass, tables, slot, window, carried
         )
+
+
+@njit(nogil=True, cache=True)
+def _spans(gap, valid_lower, valid_upper, count):  # type: ignore[no-untyped-def]
+    """Least and greatest valid ticks of the left and the right event of each gap, over all its chains."""
+    spans = np.empty((count, 4), dtype=np.int64)
+    spans[:, 0::2], spans[:, 1::2] = _NEVER, -_NEVER
+    for row in range(len(gap)):
+        for g in range(gap.shape[1]):
+            span = spans[gap[row, g]]
+            span[0] = min(span[0], valid_lower[row, g])
+            span[1] = max(span[1], valid_upper[row, g])
+            span[2] = min(span[2], valid_lower[row, g + 1])
+            span[3] = max(span[3], valid_upper[row, g + 1])
+    return spans
 
 
 @njit(nogil=True, cache=True)
@@ -108,90 +126,152 @@ def _masses(event, lower, upper, starts, lo, hi, density, mass):  # type: ignore
 
 
 @njit(nogil=True, cache=True)
-def _cumulate(event, first, upper, starts, lo, hi, density, up_to):  # type: ignore[no-untyped-def]
+def _cumulate(event, first, count, ramp, upper, starts, lo, hi, density, up_to):  # type: ignore[no-untyped-def]
     """P(t <= tick) for consecutive ticks from `first`; exactly 0 and 1 outside the interval."""
-    up_to[:] = 0.0
+    certain = min(max(upper[event] - first, 0), count)
+    for i in range(_INDEX(certain)):
+        up_to[i] = 0.0
     for b in range(starts[event], starts[event + 1]):
         before = float(first) - float(lo[b]) + 1.0
-        most = float(hi[b]) - float(lo[b]) + 1.0
-        for i in range(len(up_to)):
-            up_to[i] += density[b] * min(max(before + i, 0.0), most)
-    certain = min(max(upper[event] - first, 0), len(up_to)) if upper[event] >= first else 0
-    for i in range(certain):
+        most, each = float(hi[b]) - float(lo[b]) + 1.0, density[b]
+        for i in range(_INDEX(certain)):
+            up_to[i] += each * min(max(before + ramp[i], 0.0), most)
+    for i in range(_INDEX(certain)):
         up_to[i] = min(up_to[i], 1.0)
-    up_to[certain:] = 1.0
+    for i in range(_INDEX(certain), _INDEX(count)):
+        up_to[i] = 1.0
 
 
 @njit(nogil=True, cache=True)
 def _tabulate(  # type: ignore[no-untyped-def]
-    left, right, others, lower, upper, starts, lo, hi, density, cumulated, first, table, reach
+    left, right, span, others, lower, upper, starts, lo, hi, density, cumulated, first, table, reach
 ):  # fmt: skip
     """Fill the table of a gap, in the form for the first or for another, and the reach of left ticks.
 
-    Ticks count from the events' lower ends.
+    `span`: ticks that some chain needs.  Places in the table count from the events' lower ends.
     """
-    width, height = upper[left] - lower[left] + 1, upper[right] - lower[right] + 1
     at_left, at_right = cumulated[0], cumulated[1]
+    width, height = upper[left] - lower[left] + 1, upper[right] - lower[right] + 1
+    ramp = np.arange(max(width, height)).astype(np.float64)
     for r in range(len(others)):
-        _cumulate(others[r], lower[left], upper, starts, lo, hi, density, at_left[r, :width])
-        _cumulate(others[r], lower[right] - 1, upper, starts, lo, hi, density, at_right[r, :height])
-    for x in range(width):
-        reach[x] = _last_reached(lower[left] + x, others, lower, upper)
+        _cumulate(others[r], lower[left], width, ramp, upper, starts, lo, hi, density, at_left[r])
+        _cumulate(others[r], lower[right] - 1, height, ramp, upper, starts, lo, hi, density, at_right[r])
+    since, until = span[0] - lower[left], span[1] - lower[left] + 1
+    begin, end = span[2] - lower[right], span[3] - lower[right] + 1
+    _fill_reach(lower[left], since, until, others, lower, upper, reach)
     weight = np.empty(width)
     _masses(left, lower, upper, starts, lo, hi, density, weight)
-    for y in range(0 if first else height):
-        free = table[y, :width]
-        _free_before(y, left, right, others, lower, upper, at_left, at_right, reach, free)
-        for x in range(width):
-            free[x] *= weight[x]
-    row = np.empty(height)
-    for x in range(width - 1 if first else -1, -1, -1):
-        _free_after(x, left, right, others, lower, upper, at_left, at_right, reach, row)
-        here, later = table[x, :height], table[x + 1, :height]
-        for y in range(height):
-            here[y] = weight[x] * row[y] + (later[y] if x < width - 1 else 0.0)
+    if first:
+        _fill_summed(
+            since, until, begin, end, lower[right] - lower[left], lower[right], others, lower, at_left,
+            at_right, reach, weight, table,
+        )  # fmt: skip
+    else:
+        _fill_table(
+            since, until, begin, end, lower[right] - lower[left], lower[left], others, upper, at_left,
+            at_right, reach, weight, table,
+        )  # fmt: skip
 
 
 @njit(nogil=True, cache=True)
-def _free_after(x, left, right, others, lower, upper, at_left, at_right, reach, row):  # type: ignore[no-untyped-def]
-    """Q(x, y) for all right ticks y."""
-    height = len(row)
-    begin = min(max(lower[left] + x + 1 - lower[right], 0), height)
-    stop = height if reach[x] >= upper[right] else max(reach[x] - lower[right] + 1, 0)
-    row[:] = 0.0
-    row[begin:stop] = 1.0
-    for r in range(len(others)):
-        here = at_left[r, x]
-        if here < 1.0:
-            since = max(begin, lower[others[r]] + 1 - lower[right])
-            for y in range(_INDEX(since), _INDEX(stop)):
-                row[y] *= 1.0 - (at_right[r, y] - here)
+def _fill_summed(  # type: ignore[no-untyped-def]
+    since, until, begin, end, shift, right_lower, others, lower, at_left, at_right, reach, weight, summed
+):  # fmt: skip
+    """The form of the first gap: rows x from `since` to `until` - 1, columns y from `begin` to `end` - 1."""
+    chosen = np.empty(_AT_ONCE, dtype=np.int64)
+    for x in range(until - 1, since - 1, -1):
+        row = summed[x]
+        after = min(max(x + 1 - shift, begin), end)
+        stop = max(min(reach[x], right_lower + end - 1) - right_lower + 1, after)
+        _allow(row, begin, after, stop, end)
+        count, earliest = 0, stop
+        for r in range(len(others)):
+            from_r = max(lower[others[r]] + 1 - right_lower, after)
+            if at_left[r, x] < 1.0 and from_r < stop:
+                chosen[count], count, earliest = r, count + 1, min(earliest, from_r)
+                if count == _AT_ONCE:
+                    _exclude_four(row, earliest, stop, at_right, at_left, x, chosen)
+                    count, earliest = 0, stop
+        _exclude(row, earliest, stop, at_right, at_left, x, chosen, count)
+        if x == until - 1:
+            for y in range(_INDEX(begin), _INDEX(end)):
+                row[y] *= weight[x]
+        else:
+            later = summed[x + 1]
+            for y in range(_INDEX(begin), _INDEX(end)):
+                row[y] = weight[x] * row[y] + later[y]
 
 
 @njit(nogil=True, cache=True)
-def _free_before(y, left, right, others, lower, upper, at_left, at_right, reach, row):  # type: ignore[no-untyped-def]
-    """Q(x, y) for all left ticks x."""
-    width = len(row)
-    stop = max(min(lower[right] + y - lower[left], width), 0)
-    begin = np.searchsorted(reach[:width], lower[right] + y)
-    row[:] = 0.0
-    row[begin:stop] = 1.0
-    for r in range(len(others)):
-        there = at_right[r, y]
-        if there > 0.0:
-            until = max(min(stop, upper[others[r]] - lower[left]), begin)
-            for x in range(_INDEX(begin), _INDEX(until)):
-                row[x] *= 1.0 - (there - at_left[r, x])
+def _fill_table(  # type: ignore[no-untyped-def]
+    since, until, begin, end, shift, left_lower, others, upper, at_left, at_right, reach, weight, table
+):  # fmt: skip
+    """The form of the others: rows y from `begin` to `end` - 1, columns x from `since` to `until` - 1."""
+    chosen = np.empty(_AT_ONCE, dtype=np.int64)
+    after = since
+    for y in range(begin, end):
+        row = table[y]
+        stop = max(min(shift + y, until), since)
+        while after < until and reach[after] < left_lower + shift + y:
+            after += 1
+        _allow(row, since, min(after, stop), stop, until)
+        count, latest = 0, after
+        for r in range(len(others)):
+            until_r = min(upper[others[r]] - left_lower, stop)
+            if at_right[r, y] > 0.0 and until_r > after:
+                chosen[count], count, latest = r, count + 1, max(latest, until_r)
+                if count == _AT_ONCE:
+                    _exclude_four(row, after, latest, at_left, at_right, y, chosen)
+                    count, latest = 0, after
+        _exclude(row, after, latest, at_left, at_right, y, chosen, count)
+        for x in range(_INDEX(since), _INDEX(until)):
+            row[x] *= weight[x]
 
 
 @njit(nogil=True, cache=True)
-def _last_reached(tick, others, lower, upper):  # type: ignore[no-untyped-def]
-    """Last tick after which some rival certainly lies between it and `tick`."""
-    reach = _NEVER
+def _allow(row, begin, since, stop, end):  # type: ignore[no-untyped-def]
+    """1 from `since` to before `stop`, and 0 around it, from `begin` to before `end`."""
+    for t in range(_INDEX(begin), _INDEX(since)):
+        row[t] = 0.0
+    for t in range(_INDEX(since), _INDEX(stop)):
+        row[t] = 1.0
+    for t in range(_INDEX(stop), _INDEX(end)):
+        row[t] = 0.0
+
+
+@njit(nogil=True, cache=True)
+def _exclude_four(row, begin, stop, there, here, at, chosen):  # type: ignore[no-untyped-def]
+    """Multiply by the probability that none of four rivals lies between here and there."""
+    i, j, k, m = chosen[0], chosen[1], chosen[2], chosen[3]
+    at_i, at_j, at_k, at_m = here[i, at], here[j, at], here[k, at], here[m, at]
+    for t in range(_INDEX(begin), _INDEX(stop)):
+        row[t] *= (
+            (1.0 - abs(there[i, t] - at_i)) * (1.0 - abs(there[j, t] - at_j))
+            * (1.0 - abs(there[k, t] - at_k)) * (1.0 - abs(there[m, t] - at_m))
+        )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def _exclude(row, begin, stop, there, here, at, chosen, count):  # type: ignore[no-untyped-def]
+    """The same for each of some rivals."""
+    for c in range(count):
+        r = chosen[c]
+        at_r = here[r, at]
+        for t in range(_INDEX(begin), _INDEX(stop)):
+            row[t] *= 1.0 - abs(there[r, t] - at_r)
+
+
+@njit(nogil=True, cache=True)
+def _fill_reach(left_lower, since, until, others, lower, upper, reach):  # type: ignore[no-untyped-def]
+    """For each left tick the last tick after which some rival certainly lies between the two."""
+    for x in range(since, until):
+        reach[x] = _NEVER
     for r in range(len(others)):
-        if lower[others[r]] > tick:
-            reach = min(reach, upper[others[r]])
-    return reach
+        last = min(lower[others[r]] - 1 - left_lower, until - 1)
+        if last >= since:
+            reach[last] = min(reach[last], upper[others[r]])
+    for x in range(until - 2, since - 1, -1):
+        reach[x] = min(reach[x], reach[x + 1])
 
 
 @njit(nogil=True, cache=True)
@@ -200,30 +280,56 @@ def _total(own, lower, valid_lower, valid_upper, mass, tables, slot, window, car
     last, base = len(own) - 1, lower[own[-1]]
     summed, table = tables[0, slot[0]], tables[last - 1, slot[last - 1]]
     binding = window > 0 and valid_upper[last] - valid_lower[0] >= window
-    oldest = valid_lower[0]
-    if last > 1:
-        begin, until = valid_lower[last - 1], valid_upper[last - 1] + 1
-        before = lower[own[last - 1]]
-        if last > 2 and not binding:
-            _carry(own, lower, valid_lower, valid_upper, tables, slot, oldest, carried)
-    total = 0.0
-    for u in range(valid_lower[last], valid_upper[last] + 1):
+    since, until = valid_lower[last], valid_upper[last]
+    until = min(until, valid_upper[0] + window - 1) if binding else until
+    if last == 1:
+        return _sum_of_two(since, until, valid_lower[0], lower[own[0]], base, window, binding, mass, summed)
+    begin, stop = valid_lower[last - 1], valid_upper[last - 1] + 1
+    middle = lower[own[last - 1]]
+    if last == 2:
+        return _sum_of_three(
+            since, until, begin, stop, middle, valid_lower[0], lower[own[0]], base, window, binding, mass[2],
+            summed, table,
+        )  # fmt: skip
+    total, oldest = 0.0, valid_lower[0]
+    if not binding:
+        _carry(own, lower, valid_lower, valid_upper, tables, slot, oldest, carried)
+    for u in range(since, until + 1):
         if binding:
             oldest = max(u - window + 1, valid_lower[0])
-            if oldest > valid_upper[0]:
-                break
-        row = oldest - lower[own[0]]
-        if last == 1:
-            total += mass[1, u - base] * summed[row, u - base]
-            continue
-        first, stop = max(begin, oldest + 1) - before, min(until, u) - before
-        if last == 2:
-            inside = _product(summed, row, table, u - base, first, stop)
-        else:
-            if binding:
-                _carry(own, lower, valid_lower, valid_upper, tables, slot, oldest, carried)
-            inside = _product(carried, last - 1, table, u - base, first, stop)
+            _carry(own, lower, valid_lower, valid_upper, tables, slot, oldest, carried)
+        inside = _product(
+            carried, last - 1, table, u - base, max(begin, oldest + 1) - middle, min(stop, u) - middle
+        )
         total += mass[last, u - base] * inside
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _sum_of_two(since, until, earliest, first_lower, base, window, binding, mass, summed):  # type: ignore[no-untyped-def]
+    """Sum over all ticks of a chain of two."""
+    total = 0.0
+    for u in range(since, until + 1):
+        oldest = max(u - window + 1, earliest) if binding else earliest
+        total += mass[1, u - base] * summed[oldest - first_lower, u - base]
+    return total
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def _sum_of_three(  # type: ignore[no-untyped-def]
+    since, until, begin, stop, middle, earliest, first_lower, base, window, binding, mass, summed, table
+):  # fmt: skip
+    """Sum over all ticks of a chain of three; reassociated as `_product` is."""
+    total = 0.0
+    for u in range(since, until + 1):
+        oldest = max(u - window + 1, earliest) if binding else earliest
+        i, j = _INDEX(oldest - first_lower), _INDEX(u - base)
+        inside = 0.0
+        first, end = max(begin, oldest + 1) - middle, min(stop, u) - middle
+        if first < end:
+            for k in range(_INDEX(first), _INDEX(end)):
+                inside += summed[i, k] * table[j, k]
+        total += mass[j] * inside
     return total
 
 

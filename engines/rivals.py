@@ -32,8 +32,10 @@ class Rivals:
 
     def taken(self, rows: Indexes) -> Rivals:
         """The pairs of some matches (ascending), which are numbered anew."""
-        at = np.searchsorted(rows, self.row)
-        kept = (at < len(rows)) & (rows[np.minimum(at, len(rows) - 1)] == self.row)
+        number = np.full(max(rows.max(initial=-1), self.row.max(initial=-1)) + 1, -1)
+        number[rows] = np.arange(len(rows))
+        at = number[self.row]
+        kept = at >= 0
         return replace(self, row=at[kept], event=self.event[kept])
 
 
