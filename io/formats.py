@@ -20,6 +20,7 @@ from typing import IO, Any, cast
 import pyarrow as pa
 
 from cepctl.errors import LogFormatError
+from cepctl.io.file_parts import FilePart, PartBytes
 from cepctl.io.locations import Location, first_line
 from cepctl.io.plain import mapped_reader
 from cepctl.io.reading import Reader
@@ -158,8 +159,8 @@ class OpenLog:
 
 
 @contextmanager
-def open_log(location: Location) -> Iterator[OpenLog]:
-    """Open a file on any filesystem that Arrow knows, decompressing it on the way.
+def open_log(location: Location, part: FilePart | None = None) -> Iterator[OpenLog]:
+    """Open a file on any filesystem that Arrow knows, decompressing it on the way, or a part of a plain one.
 
     Raises
     ------
@@ -172,7 +173,10 @@ def open_log(location: Location) -> Iterator[OpenLog]:
     except (OSError, pa.ArrowInvalid) as problem:
         raise LogFormatError(f"cannot read {location.uri}: {first_line(problem)}") from problem
     with file:
-        source = _decompressed(file, location.uri)
+        if part is None:
+            source = _decompressed(file, location.uri)
+        else:
+            source = _Bytes(PartBytes(file, part), location.uri, compressed=False)
         stream = io.BufferedReader(source, HEAD_BYTES)
         yield OpenLog(stream, stream.peek(HEAD_BYTES), source)
 

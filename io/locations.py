@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from cepctl.errors import LogFormatError
+from cepctl.io.file_parts import FilePart
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _SHOWN = frozenset({"__SummaryInfo__"})
@@ -65,7 +66,8 @@ class InputFile:
 
     A file that was `found` in a directory or by a glob was not named by the user.  Where it is the rest of a
     log, `records_before` is how many records stood before it, `id_name` what its ids begin with, and `format`
-    that of the log, which its rest alone may not tell.
+    that of the log, which its rest alone may not tell.  Where only a `part` of it is meant, `lines_before`
+    are to be added to the lines of that.  `size` is in bytes, where it is known.
     """
 
     location: Location
@@ -74,6 +76,9 @@ class InputFile:
     id_name: str | None = None
     records_before: int = 0
     format: str | None = None
+    part: FilePart | None = None
+    lines_before: int = 0
+    size: int | None = field(default=None, compare=False)
 
 
 def list_inputs(paths: Sequence[str]) -> tuple[InputFile, ...]:
@@ -110,18 +115,19 @@ def list_inputs(paths: Sequence[str]) -> tuple[InputFile, ...]:
 def _files(text: str) -> Iterator[InputFile]:
     location = Location.of(text)
     filesystem, path = location.resolve()
-    kind = _kind(filesystem, path)
+    info = _info(filesystem, path)
+    kind = info.type
     if kind is fs.FileType.File:
-        yield InputFile(location, PurePosixPath(path).name)
+        yield InputFile(location, PurePosixPath(path).name, size=info.size)
     elif kind is fs.FileType.Directory:
         yield from _below(location, filesystem, path)
     elif _WILDCARD.search(path):
         yield from _matches(location, filesystem, path)
 
 
-def _kind(filesystem: fs.FileSystem, path: str) -> fs.FileType:
+def _info(filesystem: fs.FileSystem, path: str) -> fs.FileInfo:
     try:
-        return filesystem.get_file_info(path).type
+        return filesystem.get_file_info(path)
     except (OSError, pa.ArrowInvalid) as problem:
         raise LogFormatError(f"cannot read {path}: {first_line(problem)}") from problem
 
@@ -131,7 +137,7 @@ def _below(location: Location, filesystem: fs.FileSystem, directory: str) -> Ite
         name = PurePosixPath(entry.path).relative_to(directory)
         hidden = any(part.startswith(("_", ".")) and part not in _SHOWN for part in name.parts)
         if entry.type is fs.FileType.File and not hidden:
-            yield InputFile(location.beside(entry.path), str(name), found=True)
+            yield InputFile(location.beside(entry.path), str(name), found=True, size=entry.size)
 
 
 def _matches(location: Location, filesystem: fs.FileSystem, pattern: str) -> Iterator[InputFile]:
@@ -140,7 +146,7 @@ def _matches(location: Location, filesystem: fs.FileSystem, pattern: str) -> Ite
     fixed = next(number for number, part in enumerate(parts) if _WILDCARD.search(part))
     base = str(PurePosixPath(*parts[:fixed])) if fixed else "."
     wanted = _glob(parts[fixed:])
-    if _kind(filesystem, base) is not fs.FileType.Directory:
+    if _info(filesystem, base).type is not fs.FileType.Directory:
         return
     for file in _below(location, filesystem, base):
         steps = PurePosixPath(file.name).parts

@@ -89,10 +89,8 @@ class Log4jLog:
         )
         numbered = 0
         for records in read_records(stream, source, report):
-            batch = log.batch(records, numbered)
+            yield log.batch(records, numbered)
             numbered += len(records)
-            if len(batch):
-                yield batch
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ no newline at the end             one
 UTF-16, byte order mark           UTF-8 without
 bytes that are no UTF-8           replaced by U+FFFD; noted
 NUL bytes, as a crash leaves      left out; noted
-a line longer than a block        its first LONGEST_RECORD bytes
+a line longer than a block        its beginning, a little more than LONGEST_RECORD bytes
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from cepctl.io.streams import Chunks
 BLOCK_BYTES = 4 << 20
 LONGEST_RECORD = 1 << 20
 
-_NOT_UTF8 = "blocks of the log with bytes that are no UTF-8, which were replaced: {:,}"
+# So that what is left of a cut line is still too long, and is cut once more with all that stands before it.
+_BEYOND = 8
+
+_NOT_UTF8 = "lines of the log with bytes that are no UTF-8, which were replaced: {:,}"
 _NUL = "NUL bytes between the lines, which were left out: {:,}"
 
 
@@ -29,7 +32,7 @@ def line_blocks(stream: IO[bytes], source: str, report: ReadReport) -> Iterator[
     """Yield the text in blocks that end with a newline; memory is bounded whatever the lines are."""
     chunks = Chunks(utf8_stream(stream))
     for block in _whole_lines(chunks):
-        yield _mended(block, report)
+        yield mended(block, report)
     if chunks.damage:
         report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
 
@@ -49,15 +52,23 @@ def _whole_lines(chunks: Chunks) -> Iterator[bytes]:
         if size < BLOCK_BYTES:
             continue
         block = b"".join(waiting)
+        first = block.find(b"\n")
+        inside_long_line = first < 0
+        if first >= BLOCK_BYTES:
+            block = cut_line(block) + block[first:]
         whole = block.rfind(b"\n") + 1
-        inside_long_line = whole == 0
         if whole:
             yield block[:whole]
-        rest = block[whole:] if whole else block[: cut_before(block, LONGEST_RECORD)]
+        rest = block[whole:] if whole else cut_line(block)
         waiting, size = [rest], len(rest)
     last = b"".join(waiting)
     if last:
         yield last if last.endswith(b"\n") else last + b"\n"
+
+
+def cut_line(line: bytes) -> bytes:
+    """What is kept of a line that is longer than a block."""
+    return line[: cut_before(line, LONGEST_RECORD + _BEYOND)]
 
 
 def cut_before(text: bytes, limit: int) -> int:
@@ -77,7 +88,8 @@ def cut_before(text: bytes, limit: int) -> int:
     return limit
 
 
-def _mended(block: bytes, report: ReadReport) -> bytes:
+def mended(block: bytes, report: ReadReport) -> bytes:
+    """Whole lines, each as it is read whatever stands around it; what was mended is noted."""
     if b"\0" in block:
         report.notes[_NUL] += block.count(b"\0")
         block = block.replace(b"\0", b"")
@@ -85,6 +97,14 @@ def _mended(block: bytes, report: ReadReport) -> bytes:
     try:
         block.decode()
     except UnicodeDecodeError:
-        report.notes[_NOT_UTF8] += 1
+        report.notes[_NOT_UTF8] += sum(map(_is_no_utf8, block.split(b"\n")))
         return block.decode(errors="replace").encode()
     return block
+
+
+def _is_no_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return True
+    return False

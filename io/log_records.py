@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.io.log_layouts import Headers, Integers, find_headers, texts
-from cepctl.io.log_lines import LONGEST_RECORD, cut_before, line_blocks
+from cepctl.io.log_lines import LONGEST_RECORD, cut_before, cut_line, line_blocks
 from cepctl.io.reading import ReadReport, Reject
 
 _CUT = f"records of more than {LONGEST_RECORD:,} bytes, of which the rest was left out: {{:,}}"
@@ -86,6 +86,7 @@ class _Splitter:
         found = self._headed(block)
         if found is None:
             return None
+        self.reject_orphans()
         was_cut = self._cut
         if not last:
             self._let_wait(found, counted=was_cut and len(found.begin) == 1)
@@ -96,6 +97,7 @@ class _Splitter:
         if self._orphans:
             self.report.records += 1
             raw = b"".join(self._orphans)[:_SHOWN]
+            self._orphans.clear()
             self.report.rejects.append(Reject(self.source, 1, "before the first record of the log", raw))
 
     def _headed(self, block: bytes) -> _Headed | None:
@@ -116,7 +118,7 @@ class _Splitter:
         self._waiting, self._waiting_line, self._cut = rest, int(found.line[-1]), counted
         if len(rest) > LONGEST_RECORD:
             self._note_cut(not counted)
-            self._waiting, self._cut = rest[: cut_before(rest, LONGEST_RECORD - 1)] + b"\n", True
+            self._waiting, self._cut = cut_line(rest) + b"\n", True
 
     def _records(self, found: _Headed, count: int, *, first_counted: bool) -> Records | None:
         """The first `count` records, long ones cut; `first_counted` when the first was noted before."""

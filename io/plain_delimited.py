@@ -6,6 +6,7 @@ dataset, so that a column that turns out to be text loses nothing on the way.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from collections.abc import Iterator
@@ -26,7 +27,7 @@ from cepctl.io.plain_places import Places
 from cepctl.io.plain_text import BAD_UTF8, Recoded, decoded, utf8_stream
 from cepctl.io.plain_transcript import Transcript
 from cepctl.io.plain_wide import wide_rows
-from cepctl.io.reading import RAW_COLUMNS, ReadOptions, ReadReport, Reject
+from cepctl.io.reading import RAW_COLUMNS, ReadOptions, ReadReport, Reject, among_rejects
 
 INFERRED = {b"cepctl.infer": b"type"}
 _BLOCK_BYTES = 4 << 20
@@ -60,25 +61,29 @@ class DelimitedReader:
             for rows in wide_rows(text, names, self.delimiter, source, report):
                 yield _inferring(raw_batch(rows, source, options, report))
             return
-        yield from self._narrow(text, names, source, options, report)
+        if text.peek(1):
+            yield from self._narrow(text, names, source, options, report)
 
     def _narrow(
         self, text: IO[bytes], names: list[str], source: str, options: ReadOptions, report: ReadReport
     ) -> Iterator[pa.RecordBatch]:
         transcript = Transcript(text, first_line=2)
-        recoded = Recoded(cast(IO[bytes], transcript), "utf-8")
+        # The parser passes over a byte order mark: this one, and none that belongs to the first value.
+        recoded = Recoded(cast(IO[bytes], transcript), "utf-8", codecs.BOM_UTF8)
         places = Places()
-        settle = partial(_settle, places, transcript, len(names), source, report)
+        skipped = partial(_skipped, places, transcript, len(names), source, report)
         try:
             for block in self._blocks(io.BufferedReader(recoded, _BLOCK_BYTES), names, places):
                 numbers = places.take(len(block))
                 rows = _text_rows(block, numbers, places, transcript)
-                yield _inferring(raw_batch(rows, source, options, report))
-                settle(places.taken)
+                with among_rejects(report, skipped(places.taken)):
+                    events = raw_batch(rows, source, options, report)
+                transcript.forget_before(places.forget(places.taken))
+                yield _inferring(events)
         except pa.ArrowException as problem:
             raise LogFormatError(f"{source}: {self._damage(problem)}") from problem
         finally:
-            settle(None)
+            report.rejects.extend(skipped(None))
             if recoded.replaced:
                 report.warnings.append(BAD_UTF8)
 
@@ -91,9 +96,6 @@ class DelimitedReader:
         return f"damaged {self.name.upper()}: {problem}"
 
     def _blocks(self, text: IO[bytes], names: list[str], places: Places) -> Iterator[pa.RecordBatch]:
-        if not text.peek(1):  # type: ignore[attr-defined]
-            return iter(())
-
         def skip(row: pyarrow.csv.InvalidRow) -> str:
             places.skip(row.number, row.text.count("\n"))
             return "skip"
@@ -144,17 +146,15 @@ def _text_rows(block: pa.RecordBatch, numbers: Numbers, places: Places, transcri
     return Rows(columns, numbers, first, lambda place: transcript.lines(int(first[place]), int(last[place])))
 
 
-def _settle(
+def _skipped(
     places: Places, transcript: Transcript, width: int, source: str, report: ReadReport, upto: int | None
-) -> None:
-    """Report the rows up to this number that the parser skipped; forget what is known of all up to it."""
+) -> Iterator[Reject]:
+    """Rejects for the rows up to this number that the parser skipped; they count as records."""
     skipped = places.skipped(upto)
     report.records += len(skipped)
     for first, last in zip(*map(np.ndarray.tolist, places.lines(skipped)), strict=True):
         cause = f"the row has not {width} fields as the header has"
-        report.rejects.append(Reject(source, first, cause, transcript.lines(first, last)))
-    if upto is not None:
-        transcript.forget_before(places.forget(upto))
+        yield Reject(source, first, cause, transcript.lines(first, last))
 
 
 def _inferring(batch: pa.RecordBatch) -> pa.RecordBatch:

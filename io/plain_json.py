@@ -19,7 +19,7 @@ from cepctl.io.batches import BATCH_CELLS, mixture, natural_array
 from cepctl.io.plain_columns import Rows, raw_batch
 from cepctl.io.plain_mapping import RESERVED, ColumnMap, raw_name, require_mapped
 from cepctl.io.plain_text import decoded, utf8_stream
-from cepctl.io.reading import ReadOptions, ReadReport, Reject
+from cepctl.io.reading import ReadOptions, ReadReport, Reject, among_rejects
 from cepctl.schema import ATTRIBUTE_PREFIX
 
 LONGEST_LINE = 64 << 20
@@ -52,32 +52,39 @@ class JsonLinesReader:
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
     ) -> Iterator[pa.RecordBatch]:
         table = _Table(options.columns, source)
-        for lines in _blocks(utf8_stream(stream), table, source, report):
-            yield raw_batch(table.rows(lines), source, options, report)
+        for lines, bad in _blocks(utf8_stream(stream), table, source):
+            report.records += len(bad)
+            if not lines:
+                report.rejects.extend(bad)
+                continue
+            with among_rejects(report, bad):
+                events = raw_batch(table.rows(lines), source, options, report)
+            yield events
 
 
-def _blocks(text: IO[bytes], table: _Table, source: str, report: ReadReport) -> Iterator[list[_Line]]:
-    """Lines that are objects, in blocks of bounded size."""
+def _blocks(text: IO[bytes], table: _Table, source: str) -> Iterator[tuple[list[_Line], list[Reject]]]:
+    """Lines that are objects, and rejects for those that are none, in blocks of bounded size."""
     lines: list[_Line] = []
+    bad: list[Reject] = []
     size = 0
     for number, line in enumerate(_lines(text), start=1):
         if not line.strip():
             continue
         record = None if len(line) > LONGEST_LINE else _json_object(line)
         if record is None:
-            report.records += 1
             long = f"the line is longer than {LONGEST_LINE >> 20} MiB"
             cause = long if len(line) > LONGEST_LINE else "the line is no JSON object"
-            report.rejects.append(Reject(source, number, cause, line.strip()))
-            continue
-        lines.append(_Line(number, line.strip(), record))
-        table.names.admit(record)
+            bad.append(Reject(source, number, cause, line.strip()))
+        else:
+            lines.append(_Line(number, line.strip(), record))
+            table.names.admit(record)
         size += len(line)
-        if size >= _BLOCK_BYTES or len(lines) * max(len(table.names), _FEW_COLUMNS) >= BATCH_CELLS:
-            yield lines
-            lines, size = [], 0
-    if lines:
-        yield lines
+        cells = len(lines) * max(len(table.names), _FEW_COLUMNS)
+        if size >= _BLOCK_BYTES or cells >= BATCH_CELLS or len(bad) >= _BLOCK_ROWS:
+            yield lines, bad
+            lines, bad, size = [], [], 0
+    if lines or bad:
+        yield lines, bad
 
 
 # So that a block of few columns has no more than _BLOCK_ROWS rows.

@@ -17,7 +17,7 @@ def decoded(head: bytes) -> str:
     return head.decode("utf-8-sig", errors="replace")
 
 
-def utf8_stream(stream: IO[bytes]) -> IO[bytes]:
+def utf8_stream(stream: IO[bytes]) -> io.BufferedReader:
     """The same text in UTF-8 without byte order mark."""
     buffered = (
         stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, stream))
@@ -31,7 +31,7 @@ def utf8_stream(stream: IO[bytes]) -> IO[bytes]:
 
 
 class Recoded(io.RawIOBase):
-    """Text in any encoding as valid UTF-8; bytes that are no text become U+FFFD.
+    """Text in any encoding as valid UTF-8, behind `mark`; bytes that are no text become U+FFFD.
 
     Attributes
     ----------
@@ -39,11 +39,11 @@ class Recoded(io.RawIOBase):
         Whether there were such bytes so far (of UTF-8 text; other encodings are not watched).
     """
 
-    def __init__(self, stream: IO[bytes], encoding: str) -> None:
+    def __init__(self, stream: IO[bytes], encoding: str, mark: bytes = b"") -> None:
         super().__init__()
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
-        self._ready = b""
+        self._ready = mark
         self._tail = b""
         self._balance = 0
 

@@ -21,7 +21,8 @@ and where zone or default uncertainty of the end differ from those of the start 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, Protocol
 
@@ -83,6 +84,45 @@ class ReadReport:
     rejects: list[Reject] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     notes: Counter[str] = field(default_factory=Counter)
+
+
+@contextmanager
+def among_rejects(report: ReadReport, others: Iterable[Reject]) -> Iterator[None]:
+    """Take in other rejects of the same block, in order of lines, between those that come meanwhile.
+
+    So the order of all rejects of a file does not depend on where its blocks end.
+    """
+    taking = report.rejects
+    report.rejects = between = _Between(taking, iter(others))
+    try:
+        yield
+        between.take_all()
+    finally:
+        report.rejects = taking
+
+
+class _Between(list[Reject]):
+    """Puts rejects into a list, each behind those of the others that stand on lines before it."""
+
+    def __init__(self, taking: list[Reject], others: Iterator[Reject]) -> None:
+        super().__init__()
+        self._taking = taking
+        self._others = others
+        self._next = next(others, None)
+
+    def append(self, reject: Reject) -> None:
+        while self._next is not None and (self._next.line or 0) < (reject.line or 0):
+            self._take()
+        self._taking.append(reject)
+
+    def take_all(self) -> None:
+        while self._next is not None:
+            self._take()
+
+    def _take(self) -> None:
+        assert self._next is not None
+        self._taking.append(self._next)
+        self._next = next(self._others, None)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.ingest.kinds import ARROW_TYPES, Kind, kinds_of, simple, unified, with_kinds
+from cepctl.ingest.kinds import (
+    ARROW_TYPES,
+    Kind,
+    is_inferred,
+    kinds_in_text,
+    kinds_of,
+    simple,
+    unified,
+    with_kinds,
+)
 from cepctl.io.locations import InputFile
 from cepctl.io.reading import END_COLUMNS, RAW_COLUMNS
 from cepctl.schema import ATTRIBUTE_PREFIX, END_TIME, FIXED_COLUMNS, TIME_TYPE
@@ -32,15 +41,22 @@ ZONE_ATTRIBUTE = "zone_seconds"
 _RAW_ONLY = RAW_COLUMNS.keys() - FIXED_COLUMNS.keys()
 _NO_COLUMNS_OF_EVENTS = (_RAW_ONLY | END_COLUMNS.keys()) - {ZONE_ATTRIBUTE, END_TIME}
 
+_VALUE_BYTES = 8
+_BUCKET_BYTES = 24
+
 SORT_KEYS = [("lower", "ascending"), ("event_id", "ascending")]
 
 
 @dataclass(frozen=True)
 class AttributeFacts:
-    """Of one attribute in one chunk: the kinds of its values and how many there are."""
+    """Of one attribute in one chunk: the kinds of its values and how many there are.
+
+    Of `text` whose type is yet to be told the kinds are what single values look like.
+    """
 
     kinds: frozenset[Kind]
     values: int
+    text: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,8 +78,8 @@ def raw_table(batch: pa.RecordBatch, file: InputFile) -> pa.Table:
     The id made up for an event is the name of its file, `#` and its number there.
     """
     name = file.name
-    numbers = pc.add(batch.column("number").cast(pa.int64()), file.records_before).cast(pa.string())
-    made_up = pc.binary_join_element_wise(pa.scalar(file.id_name or name), numbers, "#")
+    numbers = pc.add(batch.column("number").cast(pa.int64()), file.records_before)
+    made_up = pc.binary_join_element_wise(pa.scalar(file.id_name or name), numbers.cast(pa.string()), "#")
     columns: dict[str, pa.Array] = {}
     fields: list[pa.Field] = []
     for column, kind in FIXED_COLUMNS.items():
@@ -73,6 +89,7 @@ def raw_table(batch: pa.RecordBatch, file: InputFile) -> pa.Table:
     columns["source"] = pc.coalesce(columns["source"], pa.scalar(name))
     for raw in sorted(_RAW_ONLY):
         columns[RAW_PREFIX + raw] = batch.column(raw).cast(pa.int64())
+    columns[RAW_NUMBER] = numbers
     columns |= _end_columns(batch)
     fields.extend(pa.field(column, values.type) for column, values in columns.items())
     for field in batch.schema:
@@ -108,14 +125,13 @@ def is_attribute(column: str) -> bool:
     return column not in FIXED_COLUMNS and not column.startswith(RAW_PREFIX)
 
 
-def joined(tables: Sequence[pa.Table]) -> tuple[pa.Table, dict[str, AttributeFacts]]:
-    """Tables of one file as one, every attribute in one type, with the facts of its attributes."""
-    if len(tables) == 1 and pa.null() not in tables[0].schema.types:
-        return tables[0], _facts(tables[0])
+def joined(tables: Sequence[pa.Table]) -> pa.Table:
+    """All rows, with every attribute that occurs in some of the tables."""
+    if len(tables) == 1:
+        return tables[0]
     names = dict.fromkeys(name for table in tables for name in table.column_names)
     columns: dict[str, pa.ChunkedArray] = {}
     fields: list[pa.Field] = []
-    facts: dict[str, AttributeFacts] = {}
     for name in names:
         present = [table for table in tables if has_column(table, name)]
         field = present[0].schema.field(name)
@@ -126,25 +142,40 @@ def joined(tables: Sequence[pa.Table]) -> tuple[pa.Table, dict[str, AttributeFac
             field = with_kinds(
                 _common_field(name, [table.schema.field(name) for table in present], kinds), kinds
             )
-            valid = sum(len(table) - table.column(name).null_count for table in present)
-            facts[name] = AttributeFacts(kinds, valid)
         fields.append(field)
         columns[name] = pa.chunked_array(
             [piece for table in tables for piece in _pieces(table, name, field)],
             field.type,
         )
-    return pa.table(columns, schema=pa.schema(fields)), facts
+    return pa.table(columns, schema=pa.schema(fields))
 
 
-def _facts(table: pa.Table) -> dict[str, AttributeFacts]:
-    """The facts of the attributes of one table."""
+def attribute_facts(table: pa.Table) -> dict[str, AttributeFacts]:
+    """The facts of the attributes of a chunk."""
     return {
-        field.name: AttributeFacts(
-            kinds_of(field, table.column(place)), len(table) - table.column(place).null_count
-        )
+        field.name: _facts(field, table.column(place))
         for place, field in enumerate(table.schema)
         if is_attribute(field.name)
     }
+
+
+def _facts(field: pa.Field, column: pa.ChunkedArray) -> AttributeFacts:
+    text = is_inferred(field)
+    kinds = kinds_in_text(column) if text else kinds_of(field, column)
+    return AttributeFacts(kinds, len(column) - column.null_count, text)
+
+
+def bytes_of_values(table: pa.Table) -> int:
+    """How many bytes the values take, whatever chunks they lie in."""
+    return sum(map(_bytes_of_values, table.columns))
+
+
+def _bytes_of_values(column: pa.ChunkedArray) -> int:
+    if pa.types.is_string(column.type):
+        return int(pc.sum(pc.binary_length(column)).as_py() or 0)
+    if pa.types.is_list(column.type):
+        return len(pc.list_flatten(column)) * _BUCKET_BYTES
+    return int(len(column) - column.null_count) * _VALUE_BYTES
 
 
 def _common_field(name: str, fields: Sequence[pa.Field], kinds: frozenset[Kind]) -> pa.Field:

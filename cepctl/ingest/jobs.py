@@ -19,7 +19,8 @@ from cepctl import __version__
 from cepctl.errors import CepctlError, JobError, UsageError
 from cepctl.ingest.kinds import Kind
 from cepctl.ingest.ordering import Order, order
-from cepctl.ingest.reading import ReadTask, read_file
+from cepctl.ingest.parts import read_files
+from cepctl.ingest.reading import ReadTask
 from cepctl.ingest.rejects import refuse_too_many, write_rejects, write_whole
 from cepctl.ingest.runners import LocalRunner, Runner
 from cepctl.ingest.schemas import DatasetSchema, unify
@@ -121,7 +122,7 @@ def _ingest(
             # Parquet that declares its unit converts itself; other ticks are of the assumed unit.
             read = replace(options.read, time_unit=assumed if own is None else unit)
             tasks.append(_read_task(file, number, scratch, replace(options, read=read), unit))
-        results = runner.run(read_file, tasks)
+        results = read_files(tasks, runner)
         filesystem, directory = events.resolve()
         schema = unify(results, options.known_kinds)
         ordered = order(results, filesystem, len(schema.attributes))
@@ -130,7 +131,7 @@ def _ingest(
             unused = "--map was not used: it is for plain event files, and there is none"
             summary = replace(summary, notices=(*summary.notices, unused))
         if options.rejects is not None:
-            pieces = [result.reject_file for result in results if result.reject_file is not None]
+            pieces = [piece for result in results for piece in result.reject_files]
             write_rejects(options.rejects, pieces, filesystem, ordered.left_out.duplicate_rejects(results))
         if options.report is not None:
             write_whole(options.report, [report_text(summary).encode()], "the report")

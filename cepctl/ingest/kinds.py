@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from cepctl.io.batches import KINDS
 from cepctl.io.plain_delimited import INFERRED
+from cepctl.schema import TICK_MAX, TICK_MIN
 
 _INTEGER = r"^-?(0|[1-9][0-9]*)$"
 _FLOAT = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$|^(?i:nan|-?inf|-?infinity)$"
@@ -70,14 +71,21 @@ def kinds_of(field: pa.Field, column: pa.ChunkedArray) -> frozenset[Kind]:
     """The kinds of the values of a simple column (see `simple`); empty when all are null."""
     if column.null_count == len(column):
         return frozenset()
+    if is_inferred(field):
+        return frozenset({kind_of_texts(kinds_in_text(column))})
+    return kinds_of_field(field)
+
+
+def kinds_of_field(field: pa.Field) -> frozenset[Kind]:
+    """The kinds of the values that a simple column was made of; empty where there is nothing to tell them."""
+    if pa.types.is_null(field.type) or is_inferred(field):
+        return frozenset()
     if pa.types.is_boolean(field.type):
         return frozenset({Kind.BOOL})
     if pa.types.is_integer(field.type):
         return frozenset({Kind.INT})
     if pa.types.is_floating(field.type):
         return frozenset({Kind.FLOAT})
-    if is_inferred(field):
-        return frozenset({_kind_of_text(column)})
     mixed = (field.metadata or {}).get(KINDS)
     return frozenset(map(Kind, mixed.decode().split(","))) if mixed else frozenset({Kind.STRING})
 
@@ -89,26 +97,49 @@ def with_kinds(field: pa.Field, kinds: frozenset[Kind]) -> pa.Field:
     return field.with_metadata({KINDS: ",".join(sorted(kind.value for kind in kinds)).encode()})
 
 
-def _kind_of_text(column: pa.ChunkedArray) -> Kind:
+def kinds_in_text(column: pa.ChunkedArray) -> frozenset[Kind]:
+    """What single texts of a column whose type is yet to be told look like; of several columns, the union."""
     texts = pc.unique(column).drop_null()
+    kinds: set[Kind] = set()
 
-    def all_match(pattern: str) -> bool:
-        return bool(pc.all(pc.match_substring_regex(texts, pattern)).as_py())
+    def take(pattern: str) -> pa.Array:
+        nonlocal texts
+        found = pc.match_substring_regex(texts, pattern)
+        taken, texts = texts.filter(found), texts.filter(pc.invert(found))
+        return taken
 
-    if all_match(_INTEGER):
-        return Kind.INT if _within_64_bits(texts) else Kind.BIG
+    if len(whole := take(_INTEGER)):
+        kinds |= _within_64_bits(whole)
     # 007 is a name, not a number: as a number it would not come back.
-    if all_match(_FLOAT) and not pc.any(pc.match_substring_regex(texts, _PADDED)).as_py():
-        return Kind.FLOAT
-    return Kind.BOOL if all_match(_BOOLEAN) else Kind.STRING
+    for pattern, kind in ((_PADDED, Kind.STRING), (_FLOAT, Kind.FLOAT), (_BOOLEAN, Kind.BOOL)):
+        if len(take(pattern)):
+            kinds.add(kind)
+    return frozenset(kinds | {Kind.STRING} if len(texts) else kinds)
 
 
-def _within_64_bits(texts: pa.Array) -> bool:
+def kind_of_texts(kinds: frozenset[Kind]) -> Kind:
+    """The kind of a column of text that holds such texts; unlike other values, a mixture is simply text.
+
+    Examples
+    --------
+    >>> kind_of_texts(frozenset({Kind.INT, Kind.FLOAT})), kind_of_texts(frozenset({Kind.INT, Kind.BOOL}))
+    (<Kind.FLOAT: 'float'>, <Kind.STRING: 'string'>)
+    """
+    if kinds == {Kind.INT, Kind.BIG}:
+        return Kind.BIG
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    return Kind.FLOAT if kinds and kinds <= {Kind.INT, Kind.BIG, Kind.FLOAT} else Kind.STRING
+
+
+def _within_64_bits(texts: pa.Array) -> set[Kind]:
+    """INT, BIG or both, for texts that are integers."""
     try:
         texts.cast(pa.int64())
     except pa.ArrowInvalid:
-        return False
-    return True
+        small = sum(TICK_MIN <= int(text) <= TICK_MAX for text in texts.to_pylist())
+        return {Kind.BIG, Kind.INT} if small else {Kind.BIG}
+    return {Kind.INT}
 
 
 def converted(column: pa.ChunkedArray, kind: Kind) -> pa.ChunkedArray:
@@ -120,7 +151,8 @@ def converted(column: pa.ChunkedArray, kind: Kind) -> pa.ChunkedArray:
         return pa.chunked_array([pa.nulls(len(column), target)])
     if pa.types.is_string(column.type) and kind is Kind.BOOL:
         return pc.equal(pc.utf8_lower(column), "true")
-    return column.cast(target)
+    # Integers that no float64 holds become the nearest one, as where both stand in one block of a file.
+    return column.cast(target, safe=not pa.types.is_integer(column.type))
 
 
 def simple(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -1,7 +1,8 @@
 """The order of a dataset: which rows of which chunk make up which part, without repeated events.
 
 Chunks are sorted, so a part is a range of keys (lower, event id) and one slice of every chunk.  Where the
-ranges end is told from a sample of the keys; only the keys of one chunk are in memory at a time.
+ranges end is told from a sample of the keys, which does not depend on how they lie in chunks; only the keys
+of one chunk are in memory at a time.
 """
 
 from __future__ import annotations
@@ -12,18 +13,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from cepctl.ingest.chunks import SORT_KEYS
+from cepctl.ingest.chunks import RAW_NUMBER, SORT_KEYS
 from cepctl.ingest.leaving_out import Chunks, LeftOut, Rows, left_out
 from cepctl.ingest.results import FileResult
 
 PART_EVENTS = 1_000_000
 PART_BYTES = 256 << 20
-_SAMPLES_PER_PART = 1_000
+_SAMPLES_PER_PART = 10_000
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _COLUMN_BYTES = 8
 Key = tuple[int, bytes]
 
@@ -70,25 +73,42 @@ def _bounds(
 ) -> tuple[list[Key], dict[int, dict[str, int]]]:
     """The last key of every part but the last one, and the event types of every file."""
     step = max(1, part_events // _SAMPLES_PER_PART)
+    before = _events_before([file for file, _ in chunks], [chunk.rows for _, chunk in chunks])
     samples: list[pa.Table] = []
     counts: dict[int, Counter[str]] = {}
     total = 0
     for place, (file, chunk) in enumerate(chunks):
-        names = ["lower", "event_id", "event_type"]
+        names = ["lower", "event_id", "event_type", RAW_NUMBER]
         keys = pq.read_table(chunk.path, columns=names, filesystem=filesystem)
         if place in out.rows:
             keys = keys.take(np.setdiff1d(np.arange(len(keys)), out.rows[place]))
         for entry in pc.value_counts(keys.column("event_type")).to_pylist():
             counts.setdefault(file, Counter())[entry["values"]] += entry["counts"]
-        # Every step-th event of all files, so that many small files are sampled as one large one is.
-        samples.append(keys.take(np.arange(step - 1 - total % step, len(keys), step)).drop(["event_type"]))
+        chosen = _chosen(before[place] + keys.column(RAW_NUMBER).to_numpy(), step)
+        samples.append(keys.select(["lower", "event_id"]).filter(pa.array(chosen)))
         total += len(keys)
-    parts = -(-total // part_events)
+    parts = -(-total // part_events) if any(map(len, samples)) else 1
     ordered = pa.concat_tables(samples).sort_by(SORT_KEYS)
     last = np.arange(1, parts, dtype=np.int64) * len(ordered) // max(parts, 1) - 1
     lower, ids = (ordered.column(name).take(last).to_pylist() for name in ("lower", "event_id"))
     bounds = [(tick, event_id.encode()) for tick, event_id in zip(lower, ids, strict=True)]
     return bounds, {file: dict(sorted(types.items())) for file, types in sorted(counts.items())}
+
+
+def _events_before(files: Sequence[int], rows: Sequence[int]) -> Rows:
+    """For every chunk, how many events the files before its own have; chunks come in order of files."""
+    before: dict[int, int] = {}
+    total = 0
+    for file, count in zip(files, rows, strict=True):
+        before.setdefault(file, total)
+        total += count
+    return np.array([before[file] for file in files], np.int64)
+
+
+def _chosen(places: Rows, step: int) -> npt.NDArray[np.bool_]:
+    """About every step-th of some places, scattered, and the same ones whatever else is there."""
+    scattered = places.astype(np.uint64) * _GOLDEN >> np.uint64(32)
+    return np.asarray(scattered % np.uint64(step) == 0)
 
 
 def _parts(

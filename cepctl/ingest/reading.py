@@ -24,6 +24,8 @@ from cepctl.ingest.chunks import (
     RAW_END_ZONE,
     RAW_ZONE,
     Chunk,
+    attribute_facts,
+    bytes_of_values,
     has_ends,
     is_attribute,
     is_zoned,
@@ -32,7 +34,7 @@ from cepctl.ingest.chunks import (
     sorted_events,
 )
 from cepctl.ingest.ends import end_notes, with_ends
-from cepctl.ingest.kinds import converted, is_inferred, kinds_of, unified
+from cepctl.ingest.kinds import Kind, converted, is_inferred, kinds_of, kinds_of_field, unified
 from cepctl.ingest.rejects import RejectLog, TooManyRejectsError
 from cepctl.ingest.results import EMPTY, FileResult, TimesSeen
 from cepctl.io.formats import OpenLog, open_log, reader_named, recognised_reader
@@ -59,7 +61,7 @@ class ReadTask:
     `scratch` is the directory that chunks are written to, and with `keep_rejects` all rejects.  Ticks
     that the file gives are counted in the time unit of `options`, those of the dataset in `unit`.
     Where `borne` is given, reading stops at one reject more.  A file that `may_be_unreadable` is then
-    left out, with the reason in its result.
+    left out, with the reason in its result, and so is any part of a file that did not come to its end.
     """
 
     file: InputFile
@@ -84,27 +86,27 @@ def read_file(task: ReadTask) -> FileResult:
         more rejects than are borne.
     """
     filesystem, directory = task.scratch.resolve()
+    before = task.file.lines_before
     if not task.keep_rejects:
-        return _read(task, RejectLog(borne=task.borne))
+        return _read(task, RejectLog(borne=task.borne, lines_before=before))
     path = f"{directory}/{task.number:06d}-{uuid4().hex[:12]}.rejects"
     with filesystem.open_output_stream(path) as stream:
-        result = _read(task, RejectLog(stream))
-    return replace(result, reject_file=path)
+        result = _read(task, RejectLog(stream, lines_before=before))
+    return replace(result, reject_files=(path,))
 
 
 def _read(task: ReadTask, rejects: RejectLog) -> FileResult:
     try:
         return _read_whole(task, ReadReport(rejects=rejects))
-    except TooManyRejectsError:
-        raise
     except (LogFormatError, EventSchemaError) as problem:
-        if not task.may_be_unreadable:
+        borne = task.may_be_unreadable and not isinstance(problem, TooManyRejectsError)
+        if not borne and task.file.part is None:
             raise
         return FileResult(task.file.name, UNREADABLE, unreadable=str(problem))
 
 
 def _read_whole(task: ReadTask, report: ReadReport) -> FileResult:
-    with open_log(task.file.location) as log:
+    with open_log(task.file.location, task.file.part) as log:
         if not log.head:
             return FileResult(task.file.name, EMPTY, warnings=("the file is empty",))
         reader = _reader(task, log)
@@ -113,7 +115,6 @@ def _read_whole(task: ReadTask, report: ReadReport) -> FileResult:
         if log.damage:
             report.rejects.append(Reject(task.file.name, None, f"the file is damaged: {log.damage}"))
             report.records += 1
-    counted = (note.format(count) for note, count in report.notes.items() if count)
     assert isinstance(report.rejects, RejectLog)
     return replace(
         result,
@@ -121,7 +122,8 @@ def _read_whole(task: ReadTask, report: ReadReport) -> FileResult:
         skipped=report.skipped,
         rejected=report.rejects.causes,
         rejects=tuple(report.rejects),
-        warnings=(*report.warnings, *counted),
+        warnings=tuple(report.warnings),
+        notes=report.notes,
     )
 
 
@@ -141,19 +143,22 @@ def _written(
     ids_given = False
     seen = TimesSeen()
     size = 0
+    named: dict[str, frozenset[Kind]] = {}
 
     def flush() -> None:
         nonlocal size
-        table = _with_intervals(task, joined(pending)[0])
+        table = _with_intervals(task, joined(pending))
         report.notes.update(end_notes(table))
         seen.add(table)
-        size += table.nbytes
+        size += bytes_of_values(table)
         chunks.append(_write(task, table, len(chunks)))
         pending.clear()
 
     for batch in batches:
         ids_given = ids_given or batch.column("event_id").null_count < len(batch)
         table = rescaled(raw_table(batch, task.file), task.options.time_unit, task.unit)
+        for column in filter(lambda column: is_attribute(column.name), table.schema):
+            named[column.name] = named.get(column.name, frozenset()) | kinds_of_field(column)
         table = _with_times(table, report, task.file.name)
         day_grained = day_grained and _at_local_midnight(table)
         pending.append(table)
@@ -171,7 +176,8 @@ def _written(
         day_grained=day_grained and bool(chunks),
         first=min((chunk.first for chunk in chunks), default=None),
         last=max((chunk.last for chunk in chunks), default=None),
-        step=seen.step,
+        named=named,
+        times=seen,
         size=size,
     )
 
@@ -258,7 +264,7 @@ def _write(task: ReadTask, table: pa.Table, number: int) -> Chunk:
     # A name of its own: an attempt that was given up and still runs must not spoil a later one.
     path = f"{directory}/{task.number:06d}-{number:04d}-{uuid4().hex[:12]}.parquet"
     pq.write_table(table, path, filesystem=filesystem, compression="snappy", row_group_size=50_000)
-    _, facts = joined([table])
+    facts = attribute_facts(table)
     first, last = pc.min(table.column("lower")).as_py(), pc.max(table.column("upper")).as_py()
     return Chunk(path, len(table), facts, is_zoned(table), has_ends(table), first, last)
 

@@ -20,6 +20,7 @@ import json
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import IO
 
@@ -39,6 +40,22 @@ _CAUSES = 100
 _COPY_BYTES = 1 << 20
 
 
+def rejects_of_parts(
+    parts: Sequence[tuple[Counter[str], Sequence[Reject]]],
+) -> tuple[Counter[str], tuple[Reject, ...]] | None:
+    """What a RejectLog of the whole file would hold, from those of its parts; None where they do not tell."""
+    causes = sum((counts for counts, _ in parts), Counter[str]())
+    if len(causes) > _CAUSES or MORE_CAUSES in causes:
+        return None
+    held: list[Reject] = []
+    taken: Counter[str] = Counter()
+    for reject in chain.from_iterable(rejects for _, rejects in parts):
+        taken[reject.cause] += 1
+        if taken[reject.cause] <= _HELD:
+            held.append(reject)
+    return causes, tuple(held)
+
+
 class TooManyRejectsError(LogFormatError):
     """There are more rejects than are borne."""
 
@@ -52,6 +69,8 @@ class RejectLog(list[Reject]):
         Where all are written as JSON lines; None for nowhere.
     borne
         How many are borne, None where that is only known at the end.
+    lines_before
+        What is added to the lines of rejects: they come from a part of a file.
 
     Attributes
     ----------
@@ -59,14 +78,19 @@ class RejectLog(list[Reject]):
         How many there were, by cause.
     """
 
-    def __init__(self, stream: IO[bytes] | None = None, borne: int | None = None) -> None:
+    def __init__(
+        self, stream: IO[bytes] | None = None, borne: int | None = None, lines_before: int = 0
+    ) -> None:
         super().__init__()
         self.causes: Counter[str] = Counter()
         self._stream = stream
         self._borne = borne
+        self._lines_before = lines_before
 
     def append(self, reject: Reject) -> None:
         """Note one more reject; raises TooManyRejectsError once there are more than are borne."""
+        if reject.line is not None and self._lines_before:
+            reject = replace(reject, line=reject.line + self._lines_before)
         known = reject.cause in self.causes or len(self.causes) < _CAUSES
         cause = reject.cause if known else MORE_CAUSES
         self.causes[cause] += 1

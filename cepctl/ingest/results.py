@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.ingest.chunks import RAW_ZONE, Chunk
+from cepctl.ingest.chunks import RAW_ZONE, AttributeFacts, Chunk
+from cepctl.ingest.kinds import Kind, kind_of_texts
 from cepctl.io.reading import Reject
 
 # How coarse times can be written, from the coarsest on, in microseconds; a day is one of the written zone.
@@ -25,6 +26,7 @@ STEPS: dict[str, int] = {
 }
 FEWEST_TIMES = 30
 EMPTY = "empty"
+_NO_FACTS = AttributeFacts(frozenset(), 0)
 
 
 @dataclass
@@ -45,6 +47,11 @@ class TimesSeen:
         if len(self.distinct) < FEWEST_TIMES:
             self.distinct |= set(np.unique(times)[:FEWEST_TIMES].tolist())
 
+    def join(self, others: TimesSeen) -> None:
+        """Look at all times that the others have seen."""
+        self.place = max(self.place, others.place)
+        self.distinct |= others.distinct
+
     @property
     def step(self) -> str | None:
         """The name of the step; None from fewer than FEWEST_TIMES distinct times, which prove nothing."""
@@ -56,10 +63,11 @@ class FileResult:
     """What came of one file.
 
     `rejected` counts all rejects by cause, `rejects` are the first few of each, and all stand in
-    `reject_file` (JSON lines, on the filesystem of the chunks) where they were asked for.  A file that
-    could not be read and need not be has the reason in `unreadable`.  `first` and `last` are the ends
-    of the uncertainty intervals, in ticks; `step` is how coarse the times are written; `size` is how many
-    bytes the events take in memory.
+    `reject_files` (JSON lines, on the filesystem of the chunks) where they were asked for.  A file that
+    could not be read and need not be has the reason in `unreadable`.  `named` are all attributes, also of
+    records that became no events, and of what kinds their values are where the reader tells it; `notes` are
+    warnings with a place for a number.  `first` and `last` are the ends of the uncertainty intervals, in
+    ticks; `times` tell how coarse the times are written; `size` is how many bytes the values take.
     """
 
     name: str
@@ -69,19 +77,43 @@ class FileResult:
     skipped: Counter[str] = field(default_factory=Counter)
     rejected: Counter[str] = field(default_factory=Counter)
     rejects: tuple[Reject, ...] = ()
-    reject_file: str | None = None
+    reject_files: tuple[str, ...] = ()
+    named: Mapping[str, frozenset[Kind]] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    notes: Counter[str] = field(default_factory=Counter)
     ids_given: bool = False
     day_grained: bool = False
     first: int | None = None
     last: int | None = None
-    step: str | None = None
+    times: TimesSeen = field(default_factory=TimesSeen)
     size: int = 0
     unreadable: str | None = None
 
     @property
     def events(self) -> int:
         return sum(chunk.rows for chunk in self.chunks)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """All warnings, the notes among them completed."""
+        return (*self.warnings, *(note.format(self.notes[note]) for note in sorted(+self.notes)))
+
+    def attributes(self) -> dict[str, AttributeFacts]:
+        """The facts of the attributes in all chunks together; the kind of text is told from all of it."""
+        facts = dict.fromkeys(self.named, _NO_FACTS)
+        for chunk in self.chunks:
+            for name, more in chunk.attributes.items():
+                known = facts.get(name, _NO_FACTS)
+                facts[name] = AttributeFacts(
+                    known.kinds | more.kinds, known.values + more.values, known.text or more.text
+                )
+        return {name: _told(found) for name, found in facts.items()}
+
+
+def _told(facts: AttributeFacts) -> AttributeFacts:
+    if not facts.text or not facts.kinds:
+        return facts
+    return AttributeFacts(frozenset[Kind]({kind_of_texts(facts.kinds)}), facts.values)
 
 
 @dataclass(frozen=True)

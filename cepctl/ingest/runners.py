@@ -12,20 +12,30 @@ from cepctl.session import spark_session, undisturbed
 
 FEWEST_SHARED = 256
 SHARES_PER_CORE = 8
+BLOCK_BYTES = 64 << 20
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
 class Runner(Protocol):
-    """Runs a pure function on every task; results come in the order of the tasks."""
+    """Runs a pure function on every task; results come in the order of the tasks.
+
+    Files of more than `block_bytes` are several tasks where their format allows it; None: they never are.
+    """
+
+    @property
+    def block_bytes(self) -> int | None: ...
 
     def run(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
         """Raise the error of the first task, in order, that failed."""
 
 
+@dataclass(frozen=True)
 class LocalRunner:
-    """One task after the other, here."""
+    """One task after the other, here, so there is nothing to gain from more of them."""
+
+    block_bytes: int | None = None
 
     def run(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
         return [function(task) for task in tasks]
@@ -36,6 +46,7 @@ class SparkRunner:
     """Every task is a Spark task of its own, but thousands share some; workers must reach the files."""
 
     session: Any
+    block_bytes: int | None = BLOCK_BYTES
 
     def run(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
         if not tasks:

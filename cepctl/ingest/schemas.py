@@ -42,10 +42,9 @@ def unify(results: Sequence[FileResult], known: Mapping[str, Kind] | None = None
     kinds: defaultdict[str, set[Kind]] = defaultdict(set)
     values: Counter[str] = Counter()
     for result in results:
-        for chunk in result.chunks:
-            for name, facts in chunk.attributes.items():
-                kinds[name] |= facts.kinds
-                values[name] += facts.values
+        for name, facts in result.attributes().items():
+            kinds[name] |= facts.kinds
+            values[name] += facts.values
     crowded = values.pop(REST, 0)
     kinds.pop(REST, None)
     by_use = sorted(kinds, key=lambda name: (-values[name], name))

@@ -87,14 +87,14 @@ def _account(
         skipped=dict(result.skipped + repeated),
         first=None if result.first is None else tick_text(result.first, unit),
         last=None if result.last is None else tick_text(result.last, unit),
-        granularity=result.step,
+        granularity=result.times.step,
         unreadable=result.unreadable,
-        warnings=result.warnings,
+        warnings=result.remarks,
     )
 
 
 def _notices(results: Sequence[FileResult]) -> list[str]:
-    notices = [f"{result.name}: {warning}" for result in results for warning in result.warnings]
+    notices = [f"{result.name}: {warning}" for result in results for warning in result.remarks]
     return notices + [
         f"{result.name}: every time is a local midnight, so each stands for its whole day"
         for result in results

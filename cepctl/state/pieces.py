@@ -15,14 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-import numpy as np
-
 from cepctl.io.log_layouts import find_headers
 from cepctl.io.log_records import line_bounds
+from cepctl.io.quoted_lines import QuotedLines
+from cepctl.io.record_starts import DELIMITERS, LINE_FORMATS
 from cepctl.state.sources import PRINT_BYTES, digest
 
-DELIMITED = frozenset({"csv", "tsv"})
-LINE_FORMATS = DELIMITED | {"jsonl", "log4j"}
 RECORDS_COUNTED_BY_READER = frozenset({"log4j"})
 _BLOCK_BYTES = 1 << 20
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -46,7 +44,7 @@ def grows_by_lines(format_name: str, head: bytes) -> bool:
 
 def header_of(format_name: str, head: bytes) -> bytes:
     """What has to stand before each part of a log that begins so: the first line of a delimited file."""
-    return head[: head.find(b"\n") + 1] if format_name in DELIMITED else b""
+    return head[: head.find(b"\n") + 1] if format_name in DELIMITERS else b""
 
 
 def take_part(format_name: str, stream: IO[bytes], header: bytes, target: Path, *, to_the_end: bool) -> Cut:
@@ -54,7 +52,8 @@ def take_part(format_name: str, stream: IO[bytes], header: bytes, target: Path, 
 
     `to_the_end` takes the last record too, whole or not: nothing more will come.
     """
-    counter = _Lines(quoted=format_name in DELIMITED)
+    quoted = QuotedLines(DELIMITERS[format_name]) if format_name in DELIMITERS else None
+    counter = _Lines(quoted)
     with target.open("w+b") as part:
         part.write(header)
         while block := stream.read(_BLOCK_BYTES):
@@ -79,23 +78,20 @@ def take_part(format_name: str, stream: IO[bytes], header: bytes, target: Path, 
 class _Lines:
     """Counts the lines that have ended, where `quoted` outside of quotes; `whole` is where the last did."""
 
-    quoted: bool
+    quoted: QuotedLines | None
     ended: int = 0
     whole: int = 0
     _seen: int = 0
-    _inside: int = 0
 
     def add(self, block: bytes) -> None:
-        data = np.frombuffer(block, np.uint8)
-        ends = np.flatnonzero(data == ord("\n"))
-        if self.quoted:
-            quotes = np.flatnonzero(data == ord('"'))
-            before = self._inside + np.searchsorted(quotes, ends)
-            ends = ends[before % 2 == 0]
-            self._inside = (self._inside + len(quotes)) % 2
-        self.ended += len(ends)
-        if len(ends):
-            self.whole = self._seen + int(ends[-1]) + 1
+        if self.quoted is None:
+            self.ended += block.count(b"\n")
+            self.whole = self._seen + block.rfind(b"\n") + 1 if b"\n" in block else self.whole
+        else:
+            found = self.quoted.add(block)
+            rows = found.place[~found.inside & ~found.alone]
+            self.ended += len(rows)
+            self.whole = int(rows[-1]) + 1 if len(rows) else self.whole
         self._seen += len(block)
 
 

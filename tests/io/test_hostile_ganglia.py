@@ -126,7 +126,7 @@ def events_of(reader: Reader, data: bytes) -> tuple[pa.Table | None, ReadReport]
     report = ReadReport()
     batches = reader.read(io.BytesIO(data), "c/n7/load_one.log", ReadOptions(), report)
     tables = [raw_table(batch, InputFile(Location("load_one.log"), "c/n7/load_one.log")) for batch in batches]
-    return (joined(tables)[0] if tables else None), report
+    return (joined(tables) if tables else None), report
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -237,3 +237,12 @@ def test_a_log_that_is_gone_before_its_last_record_was_read_is_told(folder: Path
 def test_standard_input_is_refused(folder: Path) -> None:
     with pytest.raises(UsageError, match=r"standard input is not known again"):
         Taking(("-",)).take()
+
+
+def test_a_quote_within_a_value_does_not_hold_back_the_rows_behind_it(tmp_path: Path) -> None:
+    log = tmp_path / "a.csv"
+    append(log, 'event_type,lower,upper,size\nA,1,1,5" disk\nA,2,2,small\n')
+    taking = Taking((str(log),))
+    assert taking.take() == ["a.csv#1", "a.csv#2"]
+    append(log, "A,3,3,small\n")
+    assert taking.take() == ["a.csv#3"]

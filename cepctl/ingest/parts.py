@@ -1,0 +1,220 @@
+"""Large files of line formats in parts: read at once by several tasks, as if each file were read as a whole.
+
+First every block of such a file is scanned for where records begin; then the parts between these places are
+read as files of their own, which know how many records and lines stand before them; then what came of the
+parts is put together.  Where that would not be what the whole file gives (its attributes are of several
+kinds or too many, a part cannot be read, more rejects than are borne), the file is read as a whole.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from cepctl.errors import LogFormatError
+from cepctl.ingest.kinds import Kind, kind_of_texts
+from cepctl.ingest.reading import ReadTask, read_file
+from cepctl.ingest.rejects import rejects_of_parts
+from cepctl.ingest.results import FileResult, TimesSeen
+from cepctl.ingest.runners import Runner
+from cepctl.io.attribute_limit import MOST_ATTRIBUTES, REST
+from cepctl.io.file_parts import FilePart
+from cepctl.io.formats import OpenLog, open_log, reader_named, recognised_reader
+from cepctl.io.locations import InputFile, Location
+from cepctl.io.plain_mapping import RESERVED
+from cepctl.io.record_starts import DELIMITERS, LINE_FORMATS, Block, Cut, cuts, scan_block
+
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_LONGEST_HEADER = 1 << 20
+_NUMBERS = {Kind.INT, Kind.FLOAT}
+
+
+@dataclass(frozen=True)
+class _Divisible:
+    """A file that may be read in parts: its records stand in bytes `begin` .. `size` - 1."""
+
+    file: InputFile
+    format: str
+    header: bytes
+    begin: int
+    size: int
+
+    def blocks(self, block_bytes: int) -> list[_Scan]:
+        count = -(-(self.size - self.begin) // block_bytes)
+        bounds = [self.begin + (self.size - self.begin) * each // count for each in range(count + 1)]
+        return [_Scan(self.file.location, self.format, *bound, self.begin) for bound in pairwise(bounds)]
+
+    def parts(self, found: Sequence[Cut]) -> list[InputFile]:
+        """The parts between the places where the file is cut."""
+        starts = [Cut(0, 0, 0), *found]
+        stops = [cut.place for cut in found] + [self.size]
+        return [
+            replace(
+                self.file,
+                part=FilePart(cut.place, stop, self.header if cut.place else b""),
+                records_before=self.file.records_before + cut.records,
+                lines_before=cut.lines,
+                format=self.format,
+            )
+            for cut, stop in zip(starts, stops, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class _Scan:
+    """A block to scan, of a file whose records begin at `begin`."""
+
+    location: Location
+    format: str
+    start: int
+    stop: int
+    begin: int
+
+
+def read_files(tasks: Sequence[ReadTask], runner: Runner) -> list[FileResult]:
+    """Read files, each in one task or in several; returns one result for each, in their order.
+
+    Raises
+    ------
+    LogFormatError
+        As `read_file` does.
+    """
+    parts = _in_parts(tasks, runner)
+    results = iter(runner.run(read_file, [part for of_file in parts for part in of_file]))
+    pairs = list(zip(tasks, parts, strict=True))
+    found = [_joined(task, [next(results) for _ in of_file]) for task, of_file in pairs]
+    whole = [task for task, result in zip(tasks, found, strict=True) if result is None]
+    again = iter(runner.run(read_file, whole))
+    return [next(again) if result is None else result for result in found]
+
+
+def _in_parts(tasks: Sequence[ReadTask], runner: Runner) -> list[list[ReadTask]]:
+    """The tasks of every file: more than one where it is large and can be cut."""
+    size = runner.block_bytes
+    if size is None:
+        return [[task] for task in tasks]
+    files = [_divisible(task, size) for task in tasks]
+    scans = [scan for file in files if file is not None for scan in file.blocks(size)]
+    scanned = iter(runner.run(_scan, scans))
+    parts = []
+    for task, file in zip(tasks, files, strict=True):
+        blocks = [next(scanned) for _ in file.blocks(size)] if file is not None else []
+        known = [block for block in blocks if block is not None]
+        found = cuts(known, file.begin, file.size) if file is not None and len(known) == len(blocks) else None
+        if file is None or not found:
+            parts.append([task])
+        else:
+            parts.append([replace(task, file=part) for part in file.parts(found)])
+    return parts
+
+
+def _divisible(task: ReadTask, block_bytes: int) -> _Divisible | None:
+    """The file of a task where it is larger than a block and of a format whose records stand alone."""
+    size = task.file.size
+    if size is None or size <= block_bytes:
+        return None
+    try:
+        with open_log(task.file.location) as log:
+            format_name = _line_format(task, log)
+            if format_name is None:
+                return None
+            header = log.stream.readline(_LONGEST_HEADER) if format_name in DELIMITERS else b""
+    except LogFormatError:
+        return None  # reading it will say what is wrong
+    if format_name in DELIMITERS and not _is_narrow(header, DELIMITERS[format_name]):
+        return None
+    marked = log.head.startswith(codecs.BOM_UTF8)
+    begin = len(header) or (len(codecs.BOM_UTF8) if marked else 0)
+    return _Divisible(task.file, format_name, header, begin, size) if begin < size else None
+
+
+def _line_format(task: ReadTask, log: OpenLog) -> str | None:
+    if not log.stream.seekable() or log.head.startswith(_UTF16):
+        return None
+    mapped = bool(task.options.columns)
+    reader = (
+        reader_named(task.input_format)
+        if task.input_format is not None
+        else recognised_reader(log.head, task.file.name, mapped=mapped)
+    )
+    return reader.name if reader.name in LINE_FORMATS else None
+
+
+def _is_narrow(header: bytes, delimiter: int) -> bool:
+    """Whether a whole header names so few columns that the file is read by the parser that is known here."""
+    return header.endswith(b"\n") and header.count(delimiter) < MOST_ATTRIBUTES
+
+
+def _scan(scan: _Scan) -> Block | None:
+    """What stands in a block; None where it cannot be read, which reading will say."""
+    try:
+        filesystem, path = scan.location.resolve()
+        with filesystem.open_input_file(path) as stream:
+            first = scan.start == scan.begin
+            return scan_block(stream, scan.format, scan.start, scan.stop, first=first)
+    except (LogFormatError, OSError):
+        return None
+
+
+def _joined(task: ReadTask, parts: Sequence[FileResult]) -> FileResult | None:
+    """What came of a file from what came of its parts; None where that is not what the whole would give."""
+    if len(parts) == 1:
+        return parts[0]
+    rejects = rejects_of_parts([(part.rejected, part.rejects) for part in parts])
+    if rejects is None or any(part.unreadable is not None for part in parts):
+        return None
+    causes, held = rejects
+    named: dict[str, frozenset[Kind]] = {}
+    for part in parts:
+        for name, kinds in part.named.items():
+            named[name] = named.get(name, frozenset()) | kinds
+    too_many = task.borne is not None and causes.total() > task.borne
+    crowded = REST in named or len(named) + len(RESERVED) + len(task.options.columns) > MOST_ATTRIBUTES
+    if too_many or crowded:
+        return None
+    times = TimesSeen()
+    for part in parts:
+        times.join(part.times)
+    whole = FileResult(
+        task.file.name,
+        parts[0].format,
+        tuple(chunk for part in parts for chunk in part.chunks),
+        records=sum(part.records for part in parts),
+        skipped=sum((part.skipped for part in parts), Counter[str]()),
+        rejected=causes,
+        rejects=held,
+        reject_files=tuple(file for part in parts for file in part.reject_files),
+        named=named,
+        warnings=tuple(dict.fromkeys(warning for part in parts for warning in part.warnings)),
+        notes=sum((part.notes for part in parts), Counter[str]()),
+        ids_given=any(part.ids_given for part in parts),
+        first=min((part.first for part in parts if part.first is not None), default=None),
+        last=max((part.last for part in parts if part.last is not None), default=None),
+        times=times,
+        size=sum(part.size for part in parts),
+    )
+    return whole if _is_of_one_kind(whole) and not _has_mixed_rules(task, whole) else None
+
+
+def _is_of_one_kind(whole: FileResult) -> bool:
+    """Whether every attribute whose kind the reader tells is of one kind, or a number, in all records."""
+    found = whole.attributes()
+    return all(
+        len(kinds) < 2 or (kinds == _NUMBERS and found[name].kinds in (kinds, {Kind.FLOAT}))
+        for name, kinds in whole.named.items()
+    )
+
+
+def _has_mixed_rules(task: ReadTask, whole: FileResult) -> bool:
+    """Whether rules read attributes, which they do chunk by chunk, and some text is of several kinds."""
+    if all(rule.where is None for rule in task.model.rules):
+        return False
+    kinds: dict[str, set[Kind]] = {}
+    for chunk in whole.chunks:
+        for name, facts in chunk.attributes.items():
+            if facts.text and facts.kinds:
+                kinds.setdefault(name, set()).add(kind_of_texts(facts.kinds))
+    return any(len(found) > 1 and found != _NUMBERS for found in kinds.values())
