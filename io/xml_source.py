@@ -8,14 +8,15 @@ be expanded before anybody could look at them.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from lxml import etree
 
 from cepctl.errors import LogFormatError
+from cepctl.io.streams import Chunks
 
 _PROLOG_BYTES = 1 << 20
 _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -76,6 +77,36 @@ class Prolog:
             raise LogFormatError(f"{self.place}: no <{self.root}> element within the first MiB")
 
 
+@dataclass
+class Document:
+    """The pieces of a file that is one document, from its first byte that is no blank.
+
+    Iterating raises LogFormatError as Prolog.check does.
+
+    Attributes
+    ----------
+    chunks
+        The file, not yet read.
+    prolog
+        What is told of the beginning; empty for a file without content.
+    blank_lines
+        How many lines stand before the document.
+    """
+
+    chunks: Chunks
+    prolog: Prolog
+    blank_lines: int = field(default=0, init=False)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self.chunks:
+            data = chunk
+            if not self.prolog.seen:
+                data = chunk.lstrip(b" \t\r\n")
+                self.blank_lines += chunk.count(b"\n", 0, len(chunk) - len(data))
+            self.prolog.check(data)
+            yield data
+
+
 def without_comments(head: bytes) -> bytes:
     """The beginning of an XML document without comments; UTF-16 loses its zero bytes on the way."""
     return _COMMENT.sub(b"", head.replace(b"\0", b""))
@@ -99,3 +130,10 @@ def first_complaint(parser: Any) -> tuple[int, str, int] | None:
     if not complaints:
         return None
     return int(complaints[0].line), str(complaints[0].message).strip(), len(complaints)
+
+
+def complains(head: bytes) -> bool:
+    """Whether libxml2 finds fault with the beginning of a document, which may end anywhere between tags."""
+    parser = pull_parser(("{*}none",), ("end",))
+    parser.feed(head)
+    return first_complaint(parser) is not None

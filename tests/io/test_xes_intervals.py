@@ -140,7 +140,7 @@ def test_an_impossible_start_timestamp_leaves_a_point(value: str, note: str) -> 
 def test_a_trace_that_comes_in_pieces_is_joined_all_the_same(
     piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cepctl.io.xes._TRACE_EVENTS", piece)
+    monkeypatch.setattr("cepctl.io.xes_traces._TRACE_EVENTS", piece)
     steps = [
         ("A", "start", 1),
         ("B", "start", 2),
@@ -156,7 +156,7 @@ def test_a_trace_that_comes_in_pieces_is_joined_all_the_same(
 def test_starts_that_nothing_completes_are_not_waited_for_without_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("cepctl.io.xes._TRACE_EVENTS", 2)
+    monkeypatch.setattr("cepctl.io.xes_traces._TRACE_EVENTS", 2)
     monkeypatch.setattr(xes_intervals, "MOST_OPEN", 2)
     rows, report = read(log("".join(event("A", at, "start") for at in range(1, 8))))
     assert [time for _, time, _ in seconds(rows)] == [1, 2, 3, 4, 5, 6, 7]
