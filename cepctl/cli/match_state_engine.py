@@ -41,7 +41,7 @@ class TableEngine:
         import pyarrow.parquet as pq
 
         from cepctl.dataset import open_events
-        from cepctl.ingest.jobs import SUCCESS
+        from cepctl.ingest.marker import SUCCESS
         from cepctl.schema import META_TIME_UNIT, META_TYPE_COUNTS
 
         metadata = {

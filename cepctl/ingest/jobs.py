@@ -18,10 +18,12 @@ from pyarrow import fs
 from cepctl import __version__
 from cepctl.errors import CepctlError, JobError, UsageError
 from cepctl.ingest.kinds import Kind
+from cepctl.ingest.marker import SUCCESS, dataset_of, is_part, part_name, parts_alone
 from cepctl.ingest.ordering import Order, order
 from cepctl.ingest.parts import read_files
 from cepctl.ingest.reading import ReadTask
 from cepctl.ingest.rejects import refuse_too_many, write_rejects, write_whole
+from cepctl.ingest.results import FileResult
 from cepctl.ingest.runners import LocalRunner, Runner
 from cepctl.ingest.schemas import DatasetSchema, unify
 from cepctl.ingest.summary import IngestSummary, refuse_unreadable, report_text, summarised
@@ -41,7 +43,6 @@ from cepctl.schema import (
 )
 from cepctl.uncertainty.model import UncertaintyModel
 
-SUCCESS = "_SUCCESS"
 STANDARD_INPUT = "-"
 
 
@@ -86,6 +87,8 @@ def ingest(
     ------
     UsageError
         If the output exists and may not be overwritten.
+    EventSchemaError
+        If an input is a part of a dataset that is incomplete.
     LogFormatError
         If an input is unreadable or of no known format, or rejects exceed what is borne.
     """
@@ -116,20 +119,20 @@ def _ingest(
         files = listed(scratch)
         assumed = options.model.time_unit or MILLISECOND
         declared = [_declared_unit(file) for file in files]
+        stored = [dataset_of(f) for f, own in zip(files, declared, strict=True) if own and is_part(f)]
         unit = options.model.time_unit or _finest([each or assumed for each in declared])
-        tasks = []
-        for number, (file, own) in enumerate(zip(files, declared, strict=True)):
+        tasks = [
             # Parquet that declares its unit converts itself; other ticks are of the assumed unit.
-            read = replace(options.read, time_unit=assumed if own is None else unit)
-            tasks.append(_read_task(file, number, scratch, replace(options, read=read), unit))
+            _read_task(file, number, scratch, options, assumed if own is None else unit, unit)
+            for number, (file, own) in enumerate(zip(files, declared, strict=True))
+        ]
         results = read_files(tasks, runner)
         filesystem, directory = events.resolve()
         schema = unify(results, options.known_kinds)
         ordered = order(results, filesystem, len(schema.attributes))
         summary = summarised(results, ordered, schema, unit)
-        if options.read.columns and not any(result.format in PLAIN_FORMATS for result in results):
-            unused = "--map was not used: it is for plain event files, and there is none"
-            summary = replace(summary, notices=(*summary.notices, unused))
+        notices = (*parts_alone(stored), *summary.notices, *_unused(options, results))
+        summary = replace(summary, notices=notices)
         if options.rejects is not None:
             pieces = [piece for result in results for piece in result.reject_files]
             write_rejects(options.rejects, pieces, filesystem, ordered.left_out.duplicate_rejects(results))
@@ -144,16 +147,26 @@ def _ingest(
     return summary
 
 
+def _unused(options: IngestOptions, results: Sequence[FileResult]) -> list[str]:
+    """What the user chose that nothing could use."""
+    if not options.read.columns or any(result.format in PLAIN_FORMATS for result in results):
+        return []
+    return ["--map was not used: it is for plain event files, and there is none"]
+
+
 def _read_task(
-    file: InputFile, number: int, scratch: Location, options: IngestOptions, unit: TimeUnit
+    file: InputFile, number: int, scratch: Location, options: IngestOptions, ticks: TimeUnit, unit: TimeUnit
 ) -> ReadTask:
-    """The task of one file: only where nobody wants to see all rejects may it stop at the first too many."""
+    """The task of one file whose own ticks are of one unit, those of the dataset of another.
+
+    Only where nobody wants to see all rejects may it stop at the first too many.
+    """
     keep = options.rejects is not None
     return ReadTask(
         file,
         number,
         scratch,
-        options.read,
+        replace(options.read, time_unit=ticks),
         options.model,
         unit,
         file.format or options.input_format,
@@ -259,7 +272,7 @@ def _write(
     tasks = [PartTask(scratch, slices, schema, metadata) for slices in ordered.parts]
     filesystem, _ = scratch.resolve()
     for number, path in enumerate(runner.run(write_part, tasks)):
-        filesystem.move(path, f"{directory}/part-{number:05d}.parquet")
+        filesystem.move(path, f"{directory}/{part_name(number)}")
 
 
 def _metadata(summary: IngestSummary, model: UncertaintyModel) -> dict[bytes, bytes]:

@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from cepctl.errors import EventSchemaError
-from cepctl.ingest.jobs import STANDARD_INPUT, SUCCESS
+from cepctl.ingest.jobs import STANDARD_INPUT
+from cepctl.ingest.marker import SUCCESS, incomplete
 from cepctl.io.locations import Location
 from cepctl.schema import META_TIME_UNIT, META_TYPE_COUNTS, TimeUnit
 
@@ -52,9 +53,7 @@ def stored_dataset(path: str) -> StoredDataset | None:
     if META_TIME_UNIT not in metadata:
         return None
     if not any(entry.base_name == SUCCESS for entry in entries):
-        raise EventSchemaError(
-            f"{path}: the dataset is incomplete, it has no {SUCCESS}; ingest it again or copy it whole"
-        )
+        raise EventSchemaError(incomplete(path))
     counts = json.loads(metadata.get(META_TYPE_COUNTS, b"{}"))
     unit = TimeUnit.parse(metadata[META_TIME_UNIT].decode())
     return StoredDataset(location, tuple(parts), schema, unit, counts)
