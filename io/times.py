@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from cepctl.errors import UsageError
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LOCAL_EPOCH = _EPOCH.replace(tzinfo=None)
 _MICROSECOND = timedelta(microseconds=1)
 _SECOND = timedelta(seconds=1)
 
@@ -92,6 +94,10 @@ def parse_time(text: str | None, zone: ZoneInfo | None = None) -> LogTime | None
     """
     if text is None:
         return None
+    if text[10:11] == "T" and text[4:5] == "-":
+        time = _usual_time(text)
+        if time is not None:
+            return time
     moment = _read(text.strip())
     if moment is None:
         return None
@@ -104,6 +110,28 @@ def parse_time(text: str | None, zone: ZoneInfo | None = None) -> LogTime | None
         return LogTime(seconds * 1_000_000 + since.microseconds, zone_seconds)
     except OverflowError:
         return None
+
+
+def _usual_time(text: str) -> LogTime | None:
+    """A time as most logs write it, with T and a zone at its end; None for any other text."""
+    try:
+        if text[-1] == "Z":
+            since, zone_seconds = datetime.fromisoformat(text[:-1]) - _LOCAL_EPOCH, 0
+        elif text[-6] in "+-" and text[-3] == ":":
+            since, zone_seconds = datetime.fromisoformat(text[:-6]) - _LOCAL_EPOCH, _zone_seconds(text[-6:])
+        else:
+            return None
+    except (ValueError, TypeError):
+        return None
+    seconds = since.days * 86_400 + since.seconds - zone_seconds
+    return LogTime(seconds * 1_000_000 + since.microseconds, zone_seconds)
+
+
+@lru_cache(maxsize=4096)
+def _zone_seconds(text: str) -> int:
+    """The offset that the text names, in seconds; raises ValueError where it names none."""
+    offset = datetime.fromisoformat(f"2000-01-01T00:00{text}").utcoffset() or timedelta()
+    return offset // _SECOND
 
 
 def _read(text: str) -> datetime | None:
@@ -146,6 +174,6 @@ def _in_zone(moment: datetime, zone: ZoneInfo | None) -> LogTime:
     before, after = first.utcoffset(), first.replace(fold=1).utcoffset()
     if before is None or after is None:  # pragma: no cover - a ZoneInfo always has an offset
         raise UsageError(f"time zone '{zone.key}' gives no offset for {moment}")
-    micros = (moment - before - _EPOCH.replace(tzinfo=None)) // _MICROSECOND
+    micros = (moment - before - _LOCAL_EPOCH) // _MICROSECOND
     spread = max((before - after) // _MICROSECOND, 0)
     return LogTime(micros, before // _SECOND, spread, zone_given=False, in_gap=before < after)
