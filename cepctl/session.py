@@ -15,16 +15,17 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from cepctl.errors import JobError
-from cepctl.java import find_java
+from cepctl.java import Java, find_java
 from cepctl.java_classes import using_options
+from cepctl.java_output import JavaOutput
 
 if TYPE_CHECKING:
-    from pyspark import SparkConf
-    from pyspark.sql import SparkSession
+    from pyspark import SparkConf, SparkContext
 
 T = TypeVar("T")
 
@@ -37,24 +38,10 @@ appender.console.target = SYSTEM_ERR
 appender.console.layout.type = PatternLayout
 appender.console.layout.pattern = %p %c{{1}}: %m%n%ex
 """
-_NOISE = (
-    "WARNING: Using incubator modules",
-    "WARNING: A terminally deprecated",
-    "WARNING: sun.misc.Unsafe",
-    "WARNING: package ",
-    "Setting default log level",
-    "To adjust logging level",
-)
 
-# What answers depend on (no ANSI mode, UTC, names that differ by case alone are different), then
-# what keeps a command quiet and quick to start.
+# What keeps a command quiet and quick to start.
 _SETTINGS = {
     "spark.app.name": "cepctl",
-    "spark.sql.ansi.enabled": "false",
-    "spark.sql.caseSensitive": "true",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.execution.arrow.pyspark.enabled": "true",
-    "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
@@ -92,10 +79,29 @@ def settings(master: str, conf: Sequence[tuple[str, str]] = ()) -> dict[str, str
     return own | {_JAVA_OPTIONS: " ".join(java_options)}
 
 
+class HasContext(Protocol):
+    """What tasks are run by: a SparkSession of PySpark, or a `Session`."""
+
+    @property
+    def sparkContext(self) -> SparkContext: ...  # noqa: N802  (PySpark's name)
+
+
+@dataclass(frozen=True)
+class Session:
+    """A Spark context where PySpark has a session: without Spark SQL, half of what Java would load."""
+
+    sparkContext: SparkContext  # noqa: N815  (PySpark's name)
+
+    @property
+    def version(self) -> str:
+        """The version of Spark."""
+        return str(self.sparkContext.version)
+
+
 @contextmanager
 def spark_session(
     master: str = DEFAULT_MASTER, conf: Sequence[tuple[str, str]] = (), *, verbose: bool = False
-) -> Iterator[SparkSession]:
+) -> Iterator[Session]:
     """A Spark session for one command, stopped at its end; one that is already active is used as it is.
 
     Under spark-submit it is that of the submitted program.
@@ -114,31 +120,54 @@ def spark_session(
     JobError
         If there is no suitable Java (the message says how to get one) or Spark does not start.
     """
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
-    active = SparkSession.getActiveSession()
+    _wait_until_stopped()
+    active = SparkContext._active_spark_context
     if active is not None:
-        yield active
+        yield Session(active)
         return
     if _GATEWAY_OF_SUBMIT in os.environ:
-        session = _submitted(master, conf)
+        context = _submitted(master, conf)
     else:
-        session = _start(master, settings(master, conf), verbose=verbose)
+        context = _start(master, settings(master, conf), verbose=verbose)
     try:
-        yield session
+        yield Session(context)
     except BaseException:
         # What ends this process may have ended Java, too, and is what is to be told.
         with suppress(Exception):
-            session.stop()
+            context.stop()
         raise
-    session.stop()
+    if is_local(str(context.master)):
+        _stop_aside(context)
+    else:
+        context.stop()
 
 
-def _submitted(master: str, conf: Sequence[tuple[str, str]]) -> SparkSession:
-    """The session of a program that spark-submit has started: its master, its archives, its Java process."""
+_stopping: list[threading.Thread] = []
+
+
+def _stop_aside(context: SparkContext) -> None:
+    """Stop a context of this machine while rows are written; with the process it ends in any case."""
+
+    def stop() -> None:
+        with suppress(Exception):
+            context.stop()
+
+    thread = threading.Thread(target=stop, daemon=True)
+    _stopping.append(thread)
+    thread.start()
+
+
+def _wait_until_stopped() -> None:
+    while _stopping:
+        _stopping.pop().join()
+
+
+def _submitted(master: str, conf: Sequence[tuple[str, str]]) -> SparkContext:
+    """The context of a program that spark-submit has started: its master, its archives, its Java process."""
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
-    from pyspark.sql import SparkSession
 
     launch: Callable[..., Any] = launch_gateway
     gateway = SparkContext._gateway or launch()
@@ -147,27 +176,27 @@ def _submitted(master: str, conf: Sequence[tuple[str, str]]) -> SparkSession:
     if master not in (DEFAULT_MASTER, given):
         raise JobError(f"--master {master} disagrees with spark-submit, which runs on {given}; leave one out")
     chosen.setAll([*_SETTINGS.items(), *conf])
-    return SparkSession(SparkContext(conf=chosen, gateway=gateway))
+    return SparkContext(conf=chosen, gateway=gateway)
 
 
-def _start(master: str, chosen: dict[str, str], *, verbose: bool) -> SparkSession:
+def _start(master: str, chosen: dict[str, str], *, verbose: bool) -> SparkContext:
     from py4j.protocol import Py4JError
     from pyspark import SparkConf, SparkContext
-    from pyspark.sql import SparkSession
 
-    _set_environment(master, chosen)
+    java = find_java()
+    _set_environment(java, master, chosen)
     with tempfile.TemporaryDirectory(prefix="cepctl-") as directory:
         logging = Path(directory, "log4j2.properties")
         logging.write_text(_LOGGING.format(level="warn" if verbose else "fatal"))
         # The user's options come last, so that they win.
-        shared = using_options(find_java()) if is_local(master) else ""
+        shared = using_options(java) if is_local(master) else ""
         options = f"{shared} {chosen[_JAVA_OPTIONS]} -Dlog4j2.configurationFile={logging.as_uri()}".strip()
         conf = SparkConf(loadDefaults=False).setAll([*(chosen | {_JAVA_OPTIONS: options}).items()])
         # A process has one Java process for all its sessions.
         gateway = SparkContext._gateway or _gateway(conf)
         try:
             with _own_interrupts():
-                return SparkSession(SparkContext(conf=conf, gateway=gateway))
+                return SparkContext(conf=conf, gateway=gateway)
         except Py4JError as problem:
             raise JobError(f"Spark did not start on master '{master}': {_java_cause(problem)}") from problem
 
@@ -234,7 +263,7 @@ def _gateway(conf: SparkConf) -> Any:
     from pyspark.java_gateway import launch_gateway
 
     launch: Callable[..., Any] = launch_gateway
-    output = _JavaOutput()
+    output = JavaOutput()
     try:
         with _interrupts_held_back():
             gateway = launch(conf, output.popen_arguments())
@@ -244,8 +273,8 @@ def _gateway(conf: SparkConf) -> Any:
     return gateway
 
 
-def _set_environment(master: str, chosen: dict[str, str]) -> None:
-    os.environ["JAVA_HOME"] = str(find_java().home)
+def _set_environment(java: Java, master: str, chosen: dict[str, str]) -> None:
+    os.environ["JAVA_HOME"] = str(java.home)
     # Workers start as `python -m`, which would import from the working directory first.
     os.environ["PYTHONSAFEPATH"] = "1"
     if is_local(master):
@@ -260,34 +289,3 @@ def _java_cause(problem: Exception) -> str:
     exception = getattr(problem, "java_exception", None)
     message = str(problem if exception is None else exception.getMessage())
     return message.strip().splitlines()[0]
-
-
-class _JavaOutput:
-    """A pipe that takes what the Java process prints; a thread passes it on to standard error."""
-
-    def __init__(self) -> None:
-        self._reading, self._writing = os.pipe()
-
-    def popen_arguments(self) -> dict[str, Any]:
-        return {"stdout": self._writing, "stderr": self._writing}
-
-    def forward(self) -> None:
-        """Pass on until the Java process ends; our own writing end is closed, or it never would."""
-        os.close(self._writing)
-        threading.Thread(target=self._pass_on, daemon=True).start()
-
-    def complaint(self) -> str | None:
-        """What a Java process that has ended died of; its stack trace is left out."""
-        os.close(self._writing)
-        with os.fdopen(self._reading, encoding="utf-8", errors="replace") as lines:
-            said = [line.strip() for line in lines if not line.startswith((*_NOISE, "\t", " "))]
-        blamed = next((i for i, line in enumerate(said) if "Exception" in line or "Error" in line), 0)
-        # What fails while Java itself starts is explained on the line below.
-        complaint = ": ".join(said[blamed : blamed + 2])
-        return complaint.removeprefix('Exception in thread "main" ') or None
-
-    def _pass_on(self) -> None:
-        with os.fdopen(self._reading, encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                if not line.startswith(_NOISE):
-                    sys.stderr.write(line)

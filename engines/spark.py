@@ -41,11 +41,10 @@ from cepctl.engines.slice_task import SliceTask
 from cepctl.engines.slices import Slicing, choose_slicing
 from cepctl.errors import CepctlError, JobError
 from cepctl.plan.plan import Plan
-from cepctl.session import is_local, undisturbed
+from cepctl.session import HasContext, is_local, undisturbed
 
 if TYPE_CHECKING:
     from pyspark import Accumulator, SparkContext
-    from pyspark.sql import SparkSession
 
 Part = tuple[int, bytes | None]
 """How many events that can matter a slice owns, and matches as an Arrow stream."""
@@ -56,7 +55,7 @@ File = tuple[int, int, list[int]]
 def run(
     plan: Plan,
     sources: Sequence[EventSource],
-    session: SparkSession,
+    session: HasContext,
     options: MatchOptions | None = None,
     *,
     slicing: Slicing | None = None,

@@ -11,7 +11,7 @@ import hypothesis
 import pytest
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from cepctl.session import Session
 
 
 # A run under load is slow, not wrong.
@@ -22,18 +22,17 @@ hypothesis.settings.load_profile("fresh" if "CEPCTL_EXAMPLES" in os.environ else
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
+def spark() -> Iterator[Session]:
     """One Spark session for all tests of a process: Java starts slowly, and code under test reuses it.
 
     local[2]     two tasks at a time, so that an order which only one worker keeps shows
-    partitions   2 instead of 200: nothing here is large, and empty tasks cost most of the time
     PYTHONPATH   workers do not import from the working directory, but have to find what tests define
     """
     from cepctl.session import spark_session
 
     root = str(Path(__file__).parents[1])
     os.environ["PYTHONPATH"] = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
-    with spark_session("local[2]", [("spark.sql.shuffle.partitions", "2")]) as session:
+    with spark_session("local[2]") as session:
         yield session
 
 

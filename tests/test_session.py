@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
-from cepctl.session import is_local, settings, spark_session
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from cepctl.session import Session, is_local, settings, spark_session
 
 PROGRAM = """
 from cepctl.session import spark_session
 with spark_session("local[1]", [("spark.driver.extraJavaOptions", "-XX:+PrintCommandLineFlags")]) as s:
     print(s.sparkContext.parallelize([1, 2], 2).map(lambda x: x + 1).sum())
+"""
+
+TWICE = """
+from cepctl.session import spark_session
+for _ in range(2):
+    with spark_session("local[1]") as session:
+        print(session.sparkContext.parallelize([1, 2], 1).map(lambda x: x).sum())
 """
 
 
@@ -49,7 +52,7 @@ def test_the_settings_of_the_user_win_and_java_options_are_joined() -> None:
 
 
 @pytest.mark.spark
-def test_workers_run_this_interpreter(spark: SparkSession) -> None:
+def test_workers_run_this_interpreter(spark: Session) -> None:
     def interpreter(_: int) -> str:
         import sys
 
@@ -59,16 +62,17 @@ def test_workers_run_this_interpreter(spark: SparkSession) -> None:
 
 
 @pytest.mark.spark
-def test_an_active_session_is_used_and_left_running(spark: SparkSession) -> None:
+def test_a_context_that_is_active_is_used_and_left_running(spark: Session) -> None:
     with spark_session("local[1]") as same:
-        assert same is spark
+        assert same.sparkContext is spark.sparkContext
     assert spark.sparkContext.parallelize([1, 2]).count() == 2
 
 
 @pytest.mark.spark
-def test_answers_depend_on_no_setting_of_the_machine(spark: SparkSession) -> None:
-    assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
-    assert spark.conf.get("spark.sql.ansi.enabled") == "false"
+def test_a_session_can_follow_another_at_once() -> None:
+    """A context is stopped aside, and there can be one only."""
+    told = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True, check=True)
+    assert told.stdout == "3\n3\n"
 
 
 @pytest.mark.spark

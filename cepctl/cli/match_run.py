@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from importlib import import_module
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from cepctl.cli.notices import say
@@ -118,10 +120,13 @@ def _run_point(plan: Plan, inputs: EventInputs, wanted: MatchOptions) -> pa.Tabl
 def _run_spark(
     plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution, progress: Progress | None
 ) -> pa.Table:
-    from cepctl.engines import spark
     from cepctl.session import spark_session
 
+    # Java takes seconds to start, and this process has nothing else to do meanwhile.
+    Thread(target=import_module, args=("cepctl.engines.spark",)).start()
     with spark_session(how.where.master, how.where.conf, verbose=how.verbose) as session:
+        from cepctl.engines import spark
+
         return spark.run(plan, inputs.sources(plan.attributes), session, wanted, progress=progress)
 
 

@@ -1,7 +1,7 @@
 """What a command spares itself while it starts: a third of the processor time of a small match.
 
-PyArrow looks for pandas when it is first given a list, and importing pandas takes longer than a
-small match itself.  Nothing here uses it; PySpark asks for it, so it is found once PySpark is there.
+PyArrow looks for pandas when it is first given a list, PySpark when it is imported, and importing pandas
+takes longer than a small match itself.  Neither needs it for what is done here.
 """
 
 from __future__ import annotations
@@ -19,17 +19,15 @@ _COLLECT_AFTER = (100_000, 50, 100)
 
 
 class _PandasLeftOut(MetaPathFinder, Loader):
-    """Finds a pandas that cannot be imported, as long as PySpark has not been."""
+    """Finds a pandas that cannot be imported."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname == "pandas" and "pyspark" not in sys.modules:
-            return ModuleSpec(fullname, self)
-        return None
+        return ModuleSpec(fullname, self) if fullname == "pandas" else None
 
     def exec_module(self, module: ModuleType) -> None:
-        raise ModuleNotFoundError("cepctl leaves pandas out where PySpark does not ask for it", name="pandas")
+        raise ModuleNotFoundError("cepctl leaves pandas out", name="pandas")
 
 
 @contextmanager

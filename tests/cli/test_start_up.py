@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -29,19 +30,26 @@ def test_a_local_match_loads_neither_pandas_nor_spark_nor_a_terminal(tmp_path: P
     assert not {"pandas", "pyspark", "rich", "duckdb", "matplotlib"} & set(loaded)
 
 
-def test_pandas_is_there_for_spark_and_after_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] in {"pandas", "pyspark"}]:
-        monkeypatch.delitem(sys.modules, name)
+def test_pandas_is_out_of_the_way_while_a_command_runs_and_there_again_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pandas.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "pandas", raising=False)
     thresholds = gc.get_threshold()
-    with light_start():
-        with pytest.raises(ModuleNotFoundError, match="where PySpark does not ask"):
-            import pandas  # noqa: F401
-        monkeypatch.setitem(sys.modules, "pyspark", sys)
-        spec = find_spec("pandas")
-        assert spec is not None
-        assert spec.origin is not None
-    monkeypatch.delitem(sys.modules, "pyspark")
-    after = find_spec("pandas")
-    assert after is not None
-    assert after.origin == spec.origin
+    with light_start(), pytest.raises(ModuleNotFoundError, match="leaves pandas out"):
+        importlib.import_module("pandas")
+    assert find_spec("pandas") is not None
     assert gc.get_threshold() == thresholds
+
+
+@pytest.mark.spark
+def test_a_match_on_spark_loads_neither_pandas_nor_spark_sql(tmp_path: Path) -> None:
+    (tmp_path / "events.csv").write_text("event_type,lower,upper\nA,1,5\nB,3,7\n")
+    says = SAYS_WHAT_IS_LOADED.replace("name.partition('.')[0]", "name")
+    match = [sys.executable, "-c", says, "match", "PATTERN SEQ(A a, B b)", "events.csv", "-q"]
+    done = subprocess.run(match, cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert len(done.stdout.splitlines()) == 2
+    loaded = done.stderr.split()
+    assert "pyspark" in loaded
+    assert not {"pandas", "rich"} & set(loaded)

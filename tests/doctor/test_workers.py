@@ -11,7 +11,7 @@ from cepctl.doctor.checks import spark as check
 from cepctl.doctor.workers import NEEDED, answer, worker_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from cepctl.session import Session
 
 
 def test_what_is_missing_is_named() -> None:
@@ -19,16 +19,14 @@ def test_what_is_missing_is_named() -> None:
 
 
 @pytest.mark.spark
-def test_a_worker_is_this_interpreter_and_has_what_it_needs(spark: SparkSession) -> None:
+def test_a_worker_is_this_interpreter_and_has_what_it_needs(spark: Session) -> None:
     worker = worker_of("local[2]", ())
     assert (worker.executable, worker.missing) == (sys.executable, ())
     assert worker.python == sys.version.partition(" ")[0]
 
 
 @pytest.mark.spark
-def test_a_worker_that_lacks_a_package_is_a_failure(
-    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_that_lacks_a_package_is_a_failure(spark: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cepctl.doctor.workers.NEEDED", ("no_such_package",))
     finding = check("local[2]", ())
     assert finding.verdict == "failed"

@@ -24,7 +24,7 @@ from cepctl.stored_events import StoredEvents
 from tests.plans import ATTRIBUTES, Event, event_table, plan_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from cepctl.session import Session
 
 pytestmark = pytest.mark.spark
 
@@ -74,7 +74,7 @@ def cut(plan: Plan, sources: list[StoredEvents], length: int) -> Slicing:
         "PATTERN SEQ(A a, Nowhere n) WITHIN 5 ticks RETURN a.k",
     ],
 )
-def test_both_runners_give_identical_rows(query: str, spark: SparkSession, tmp_path: Path) -> None:
+def test_both_runners_give_identical_rows(query: str, spark: Session, tmp_path: Path) -> None:
     table = event_table(random_events(120, 7))
     plan = plan_of(query)
     wanted = local.run(plan, table)
@@ -85,7 +85,7 @@ def test_both_runners_give_identical_rows(query: str, spark: SparkSession, tmp_p
 
 
 @pytest.mark.parametrize("length", [4, 17, 1_000])
-def test_slices_of_any_length_give_identical_rows(length: int, spark: SparkSession, tmp_path: Path) -> None:
+def test_slices_of_any_length_give_identical_rows(length: int, spark: Session, tmp_path: Path) -> None:
     table = event_table(random_events(70, 11))
     plan = plan_of("PATTERN SEQ(A a, B b, C c) WHERE [k] WITHIN 9 ticks RETURN a.x, c.x")
     wanted = local.run(plan, table)
@@ -97,7 +97,7 @@ def test_slices_of_any_length_give_identical_rows(length: int, spark: SparkSessi
     assert spark_runner.run(plan, sources, spark, slicing=sent).equals(wanted)
 
 
-def test_events_at_the_ends_of_time_reach_every_slice(spark: SparkSession, tmp_path: Path) -> None:
+def test_events_at_the_ends_of_time_reach_every_slice(spark: Session, tmp_path: Path) -> None:
     events = [*random_events(30, 3), Event("ever", "B", 5, 2**63 - 1), Event("edge", "B", 40, 2**63 - 1)]
     plan = plan_of("PATTERN SEQ(A a, B b) WITHIN 9 ticks")
     wanted = local.run(plan, event_table(events))
@@ -106,7 +106,7 @@ def test_events_at_the_ends_of_time_reach_every_slice(spark: SparkSession, tmp_p
     assert spark_runner.run(plan, sources, spark, slicing=cut(plan, sources, 6)).equals(wanted)
 
 
-def test_the_first_rows_alone(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_first_rows_alone(spark: Session, tmp_path: Path) -> None:
     table = event_table(random_events(60, 7))
     plan = plan_of("PATTERN SEQ(A a, B b) WITHIN 9 ticks")
     best = MatchOptions(top=3)
@@ -114,7 +114,7 @@ def test_the_first_rows_alone(spark: SparkSession, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("last", ["B", "Nowhere"])
-def test_the_column_of_errors(last: str, spark: SparkSession, tmp_path: Path) -> None:
+def test_the_column_of_errors(last: str, spark: Session, tmp_path: Path) -> None:
     # Products over rivals round alike in the order of a dataset, which is the one that a runner reads.
     events = sorted(random_events(60, 7), key=lambda event: (event.lower, event.event_id))
     table = event_table(events)
@@ -125,7 +125,7 @@ def test_the_column_of_errors(last: str, spark: SparkSession, tmp_path: Path) ->
     assert spark_runner.run(plan, stored(tmp_path, table), spark, allowed).equals(wanted)
 
 
-def test_a_wrong_event_is_reported_as_in_one_process(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_wrong_event_is_reported_as_in_one_process(spark: Session, tmp_path: Path) -> None:
     table = event_table([Event("a1", "A", 1, 2), Event("b1", "B", 0, 9, ((0, 9, 0.5),))])
     plan = plan_of("PATTERN SEQ(A a, B b) WITHIN 9 ticks")
     with pytest.raises(EventSchemaError) as alone:
@@ -135,7 +135,7 @@ def test_a_wrong_event_is_reported_as_in_one_process(spark: SparkSession, tmp_pa
     assert str(distributed.value) == str(alone.value)
 
 
-def test_too_many_matches_stop_the_job_under_their_own_name(spark: SparkSession, tmp_path: Path) -> None:
+def test_too_many_matches_stop_the_job_under_their_own_name(spark: Session, tmp_path: Path) -> None:
     table = event_table(random_events(60, 7))
     with pytest.raises(QueryTooLargeError, match="more than 5 matches"):
         spark_runner.run(
@@ -143,7 +143,7 @@ def test_too_many_matches_stop_the_job_under_their_own_name(spark: SparkSession,
         )
 
 
-def test_one_id_in_two_inputs_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+def test_one_id_in_two_inputs_is_refused(spark: Session, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     table = event_table([Event("a1", "A", 1, 2), Event("b1", "B", 3, 4)])
     sources = stored(tmp_path, table) + stored(tmp_path / "other", table.slice(1))
@@ -151,14 +151,14 @@ def test_one_id_in_two_inputs_is_refused(spark: SparkSession, tmp_path: Path) ->
         spark_runner.run(plan_of("PATTERN SEQ(A a, B b)"), sources, spark)
 
 
-def test_a_lost_file_is_named_in_one_line(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_lost_file_is_named_in_one_line(spark: Session, tmp_path: Path) -> None:
     (source,) = stored(tmp_path, event_table([Event("a1", "A", 1, 2)]))
     Path(source.parts[0]).unlink()
     with pytest.raises(EventSchemaError, match=r"part-00000\.parquet.*the dataset is not whole"):
         spark_runner.run(plan_of("PATTERN SEQ(A a, B b)"), [source], spark)
 
 
-def test_a_defect_in_a_task_is_a_failed_job_told_in_one_line(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_defect_in_a_task_is_a_failed_job_told_in_one_line(spark: Session, tmp_path: Path) -> None:
     (source,) = stored(tmp_path, event_table([Event("a1", "A", 1, 2)]))
     wrong = replace(source, names=("x", "nowhere"))
     with pytest.raises(JobError) as problem:

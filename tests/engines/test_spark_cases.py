@@ -29,7 +29,7 @@ from tests.plans import plan_of
 from tests.strategies import Case
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from cepctl.session import Session
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]  # two minutes; test_spark.py runs every day
 
@@ -61,7 +61,7 @@ def matches_of(case: Case) -> bytes:
 
 
 def test_two_hundred_recorded_cases_agree_with_the_judge_in_one_job(
-    recorded: list[Case], spark: SparkSession
+    recorded: list[Case], spark: Session
 ) -> None:
     found = spark.sparkContext.parallelize(recorded, 8).map(matches_of).collect()
     assert len(found) == CASES
