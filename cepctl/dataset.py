@@ -14,19 +14,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cepctl.errors import EventSchemaError
-from cepctl.ingest.jobs import IngestOptions, ingest
 from cepctl.ingest.kinds import Kind, unified
 from cepctl.ingest.stored import StoredDataset, stored_dataset
-from cepctl.ingest.summary import IngestSummary
 from cepctl.plan.plan import EventSchema
 from cepctl.schema import END_TIME, FIXED_COLUMNS
 from cepctl.stored_events import KINDS, StoredEvents, common_form
+
+if TYPE_CHECKING:
+    from cepctl.ingest.jobs import IngestOptions
+    from cepctl.ingest.summary import IngestSummary
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,9 @@ def open_events(paths: Sequence[str], options: IngestOptions | None = None) -> I
     try:
         summary = ingested = None
         if scratch is not None:
+            # Datasets alone need no reader of logs, and importing them all takes a while.
+            from cepctl.ingest.jobs import IngestOptions, ingest
+
             output = str(Path(scratch, "events"))
             summary = ingest(raw, output, options or IngestOptions())
             ingested = stored_dataset(output)

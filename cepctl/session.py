@@ -48,6 +48,7 @@ _SETTINGS = {
 _LOCAL_SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
+    "spark.python.daemon.module": "cepctl.worker_daemon",
 }
 # Half the processor time of a small job is the Java process starting: compile less, collect simply.
 _LOCAL_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"

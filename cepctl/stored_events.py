@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -20,11 +21,13 @@ from pyarrow import fs
 from cepctl.engines.row_groups import GroupFacts, PushedFilter
 from cepctl.errors import EventSchemaError
 from cepctl.ingest.kinds import Kind, converted
-from cepctl.ingest.stored import StoredDataset
 from cepctl.io.locations import Location, first_line
 from cepctl.io.rescaling import first_tick, last_tick, rescaled
 from cepctl.plan.plan import EventSchema
 from cepctl.schema import FIXED_COLUMNS, PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit
+
+if TYPE_CHECKING:
+    from cepctl.ingest.stored import StoredDataset
 
 KINDS = {pa.bool_(): Kind.BOOL, pa.int64(): Kind.INT, pa.float64(): Kind.FLOAT, pa.string(): Kind.STRING}
 _NEVER_READ = ("source", "end_lower", "end_upper")

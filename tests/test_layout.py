@@ -27,6 +27,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "plan": {"errors", "schema", "language"},
     "io": {"errors", "schema"},
     "uncertainty": {"errors", "schema", "language", "plan", "engines"},
+    "start_up": set(),
+    "worker_daemon": {"start_up"},
     "java": {"errors"},
     "java_classes": {"errors", "java"},
     "java_output": set(),
@@ -46,7 +48,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 TOP = {"cli", "__main__"}  # may import every part
 # may import PySpark
-SPARK_MODULES = re.compile(r"cepctl\.(session|ingest(\..+)?|doctor\.workers|engines\.spark\w*)")
+SPARK_MODULES = re.compile(r"cepctl\.(session|worker_daemon|ingest(\..+)?|doctor\.workers|engines\.spark\w*)")
 START_UP_FORBIDS = ("pyspark", "py4j", "polars", "numba", "pyarrow", "numpy", "lxml", "rich", "pandas")
 
 

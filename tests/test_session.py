@@ -9,17 +9,11 @@ import pytest
 
 from cepctl.session import Session, is_local, settings, spark_session
 
-PROGRAM = """
-from cepctl.session import spark_session
-with spark_session("local[1]", [("spark.driver.extraJavaOptions", "-XX:+PrintCommandLineFlags")]) as s:
-    print(s.sparkContext.parallelize([1, 2], 2).map(lambda x: x + 1).sum())
-"""
-
 TWICE = """
 from cepctl.session import spark_session
 for _ in range(2):
-    with spark_session("local[1]") as session:
-        print(session.sparkContext.parallelize([1, 2], 1).map(lambda x: x).sum())
+    with spark_session("local[1]", [("spark.driver.extraJavaOptions", "-XX:+PrintCommandLineFlags")]) as s:
+        print(s.sparkContext.parallelize([1, 2], 2).map(lambda x: x + 1).sum())
 """
 
 
@@ -69,15 +63,11 @@ def test_a_context_that_is_active_is_used_and_left_running(spark: Session) -> No
 
 
 @pytest.mark.spark
-def test_a_session_can_follow_another_at_once() -> None:
-    """A context is stopped aside, and there can be one only."""
+def test_sessions_follow_each_other_at_once_and_standard_output_holds_nothing_but_our_own() -> None:
+    """A context is stopped aside, and there can be one only.
+
+    The Java process is made to print flags on its standard output, as it does with warnings.
+    """
     told = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True, check=True)
-    assert told.stdout == "3\n3\n"
-
-
-@pytest.mark.spark
-def test_standard_output_holds_nothing_but_our_own() -> None:
-    """The Java process is made to print flags on its standard output, as it does with warnings."""
-    told = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
-    assert told.stdout == "5\n"
+    assert told.stdout == "5\n5\n"
     assert "-XX:+UseSerialGC" in told.stderr

@@ -17,9 +17,9 @@ import click
 
 from cepctl.cli.notices import guess_log_format, in_json, say
 from cepctl.cli.settings import SETTINGS, blamed, defaults, file_settings, options_of, read_from_environment
-from cepctl.cli.start_up import light_start
 from cepctl.cli.versions import tell_versions
 from cepctl.errors import CepctlError, JobError
+from cepctl.start_up import light_start
 
 COMMANDS: dict[str, str] = {
     "ingest": "Turn logs into a dataset of Parquet events.",

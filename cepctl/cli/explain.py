@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cepctl.cli.ingest import ingest_options, report_reading
+from cepctl.cli.ingest import given_ingest_options, report_reading
 from cepctl.cli.options import RawInput, raw_input_options, verbosity_options
 from cepctl.cli.query_text import query_argument, read_query
 from cepctl.plan.evaluation_order import ORDERS, OrderName
@@ -65,7 +65,7 @@ def command(
     if events:
         from cepctl.dataset import open_events
 
-        with open_events(events, ingest_options(raw_input)) as inputs:
+        with open_events(events, given_ingest_options(raw_input)) as inputs:
             if inputs.summary is not None:
                 report_reading(inputs.summary, quiet=quiet)
             plan = analyze(query, inputs.schema)

@@ -88,6 +88,11 @@ def command(
     report(summary, output, time.monotonic() - began, metrics, quiet=quiet)
 
 
+def given_ingest_options(raw_input: RawInput) -> IngestOptions | None:
+    """The options of the library for raw input; None where none was given, as datasets need no reader."""
+    return None if raw_input == RawInput() else ingest_options(raw_input)
+
+
 def ingest_options(
     raw_input: RawInput,
     *,

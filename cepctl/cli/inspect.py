@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cepctl.cli.ingest import ingest_options, report_reading
+from cepctl.cli.ingest import given_ingest_options, report_reading
 from cepctl.cli.options import RawInput, raw_input_options, verbosity_options
 from cepctl.cli.row_output import write_whole
 
@@ -45,7 +45,7 @@ def command(
     from cepctl.inspection.suggestion import suggested_model
     from cepctl.render.inspection import inspection_json, print_inspection
 
-    with open_events(events, ingest_options(raw_input)) as inputs:
+    with open_events(events, given_ingest_options(raw_input)) as inputs:
         if inputs.summary is not None:
             report_reading(inputs.summary, quiet=quiet)
         inspection = inspect_events(inputs)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from cepctl.cli.ingest import ingest_options, report_reading
+from cepctl.cli.ingest import given_ingest_options, report_reading
 from cepctl.cli.match_options import Matching, matching_options
 from cepctl.cli.match_progress import shown_progress
 from cepctl.cli.match_request import MatchRequest, RowChoice, row_options
@@ -106,7 +106,7 @@ def _run_once(asked: MatchRequest) -> int:
     _refuse_beside_summary(asked, form)
     if not asked.paths:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
-    with open_events(asked.paths, ingest_options(asked.raw_input)) as inputs:
+    with open_events(asked.paths, given_ingest_options(asked.raw_input)) as inputs:
         if inputs.summary is not None:
             report_reading(inputs.summary, quiet=asked.quiet)
         plan = analyzed(asked.query, inputs, asked.matching.min_confidence, quiet=asked.quiet)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cepctl.cli.ingest import ingest_options, report_reading
+from cepctl.cli.ingest import given_ingest_options, report_reading
 from cepctl.cli.match_options import Matching, matching_options
 from cepctl.cli.match_run import Execution, analyzed, run_plan, starting_between
 from cepctl.cli.match_summary import Run, split_raw_times, tell_summary
@@ -72,7 +72,7 @@ def command(
     row_form(None, output)
     if not events:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
-    with open_events(events, ingest_options(raw_input)) as inputs:
+    with open_events(events, given_ingest_options(raw_input)) as inputs:
         if inputs.summary is not None:
             report_reading(inputs.summary, quiet=quiet)
         plan = analyzed(query, inputs, matching.min_confidence, quiet=quiet)

@@ -6,7 +6,7 @@ from typing import cast
 
 import click
 
-from cepctl.cli.ingest import ingest_options, report_reading
+from cepctl.cli.ingest import given_ingest_options, report_reading
 from cepctl.cli.match_run import analyzed
 from cepctl.cli.options import RawInput, raw_input_options, verbosity_options
 from cepctl.cli.query_text import query_argument, read_query
@@ -55,7 +55,7 @@ def command(
     query = parse(text)
     if not events:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
-    with open_events(events, ingest_options(raw_input)) as inputs:
+    with open_events(events, given_ingest_options(raw_input)) as inputs:
         if inputs.summary is not None:
             report_reading(inputs.summary, quiet=quiet)
         plan = analyzed(query, inputs, None, quiet=quiet)

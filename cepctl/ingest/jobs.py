@@ -26,6 +26,7 @@ from cepctl.ingest.rejects import refuse_too_many, write_rejects, write_whole
 from cepctl.ingest.results import FileResult
 from cepctl.ingest.runners import LocalRunner, Runner
 from cepctl.ingest.schemas import DatasetSchema, unify
+from cepctl.ingest.stored import STANDARD_INPUT
 from cepctl.ingest.summary import IngestSummary, refuse_unreadable, report_text, summarised
 from cepctl.ingest.writing import PartTask, write_part
 from cepctl.io.formats import open_log, reader_named
@@ -42,8 +43,6 @@ from cepctl.schema import (
     TimeUnit,
 )
 from cepctl.uncertainty.model import UncertaintyModel
-
-STANDARD_INPUT = "-"
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,12 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from cepctl.errors import EventSchemaError
-from cepctl.ingest.jobs import STANDARD_INPUT
 from cepctl.ingest.marker import SUCCESS, incomplete
 from cepctl.io.locations import Location
 from cepctl.schema import META_TIME_UNIT, META_TYPE_COUNTS, TimeUnit
+
+STANDARD_INPUT = "-"
+"""The path that names standard input."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from cepctl.cli.start_up import light_start
+from cepctl.session import Session
+from cepctl.start_up import light_start
 
 SAYS_WHAT_IS_LOADED = (
     "import sys; from cepctl.cli import main; code = main(sys.argv[1:]); "
@@ -53,3 +54,14 @@ def test_a_match_on_spark_loads_neither_pandas_nor_spark_sql(tmp_path: Path) -> 
     loaded = done.stderr.split()
     assert "pyspark" in loaded
     assert not {"pandas", "rich"} & set(loaded)
+
+
+@pytest.mark.spark
+def test_workers_on_this_machine_load_no_pandas(spark: Session) -> None:
+    def loaded(_: int) -> bool:
+        import pyarrow.dataset  # asks for pandas
+
+        assert pyarrow.dataset
+        return "pandas" in sys.modules
+
+    assert spark.sparkContext.parallelize([0], 1).map(loaded).collect() == [False]

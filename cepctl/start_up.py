@@ -1,4 +1,4 @@
-"""What a command spares itself while it starts: a third of the processor time of a small match.
+"""What a process spares itself while it starts: a third of the processor time of a small match.
 
 PyArrow looks for pandas when it is first given a list, PySpark when it is imported, and importing pandas
 takes longer than a small match itself.  Neither needs it for what is done here.
@@ -30,11 +30,17 @@ class _PandasLeftOut(MetaPathFinder, Loader):
         raise ModuleNotFoundError("cepctl leaves pandas out", name="pandas")
 
 
+def leave_pandas_out() -> MetaPathFinder:
+    """Hide pandas from imports; what is returned can be taken from `sys.meta_path` again."""
+    finder = _PandasLeftOut()
+    sys.meta_path.insert(0, finder)
+    return finder
+
+
 @contextmanager
 def light_start() -> Iterator[None]:
     """While a command runs, without pandas and with rare garbage collection; afterwards as it was."""
-    finder, thresholds = _PandasLeftOut(), gc.get_threshold()
-    sys.meta_path.insert(0, finder)
+    finder, thresholds = leave_pandas_out(), gc.get_threshold()
     gc.set_threshold(*_COLLECT_AFTER)
     try:
         yield
