@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 
 import numpy as np
 import pyarrow as pa
@@ -100,37 +100,40 @@ class EventBatches:
         name = self._type_names.get(event_type, event_type)
         self._fixed.append((self._numbered, None, name, micros, zone_seconds, before, after))
         self._ends.append(end)
-        self._share(_NOTHING, 1)
         self._attributes.append(attributes)
+        if self._shared and self._shared[-1] is _NOTHING:
+            self._sharing[-1] += 1
+        else:
+            self._shared.append(_NOTHING)
+            self._sharing.append(1)
         self._crowded |= not self._names.admit_record(attributes)
 
-    def add_group(
+    def add_groups(
         self,
         numbers: Sequence[int],
         event_types: Sequence[str],
         times: Sequence[LogTime],
-        ends: Sequence[End | None],
         attributes: Sequence[dict[str, Value]],
-        shared: Mapping[str, Value],
+        groups: Sequence[tuple[Mapping[str, Value], int]],
+        ends: Sequence[End | None] = (),
     ) -> None:
-        """Append events that have the attributes `shared` in common; none of them is in `attributes`."""
+        """Append events in groups: what each has in common beside `attributes`, and how many it has.
+
+        There are as many `ends` as events, or none.
+        """
         micros, zones, spreads, _, _ = zip(*times, strict=True)
         names = map(self._type_names.get, event_types, event_types)
         self._fixed.extend(zip(numbers, repeat(None), names, micros, zones, repeat(0), spreads))
-        self._ends.extend(ends)
-        self._share(shared, len(attributes))
-        self._crowded |= not self._names.admit_record(shared)
+        self._ends.extend(ends or repeat(None, len(numbers)))
         self._attributes.extend(attributes)
-        if not self._names.has_all(attributes):
-            for each in attributes:
-                self._crowded |= not self._names.admit_record(each)
-
-    def _share(self, shared: Mapping[str, Value], count: int) -> None:
-        if self._shared and shared is self._shared[-1]:
-            self._sharing[-1] += count
-        else:
-            self._shared.append(shared)
-            self._sharing.append(count)
+        shared, sizes = zip(*groups, strict=True)
+        self._shared.extend(shared)
+        self._sharing.extend(sizes)
+        if not self._names.has_all(shared) or not self._names.has_all(attributes):
+            rest = iter(attributes)
+            for common, size in groups:
+                for record in chain([common], islice(rest, size)):
+                    self._crowded |= not self._names.admit_record(record)
 
     def take(self) -> pa.RecordBatch:
         """All waiting events as one batch; afterwards none waits."""
@@ -158,18 +161,14 @@ class EventBatches:
 
         Without places, every event has a value of its own.
         """
-        own: dict[str, Value] = {}
-        shared: dict[str, Value] = {}
-        order: dict[str, Value] = {}
-        begin = 0
-        for common, count in zip(self._shared, self._sharing, strict=True):
-            shared.update(common)
-            order.update(common)
-            for attributes in self._attributes[begin : begin + count]:
-                if not attributes.keys() <= own.keys():
-                    order.update(attributes)
-                    own.update(attributes)
-            begin += count
+        own = set(chain.from_iterable(self._attributes))
+        shared = set(chain.from_iterable(self._shared))
+        rest = iter(self._attributes)
+        records = (
+            chain([common], islice(rest, size))
+            for common, size in zip(self._shared, self._sharing, strict=True)
+        )
+        order = dict.fromkeys(chain.from_iterable(chain.from_iterable(records)))
         places = pa.array(np.repeat(np.arange(len(self._shared)), self._sharing))
         for name in self._names.among(order):
             if name not in shared:

@@ -5,8 +5,8 @@ that parser from the last element on that was complete (xes_recovery.py), so tha
 same events and the same report whoever met the damage.
 
     log      attributes and other elements, which are skipped; traces; events
-    trace    attributes, then events
-    event    attributes, at least one
+    trace    attributes of different keys, then events
+    event    attributes of different keys, at least one
 
     UTF-8, ISO-8859-1 or ASCII; no document type, no processing instruction, no namespace prefix
 """
@@ -26,7 +26,6 @@ from cepctl.io.xes_attributes import (
     TEXT_KINDS,
     TRACE,
     attribute_pairs,
-    merged,
     nested_pair,
     typed_value,
 )
@@ -42,6 +41,8 @@ _MOST_BYTES = 16 << 20
 _LINES = 1 << 20
 # In place of the depth at which attributes stand: there are none.
 _NOWHERE = 0
+# The same in a trace that has events: there are none, but more events.
+_BEFORE_EVENT = -1
 
 _Started = Callable[[str, list[str]], None]
 _Ended = Callable[[str], None]
@@ -75,75 +76,85 @@ class _RegularLog:
         self._document = document
         self._kept = _KeptBytes()
         self._encoding = "utf-8"
-        # What stands before the first element of the log; the open trace before its first event.
+        # What stands before the first element of the log; what the open trace has before its first event.
         self._head: bytes | None = None
+        self._case: dict[str, Value] = {}
         self._trace_head = b""
-        self._trace_line = 0
-        # The open trace, which is that of `_traces` once it has an event; the open event, by its line.
+        self._trace_begin = 0
+        self._trace_line: int | None = None
+        # Whether a trace is open; it is that of `_traces` as soon as it has an event.
         self._in_trace = False
         self._trace: OpenTrace | None = None
-        self._event: int | None = None
-        # Attributes of the open event or trace, the depth they stand at, and the one that has a structure.
-        self._pairs: list[tuple[str, Value]] = []
-        self._case: dict[str, Value] = {}
-        self._attributes_at = _NOWHERE
+        # Attributes of the open event or trace; one with a structure, and at which depth it stands.
+        self._values: dict[str, Value] = {}
         self._nodes: list[Element] = []
+        self._nodes_at = _NOWHERE
         self._parser = self._new_parser()
 
     def parse(self, data: bytes, *, last: bool = False) -> bool:
         """Read on; returns whether all was regular so far."""
-        self._kept.append(data)
+        self._kept.content += data
         if self._head is None and self._kept.content.startswith(_UTF16):
             return False
         try:
             self._parser.Parse(data, last)
         except (expat.ExpatError, _IrregularError):
             return False
-        self._kept.forget()
+        self._forget()
         return len(self._kept.content) <= _MOST_BYTES
 
     def rest(self) -> bytes:
         """The beginnings of what is open, each on its line, and the bytes from there on."""
-        self._kept.forget()
-        pieces = []
-        if self._head is not None:
-            pieces.append(self._head)
+        self._forget()
+        pieces = [] if self._head is None else [self._head]
         if self._trace is not None:
-            pieces += [*_lines(self._trace_line - _line_after(pieces)), self._trace_head]
+            pieces += [*_lines((self._trace_line or 0) - _line_after(pieces)), self._trace_head]
         return b"".join([*pieces, *_lines(self._kept.line - _line_after(pieces)), self._kept.content])
+
+    def _forget(self) -> None:
+        if self._trace is not None and self._trace_line is None:
+            self._trace_line = self._kept.line_of(self._trace_begin)
+        self._kept.forget()
 
     def _new_parser(self) -> expat.XMLParserType:
         parser = expat.ParserCreate()
         parser.ordered_attributes = True
         parser.XmlDeclHandler = self._declared
         parser.StartDoctypeDeclHandler = parser.ProcessingInstructionHandler = _irregular
-        parser.StartElementHandler, parser.EndElementHandler = self._tag_handlers()
+        parser.StartElementHandler, parser.EndElementHandler = self._tag_handlers(parser)
         return parser
 
-    def _tag_handlers(self) -> tuple[_Started, _Ended]:
-        """What expat calls for every tag: attributes of one value are taken here, the rest below."""
-        take, started_otherwise, ended_otherwise = self._pairs.append, self._started, self._ended
+    def _tag_handlers(self, parser: expat.XMLParserType) -> tuple[_Started, _Ended]:
+        """What expat calls for every tag: the most frequent ones are dealt with here, the others below."""
+        kept, values = self._kept, self._values
         depth, attributes_at = 0, _NOWHERE
 
         def started(tag: str, attributes: list[str]) -> None:
-            nonlocal depth, attributes_at
+            nonlocal depth, attributes_at, values
             depth += 1
             if depth == attributes_at and len(attributes) == 4:
                 first, key, second, value = attributes
-                if first == "key" and second == "value":
+                if first == "key" and second == "value" and key not in values:
                     if tag in TEXT_KINDS:
-                        take((key, value))
+                        values[key] = value
                         return
                     if tag in NUMBER_KINDS:
-                        take((key, typed_value(tag, value)))
+                        values[key] = typed_value(tag, value)
                         return
-            attributes_at = started_otherwise(depth, tag, attributes)
+            elif attributes_at == _BEFORE_EVENT and tag == EVENT and not attributes:
+                kept.start = kept.opening = parser.CurrentByteIndex
+                kept.closing = None
+                attributes_at = 4
+                return
+            attributes_at = self._started(depth, attributes_at, tag, attributes)
+            values = self._values
 
         def ended(_: str) -> None:
-            nonlocal depth, attributes_at
+            nonlocal depth, attributes_at, values
             depth -= 1
             if depth != attributes_at - 1:
-                attributes_at = ended_otherwise(depth)
+                attributes_at = self._ended(depth, attributes_at)
+                values = self._values
 
         return started, ended
 
@@ -153,100 +164,106 @@ class _RegularLog:
         if self._encoding not in _ENCODINGS or (marked and self._encoding != "utf-8"):
             raise _IrregularError
 
-    def _started(self, depth: int, tag: str, attributes: list[str]) -> int:
-        """An element other than a plain attribute; returns at which depth attributes stand from now on."""
+    def _started(self, depth: int, attributes_at: int, tag: str, attributes: list[str]) -> int:
+        """Any other element; returns at which depth attributes stand from now on."""
         if depth == 1:
             if tag != "log":
                 raise _IrregularError
             return _NOWHERE
-        _require_plain(depth, tag, attributes)
+        if attributes or tag not in (EVENT, TRACE):
+            _require_plain(depth, tag, attributes)
         if self._nodes:
             self._nodes.append(_below(self._nodes[-1], tag, attributes))
-        elif depth == 2:
-            self._started_in_log(tag)
-        elif tag == EVENT and self._in_trace and depth == 3:
-            self._event_started()
-        elif tag in (EVENT, TRACE):
+            return _NOWHERE
+        if depth == 2:
+            return self._started_in_log(tag)
+        if tag == EVENT and depth == 3 and self._in_trace:
+            return self._event_started()
+        if tag in (EVENT, TRACE) or attributes_at == _BEFORE_EVENT:
             raise _IrregularError
-        elif self._attributes_at:
-            # Either it is the attribute, or it stands below a plain one.
+        if attributes_at != _NOWHERE:
+            # Either it is an attribute, or it stands below a plain one.
             node = Element("")
-            self._nodes = [node, _below(node, tag, attributes)]
-        elif self._in_trace:
-            raise _IrregularError
-        return _NOWHERE if self._nodes else self._attributes_at
+            self._nodes, self._nodes_at = [node, _below(node, tag, attributes)], attributes_at
+        return _NOWHERE
 
-    def _started_in_log(self, tag: str) -> None:
-        here, line = self._parser.CurrentByteIndex, self._parser.CurrentLineNumber
+    def _started_in_log(self, tag: str) -> int:
+        here = self._parser.CurrentByteIndex
         if self._head is None:
-            self._head = self._kept.between(0, here)
-            if complains(self._head):
-                self._head = None
+            head = self._kept.between(0, here)
+            if complains(head):
                 raise _IrregularError
-        self._kept.opened(here, line, start=True)
-        if tag == TRACE:
-            self._in_trace, self._trace_line, self._attributes_at = True, line, 3
-        elif tag == EVENT:
-            self._event, self._attributes_at = line, 3
+            self._head = head
+        self._kept.start = self._kept.opening = here
+        self._kept.closing = None
+        self._in_trace = tag == TRACE
+        return 3 if tag in (EVENT, TRACE) else _NOWHERE
 
-    def _event_started(self) -> None:
-        here, self._event = self._parser.CurrentByteIndex, self._parser.CurrentLineNumber
+    def _event_started(self) -> int:
+        """An event of a trace; before its first one ends, another parser starts with the trace."""
+        here = self._kept.opening = self._parser.CurrentByteIndex
         if self._trace is None:
-            self._case_known()
-            self._trace_head = self._kept.from_start(here)
-        self._kept.opened(here, self._event, start=self._trace is not None)
-        self._attributes_at = 4
+            self._trace_begin, self._trace_line = self._kept.start, None
+            self._trace_head = self._kept.between(self._kept.start, here)
+            self._case, self._values = self._values, {}
+        else:
+            self._kept.start = here
+        self._kept.closing = None
+        return 4
 
-    def _case_known(self) -> None:
-        self._case = merged([(CASE_PREFIX + name, value) for name, value in self._pairs])
-        self._pairs.clear()
-
-    def _ended(self, depth: int) -> int:
-        """The end of something other than a plain attribute; returns what `_started` returns."""
+    def _ended(self, depth: int, attributes_at: int) -> int:
+        """The end of anything but a plain attribute; returns at which depth attributes stand from now on."""
+        if depth == 2 and attributes_at == 4:
+            self._event_ended()
+            return _BEFORE_EVENT
         if self._nodes:
             return self._ended_below_attribute(depth)
-        if self._event is not None:
-            self._event_ended()
-        elif depth == 1:
-            self._kept.closing = self._parser.CurrentByteIndex
+        if depth == 1:
             if self._in_trace:
                 self._trace_ended()
-        return self._attributes_at
+            elif attributes_at == 3:
+                self._event_ended()
+            self._kept.closing = self._parser.CurrentByteIndex
+        return _NOWHERE
 
     def _ended_below_attribute(self, depth: int) -> int:
-        if depth >= self._attributes_at:
+        if depth >= self._nodes_at:
             self._nodes.pop()
             return _NOWHERE
         if len(self._nodes) == 1:
-            self._pairs.append(nested_pair(self._pairs[-1][0], self._nodes[0]))
+            pairs = [nested_pair(next(reversed(self._values)), self._nodes[0])]
         else:
-            self._pairs += attribute_pairs(self._nodes[0])
+            pairs = list(attribute_pairs(self._nodes[0]))
+        if not self._values.keys().isdisjoint(dict(pairs)):
+            raise _IrregularError
+        self._values.update(pairs)
         self._nodes.clear()
-        return self._attributes_at
+        return self._nodes_at
 
     def _event_ended(self) -> None:
-        if not self._pairs:
+        if not self._values:
             raise _IrregularError
-        if not self._in_trace:
-            trace = self._traces.trace or self._traces.open(None)
-        elif self._trace is None:
-            trace = self._trace = self._traces.open(partial(dict, self._case))
-        else:
-            trace = self._trace
         self._kept.closing = self._parser.CurrentByteIndex
-        cause = self._traces.add(trace, merged(self._pairs))
+        cause = self._traces.add(self._trace or self._first_in_trace(), self._values)
+        self._values = {}
         if cause is not None:
-            text = self._kept.element().decode(self._encoding)
-            self._traces.reject(cause, (self._event or 0) + self._document.blank_lines, text)
-        self._pairs.clear()
-        self._event, self._attributes_at = None, _NOWHERE
+            line = self._kept.line_of(self._kept.opening or 0) + self._document.blank_lines
+            self._traces.reject(cause, line, self._kept.element().decode(self._encoding))
+
+    def _first_in_trace(self) -> OpenTrace:
+        """The trace of an event that is the first of its trace, or stands outside of traces."""
+        if not self._in_trace:
+            return self._traces.trace or self._traces.open(None)
+        case = {CASE_PREFIX + name: value for name, value in self._case.items()}
+        self._trace = self._traces.open(partial(dict, case))
+        return self._trace
 
     def _trace_ended(self) -> None:
         if self._trace is None:
-            self._case_known()
-            self._traces.open(partial(dict, self._case))
+            self._case, self._values = self._values, {}
+            self._first_in_trace()
         self._traces.finish_trace()
-        self._in_trace, self._trace, self._attributes_at = False, None, _NOWHERE
+        self._in_trace, self._trace = False, None
 
 
 @dataclass
@@ -257,48 +274,37 @@ class _KeptBytes:
 
     Attributes
     ----------
-    begin
-        The place of the first byte kept.
-    start, line
-        Where another parser can go on, and on which line, unless an element has ended since then.
+    begin, line
+        The place of the first byte kept, and its line.
+    start
+        Where another parser can go on, unless an element has ended since then.
     opening, closing
         Where the last element begins (None: no longer known), and where its end tag, if it has ended;
-        one without an end tag ends at `closing`.
+        an element of a single tag ends at `closing`.
     """
 
     content: bytearray = field(default_factory=bytearray)
     begin: int = 0
-    start: int = 0
     line: int = 1
+    start: int = 0
     opening: int | None = None
     closing: int | None = None
-
-    def append(self, data: bytes) -> None:
-        self.content += data
 
     def between(self, first: int, end: int) -> bytes:
         return bytes(self.content[first - self.begin : end - self.begin])
 
-    def from_start(self, end: int) -> bytes:
-        """The bytes from where another parser would go on."""
-        return self.between(self.start, end)
+    def line_of(self, place: int) -> int:
+        return self.line + self.content.count(b"\n", 0, place - self.begin)
 
     def element(self) -> bytes:
         """The element that ended last."""
         return self.between(self.opening or 0, self._after_closing())
 
-    def opened(self, here: int, line: int, *, start: bool) -> None:
-        """An element begins here; another parser can `start` with it, or only with what it stands in."""
-        self.opening, self.closing = here, None
-        if start:
-            self.start, self.line = here, line
-
     def forget(self) -> None:
         """Let go of what is complete."""
         if self.closing is not None:
-            end = self._after_closing()
-            self.line += self.content.count(b"\n", self.start - self.begin, end - self.begin)
-            self.start, self.opening, self.closing = end, None, None
+            self.start, self.opening, self.closing = self._after_closing(), None, None
+        self.line = self.line_of(self.start)
         del self.content[: self.start - self.begin]
         self.begin = self.start
 

@@ -86,15 +86,15 @@ class Activities:
                 kept[place] = None
         return [event for event in kept if event is not None]
 
-    def with_start(self, event: XesEvent, start: LogTime | None) -> XesEvent:
-        """The event of a record that has a `start_timestamp`; `start` is None where that is no time."""
+    def lasting(self, start: LogTime | None, time: LogTime) -> tuple[LogTime, LogTime | None]:
+        """Start and end of the event at `time` that has a `start_timestamp`; None for one that is no time."""
         if start is None:
             self.notes[NO_START_TIME] += 1
-            return event
-        if start.micros > event.time.micros:
+            return time, None
+        if start.micros > time.micros:
             self.notes[BACKWARDS] += 1
-            return event
-        return event._replace(time=start, end=event.time)
+            return time, None
+        return start, time
 
 
 def _transition(event: XesEvent) -> str:
