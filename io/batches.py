@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, repeat
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -59,7 +60,7 @@ class EventBatches:
     size: int = BATCH_EVENTS
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
     _numbered: int = 0
-    _fixed: list[tuple[Value, ...]] = field(default_factory=list)
+    _fixed: list[list[Any]] = field(init=False)
     _ends: list[End | None] = field(default_factory=list)
     _attributes: list[Mapping[str, Value]] = field(default_factory=list)
     _shared: list[Mapping[str, Value]] = field(default_factory=list)
@@ -70,6 +71,7 @@ class EventBatches:
 
     def __post_init__(self) -> None:
         self._type_names = dict(self.options.type_names)
+        self._fixed = [[] for _ in RAW_COLUMNS]
 
     def __len__(self) -> int:
         """How many events wait."""
@@ -98,7 +100,14 @@ class EventBatches:
         """
         self._numbered = self._numbered + 1 if number is None else number
         name = self._type_names.get(event_type, event_type)
-        self._fixed.append((self._numbered, None, name, micros, zone_seconds, before, after))
+        numbers, ids, names, times, zones, befores, afters = self._fixed
+        numbers.append(self._numbered)
+        ids.append(None)
+        names.append(name)
+        times.append(micros)
+        zones.append(zone_seconds)
+        befores.append(before)
+        afters.append(after)
         self._ends.append(end)
         self._attributes.append(attributes)
         if self._shared and self._shared[-1] is _NOTHING:
@@ -123,8 +132,11 @@ class EventBatches:
         """
         micros, zones, spreads, _, _ = zip(*times, strict=True)
         names = map(self._type_names.get, event_types, event_types)
-        self._fixed.extend(zip(numbers, repeat(None), names, micros, zones, repeat(0), spreads))
-        self._ends.extend(ends or repeat(None, len(numbers)))
+        count = len(numbers)
+        fixed = (numbers, repeat(None, count), names, micros, zones, repeat(0, count), spreads)
+        for column, values in zip(self._fixed, fixed, strict=True):
+            column.extend(values)
+        self._ends.extend(ends or repeat(None, count))
         self._attributes.extend(attributes)
         shared, sizes = zip(*groups, strict=True)
         self._shared.extend(shared)
@@ -137,22 +149,22 @@ class EventBatches:
 
     def take(self) -> pa.RecordBatch:
         """All waiting events as one batch; afterwards none waits."""
-        fixed = zip(*self._fixed, strict=True) if self._fixed else [()] * len(RAW_COLUMNS)
         columns = {
             name: pa.array(values, type)
-            for (name, type), values in zip(RAW_COLUMNS.items(), fixed, strict=True)
+            for (name, type), values in zip(RAW_COLUMNS.items(), self._fixed, strict=True)
         }
         if any(self._ends):
             columns |= _end_columns(self._ends)
         mixed: dict[str, str | None] = {}
         for name, values, places in self._columns():
             column = column_name(name)
-            array = pa.array(values, self.types[name]) if name in self.types else natural_array(values)
-            mixed[column] = mixture(values, array)
+            kinds = set(map(type, values))
+            array = pa.array(values, self.types[name]) if name in self.types else _array(values, kinds)
+            mixed[column] = _mixture(values, array, kinds)
             columns[column] = array if places is None else array.take(places)
         if self._crowded:
             columns[REST] = natural_array(list(map(self._names.rest, self._rows())))
-        self._fixed, self._ends, self._crowded = [], [], False
+        self._fixed, self._ends, self._crowded = [[] for _ in RAW_COLUMNS], [], False
         self._attributes, self._shared, self._sharing = [], [], []
         return with_mixtures(pa.RecordBatch.from_pydict(columns), mixed)
 
@@ -215,7 +227,11 @@ def natural_array(values: Sequence[Value]) -> pa.Array:
     >>> [str(natural_array(v).type) for v in ([1, None], [1, 0.5], [True, None], [1, "x"], [2**63])]
     ['int64', 'double', 'bool', 'string', 'string']
     """
-    kinds = set(map(type, values)) - {type(None)}
+    return _array(values, set(map(type, values)))
+
+
+def _array(values: Sequence[Value], types: set[type]) -> pa.Array:
+    kinds = types - {type(None)}
     if not kinds:
         return pa.nulls(len(values))
     if kinds == {str}:
@@ -239,10 +255,12 @@ def mixture(values: Sequence[Value], array: pa.Array) -> str | None:
     >>> [mixture(v, natural_array(v)) for v in ([1, "x", None], ["x"], [1, 2.5], [2**63])]
     ['int,string', None, None, 'int,integers beyond 64 bits']
     """
-    kinds: set[str] = set()
-    if pa.types.is_string(array.type):
-        kinds = {_KINDS[kind] for kind in set(map(type, values))} - {""}
-    if kinds <= {"string"}:
+    return _mixture(values, array, set(map(type, values)))
+
+
+def _mixture(values: Sequence[Value], array: pa.Array, types: set[type]) -> str | None:
+    kinds = {_KINDS[kind] for kind in types} - {""}
+    if kinds <= {"string"} or not pa.types.is_string(array.type):
         return None
     if any(type(value) is int and not TICK_MIN <= value <= TICK_MAX for value in values):
         kinds.add("integers beyond 64 bits")

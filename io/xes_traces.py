@@ -127,9 +127,8 @@ class Traces:
         self.report.warnings += [note.format(count) for note, count in self._notes.items() if count]
 
     def _time(self, value: Value) -> LogTime | None:
-        if value is not None and type(value) is not str:
-            value = str(value)
-        time = parse_time(value, self._zone)
+        text = value if type(value) is str or value is None else str(value)
+        time = parse_time(text, self._zone)
         if time is not None and not time.zone_given:
             self._notes[_NO_ZONE] += self._zone is None
             self._notes[_IN_GAP] += time.in_gap
