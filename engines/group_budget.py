@@ -21,6 +21,11 @@ class GroupBudget:
     allowed: int
     made: int = 0
 
+    @property
+    def left(self) -> int:
+        """How many groups may still be made."""
+        return self.allowed - self.made
+
     def spend(self, groups: int, most_candidates: int, component: Component) -> None:
         """Account for groups that are about to be made; raises QueryTooLargeError beyond the cap."""
         self.made += groups

@@ -77,16 +77,19 @@ def count_sets(row: Indexes, count: int, lower: Ticks, upper: Ticks, reach: Tick
     offsets = np.searchsorted(row, np.arange(count + 1))
     exponents = np.empty(len(row), dtype=np.int64)
     _company(offsets, lower[order], reach[order], exponents)
-    totals = [0] * count
-    for at in np.flatnonzero(np.diff(offsets)):
+    sizes = np.diff(offsets)
+    totals = np.zeros(count, dtype=object)
+    small = np.flatnonzero((sizes > 0) & (sizes <= _SAFE_BITS))
+    if len(small):
+        powers = np.where(np.repeat(sizes, sizes) <= _SAFE_BITS, 1 << np.minimum(exponents, _SAFE_BITS), 0)
+        totals[small] = np.add.reduceat(powers, offsets[small])
+    for at in np.flatnonzero(sizes > _SAFE_BITS):
         totals[at] = _sum_of_powers(exponents[offsets[at] : offsets[at + 1]])
-    return totals
+    return list(totals)
 
 
 def _sum_of_powers(exponents: Indexes) -> int:
     """Sum of 2 ** e, in time linear in the number and size of the exponents."""
-    if len(exponents) <= _SAFE_BITS:
-        return int((1 << exponents).sum())
     bits = np.bincount(exponents, minlength=int(exponents.max()) + _SAFE_BITS)
     _carry(bits)
     return int.from_bytes(np.packbits(bits.astype(np.uint8), bitorder="little").tobytes(), "little")

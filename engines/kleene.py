@@ -33,6 +33,8 @@ from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan, Scope
 
 _STATES_AT_ONCE = 1 << 14
+_ENDLESSLY_MANY = 1000
+"""Events whose sets need not be told from those of more."""
 
 
 def with_groups(
@@ -127,7 +129,8 @@ class _Expansion:
         """Where nothing else limits them, count the sets between their neighbours before any is made."""
         components = self.search.alternative.components
         alone = sum(components[i].kleene for i in self.search.singles) == 1
-        if not alone or components[component].ordered:
+        subsets = np.exp2(np.minimum(optional.sizes, _ENDLESSLY_MANY)).sum()
+        if not alone or components[component].ordered or subsets <= self.budget.left:
             return
         column, masses = self.search.singles.index(component), self.events.masses
         bound = rows[optional.owner]

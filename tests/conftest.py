@@ -1,4 +1,4 @@
-"""Fixtures that several parts share: one Spark session, and the place of the real logs."""
+"""Fixtures that several parts share (one Spark session, the real logs), and how random cases are drawn."""
 
 from __future__ import annotations
 

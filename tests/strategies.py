@@ -141,3 +141,31 @@ def cases(draw: st.DrawFn, level: Level) -> Case:
         clauses.append(f"RETURN {', '.join(draw(st.lists(columns, min_size=1, max_size=3, unique=True)))}")
     wanted = [part.types.split("|")[0].replace("*", "A") for part in parts]
     return Case(" ".join(clauses), draw(streams(wanted, draw(st.sampled_from(WORLDS)))))
+
+
+LEVELS: dict[str, st.SearchStrategy[Case]] = {
+    "chains": chain_cases(),
+    "next match": next_match_cases(),
+    "contiguity": contiguity_cases(),
+    "negation": negation_cases(),
+    "negation under next match and contiguity": negation_cases(NEXT, STRICT, PARTITION),
+    "AND": and_cases(),
+    "Kleene sets": kleene_cases(),
+    "Kleene sequences": sequence_cases(),
+    "Kleene under next match": kleene_cases(NEXT),
+    "Kleene under contiguity": kleene_cases(STRICT, PARTITION),
+    "OR": or_cases(),
+    "OR under next match and contiguity": or_cases(NEXT, STRICT, PARTITION),
+    "OR of whole patterns": twin_cases(),
+    "OR of whole patterns under next match and contiguity": twin_cases(NEXT, STRICT, PARTITION),
+    "OR of one event alone and in a Kleene group": alone_or_group_cases(),
+    "OR of one event alone and in a Kleene group under next match and contiguity": alone_or_group_cases(
+        NEXT, STRICT, PARTITION
+    ),
+    "timing": timing_cases(),
+    "timing under next match and contiguity": timing_cases(NEXT, STRICT, PARTITION),
+    "timing of groups": group_timing_cases(),
+    "timing of groups under next match and contiguity": group_timing_cases(NEXT, STRICT, PARTITION),
+    "everything": any_cases(),
+}
+"""Random cases by construct: what every way of matching is held to."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cepctl.cli.ingest import given_ingest_options, report_reading
-from cepctl.cli.options import RawInput, raw_input_options, verbosity_options
+from cepctl.cli.options import RawInput, raw_input_options, verbosity_options, words_or_json
 from cepctl.cli.query_text import query_argument, read_query
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 from cepctl.render.counting import counted
@@ -19,14 +19,7 @@ if TYPE_CHECKING:
 
 @click.command("explain")
 @query_argument("[EVENTS...]")
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Words for people, JSON for machines.",
-)
+@words_or_json
 @click.option(
     "--order",
     type=click.Choice(ORDERS),

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import click
 
+from cepctl.cli.options import words_or_json
+
 
 @click.command("formats")
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Words for people, JSON for machines.",
-)
+@words_or_json
 def command(output_format: str) -> None:
     """List the formats that ingest, match, explain and inspect read, and what each yields.
 

@@ -53,6 +53,16 @@ def gathered(command: Callable[..., Any], name: str, kind: type) -> Callable[...
     return gathering
 
 
+words_or_json = click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Words for people, JSON for machines.",
+)
+
+
 def _pairs(context: click.Context, parameter: click.Parameter, values: Sequence[str]) -> Conf:
     """Split `key=value` texts; a text without `=` is an error of the command line."""
     pairs = []

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from cepctl.cli.options import words_or_json
 from cepctl.errors import StateError
 
 
@@ -16,14 +17,7 @@ def command() -> None:
 
 @command.command("show")
 @click.argument("directory", metavar="DIR")
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Words for people, JSON for machines.",
-)
+@words_or_json
 def show(directory: str, output_format: str) -> None:
     """Show how far the runs with the state DIR have come, what it is bound to and what it keeps."""
     from cepctl.render.state import print_state

@@ -66,10 +66,10 @@ from cepctl.engines.union import united
 from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.plan import Alternative, Component, Link, Plan
 from tests.engines.agreement import assert_same_rows, check
-from tests.engines.test_engines_agree import LEVELS, event_engine_agrees
+from tests.engines.test_engines_agree import event_engine_agrees
 from tests.engines.test_invariances import PROPERTIES, named
 from tests.plans import plan_of
-from tests.strategies import Case, chain_cases
+from tests.strategies import LEVELS, Case, chain_cases
 
 TESTS = Path(__file__).resolve().parents[1]
 ORDERS = "orders of evaluation"

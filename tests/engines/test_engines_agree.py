@@ -18,49 +18,7 @@ from cepctl.plan.evaluation_order import ORDERS, OrderName
 from cepctl.plan.support import engine_refusals
 from tests.engines.agreement import EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
 from tests.plans import Event, plan_of
-from tests.random_patterns import NEXT, PARTITION, STRICT
-from tests.strategies import (
-    Case,
-    alone_or_group_cases,
-    and_cases,
-    any_cases,
-    chain_cases,
-    contiguity_cases,
-    group_timing_cases,
-    kleene_cases,
-    negation_cases,
-    next_match_cases,
-    or_cases,
-    sequence_cases,
-    timing_cases,
-    twin_cases,
-)
-
-LEVELS = {
-    "chains": chain_cases(),
-    "next match": next_match_cases(),
-    "contiguity": contiguity_cases(),
-    "negation": negation_cases(),
-    "negation under next match and contiguity": negation_cases(NEXT, STRICT, PARTITION),
-    "AND": and_cases(),
-    "Kleene sets": kleene_cases(),
-    "Kleene sequences": sequence_cases(),
-    "Kleene under next match": kleene_cases(NEXT),
-    "Kleene under contiguity": kleene_cases(STRICT, PARTITION),
-    "OR": or_cases(),
-    "OR under next match and contiguity": or_cases(NEXT, STRICT, PARTITION),
-    "OR of whole patterns": twin_cases(),
-    "OR of whole patterns under next match and contiguity": twin_cases(NEXT, STRICT, PARTITION),
-    "OR of one event alone and in a Kleene group": alone_or_group_cases(),
-    "OR of one event alone and in a Kleene group under next match and contiguity": alone_or_group_cases(
-        NEXT, STRICT, PARTITION
-    ),
-    "timing": timing_cases(),
-    "timing under next match and contiguity": timing_cases(NEXT, STRICT, PARTITION),
-    "timing of groups": group_timing_cases(),
-    "timing of groups under next match and contiguity": group_timing_cases(NEXT, STRICT, PARTITION),
-    "everything": any_cases(),
-}
+from tests.strategies import LEVELS, Case, and_cases, chain_cases, kleene_cases, negation_cases
 
 # The point engine has no groups; of "everything" it is held to what it does not refuse.
 POINT_LEVELS = [level for level in LEVELS if "Kleene" not in level and "groups" not in level]

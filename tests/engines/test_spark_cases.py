@@ -23,10 +23,9 @@ from cepctl.engines.slices import choose_slicing
 from cepctl.engines.worlds import match_table
 from cepctl.plan.support import engine_refusals
 from tests.engines.agreement import assert_same_rows, check
-from tests.engines.test_engines_agree import LEVELS
 from tests.event_sources import TableSource
 from tests.plans import plan_of
-from tests.strategies import Case
+from tests.strategies import LEVELS, Case
 
 if TYPE_CHECKING:
     from cepctl.session import Session

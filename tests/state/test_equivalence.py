@@ -14,45 +14,8 @@ from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.support import engine_refusals
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
 from tests.plans import Event, plan_of
-from tests.random_patterns import NEXT, PARTITION, STRICT
 from tests.state.incremental import Runs, ends_in_order, in_one_run, late_ids, summed, total
-from tests.strategies import (
-    Case,
-    and_cases,
-    any_cases,
-    chain_cases,
-    contiguity_cases,
-    group_timing_cases,
-    kleene_cases,
-    negation_cases,
-    next_match_cases,
-    or_cases,
-    sequence_cases,
-    timing_cases,
-    twin_cases,
-)
-
-LEVELS = {
-    "chains": chain_cases(),
-    "next match": next_match_cases(),
-    "contiguity": contiguity_cases(),
-    "negation": negation_cases(),
-    "negation under next match and contiguity": negation_cases(NEXT, STRICT, PARTITION),
-    "AND": and_cases(),
-    "Kleene sets": kleene_cases(),
-    "Kleene sequences": sequence_cases(),
-    "Kleene under next match": kleene_cases(NEXT),
-    "Kleene under contiguity": kleene_cases(STRICT, PARTITION),
-    "OR": or_cases(),
-    "OR under next match and contiguity": or_cases(NEXT, STRICT, PARTITION),
-    "OR of whole patterns": twin_cases(),
-    "OR of whole patterns under next match and contiguity": twin_cases(NEXT, STRICT, PARTITION),
-    "timing": timing_cases(),
-    "timing under next match and contiguity": timing_cases(NEXT, STRICT, PARTITION),
-    "timing of groups": group_timing_cases(),
-    "timing of groups under next match and contiguity": group_timing_cases(NEXT, STRICT, PARTITION),
-    "everything": any_cases(),
-}
+from tests.strategies import LEVELS, Case
 
 
 @dataclass(frozen=True)
