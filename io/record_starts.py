@@ -7,7 +7,7 @@
 
 What stands in a block is told without the blocks before it: for a delimited file for both cases, that the
 block begins outside of quotes and inside of them; which of them is true shows when the blocks are put
-together.  A file is cut at the first record that begins behind the first byte of each block.
+together.  A file is cut at the first record that begins behind the first byte of each block but the first.
 """
 
 from __future__ import annotations
@@ -93,11 +93,11 @@ def cuts(blocks: Sequence[Block], begin: int, end: int) -> tuple[Cut, ...] | Non
     found: list[Cut] = []
     records = lines = 0
     inside, row, rows = False, begin, False
-    for block in blocks:
+    for number, block in enumerate(blocks):
         passage = block[inside]
         if passage.whole or (passage.ends and passage.ends[0] - row > LONGEST_ROW):
             return None
-        if passage.cut and passage.cut.place < end:
+        if number and passage.cut and passage.cut.place < end:
             found.append(Cut(passage.cut.place, records + passage.cut.records, lines + passage.cut.lines))
         records, lines, inside = records + passage.records, lines + passage.lines, passage.ends_inside
         if passage.ends:
