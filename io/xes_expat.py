@@ -247,7 +247,7 @@ class _RegularLog:
         cause = self._traces.add(self._trace or self._first_in_trace(), self._values)
         self._values = {}
         if cause is not None:
-            line = self._kept.line_of(self._kept.opening or 0) + self._document.blank_lines
+            line = self._kept.opening_line() + self._document.blank_lines
             self._traces.reject(cause, line, self._kept.element().decode(self._encoding))
 
     def _first_in_trace(self) -> OpenTrace:
@@ -295,6 +295,11 @@ class _KeptBytes:
 
     def line_of(self, place: int) -> int:
         return self.line + self.content.count(b"\n", 0, place - self.begin)
+
+    def opening_line(self) -> int:
+        """The line on which the first tag of the last element ends, which is how libxml2 counts."""
+        tag_end = self.content.index(b">", (self.opening or 0) - self.begin)
+        return self.line_of(tag_end + self.begin)
 
     def element(self) -> bytes:
         """The element that ended last."""

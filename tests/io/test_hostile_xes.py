@@ -12,25 +12,9 @@ from cepctl.errors import CepctlError
 from cepctl.io.reading import ReadOptions, ReadReport
 from cepctl.io.xes import XesLog
 from tests.mutations import mutated
+from tests.xes_documents import LOG
 
-TRACE = """<trace>
-<string key="concept:name" value="c1"/>
-<event><string key="concept:name" value="A"/><date key="time:timestamp" value="2015-10-25T02:30:00"/>
-<string key="lifecycle:transition" value="start"/><int key="n" value="99999999999999999999"/></event>
-<event><string key="concept:name" value="A"/><date key="time:timestamp" value="2015/10/26 24:00"/>
-<string key="lifecycle:transition" value="complete"/><boolean key="b" value="true"/></event>
-<event><string key="concept:name" value="B"/><date key="time:timestamp" value="2015-10-27T00:00:00+0200"/>
-<date key="start_timestamp" value="2015-10-25T02:30:00"/>
-<list key="l"><values><float key="x" value="1.5"/></values></list>
-<container key="c"><id key="y" value="&lt;"/></container></event>
-</trace>
-"""
-LOG = f"""<?xml version="1.0" encoding="UTF-8"?>
-<log xes.version="1.0" xmlns="http://www.xes-standard.org/">
-<global scope="event"><string key="concept:name" value="name"/></global>
-{TRACE}{TRACE.replace("c1", "c2")}</log>
-"""
-UTF16 = LOG.replace("UTF-8", "UTF-16").encode("utf-16")
+UTF16 = LOG.decode().replace("UTF-8", "UTF-16").encode("utf-16")
 
 
 def read(data: bytes) -> None:
@@ -49,11 +33,11 @@ def read(data: bytes) -> None:
 
 def test_the_log_to_be_damaged_is_read() -> None:
     report = ReadReport()
-    batches = XesLog().read(io.BytesIO(LOG.encode()), "f", ReadOptions(intervals=True), report)
+    batches = XesLog().read(io.BytesIO(LOG), "f", ReadOptions(intervals=True), report)
     assert (sum(batch.num_rows for batch in batches), report.records, report.rejects) == (4, 6, [])
 
 
-@pytest.mark.parametrize("log", [LOG.encode(), UTF16], ids=["utf-8", "utf-16"])
+@pytest.mark.parametrize("log", [LOG, UTF16], ids=["utf-8", "utf-16"])
 @settings(deadline=None)
 @given(data=st.data())
 def test_a_damaged_log_gives_events_rejects_or_a_documented_error(log: bytes, data: st.DataObject) -> None:
