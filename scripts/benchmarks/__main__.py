@@ -13,6 +13,7 @@ import tables
 from alternatives import monte_carlo, sql
 from any_match import five_percent, longer, one_percent
 from commands import commands
+from flink import flink
 from growth import growth
 from incremental import incremental
 from large import large
@@ -33,6 +34,7 @@ PARTS = (
     Part("longer", "Longer patterns at 5 %", longer, Plot("components", "ratio")),
     Part("one-percent", "Any match at 1 %", one_percent, Plot(WIDTHS, "ratio", logarithmic=False)),
     Part("next-match", "Next match at 5 %", next_match),
+    Part("flink", "Next match of certain events, Flink beside it", flink),
     Part("sql", "Against confidences in SQL", sql),
     Part("monte-carlo", "Against sampled worlds", monte_carlo),
     Part("engines", "Event engine and point engine (ZDI10, Fig. 4a, 4e)", engines, Plot(WIDTHS, "ratio")),
@@ -80,6 +82,7 @@ def _run(part: Part, setup: Setup) -> tuple[list[Row], str | None]:
     """The rows of a part, and what was wrong."""
     _say("", part.title)
     rows: list[Row] = []
+    began = time.monotonic()
     try:
         for row in part.run(setup):
             rows.append(row)
@@ -87,6 +90,7 @@ def _run(part: Part, setup: Setup) -> tuple[list[Row], str | None]:
     except CheckFailed as problem:
         _say(f"  WRONG RESULT: {problem}")
         return rows, str(problem)
+    _say(f"  in {time.monotonic() - began:.0f} s")
     return rows, None
 
 

@@ -45,11 +45,11 @@ def once(work: Callable[[], Result]) -> tuple[Timing, Result]:
     return Timing(time.perf_counter() - clock, time.process_time() - used, 1), result
 
 
-def in_process(script: str, *arguments: object) -> dict[str, Any]:
+def in_process(script: str, *arguments: object, python: str = sys.executable) -> dict[str, Any]:
     """Run a script of this folder in a fresh process; the JSON object that it prints last."""
     folder = Path(__file__).parent
     done = subprocess.run(
-        [sys.executable, str(folder / script), *map(str, arguments)],
+        [python, str(folder / script), *map(str, arguments)],
         capture_output=True,
         text=True,
         check=False,
@@ -73,16 +73,19 @@ def peak_megabytes() -> float:
     return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
-def family_peak_megabytes() -> float:
-    """The sum of the peaks of this process and of all that it has started and that still run (Linux)."""
-    parents, peaks = {}, {}
+def family_peaks_megabytes() -> list[tuple[str, float]]:
+    """Name and peak of this process, then of all that it has started and that still run (Linux)."""
+    parents, peaks, names = {}, {}, {}
     for status in Path("/proc").glob("[0-9]*/status"):
         with contextlib.suppress(OSError, KeyError):
             lines = dict(line.split(":", 1) for line in status.read_text(encoding="utf-8").splitlines())
             number = int(status.parent.name)
             parents[number] = int(lines["PPid"])
             peaks[number] = int(lines["VmHWM"].split()[0]) / 1024
-    return sum(peak for number, peak in peaks.items() if _descends(number, os.getpid(), parents))
+            names[number] = lines["Name"].strip()
+    own = os.getpid()
+    family = sorted((number for number in peaks if _descends(number, own, parents)), key=lambda at: at != own)
+    return [(names[number], peaks[number]) for number in family]
 
 
 def _descends(number: int, ancestor: int, parents: dict[int, int]) -> bool:

@@ -59,6 +59,7 @@ FIVE_PERCENT = Pattern(20, (3, 9, 15))
 FOUR = Pattern(20, (3, 7, 11, 15))
 FIVE = Pattern(20, (3, 7, 11, 15, 19))
 NEXT = replace(FIVE_PERCENT, strategy="skip_till_next_match")
+NEXT_ONE_PERCENT = replace(ONE_PERCENT, strategy="skip_till_next_match")
 
 
 def plan_for(text: str) -> Plan:
