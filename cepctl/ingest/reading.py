@@ -98,9 +98,9 @@ def read_file(task: ReadTask) -> FileResult:
 def _read(task: ReadTask, rejects: RejectLog) -> FileResult:
     try:
         return _read_whole(task, ReadReport(rejects=rejects))
-    except (LogFormatError, EventSchemaError) as problem:
-        borne = task.may_be_unreadable and not isinstance(problem, TooManyRejectsError)
-        if not borne and task.file.part is None:
+    except (LogFormatError, EventSchemaError, UncertaintyModelError) as problem:
+        of_whole_run = isinstance(problem, TooManyRejectsError | UncertaintyModelError)
+        if task.file.part is None and (of_whole_run or not task.may_be_unreadable):
             raise
         return FileResult(task.file.name, UNREADABLE, unreadable=str(problem))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import tempfile
 from dataclasses import dataclass, field
@@ -12,16 +13,19 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.errors import CepctlError
-from cepctl.ingest import parts, reading
+from cepctl.ingest import ordering, parts, reading
 from cepctl.ingest.jobs import IngestOptions, ingest
-from cepctl.ingest.runners import LocalRunner, Runner
+from cepctl.ingest.runners import FEWEST_SHARED, LocalRunner, Runner, SparkRunner
+from cepctl.io import record_starts
 from cepctl.io.reading import ReadOptions
+from cepctl.uncertainty.model import parse_model
 from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.log4j_logs import CONSOLE, CONTAINER, DAEMON, OLD_HDFS
 
 if TYPE_CHECKING:
-    pass
+    from pyspark.sql import SparkSession
 
+BY_RULE = """rule = [{ where = "x = '7'", interval = { before = "1 s", after = "0 s" } }]"""
 KEPT = ReadOptions(keep_unmatched=True)
 
 
@@ -38,9 +42,8 @@ def outcome(log: Log, runner: Runner, folder: Path, *, name: str = "a.log") -> o
     """All that an ingest leaves behind, and what it says; the error where it fails."""
     source = folder / name
     source.write_bytes(log.content)
-    options = IngestOptions(
-        rejects=str(folder / "rejects"), report=str(folder / "report"), **{"max_errors": 1_000, **log.choices}
-    )
+    files = {"rejects": str(folder / "rejects"), "report": str(folder / "report")}
+    options = IngestOptions(**{"max_errors": 1_000, **files, **log.choices})
     said: object
     try:
         said = ingest([str(source)], str(folder / "events"), options, runner)
@@ -159,3 +162,130 @@ def spoiled(draw: st.DrawFn, text: str) -> bytes:
 )
 def test_a_file_in_parts_gives_what_the_whole_file_gives(logs: st.SearchStrategy[Log]) -> None:
     check(logs, assert_same_in_parts, FEW_EXAMPLES)
+
+
+# --- where a file is cut --------------------------------------------------------------------
+
+ROWS = 'event_type,time,x\nA,1,"one\ntwo"\nB,2,5" disk\nC,3,"a ""b"", c"\nD,4,\n'
+TRACE = f"{DAEMON}\n\tat a.B.c(B.java:1)\n\tat a.B.d(B.java:2)\n"
+
+
+def test_line_breaks_inside_of_quotes_do_not_cut_a_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert parts_of(Log(ROWS.encode(), 1), monkeypatch, tmp_path) == [
+        'event_type,time,x\nA,1,"one\ntwo"\n',
+        'B,2,5" disk\n',
+        'C,3,"a ""b"", c"\n',
+        "D,4,\n",
+    ]
+
+
+def test_the_lines_of_a_stack_trace_stay_with_their_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = Log((TRACE + TRACE + CONSOLE).encode(), len(DAEMON) + 9)
+    assert parts_of(log, monkeypatch, tmp_path) == [TRACE, TRACE, CONSOLE]
+
+
+def test_a_file_that_is_no_larger_than_a_block_is_one_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert parts_of(Log(ROWS.encode(), len(ROWS)), monkeypatch, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        gzip.compress(ROWS.encode(), mtime=0),
+        ROWS.encode("utf-16"),
+        ROWS.replace("\n", "\r").replace("\r", "\n", 1).encode(),
+        (ROWS + 'E,5,"never closed\n').encode(),
+        ("event_type,time," + ",".join(f"x{i}" for i in range(2_001)) + "\nA,1\nB,2\n").encode(),
+        b"not,a,known\nformat,at,all\n" * 9,
+    ],
+    ids=["compressed", "UTF-16", "carriage returns", "an open quote", "too many columns", "unknown"],
+)
+def test_what_cannot_be_cut_is_read_as_a_whole(
+    content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert_same_in_parts(Log(content, 10))
+    assert parts_of(Log(content, 10), monkeypatch, tmp_path) == []
+
+
+def test_a_delimited_file_with_a_row_that_its_reader_may_not_bear_is_not_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for longest, count in ((15, 0), (16, 4)):  # the longest row has 16 bytes
+        monkeypatch.setattr(record_starts, "LONGEST_ROW", longest)
+        folder = tmp_path / str(longest)
+        folder.mkdir()
+        assert len(parts_of(Log(ROWS.encode(), 1), monkeypatch, folder)) == count
+
+
+@pytest.mark.parametrize(
+    ("content", "choices"),
+    [
+        (b'{"event_type":"A","time":1,"x":1}\n{"event_type":"A","time":2,"x":"one"}\n', {}),
+        (b'{"event_type":"A","time":1,"x":1}\n{"event_type":"A","time":null,"x":0.5}\n', {}),
+        (b"event_type,time\nA,?\nA,1\nA,?\n", {"max_errors": 1, "rejects": None}),
+        (b"event_type,time,x\nA,1,7\nA,2,seven\n", {"model": parse_model(BY_RULE)}),
+    ],
+    ids=["kinds", "kind of a reject", "too many rejects", "rule"],
+)
+def test_a_file_whose_parts_do_not_tell_what_the_whole_does_is_read_again(
+    content: bytes, choices: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = Log(content, 5, choices)
+    assert_same_in_parts(log)
+    tasks: list[reading.ReadTask] = []
+
+    def noting(task: reading.ReadTask) -> Any:
+        tasks.append(task)
+        return reading.read_file(task)
+
+    monkeypatch.setattr(parts, "read_file", noting)
+    outcome(log, LocalRunner(5), tmp_path)
+    assert [task.file.part is None for task in tasks] == [*[False] * (len(tasks) - 1), True]
+    assert len(tasks) > 2
+
+
+def test_chunks_and_parts_of_a_dataset_do_not_show_where_its_file_was_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reading, "CHUNK_EVENTS", 40)
+    monkeypatch.setattr(ordering, "PART_EVENTS", 30)
+    monkeypatch.setattr(ordering, "_SAMPLES_PER_PART", 15)
+    rows = "".join(f"A,{(i * 37) % 500},{i}\n" for i in range(300))
+    for block_bytes in (50, 333, 2_000):
+        assert_same_in_parts(Log(f"event_type,time,x\n{rows}".encode(), block_bytes))
+
+
+@pytest.mark.spark
+def test_spark_reads_parts_to_the_bytes_of_a_whole_file_here(tmp_path: Path, spark: SparkSession) -> None:
+    for number, content in enumerate((ROWS, TRACE * 3 + CONTAINER, '{"event_type":"A","time":1}\n' * 9)):
+        log = Log(content.encode(), 30, {"read": KEPT})
+        here, there = tmp_path / f"here{number}", tmp_path / f"there{number}"
+        here.mkdir()
+        there.mkdir()
+        assert outcome(log, SparkRunner(spark, 30), there) == outcome(log, LocalRunner(), here)
+
+
+# --- many small files -----------------------------------------------------------------------
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_thousands_of_small_files_share_spark_tasks(tmp_path: Path, spark: SparkSession) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for number in range(4_000):
+        (logs / f"{number}.csv").write_text(f"event_type,time\nA,{number}\n")
+    context = spark.sparkContext
+    context.setJobGroup("small files", "small files")
+    summary = ingest([str(logs)], str(tmp_path / "events"), IngestOptions(), SparkRunner(spark))
+    tracker = context.statusTracker()
+    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup("small files")]
+    stages = [tracker.getStageInfo(stage) for job in jobs if job is not None for stage in job.stageIds]
+    assert (summary.files, summary.events) == (4_000, 4_000)
+    assert max(stage.numTasks for stage in stages if stage is not None) == FEWEST_SHARED
