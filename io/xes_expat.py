@@ -33,7 +33,6 @@ from cepctl.io.xes_traces import CASE_PREFIX, OpenTrace, Traces
 from cepctl.io.xml_source import Document, complains
 
 _ENCODINGS = frozenset({"utf-8", "iso-8859-1", "us-ascii"})
-_UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16 = (b"\xfe\xff", b"\xff\xfe", b"\0", b"<\0")
 # What is nested deeper, or takes more bytes without coming to an end, is not regular.
 _DEEPEST = 100
@@ -160,8 +159,7 @@ class _RegularLog:
 
     def _declared(self, _version: str, encoding: str | None, _standalone: int) -> None:
         self._encoding = (encoding or "utf-8").lower()
-        marked = self._kept.content.startswith(_UTF8_MARK)
-        if self._encoding not in _ENCODINGS or (marked and self._encoding != "utf-8"):
+        if self._encoding not in _ENCODINGS:
             raise _IrregularError
 
     def _started(self, depth: int, attributes_at: int, tag: str, attributes: list[str]) -> int:
@@ -323,11 +321,11 @@ class _KeptBytes:
 
 
 def _require_plain(depth: int, tag: str, attributes: Sequence[str]) -> None:
-    """Names that mean the same with and without namespaces, in every edition of XML."""
+    """Refuse names that mean something else with namespaces, which are not looked at here."""
     if depth > _DEEPEST:
         raise _IrregularError
     for name in (tag, *attributes[::2]):
-        if ":" in name or name == "xmlns" or not name.isascii():
+        if ":" in name or name == "xmlns":
             raise _IrregularError
 
 

@@ -93,14 +93,21 @@ def test_a_log_cut_off_at_any_byte_is_read_alike(options: ReadOptions) -> None:
         ("<trace>", "<trace><event/>"),
         ("</trace>", "</trace><trace/>"),
         ("</trace>", "</trace></trace>"),
+        ("</trace>", "</trace><trace/></wrong>"),
+        ("</trace>", "</trace><trace></trace></wrong>"),
         ("<event>", "<event><event>"),
         ("<event>", "<?instruction?><event>"),
         ("<event>", '<event xmlns:x="y"><x:string key="k" value="v"/>'),
+        ("<event>", '<event><x:string key="k" value="v"/>'),
+        ("<event>", '<event><string x:key="k" key="k" value="v"/>'),
+        ("<event>", '<event xmlns="http://www.w3.org/2000/xmlns/">'),
+        ("<event>", '<event odd=">\n"></wrong>'),
         ("<event>", '<event><string key="k" value="1"/><string key="k" value="2"/>'),
         ("<event>", '<event><string key="k" value="&unknown;"/>'),
         ("<event>", "<event>&unknown;"),
         ("<event>", '<event><größe key="k" value="1"/>'),
-        ("<log ", '<!DOCTYPE log [<!ATTLIST string value CDATA "x">]><log '),
+        ("<log ", '<!DOCTYPE log SYSTEM "x.dtd"><log odd="&unknown;" '),
+        ("<log ", '<log xmlns:x="" '),
         ("<log ", "<!-- <log> --><log "),
         ("<log ", '<log xmlns:x="relative" '),
         ("<global", '<trace/><string key="k" value="1"></string><global'),
@@ -110,6 +117,31 @@ def test_what_is_not_regular_is_read_as_libxml2_reads_it(where: str, what: str) 
     text = LOG.decode()
     for place in {text.index(where), text.rindex(where)}:
         assert_parsers_agree((text[:place] + what + text[place + len(where) :]).encode())
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        LOG.partition(b"\n")[2].decode().encode("utf-16"),
+        LOG.partition(b"\n")[2].decode().encode("utf-16")[:-333],
+        LOG.replace(b"<log", b'<!DOCTYPE log SYSTEM "x.dtd"><log').replace(b'"B"', b'"B &unknown; B"'),
+        b"\xef\xbb\xbf" + LOG.decode().replace("UTF-8", "ISO-8859-1").replace('"A"', '"é"').encode(),
+        LOG.decode().replace("UTF-8", "ISO-8859-1").replace('"A"', '"é\x85"').encode("latin-1"),
+        LOG.replace(b"\n", b"\r\n"),
+        b"\n\n" + LOG.partition(b"\n")[2].replace(b"2015-10-25T02:30:00", b"?"),
+    ],
+    ids=[
+        "utf-16 without a declaration",
+        "the same cut off",
+        "document type",
+        "two encodings",
+        "latin-1",
+        "crlf",
+        "lines before the document",
+    ],
+)
+def test_encodings_and_line_ends_are_read_alike(content: bytes) -> None:
+    assert_parsers_agree(content)
 
 
 def test_a_whole_regular_log_is_never_left_to_the_slower_parser(monkeypatch: pytest.MonkeyPatch) -> None:
