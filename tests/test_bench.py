@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -59,6 +60,34 @@ def test_a_peer_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(alternatives, "has", lambda package: package != "duckdb")
     rows = list(alternatives.sql(Setup(tmp_path, cores=1, repeats=1)))
     assert {row.note for row in rows} == {"left out: duckdb is not installed"}
+
+
+def test_flink_has_a_python_of_its_own_or_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import flink
+    from results import Setup
+
+    monkeypatch.delenv(flink.VARIABLE, raising=False)
+    (row,) = flink.flink(Setup(tmp_path, cores=1, repeats=1))
+    assert row.note.startswith("left out: apache-flink, in a Python that FLINK_PYTHON names")
+
+
+def test_a_large_dataset_is_one_as_ingest_writes_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import large
+
+    from cepctl.cli import main
+    from cepctl.dataset import open_events
+
+    monkeypatch.setattr(large, "PART", 3_000)
+    written = large._dataset(tmp_path, 7_000, 10, keyed=True)
+    whole = tmp_path / "whole"
+    pq.write_table(large._events(0, 7_000, 10, keyed=True), tmp_path / "plain.parquet")
+    assert main(["ingest", str(tmp_path / "plain.parquet"), "-o", str(whole), "--runner", "local", "-q"]) == 0
+    with open_events([str(written)]) as pieces, open_events([str(whole)]) as expected:
+        assert len(pieces.datasets[0].parts) == 3
+        assert pieces.schema == expected.schema
+        assert pieces.read().drop_columns(["source"]).equals(expected.read().drop_columns(["source"]))
 
 
 def test_a_missing_match_and_a_wrong_confidence_are_wrong_results() -> None:
