@@ -281,11 +281,10 @@ def test_thousands_of_small_files_share_spark_tasks(tmp_path: Path, spark: Spark
     logs.mkdir()
     for number in range(4_000):
         (logs / f"{number}.csv").write_text(f"event_type,time\nA,{number}\n")
-    context = spark.sparkContext
-    context.setJobGroup("small files", "small files")
+    tracker = spark.sparkContext.statusTracker()
+    before = set(tracker.getJobIdsForGroup())
     summary = ingest([str(logs)], str(tmp_path / "events"), IngestOptions(), SparkRunner(spark))
-    tracker = context.statusTracker()
-    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup("small files")]
+    jobs = [tracker.getJobInfo(job) for job in set(tracker.getJobIdsForGroup()) - before]
     stages = [tracker.getStageInfo(stage) for job in jobs if job is not None for stage in job.stageIds]
     assert (summary.files, summary.events) == (4_000, 4_000)
     assert max(stage.numTasks for stage in stages if stage is not None) == FEWEST_SHARED
