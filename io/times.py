@@ -94,10 +94,9 @@ def parse_time(text: str | None, zone: ZoneInfo | None = None) -> LogTime | None
     """
     if text is None:
         return None
-    if text[10:11] == "T" and text[4:5] == "-":
-        time = _usual_time(text)
-        if time is not None:
-            return time
+    time = usual_time(text)
+    if time is not None:
+        return time
     moment = _read(text.strip())
     if moment is None:
         return None
@@ -112,8 +111,13 @@ def parse_time(text: str | None, zone: ZoneInfo | None = None) -> LogTime | None
         return None
 
 
-def _usual_time(text: str) -> LogTime | None:
-    """A time as most logs write it, with T and a zone at its end; None for any other text."""
+def usual_time(text: str) -> LogTime | None:
+    """A time as most logs write it, with T and a zone at its end; None for any other text.
+
+    What it reads, `parse_time` reads alike.
+    """
+    if text[10:11] != "T" or text[4] != "-":
+        return None
     try:
         if text[-1] == "Z":
             since, zone_seconds = datetime.fromisoformat(text[:-1]) - _LOCAL_EPOCH, 0

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from xml.etree.ElementTree import Element, SubElement
 from xml.parsers import expat
 
@@ -253,7 +252,7 @@ class _RegularLog:
         if not self._in_trace:
             return self._traces.trace or self._traces.open(None)
         case = {CASE_PREFIX + name: value for name, value in self._case.items()}
-        self._trace = self._traces.open(partial(dict, case))
+        self._trace = self._traces.open(lambda: case)
         return self._trace
 
     def _trace_ended(self) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from cepctl.io.batches import End, EventBatches, Value
 from cepctl.io.reading import NO_TIME, ReadOptions, ReadReport, Reject
-from cepctl.io.times import LogTime, named_zone, parse_time
+from cepctl.io.times import LogTime, named_zone, parse_time, usual_time
 from cepctl.io.xes_intervals import START_TIMESTAMP, Activities, XesEvent
 from cepctl.schema import ATTRIBUTE_PREFIX
 
@@ -38,7 +38,7 @@ _NO_CASE = "traces without concept:name, their case_id made from their place in 
 _LATE = "traces with attributes behind so many events that only the later ones got them: {:,}"
 
 
-@dataclass
+@dataclass(slots=True)
 class OpenTrace:
     """The trace being read.
 
@@ -94,9 +94,12 @@ class Traces:
         activity = attributes.get(ACTIVITY)
         if activity is None or activity == "":
             return NO_ACTIVITY
-        time = self._time(attributes.get(TIMESTAMP))
+        written = attributes.get(TIMESTAMP)
+        time = usual_time(written) if type(written) is str else None
         if time is None:
-            return NO_TIME
+            time = self._time(written)
+            if time is None:
+                return NO_TIME
         if trace.activities is not None:
             end = None
             if START_TIMESTAMP in attributes:
