@@ -54,13 +54,14 @@ class Cells(NamedTuple):
 
 
 class RivalFree(NamedTuple):
-    """Rivals of some gaps, those of gap g being offsets[g] to offsets[g + 1] - 1.
+    """Rivals of some gaps, those of gap g being listed[offsets[g]] to listed[offsets[g + 1] - 1].
 
     `before`: shape (rivals, cells), the mass before a cell; `slope`: that of each tick in it.  `most`: per
     cell, the largest number of rivals of one gap that have mass there.
     """
 
     offsets: Indexes
+    listed: Indexes
     before: Reals
     slope: Reals
     most: Indexes
@@ -120,18 +121,24 @@ def rival_free(buckets, gaps, chosen, cut):  # type: ignore[no-untyped-def]
     offsets = np.zeros(len(chosen) + 1, dtype=np.int64)
     for g in range(len(chosen)):
         offsets[g + 1] = offsets[g] + gaps.rival_offsets[chosen[g] + 1] - gaps.rival_offsets[chosen[g]]
-    cells = len(cut) - 1
-    before, slope = np.empty((offsets[-1], cells)), np.empty((offsets[-1], cells))
-    most = np.zeros(cells, dtype=np.int64)
-    alive = np.zeros(cells, dtype=np.int64)
+    listed = np.empty(offsets[-1], dtype=np.int64)
     for g in range(len(chosen)):
-        alive[:] = 0
-        for i in range(offsets[g], offsets[g + 1]):
-            rival = gaps.rivals[gaps.rival_offsets[chosen[g]] + i - offsets[g]]
-            _cumulate(buckets, rival, cut, before[i], slope[i])
-            alive += slope[i] > 0.0
+        first = gaps.rival_offsets[chosen[g]]
+        listed[offsets[g] : offsets[g + 1]] = gaps.rivals[first : first + offsets[g + 1] - offsets[g]]
+    rivals = np.unique(listed)
+    listed = np.searchsorted(rivals, listed)
+    cells = len(cut) - 1
+    before, slope = np.empty((len(rivals), cells)), np.empty((len(rivals), cells))
+    for r in range(len(rivals)):
+        _cumulate(buckets, rivals[r], cut, before[r], slope[r])
+    most = np.zeros(cells, dtype=np.int64)
+    for g in range(len(chosen)):
+        alive = np.zeros(cells, dtype=np.int64)
+        for r in listed[offsets[g] : offsets[g + 1]]:
+            for c in range(cells):
+                alive[c] += slope[r, c] > 0.0
         most = np.maximum(most, alive)
-    return RivalFree(offsets, before, slope, most)
+    return RivalFree(offsets, listed, before, slope, most)
 
 
 @njit(nogil=True, cache=True)
@@ -167,7 +174,7 @@ def alive_together(free, cell, other):  # type: ignore[no-untyped-def]
     most = 0
     for g in range(len(free.offsets) - 1):
         alive = 0
-        for r in range(free.offsets[g], free.offsets[g + 1]):
+        for r in free.listed[free.offsets[g] : free.offsets[g + 1]]:
             alive += free.slope[r, cell] > 0.0 or (other >= 0 and free.slope[r, other] > 0.0)
         most = max(most, alive)
     return most

@@ -27,6 +27,7 @@ from numba import njit
 
 from cepctl.engines.gap_chains import GapChains
 from cepctl.engines.masses import Masses, ticks_between
+from cepctl.engines.rival_products import INDEX, exclude, room_for
 from cepctl.engines.types import Flags, Reals
 
 MOST_TICKS = 512
@@ -35,10 +36,6 @@ MOST_TICKS = 512
 _NEVER = np.iinfo(np.int64).max
 _TABLE_BYTES = 1 << 25
 _MOST_SLOTS = 64
-_AT_ONCE = 4
-"""Rivals that one loop takes: short loops cost more to begin than to run."""
-_INDEX = np.uintp
-"""Loops over unsigned indexes need no look at negative ones, so that they are vectorised."""
 
 
 def narrow(masses: Masses, chains: GapChains) -> Flags:
@@ -129,16 +126,16 @@ def _masses(event, lower, upper, starts, lo, hi, density, mass):  # type: ignore
 def _cumulate(event, first, count, ramp, upper, starts, lo, hi, density, up_to):  # type: ignore[no-untyped-def]
     """P(t <= tick) for consecutive ticks from `first`; exactly 0 and 1 outside the interval."""
     certain = min(max(upper[event] - first, 0), count)
-    for i in range(_INDEX(certain)):
+    for i in range(INDEX(certain)):
         up_to[i] = 0.0
     for b in range(starts[event], starts[event + 1]):
         before = float(first) - float(lo[b]) + 1.0
         most, each = float(hi[b]) - float(lo[b]) + 1.0, density[b]
-        for i in range(_INDEX(certain)):
+        for i in range(INDEX(certain)):
             up_to[i] += each * min(max(before + ramp[i], 0.0), most)
-    for i in range(_INDEX(certain)):
+    for i in range(INDEX(certain)):
         up_to[i] = min(up_to[i], 1.0)
-    for i in range(_INDEX(certain), _INDEX(count)):
+    for i in range(INDEX(certain), INDEX(count)):
         up_to[i] = 1.0
 
 
@@ -178,27 +175,26 @@ def _fill_summed(  # type: ignore[no-untyped-def]
     since, until, begin, end, shift, right_lower, others, lower, at_left, at_right, reach, weight, summed
 ):  # fmt: skip
     """The form of the first gap: rows x from `since` to `until` - 1, columns y from `begin` to `end` - 1."""
-    chosen = np.empty(_AT_ONCE, dtype=np.int64)
+    chosen = room_for(len(others))
     for x in range(until - 1, since - 1, -1):
         row = summed[x]
         after = min(max(x + 1 - shift, begin), end)
         stop = max(min(reach[x], right_lower + end - 1) - right_lower + 1, after)
         _allow(row, begin, after, stop, end)
-        count, earliest = 0, stop
+        count = 0
         for r in range(len(others)):
             from_r = max(lower[others[r]] + 1 - right_lower, after)
             if at_left[r, x] < 1.0 and from_r < stop:
-                chosen[count], count, earliest = r, count + 1, min(earliest, from_r)
-                if count == _AT_ONCE:
-                    _exclude_four(row, earliest, stop, at_right, at_left, x, chosen)
-                    count, earliest = 0, stop
-        _exclude(row, earliest, stop, at_right, at_left, x, chosen, count)
+                chosen.rival[count], chosen.at[count] = r, at_left[r, x]
+                chosen.begin[count], chosen.end[count] = from_r, stop
+                count += 1
+        exclude(row, at_right, chosen, count, 0, 0)
         if x == until - 1:
-            for y in range(_INDEX(begin), _INDEX(end)):
+            for y in range(INDEX(begin), INDEX(end)):
                 row[y] *= weight[x]
         else:
             later = summed[x + 1]
-            for y in range(_INDEX(begin), _INDEX(end)):
+            for y in range(INDEX(begin), INDEX(end)):
                 row[y] = weight[x] * row[y] + later[y]
 
 
@@ -207,7 +203,7 @@ def _fill_table(  # type: ignore[no-untyped-def]
     since, until, begin, end, shift, left_lower, others, upper, at_left, at_right, reach, weight, table
 ):  # fmt: skip
     """The form of the others: rows y from `begin` to `end` - 1, columns x from `since` to `until` - 1."""
-    chosen = np.empty(_AT_ONCE, dtype=np.int64)
+    chosen = room_for(len(others))
     after = since
     for y in range(begin, end):
         row = table[y]
@@ -215,50 +211,27 @@ def _fill_table(  # type: ignore[no-untyped-def]
         while after < until and reach[after] < left_lower + shift + y:
             after += 1
         _allow(row, since, min(after, stop), stop, until)
-        count, latest = 0, after
+        count = 0
         for r in range(len(others)):
             until_r = min(upper[others[r]] - left_lower, stop)
             if at_right[r, y] > 0.0 and until_r > after:
-                chosen[count], count, latest = r, count + 1, max(latest, until_r)
-                if count == _AT_ONCE:
-                    _exclude_four(row, after, latest, at_left, at_right, y, chosen)
-                    count, latest = 0, after
-        _exclude(row, after, latest, at_left, at_right, y, chosen, count)
-        for x in range(_INDEX(since), _INDEX(until)):
+                chosen.rival[count], chosen.at[count] = r, at_right[r, y]
+                chosen.begin[count], chosen.end[count] = after, until_r
+                count += 1
+        exclude(row, at_left, chosen, count, 0, 0)
+        for x in range(INDEX(since), INDEX(until)):
             row[x] *= weight[x]
 
 
 @njit(nogil=True, cache=True)
 def _allow(row, begin, since, stop, end):  # type: ignore[no-untyped-def]
     """1 from `since` to before `stop`, and 0 around it, from `begin` to before `end`."""
-    for t in range(_INDEX(begin), _INDEX(since)):
+    for t in range(INDEX(begin), INDEX(since)):
         row[t] = 0.0
-    for t in range(_INDEX(since), _INDEX(stop)):
+    for t in range(INDEX(since), INDEX(stop)):
         row[t] = 1.0
-    for t in range(_INDEX(stop), _INDEX(end)):
+    for t in range(INDEX(stop), INDEX(end)):
         row[t] = 0.0
-
-
-@njit(nogil=True, cache=True)
-def _exclude_four(row, begin, stop, there, here, at, chosen):  # type: ignore[no-untyped-def]
-    """Multiply by the probability that none of four rivals lies between here and there."""
-    i, j, k, m = chosen[0], chosen[1], chosen[2], chosen[3]
-    at_i, at_j, at_k, at_m = here[i, at], here[j, at], here[k, at], here[m, at]
-    for t in range(_INDEX(begin), _INDEX(stop)):
-        row[t] *= (
-            (1.0 - abs(there[i, t] - at_i)) * (1.0 - abs(there[j, t] - at_j))
-            * (1.0 - abs(there[k, t] - at_k)) * (1.0 - abs(there[m, t] - at_m))
-        )  # fmt: skip
-
-
-@njit(nogil=True, cache=True)
-def _exclude(row, begin, stop, there, here, at, chosen, count):  # type: ignore[no-untyped-def]
-    """The same for each of some rivals."""
-    for c in range(count):
-        r = chosen[c]
-        at_r = here[r, at]
-        for t in range(_INDEX(begin), _INDEX(stop)):
-            row[t] *= 1.0 - abs(there[r, t] - at_r)
 
 
 @njit(nogil=True, cache=True)
@@ -323,11 +296,11 @@ def _sum_of_three(  # type: ignore[no-untyped-def]
     total = 0.0
     for u in range(since, until + 1):
         oldest = max(u - window + 1, earliest) if binding else earliest
-        i, j = _INDEX(oldest - first_lower), _INDEX(u - base)
+        i, j = INDEX(oldest - first_lower), INDEX(u - base)
         inside = 0.0
         first, end = max(begin, oldest + 1) - middle, min(stop, u) - middle
         if first < end:
-            for k in range(_INDEX(first), _INDEX(end)):
+            for k in range(INDEX(first), INDEX(end)):
                 inside += summed[i, k] * table[j, k]
         total += mass[j] * inside
     return total
@@ -350,6 +323,6 @@ def _product(left, i, right, j, begin, stop):  # type: ignore[no-untyped-def]
     """Sum of products of two rows between two places; reassociated, so that several are taken at once."""
     total = 0.0
     if begin < stop:
-        for k in range(_INDEX(begin), _INDEX(stop)):
+        for k in range(INDEX(begin), INDEX(stop)):
             total += left[i, k] * right[j, k]
     return total

@@ -16,6 +16,7 @@ from numba import njit
 from cepctl.engines.cell_nodes import interpolate, most_nodes, partial_sum_shares, place_nodes
 from cepctl.engines.gap_cells import density_at
 from cepctl.engines.gap_factors import (
+    Back,
     Front,
     Points,
     Space,
@@ -23,12 +24,11 @@ from cepctl.engines.gap_factors import (
     fill_own,
     fill_right,
     mass_up_to_nodes,
+    mass_up_to_points,
     move_to,
 )
+from cepctl.engines.rival_products import INDEX, room_for
 from cepctl.engines.types import Reals
-
-_INDEX = np.uintp
-"""Loops over unsigned indexes need no look at negative ones, so that they are vectorised."""
 
 
 class _Pivot(NamedTuple):
@@ -50,14 +50,17 @@ def sum_pairs(  # type: ignore[no-untyped-def]
         np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64), np.empty(room),
         np.empty(room, dtype=np.int64), np.empty((room, most)), np.empty(room, dtype=np.bool_),
     )  # fmt: skip
+    until = mass_up_to_nodes(cells, front, 0, 0)
     ahead = Front(
         np.zeros((len(first), nodes)), np.zeros((len(first), nodes)), np.zeros((len(first), most, nodes)),
-        mass_up_to_nodes(cells, front, 0), np.zeros(most),
+        until, _nodes_up_to(until, 0.0), np.zeros(most),
     )  # fmt: skip
-    behind = mass_up_to_nodes(cells, back, 1)
+    up_to = mass_up_to_nodes(cells, back, 1, room)
+    behind = Back(up_to, _nodes_below(up_to[:, :nodes], 1.0), cells.weight * middle.mass[cells.cell])
     space = Space(
-        np.empty(room, dtype=np.int64), np.empty(room), np.empty(most), np.empty(nodes),
+        np.empty(room, dtype=np.int64), np.empty(room), np.empty(most), np.empty((max(len(first), 1), nodes)),
         np.ones((max(len(first), 1), nodes + room)), np.ones((len(last), nodes + room)),
+        room_for(max(len(front.slope), len(back.slope))),
     )  # fmt: skip
     if linked:
         fill_own(cells, front, buckets, first, middle, ahead, space)
@@ -66,11 +69,25 @@ def sum_pairs(  # type: ignore[no-untyped-def]
     for e in range(len(ends.nodes) - 1, -1, -1):
         if ends.nodes[e]:
             if linked:
-                current = move_to(ends.oldest[e], current, cells, front, buckets, first, middle, ahead)
+                current = move_to(
+                    ends.oldest[e], current, cells, front, buckets, first, middle, ahead, space.chosen
+                )
             _sum_cell(
                 e, buckets, cells, ends, back, behind, middle, first, last, pair_first, pair_last, linked,
                 window, points, ahead, space, confidence,
             )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def _nodes_up_to(masses, mass):  # type: ignore[no-untyped-def]
+    """How many nodes no more than this mass of each rival lies before."""
+    return np.array([np.searchsorted(of_rival, mass, side="right") for of_rival in masses])
+
+
+@njit(nogil=True, cache=True)
+def _nodes_below(masses, mass):  # type: ignore[no-untyped-def]
+    """How many nodes less than this mass of each rival lies before."""
+    return np.array([np.searchsorted(of_rival, mass, side="left") for of_rival in masses])
 
 
 @njit(nogil=True, cache=True)
@@ -93,7 +110,8 @@ def _sum_cell(  # type: ignore[no-untyped-def]
     reaching[pair_first[alive]] = True
     for a in range(len(first)):
         reaching[a] = reaching[a] and buckets.upper[first[a]] >= oldest
-        beginning[a] = density_at(buckets, first[a], cells.cut[old]) if old >= 0 else 0.0
+        if old >= 0 and reaching[a]:
+            beginning[a] = density_at(buckets, first[a], cells.cut[old])
     chosen = np.flatnonzero(alive & reaching[pair_first])
     if not len(chosen):
         return
@@ -105,21 +123,15 @@ def _sum_cell(  # type: ignore[no-untyped-def]
         count = _place_points(cells, middle.mass, u, own, oldest_tick, old, linked, points)
         if linked and old >= 0:
             _place_tail(cells, old, oldest_tick, ahead, space)
-        for a in range(len(first)):
-            if reaching[a]:
-                fill_left(
-                    cells, ahead, a, beginning[a], old, own, middle.stop, since, until, points, count, space
-                )
-        for c in range(len(last)):
-            if following[c]:
-                rivals = slice(back.offsets[c], back.offsets[c + 1])
-                fill_right(
-                    cells, middle.mass, back.before[rivals], back.slope[rivals], behind[rivals],
-                    u - cells.cut[own], own, since, until, points, count, space.right[c],
-                )  # fmt: skip
-        for i in chosen:
-            inside = _product(space.left, pair_first[i], space.right, pair_last[i], until - since + count)
-            confidence[i] += weights[k] * ending[pair_last[i]] * inside
+        mass_up_to_points(back, points, len(cells.offset), count, behind.up_to)
+        fill_left(
+            cells, ahead, beginning, reaching, old, own, middle.stop, since, until, points, count, space
+        )
+        fill_right(back, behind, following, own, u - cells.cut[own], since, until, points, count, space)
+        _add_products(
+            chosen, pair_first, pair_last, space.left, space.right, since, until, len(cells.offset), count,
+            weights[k], ending, confidence,
+        )  # fmt: skip
 
 
 @njit(nogil=True, cache=True)
@@ -163,6 +175,7 @@ def _room(cells):  # type: ignore[no-untyped-def]
 def _place_points(cells, mass, u, own, oldest, old, linked, points):  # type: ignore[no-untyped-def]
     """Fill the ticks t of the cells of u and of the first tick allowed; returns their number."""
     count = 0
+    offset, weight, shares, node = points.offset, points.weight, points.shares, points.node
     for side in range(2):
         c = own if side == 0 else old
         if c < 0 or mass[c] == 0.0 or (side == 1 and old == own):
@@ -174,26 +187,32 @@ def _place_points(cells, mass, u, own, oldest, old, linked, points):  # type: ig
         stop = u - start if c == own else cells.cut[c + 1] - start
         if since >= stop:
             continue
-        added = place_nodes(stop - since, cells.degree[c], points.offset[count:], points.weight[count:])
+        added = place_nodes(stop - since, cells.degree[c], offset[count:], weight[count:])
+        points.cell[count : count + added] = c
+        points.behind[count : count + added] = c == old
         nodes = slice(cells.first[c], cells.first[c + 1])
+        places, barycentric, every = cells.offset[nodes], cells.barycentric[nodes], cells.every[c]
         for p in range(count, count + added):
-            points.offset[p] += since
-            points.weight[p] *= mass[c]
-            points.cell[p] = c
-            points.behind[p] = c == old
-            if not linked:
-                continue
-            at = points.offset[p] - shift
-            points.node[p] = cells.first[c] + at if cells.every[c] else -1
-            if not cells.every[c]:
-                interpolate(cells.offset[nodes], cells.barycentric[nodes], at, points.shares[p])
+            offset[p] += since
+            weight[p] *= mass[c]
+            if linked:
+                at = offset[p] - shift
+                node[p] = nodes.start + at if every else -1
+                if not every:
+                    interpolate(places, barycentric, at, shares[p])
         count += added
     return count
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
-def _product(left, i, right, j, count):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for k in range(_INDEX(count)):
-        total += left[i, k] * right[j, k]
-    return total
+def _add_products(  # type: ignore[no-untyped-def]
+    chosen, pair_first, pair_last, left, right, since, until, nodes, count, weight, ending, confidence
+):  # fmt: skip
+    """Add the sum over t to the chains chosen; reassociated, so that several ticks are taken at once."""
+    for i in chosen:
+        a, c, total = pair_first[i], pair_last[i], 0.0
+        for k in range(INDEX(since), INDEX(until)):
+            total += left[a, k] * right[c, k]
+        for k in range(INDEX(nodes), INDEX(nodes + count)):
+            total += left[a, k] * right[c, k]
+        confidence[i] += weight * ending[c] * total
