@@ -158,9 +158,11 @@ class EventBatches:
         mixed: dict[str, str | None] = {}
         for name, values, places in self._columns():
             column = column_name(name)
-            kinds = set(map(type, values))
-            array = pa.array(values, self.types[name]) if name in self.types else _array(values, kinds)
-            mixed[column] = _mixture(values, array, kinds)
+            array = None if name in self.types else _pure_text(values)
+            if array is None:
+                kinds = set(map(type, values))
+                array = pa.array(values, self.types[name]) if name in self.types else _array(values, kinds)
+                mixed[column] = _mixture(values, array, kinds)
             columns[column] = array if places is None else array.take(places)
         if self._crowded:
             columns[REST] = natural_array(list(map(self._names.rest, self._rows())))
@@ -228,6 +230,15 @@ def natural_array(values: Sequence[Value]) -> pa.Array:
     ['int64', 'double', 'bool', 'string', 'string']
     """
     return _array(values, set(map(type, values)))
+
+
+def _pure_text(values: Sequence[Value]) -> pa.Array | None:
+    """A column of text, which Arrow tells faster than a look at every type; None for any other."""
+    try:
+        array = pa.array(values, pa.string())
+    except (pa.ArrowTypeError, UnicodeEncodeError):
+        return None
+    return None if array.null_count == len(array) else array
 
 
 def _array(values: Sequence[Value], types: set[type]) -> pa.Array:

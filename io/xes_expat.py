@@ -150,9 +150,14 @@ class _RegularLog:
         def ended(_: str) -> None:
             nonlocal depth, attributes_at, values
             depth -= 1
-            if depth != attributes_at - 1:
+            if depth == attributes_at - 1:
+                return
+            if depth == 2 and attributes_at == 4:
+                self._event_ended()
+                attributes_at = _BEFORE_EVENT
+            else:
                 attributes_at = self._ended(depth, attributes_at)
-                values = self._values
+            values = self._values
 
         return started, ended
 
@@ -209,10 +214,7 @@ class _RegularLog:
         return 4
 
     def _ended(self, depth: int, attributes_at: int) -> int:
-        """The end of anything but a plain attribute; returns at which depth attributes stand from now on."""
-        if depth == 2 and attributes_at == 4:
-            self._event_ended()
-            return _BEFORE_EVENT
+        """The end of any other element; returns at which depth attributes stand from now on."""
         if self._nodes:
             return self._ended_below_attribute(depth)
         if depth == 1:
