@@ -47,11 +47,11 @@ def test_a_table_says_what_came_of_every_file(capsys: pytest.CaptureFixture[str]
         "LICENSE: of no known format (cepctl formats lists them); name its format (--format; "
         "--input-format in match) or its columns (--map), or leave the file out",
         "warning: left out 2 of 62 records as bad:",
-        "bad.jsonl:2: the line is no JSON object: no json",
         'bad.jsonl:1: no time: {"event_type":"A","time":"?"}',
+        "bad.jsonl:2: the line is no JSON object: no json",
         "file format events types from to steps left out",
         "LICENSE unreadable 0 0 the file",
-        "bad.jsonl jsonl 0 0 the line is no JSON object: 1, no time: 1",
+        "bad.jsonl jsonl 0 0 no time: 1, the line is no JSON object: 1",
         "good.csv csv 60 1 2024-05-01 10:00:00 2024-05-01 10:00:59 1 s",
         "60 events of 1 type from 2 files in events (time unit 1 ms)",
     ]
@@ -85,8 +85,8 @@ def test_a_report_is_also_written_of_an_ingest_that_is_refused() -> None:
     assert not Path("events").exists()
     assert json.loads(Path("report.json").read_text())["rejected"]["no time"] == 1
     assert [json.loads(line) for line in Path("rejects.jsonl").read_text().splitlines()] == [
-        {"source": "bad.jsonl", "line": 2, "cause": "the line is no JSON object", "raw": "no json"},
         {"source": "bad.jsonl", "line": 1, "cause": "no time", "raw": '{"event_type":"A","time":"?"}'},
+        {"source": "bad.jsonl", "line": 2, "cause": "the line is no JSON object", "raw": "no json"},
     ]
 
 
