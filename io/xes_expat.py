@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
+from sys import intern
 from xml.etree.ElementTree import Element, SubElement
 from xml.parsers import expat
 
@@ -124,6 +125,7 @@ class _RegularLog:
 
     def _tag_handlers(self, parser: expat.XMLParserType) -> tuple[_Started, _Ended]:
         """What expat calls for every tag: the most frequent ones are dealt with here, the others below."""
+        # One text for each key instead of one for each attribute: later look-ups compare no characters.
         kept, values = self._kept, self._values
         depth, attributes_at = 0, _NOWHERE
 
@@ -134,10 +136,10 @@ class _RegularLog:
                 first, key, second, value = attributes
                 if first == "key" and second == "value" and key not in values:
                     if tag in TEXT_KINDS:
-                        values[key] = value
+                        values[intern(key)] = value
                         return
                     if tag in NUMBER_KINDS:
-                        values[key] = typed_value(tag, value)
+                        values[intern(key)] = typed_value(tag, value)
                         return
             elif attributes_at == _BEFORE_EVENT and tag == EVENT and not attributes:
                 kept.start = kept.opening = parser.CurrentByteIndex
@@ -253,7 +255,7 @@ class _RegularLog:
         """The trace of an event that is the first of its trace, or stands outside of traces."""
         if not self._in_trace:
             return self._traces.trace or self._traces.open(None)
-        case = {CASE_PREFIX + name: value for name, value in self._case.items()}
+        case = {intern(CASE_PREFIX + name): value for name, value in self._case.items()}
         self._trace = self._traces.open(lambda: case)
         return self._trace
 

@@ -23,6 +23,7 @@ ACTIVITY = "concept:name"
 TIMESTAMP = "time:timestamp"
 CASE_ID = "case_id"
 CASE_PREFIX = "case:"
+_CASE_NAME = CASE_PREFIX + ACTIVITY
 NO_ACTIVITY = "event without concept:name"
 
 # Attributes of a trace stand before its events by the standard; where they follow them, they
@@ -159,7 +160,7 @@ class Traces:
     def _name_case(self, trace: OpenTrace, case: Mapping[str, Value]) -> None:
         if trace.case_id is not None:
             return
-        name = case.get(CASE_PREFIX + ACTIVITY)
+        name = case.get(_CASE_NAME)
         if name is None:
             self._notes[_NO_CASE] += 1
         trace.case_id = f"trace {self._traces}" if name is None else str(name)
