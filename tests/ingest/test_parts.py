@@ -23,7 +23,7 @@ from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.log4j_logs import CONSOLE, CONTAINER, DAEMON, OLD_HDFS
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from cepctl.session import Session
 
 BY_RULE = """rule = [{ where = "x = '7'", interval = { before = "1 s", after = "0 s" } }]"""
 KEPT = ReadOptions(keep_unmatched=True)
@@ -262,7 +262,7 @@ def test_chunks_and_parts_of_a_dataset_do_not_show_where_its_file_was_cut(
 
 
 @pytest.mark.spark
-def test_spark_reads_parts_to_the_bytes_of_a_whole_file_here(tmp_path: Path, spark: SparkSession) -> None:
+def test_spark_reads_parts_to_the_bytes_of_a_whole_file_here(tmp_path: Path, spark: Session) -> None:
     for number, content in enumerate((ROWS, TRACE * 3 + CONTAINER, '{"event_type":"A","time":1}\n' * 9)):
         log = Log(content.encode(), 30, {"read": KEPT})
         here, there = tmp_path / f"here{number}", tmp_path / f"there{number}"
@@ -276,7 +276,7 @@ def test_spark_reads_parts_to_the_bytes_of_a_whole_file_here(tmp_path: Path, spa
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_thousands_of_small_files_share_spark_tasks(tmp_path: Path, spark: SparkSession) -> None:
+def test_thousands_of_small_files_share_spark_tasks(tmp_path: Path, spark: Session) -> None:
     logs = tmp_path / "logs"
     logs.mkdir()
     for number in range(4_000):

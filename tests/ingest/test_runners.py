@@ -14,7 +14,7 @@ from cepctl.ingest.runners import FEWEST_SHARED, LocalRunner, Runner, SparkRunne
 from cepctl.uncertainty.model import parse_model
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from cepctl.session import Session
 
 MODEL = parse_model("rule = [{ source = '*.csv', latency = [['0 s', '1 s', 0.5], ['1 s', '3 s', 0.5]] }]")
 REAL_LOGS = [
@@ -58,7 +58,7 @@ def logs(tmp_path: Path) -> Path:
 
 
 @pytest.mark.spark
-def test_both_runners_ingest_to_the_same_bytes(logs: Path, tmp_path: Path, spark: SparkSession) -> None:
+def test_both_runners_ingest_to_the_same_bytes(logs: Path, tmp_path: Path, spark: Session) -> None:
     options = IngestOptions(model=MODEL)
     here = ingest([str(logs)], str(tmp_path / "here"), options, LocalRunner())
     there = ingest([str(logs)], str(tmp_path / "there"), options, SparkRunner(spark))
@@ -67,7 +67,7 @@ def test_both_runners_ingest_to_the_same_bytes(logs: Path, tmp_path: Path, spark
 
 
 @pytest.mark.spark
-def test_both_runners_assign_to_the_same_bytes(logs: Path, tmp_path: Path, spark: SparkSession) -> None:
+def test_both_runners_assign_to_the_same_bytes(logs: Path, tmp_path: Path, spark: Session) -> None:
     ingest([str(logs)], str(tmp_path / "events"), IngestOptions())
     runners: list[tuple[str, Runner]] = [("here", LocalRunner()), ("there", SparkRunner(spark))]
     for name, runner in runners:
@@ -76,19 +76,19 @@ def test_both_runners_assign_to_the_same_bytes(logs: Path, tmp_path: Path, spark
 
 
 @pytest.mark.spark
-def test_an_error_of_a_task_comes_back_as_it_was_raised(spark: SparkSession) -> None:
+def test_an_error_of_a_task_comes_back_as_it_was_raised(spark: Session) -> None:
     with pytest.raises(LogFormatError, match=r"^1 is odd$"):
         SparkRunner(spark).run(raise_for_odd, [0, 1, 2, 3])
 
 
 @pytest.mark.spark
-def test_a_defect_in_a_task_is_a_failed_job(spark: SparkSession) -> None:
+def test_a_defect_in_a_task_is_a_failed_job(spark: Session) -> None:
     with pytest.raises(JobError, match="the Spark job failed"):
         SparkRunner(spark).run(fail, [1])
 
 
 @pytest.mark.spark
-def test_results_come_in_the_order_of_the_tasks(spark: SparkSession) -> None:
+def test_results_come_in_the_order_of_the_tasks(spark: Session) -> None:
     assert SparkRunner(spark).run(abs, [-3, 2, -1, 0]) == [3, 2, 1, 0]
 
 
@@ -103,7 +103,7 @@ def test_the_local_runner_needs_no_java(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.realdata
 @pytest.mark.parametrize("path", REAL_LOGS)
 def test_both_runners_agree_on_real_logs(
-    path: str, real_logs: Path, tmp_path: Path, spark: SparkSession
+    path: str, real_logs: Path, tmp_path: Path, spark: Session
 ) -> None:
     log = str(real_logs / path)
     here = ingest([log], str(tmp_path / "here"), IngestOptions(), LocalRunner())
@@ -131,7 +131,7 @@ def test_real_logs_are_ingested_completely(path: str, events: int, real_logs: Pa
 
 
 @pytest.mark.spark
-def test_thousands_of_tasks_share_spark_tasks_and_keep_their_order(spark: SparkSession) -> None:
+def test_thousands_of_tasks_share_spark_tasks_and_keep_their_order(spark: Session) -> None:
     done = SparkRunner(spark).run(with_its_spark_task, range(2_000))
     assert [number for number, _ in done] == list(range(2_000))
     assert len({place for _, place in done}) == FEWEST_SHARED
