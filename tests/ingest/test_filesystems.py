@@ -19,7 +19,7 @@ from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from cepctl.session import Session
 
 OTHER_SCHEME = "fsspec+local://"
 
@@ -35,7 +35,7 @@ def logs(tmp_path: Path) -> Path:
 
 @pytest.mark.spark
 def test_another_scheme_gives_the_same_dataset_and_the_same_matches(
-    logs: Path, tmp_path: Path, spark: SparkSession
+    logs: Path, tmp_path: Path, spark: Session
 ) -> None:
     ingest([str(logs)], str(tmp_path / "plain"), IngestOptions())
     # One runner reads the files as wholes, the other in parts.

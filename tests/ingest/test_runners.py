@@ -102,9 +102,7 @@ def test_the_local_runner_needs_no_java(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.spark
 @pytest.mark.realdata
 @pytest.mark.parametrize("path", REAL_LOGS)
-def test_both_runners_agree_on_real_logs(
-    path: str, real_logs: Path, tmp_path: Path, spark: Session
-) -> None:
+def test_both_runners_agree_on_real_logs(path: str, real_logs: Path, tmp_path: Path, spark: Session) -> None:
     log = str(real_logs / path)
     here = ingest([log], str(tmp_path / "here"), IngestOptions(), LocalRunner())
     there = ingest([log], str(tmp_path / "there"), IngestOptions(), SparkRunner(spark))
