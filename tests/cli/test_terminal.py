@@ -24,6 +24,14 @@ SECONDS = 240
 COLOUR = re.compile("\x1b\\[[0-9;]*(3[0-7]|4[0-7]|9[0-7])m")
 
 
+@pytest.fixture(autouse=True)
+def in_the_foreground() -> Iterator[None]:
+    """What a shell starts in the background ignores interrupts, and so would all that the tests start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def on_a_terminal(arguments: list[str], folder: Path, **variables: str) -> tuple[int, str]:
     """Exit code and everything that a command writes to its terminal."""
     ours, terminal = pty.openpty()
@@ -51,7 +59,7 @@ def pieces(reading: IO[bytes]) -> Iterator[bytes]:
 
 @contextmanager
 def started(arguments: list[str], folder: Path, **variables: str) -> Iterator[subprocess.Popen[str]]:
-    """A command with its output in pipes, in a group of its own, as a shell starts it."""
+    """A command with its output in pipes, in a group of its own, as a shell starts it in the foreground."""
     pipe = subprocess.PIPE
     with subprocess.Popen(
         [PROGRAM, *arguments],
