@@ -128,6 +128,7 @@ def test_real_logs_are_ingested_completely(path: str, events: int, real_logs: Pa
     assert (summary.events, summary.rejects) == (events, ())
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_thousands_of_tasks_share_spark_tasks_and_keep_their_order(spark: Session) -> None:
     done = SparkRunner(spark).run(with_its_spark_task, range(2_000))
