@@ -54,7 +54,9 @@ def wide_gap_confidence(masses: Masses, chains: GapChains, window: int | None) -
     pivot = chains.event[:, -2]
     order = np.lexsort((outer, inner, pivot))
     fresh = np.flatnonzero(np.diff(pivot[order], prepend=-1))
-    starts = np.unique(np.concatenate([fresh, np.arange(0, count, _MOST_CHAINS), [count]]))
+    pieces = -(-np.diff(fresh, append=count) // _MOST_CHAINS)
+    within = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    starts = np.append(np.repeat(fresh, pieces) + within * _MOST_CHAINS, count)
     buckets = Buckets(masses.lower, masses.upper, masses.starts, masses.lo, masses.hi, masses.density)
     gaps = Gaps(chains.left, chains.right, chains.rival_offsets, chains.rivals)
     width = np.int64(0 if window is None else window)

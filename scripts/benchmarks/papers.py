@@ -86,7 +86,7 @@ def kleene(setup: Setup) -> Iterator[Row]:
     """SEQ(A, B+, C) as the window grows: all groups while they can be listed, thresholds, one row for all."""
     size = setup.events(100_000, 10_000)
     path = stored(setup.folder, "kleene", with_types(size, 2, {"A": 0.005, "B": 0.10, "C": 0.005}))
-    most = 100_000 if setup.quick else 2_000_000
+    most = 100_000 if setup.quick else 500_000
     for window in (20, 40, 60, 80, 100, 120, 400):
         text = f"PATTERN SEQ(A a, B+ b[], C c) WITHIN {window} ticks"
         summary = replace(NO_CAP, kleene="summary")
