@@ -31,7 +31,7 @@ _WORDS = (
 
 def incremental(setup: Setup) -> Iterator[Row]:
     """The seconds of the runs in each quarter of the day, against those in the first."""
-    count = setup.events(864_000, 86_400)
+    count = setup.events(864_000, 43_200)
     events = _day(count)
     log, state, out = setup.folder / "day.csv", setup.folder / "state", setup.folder / "runs"
     arriving = events.sort("arrives")

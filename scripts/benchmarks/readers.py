@@ -33,7 +33,7 @@ class _Reading:
 def readers(setup: Setup) -> Iterator[Row]:
     """Megabytes and events per second and peak memory of each format; ratios are of processor time."""
     for log_format, against in AGAINST.items():
-        megabytes = (5 if setup.quick else FULL_MEGABYTES.get(log_format, 60)) / setup.shrink
+        megabytes = (3 if setup.quick else FULL_MEGABYTES.get(log_format, 60)) / setup.shrink
         small = written(setup.folder / "small", log_format, SMALL_MEGABYTES)
         path = written(setup.folder, log_format, megabytes)
         size = path.stat().st_size / MEGABYTE

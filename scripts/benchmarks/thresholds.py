@@ -19,7 +19,7 @@ def push_down(setup: Setup) -> Iterator[Row]:
     for name, pattern, half_width, full, quick in (
         ("3 components, d = 50", FIVE_PERCENT, 50, 100_000, 10_000),
         ("5 components, d = 10", FIVE, 10, 50_000, 5_000),
-        ("next match, d = 50", NEXT, 50, 50_000, 5_000),
+        ("next match, d = 50", NEXT, 50, 50_000, 3_000),
     ):
         path = stored(setup.folder, "thresholds", appendix_c(setup.events(full, quick), half_width))
         everything, matches = matches_of(setup, pattern.plan, path)
