@@ -86,9 +86,14 @@ def gap_chains(
     -------
     Shape (n,): chains that can; and the gaps of these alone.
     """
-    in_gaps = [(_gap_of(region), each) for each in rivals for region in each.rule.regions]
+    in_gaps = []
+    for each in rivals:
+        for region in each.rule.regions:
+            gap = _gap_of(region)
+            assert gap is not None
+            in_gaps.append((gap, each))
     # By raw intervals, so that the rivals of a gap are the same for all chains that share it.
-    found = gap_rivals(masses, event, lower, upper, [(gap, each) for gap, each in in_gaps if gap is not None])
+    found = gap_rivals(masses, event, lower, upper, in_gaps)
     near = (masses.lower[event] > -_FARTHEST) & (masses.upper[event] < _FARTHEST)
     usable = np.asarray(near.all(axis=1)) & ~found.entangled
     rows = np.flatnonzero(usable)
