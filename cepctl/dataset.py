@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 
 from cepctl.errors import EventSchemaError
 from cepctl.ingest.kinds import Kind, unified
+from cepctl.ingest.marker import check_count
 from cepctl.ingest.stored import StoredDataset, stored_dataset
 from cepctl.plan.plan import EventSchema
 from cepctl.schema import END_TIME, FIXED_COLUMNS
@@ -67,7 +68,8 @@ class EventInputs:
         Raises
         ------
         EventSchemaError
-            If no input has such an attribute, or two inputs hold events with the same id.
+            If no input has such an attribute, two inputs hold events with the same id, or a dataset
+            lacks some of what its ingest has written.
         """
         names = list(self.schema.attributes if attributes is None else attributes)
         for name in names:
@@ -191,6 +193,8 @@ def _events(
         pq.read_table(part, columns=columns, filesystem=filesystem, filters=wanted, partitioning=None)
         for part in dataset.parts
     )
+    if wanted is None:
+        check_count(dataset.location, table.num_rows, dataset.events)
     return common_form(table, dataset.time_unit, schema, names)
 
 

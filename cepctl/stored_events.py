@@ -21,6 +21,7 @@ from pyarrow import fs
 from cepctl.engines.row_groups import GroupFacts, PushedFilter
 from cepctl.errors import EventSchemaError
 from cepctl.ingest.kinds import Kind, converted
+from cepctl.ingest.marker import check_count
 from cepctl.io.locations import Location, first_line
 from cepctl.io.rescaling import first_tick, last_tick, rescaled
 from cepctl.plan.plan import EventSchema
@@ -42,7 +43,8 @@ _LEAVES = {"pmf": ("pmf.list.element.lo", "pmf.list.element.hi", "pmf.list.eleme
 class StoredEvents:
     """The events of a dataset with the attributes `names`, in the units and types of `schema`.
 
-    `own_disk`: whether the files are a copy for this run that no other machine can read.
+    `own_disk`: whether the files are a copy for this run that no other machine can read.  `written`: how many
+    events the files must hold, None where that is unknown.
     """
 
     location: Location
@@ -51,13 +53,16 @@ class StoredEvents:
     schema: EventSchema
     names: tuple[str, ...]
     own_disk: bool = False
+    written: int | None = None
 
     @classmethod
     def of(
         cls, dataset: StoredDataset, schema: EventSchema, names: Sequence[str], *, own_disk: bool = False
     ) -> StoredEvents:
         """The events of a dataset; `schema` is that of all inputs of the query."""
-        return cls(dataset.location, dataset.parts, dataset.time_unit, schema, tuple(names), own_disk)
+        return cls(
+            dataset.location, dataset.parts, dataset.time_unit, schema, tuple(names), own_disk, dataset.events
+        )
 
     @property
     def shipped(self) -> tuple[str, ...]:
@@ -76,9 +81,16 @@ class StoredEvents:
         return pa.schema([*fields, *attributes]).empty_table()
 
     def row_groups(self, source: int) -> list[GroupFacts]:
-        """What the footers of the files say of every row group."""
+        """What the footers of the files say of every row group.
+
+        Raises
+        ------
+        EventSchemaError
+            If a file cannot be read, or all together do not hold what the ingest has written.
+        """
         with ThreadPoolExecutor(_FOOTERS_AT_ONCE) as threads:
             footers = list(threads.map(self._footer, range(len(self.parts))))
+        check_count(self.location, sum(rows for groups in footers for rows, *_ in groups), self.written)
         return [
             (source, part, number, *facts)
             for part, groups in enumerate(footers)

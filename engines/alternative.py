@@ -1,5 +1,8 @@
 """One OR-free alternative on one partition of events: from candidates to measured matches.
 
+A pattern of single events in order needs but a part of the engine; the rest, which takes a tenth of a small
+match to import, is imported where a pattern first asks for it.
+
 Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
 """
 
@@ -9,20 +12,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cepctl.engines.bindings import Bound, Group, MatchBatch, single_events
 from cepctl.engines.constraints import closed_system
-from cepctl.engines.coupling import spans_of
 from cepctl.engines.enumeration import FEWEST_COSTLY_STARTS, FEWEST_STARTS, Search, enumeration_parts
 from cepctl.engines.events import Events
-from cepctl.engines.kleene import with_groups
-from cepctl.engines.measure import Measure
+from cepctl.engines.measure import Measure, Measured
 from cepctl.engines.predicates import fitting_events
 from cepctl.engines.push_down import PushDown, Threshold
-from cepctl.engines.rivals import Rivals, rivals_of
-from cepctl.engines.sampling import Sampling
 from cepctl.engines.shape import Shape, shape_of
 from cepctl.engines.types import Flags, Indexes, Ticks
 from cepctl.errors import QueryTooLargeError
@@ -30,6 +30,9 @@ from cepctl.language.ast import Strategy
 from cepctl.plan.evaluation_order import OrderName, evaluation_order
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.plan.summary import KleeneRows
+
+if TYPE_CHECKING:
+    from cepctl.engines.rivals import Rivals
 
 SMALLEST = np.nextafter(0.0, 1.0)
 """Stands for a confidence below the smallest positive float: the match is possible."""
@@ -98,8 +101,11 @@ class PreparedAlternative:
     @cached_property
     def measure(self) -> Measure:
         """How its matches are measured."""
-        allowed = self.options.approximate
-        sampling = None if allowed is None else Sampling(allowed, self.events)
+        sampling = None
+        if self.options.approximate is not None:
+            from cepctl.engines.sampling import Sampling
+
+            sampling = Sampling(self.options.approximate, self.events)
         return Measure(self.shape, self.events.masses, self.search.system, self.plan.window, sampling)
 
     def matches(self, owned: tuple[int, int] | None) -> Iterator[MatchBatch]:
@@ -118,13 +124,27 @@ class PreparedAlternative:
         self, bindings: Callable[[], Iterator[Indexes]], owned: tuple[int, int] | None
     ) -> Iterator[MatchBatch]:
         for rows in bindings():
-            for bound in with_groups(
-                self.search, self.shape, self.events, rows, self.plan, self.options.max_matches
-            ):
+            for bound in self.with_groups(rows):
                 yield self.measured(bound, owned)
+
+    def with_groups(self, rows: Indexes) -> Iterator[dict[int, Bound]]:
+        """Bindings of single events, completed by every possible group of every Kleene component, in batches.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If there are more groups than the options allow.
+        """
+        if not any(self.alternative.components[i].kleene for i in self.search.singles):
+            return iter([dict(zip(self.search.singles, rows.T, strict=True))] if len(rows) else [])
+        from cepctl.engines.kleene import with_groups
+
+        return with_groups(self.search, self.shape, self.events, rows, self.plan, self.options.max_matches)
 
     def rivals(self, bound: dict[int, Bound]) -> list[Rivals]:
         """Who could break these matches."""
+        from cepctl.engines.rivals import rivals_of, spans_of
+
         return rivals_of(
             self.shape,
             self.events,
@@ -135,13 +155,25 @@ class PreparedAlternative:
             by_partition=self.plan.strategy is Strategy.PARTITION_CONTIGUITY,
         )
 
+    def decided(self, bound: dict[int, Bound], rivals: list[Rivals]) -> Measured:
+        """Time range and confidence of matches that the given rivals can break.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If a match exceeds the bound on the work and estimates are not allowed.
+        """
+        from cepctl.engines.rivalled_matches import rivalled_matches
+
+        return rivalled_matches(self.measure, bound, rivals)
+
     def measured(self, bound: dict[int, Bound], owned: tuple[int, int] | None) -> MatchBatch:
         """Time range and confidence of a batch; without what no world returns or another slice owns."""
         values = tuple(bound[i] for i in self.search.singles)
         if self.shape.plain_chain:
             found = self.measure.chains(single_events(values))
         else:
-            found = self.measure.decided(bound, self.rivals(bound))
+            found = self.decided(bound, self.rivals(bound))
         kept = found.start <= found.end
         if owned is not None:
             kept &= _is_owned(self.events, values[0], owned)

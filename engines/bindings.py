@@ -87,6 +87,15 @@ def single_events(bound: Sequence[Bound]) -> Indexes:
     return np.stack([each for each in bound if not isinstance(each, Group)], axis=1)
 
 
+def block_group(bound: Sequence[Bound]) -> Group:
+    """The members of a block: one Kleene group, or an event of each component in pattern order."""
+    if len(bound) == 1 and isinstance(bound[0], Group):
+        return bound[0]
+    members = single_events(bound)
+    offsets = np.arange(0, members.size + 1, max(members.shape[1], 1), dtype=np.int64)
+    return Group(offsets, members.reshape(-1))
+
+
 def signatures(bound: Sequence[Bound], ids: pl.Series) -> pa.Array:
     """Signatures of a batch: list<list<string>>, one inner list per positive component."""
     sizes = np.stack(

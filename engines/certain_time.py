@@ -19,13 +19,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from cepctl.engines.bindings import Bound, Group, take
-from cepctl.engines.coupling import block_group, spans_of
+from cepctl.engines.bindings import Bound, Group, block_group, take
 from cepctl.engines.events import Events
 from cepctl.engines.group_predicates import group_link_holds
 from cepctl.engines.masses import Masses
 from cepctl.engines.predicates import fitting_events
-from cepctl.engines.rivals import Rivals, Spans, link_holds_for_pairs, rivals_of
+from cepctl.engines.rivals import Rivals, Spans, link_holds_for_pairs, rivals_of, spans_of
 from cepctl.engines.shape import BlockKind, Point, Shape, shape_of
 from cepctl.engines.types import Flags, Indexes, Ticks
 from cepctl.language.ast import Strategy

@@ -9,63 +9,25 @@ Runs inside Spark workers: imports NumPy only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 
-from cepctl.engines.bindings import Bound as BoundEvents
-from cepctl.engines.bindings import Group, single_events
+from cepctl.engines.bindings import Group
 from cepctl.engines.constraints import closure, possible, valid_bounds
 from cepctl.engines.coupled_confidence import coupled_confidence, first_ticks, mirrored
 from cepctl.engines.coupled_problem import Problems, Structure, breakpoints
 from cepctl.engines.layouts import Layout, layouts
 from cepctl.engines.masses import Masses
+from cepctl.engines.measure import Measured
 from cepctl.engines.problem_edges import Edge, edges_of, sided
 from cepctl.engines.problem_regions import Entries, RegionKinds, member_entries, rival_entries, rival_pairs
-from cepctl.engines.rivals import Rivals, Spans
+from cepctl.engines.rivals import Rivals
 from cepctl.engines.sampling import Sampling
 from cepctl.engines.shape import Shape
 from cepctl.engines.types import Flags, Indexes, Reals, Ticks
 
 _LAST = np.iinfo(np.int64).max
-
-
-def block_group(bound: Sequence[BoundEvents]) -> Group:
-    """The members of a block: one Kleene group, or an event of each component in pattern order."""
-    if len(bound) == 1 and isinstance(bound[0], Group):
-        return bound[0]
-    members = single_events(bound)
-    offsets = np.arange(0, members.size + 1, max(members.shape[1], 1), dtype=np.int64)
-    return Group(offsets, members.reshape(-1))
-
-
-def spans_of(masses: Masses, groups: Sequence[Group]) -> Spans:
-    """Where the first and last member of every block can be, by their own intervals alone."""
-    lower = [masses.lower[group.members] for group in groups]
-    upper = [masses.upper[group.members] for group in groups]
-    begins = [group.offsets[:-1] for group in groups]
-    return Spans(
-        *(
-            np.stack([extreme.reduceat(t, b) for t, b in zip(ticks, begins, strict=True)], axis=1)
-            for extreme, ticks in (
-                (np.minimum, lower), (np.minimum, upper), (np.maximum, lower), (np.maximum, upper)
-            )
-        )
-    )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Confidence, its error, first and last tick of n matches, shape (n,).
-
-    `error` is 0 where the confidence is exact.  A match that no world returns starts after its end.
-    """
-
-    confidence: Reals
-    error: Reals
-    start: Ticks
-    end: Ticks
 
 
 def coupled_matches(

@@ -27,11 +27,10 @@ import pyarrow as pa
 
 from cepctl.engines.alternative import SMALLEST, PreparedAlternative
 from cepctl.engines.bindings import Bound, Group, MatchBatch, signatures, single_events, take
-from cepctl.engines.coupling import Measured
 from cepctl.engines.enumeration import enumeration_parts
 from cepctl.engines.group_candidates import group_candidates
 from cepctl.engines.group_counts import count_sets, has_holes, latest_beginnings
-from cepctl.engines.kleene import with_groups
+from cepctl.engines.measure import Measured
 from cepctl.engines.push_down import Threshold
 from cepctl.engines.results import encoded_ids
 from cepctl.engines.rivals import Rivals
@@ -193,7 +192,7 @@ class Summary:
             if rule.component == self.group:
                 moved = tuple(tuple(self._moved(end) for end in region) for region in rule.regions)
                 rivals.append(Rivals(replace(rule, regions=moved), later, earlier))
-        found = self.groups.measure.decided(pairs, rivals)
+        found = self.groups.decided(pairs, rivals)
         terms = np.where(found.start <= found.end, found.confidence, 0.0)
         total = np.zeros(len(members.sizes))
         np.add.at(total, members.owner, terms)
@@ -254,9 +253,7 @@ class Summary:
         names = [str(i) for i, _ in columns]
         wanted = pl.DataFrame({str(i): rows[:, column] for i, column in columns})
         found = [wanted.clear().with_columns(count=pl.lit(0, pl.Int64))]
-        for bound in with_groups(
-            groups.search, groups.shape, groups.events, rows, groups.plan, groups.options.max_matches
-        ):
+        for bound in groups.with_groups(rows):
             matches = _measured(groups, bound)
             happens = matches.start <= matches.end
             frame = pl.DataFrame({str(i): bound[i] for i, _ in columns}).filter(happens)
@@ -270,7 +267,7 @@ def _measured(reading: PreparedAlternative, bound: dict[int, Bound]) -> Measured
     """Every binding measured; those that no world returns start after they end."""
     if reading.shape.plain_chain:
         return reading.measure.chains(single_events([bound[i] for i in reading.search.singles]))
-    return reading.measure.decided(bound, reading.rivals(bound))
+    return reading.decided(bound, reading.rivals(bound))
 
 
 def _taken(found: Measured, happens: Flags) -> Measured:

@@ -19,14 +19,13 @@ import numpy as np
 
 from cepctl.engines.alternative import MatchOptions, PreparedAlternative
 from cepctl.engines.bindings import Bound, Group, take
-from cepctl.engines.coupling import Measured, spans_of
 from cepctl.engines.enumeration import NOT_BOUND
 from cepctl.engines.events import Events
 from cepctl.engines.group_predicates import group_link_holds
-from cepctl.engines.kleene import with_groups
+from cepctl.engines.measure import Measured
 from cepctl.engines.partial_matches import Loss
 from cepctl.engines.readings import Condition
-from cepctl.engines.rivals import Rivals, Spans, certainly_broken
+from cepctl.engines.rivals import Rivals, Spans, certainly_broken, spans_of
 from cepctl.engines.shape import AbsenceRule, Shape
 from cepctl.engines.types import Flags, Indexes
 from cepctl.errors import QueryTooLargeError
@@ -129,14 +128,7 @@ def _completed(prepared: PreparedAlternative, rows: Indexes) -> tuple[list[dict[
     """Bindings with every group, and whether there were too many to list."""
     found: list[dict[int, Bound]] = []
     try:
-        for bound in with_groups(
-            prepared.search,
-            prepared.shape,
-            prepared.events,
-            rows,
-            prepared.plan,
-            prepared.options.max_matches,
-        ):
+        for bound in prepared.with_groups(rows):
             found.append(bound)
     except QueryTooLargeError:
         return found, True
@@ -214,7 +206,7 @@ class _End:
         )
 
     def _measured(self, bound: dict[int, Bound], rivals: list[Rivals]) -> Measured:
-        return self.prepared.measure.decided(bound, rivals)
+        return self.prepared.decided(bound, rivals)
 
     def _happens(self, bound: dict[int, Bound], rivals: list[Rivals]) -> Flags:
         found = self._measured(bound, rivals)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,13 +20,14 @@ from cepctl.engines.bindings import MatchBatch, signatures
 from cepctl.engines.certain_time import CertainTimes
 from cepctl.engines.concurrency import concurrently
 from cepctl.engines.events import events_of
-from cepctl.engines.kleene_summary import Summary, SummaryBatch
 from cepctl.engines.push_down import Threshold
 from cepctl.engines.raw_time_counts import found_at_raw_times
 from cepctl.engines.returns import return_columns
-from cepctl.engines.union import united
 from cepctl.plan.plan import CONFIDENCE_ERROR, FOUND_AT_RAW_TIMES, Plan
 from cepctl.plan.summary import require_summary
+
+if TYPE_CHECKING:
+    from cepctl.engines.kleene_summary import Summary, SummaryBatch
 
 _HELD_AT_LEAST = 100_000
 
@@ -108,6 +110,8 @@ def match_batches(
     threshold = Threshold((plan.minimum_confidence or 0.0) - CONFIDENCE_SLACK, options.top)
     if options.kleene == "summary":
         require_summary(plan)
+        from cepctl.engines.kleene_summary import Summary
+
         summary = Summary.of(prepared[0].above(threshold))
         parts = [partial(_summarised, summary, each) for each in summary.parts(owned, threshold)]
         batches = concurrently(parts, options.threads)
@@ -116,6 +120,8 @@ def match_batches(
         parts = [partial(_found, source, each, threshold, times) for each in source.parts(owned)]
         batches = concurrently(parts, options.threads)
     else:
+        from cepctl.engines.union import united
+
         every = united(prepared, [list(each.matches(owned)) for each in prepared])
         batches = (_rows(source, matches, threshold, times) for source, matches in every)
     if options.top is not None:

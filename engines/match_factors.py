@@ -20,9 +20,9 @@ import numpy as np
 
 from cepctl.engines.alternative import PreparedAlternative
 from cepctl.engines.bindings import Bound, take
-from cepctl.engines.coupling import Measured
 from cepctl.engines.last_hurdles import absence_condition
 from cepctl.engines.match_reasons import Reason
+from cepctl.engines.measure import Measured
 from cepctl.engines.readings import Condition, window_text
 from cepctl.engines.rivals import Rivals
 from cepctl.errors import QueryTooLargeError
@@ -77,17 +77,17 @@ def match_factors(
 
 def _factors(prepared: PreparedAlternative, bound: dict[int, Bound], rivals: list[Rivals]) -> MatchFactors:
     factors = [
-        Factor(condition, _probability(limited.measure.decided(bound, [])))
+        Factor(condition, _probability(limited.decided(bound, [])))
         for condition, limited in _growing(prepared)
     ]
-    found = prepared.measure.decided(bound, rivals)
+    found = prepared.decided(bound, rivals)
     start, end, confidence = int(found.start[0]), int(found.end[0]), _probability(found)
     if start > end:
         return MatchFactors(start, end, 0.0, 0.0, (), (), _broken(prepared, bound, rivals))
     alone: list[RivalAlone] = []
     if rivals:
         factors.append(Factor(Condition("absence", "no rival in its gap"), confidence))
-        free = _probability(prepared.measure.decided(bound, _nobody(rivals)))
+        free = _probability(prepared.decided(bound, _nobody(rivals)))
         for at in range(len(rivals)):
             alone += _rivals_alone(prepared, bound, rivals, at, free)
     return MatchFactors(start, end, confidence, 0.0, tuple(factors), tuple(alone))
@@ -138,7 +138,7 @@ def _rivals_alone(
     copies = {i: take(each, np.zeros(len(chosen), dtype=np.int64)) for i, each in bound.items()}
     alone = _nobody(rivals)
     alone[at] = replace(alone[at], row=np.arange(len(chosen)), event=chosen)
-    found = prepared.measure.decided(copies, alone)
+    found = prepared.decided(copies, alone)
     spared = np.where(found.start <= found.end, found.confidence, 0.0)
     condition = absence_condition(prepared.plan, prepared.shape, rivals[at].rule)
     return [
@@ -152,12 +152,12 @@ def _broken(
 ) -> tuple[Reason, ...]:
     """Why no world returns a match whose valid intervals are not empty."""
     nobody = _nobody(rivals)
-    if _probability(prepared.measure.decided(bound, nobody)) <= 0:
+    if _probability(prepared.decided(bound, nobody)) <= 0:
         return (Reason(Condition("timing", "<> between times, or the holes of histograms")),)
     found = []
     for at, each in enumerate(rivals):
         alone = [*nobody[:at], each, *nobody[at + 1 :]]
-        measured = prepared.measure.decided(bound, alone)
+        measured = prepared.decided(bound, alone)
         if measured.start[0] > measured.end[0]:
             events = tuple(int(event) for event in each.event[:3])
             found.append(Reason(absence_condition(prepared.plan, prepared.shape, each.rule), events=events))

@@ -5,6 +5,7 @@ Runs inside Spark workers: imports NumPy and Polars only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -74,6 +75,21 @@ def rivals_of(
             row, event = row[keep], event[keep]
         found.append(Rivals(rule, row, event))
     return found
+
+
+def spans_of(masses: Masses, groups: Sequence[Group]) -> Spans:
+    """Where the first and last member of every block can be, by their own intervals alone."""
+    lower = [masses.lower[group.members] for group in groups]
+    upper = [masses.upper[group.members] for group in groups]
+    begins = [group.offsets[:-1] for group in groups]
+    return Spans(
+        *(
+            np.stack([extreme.reduceat(t, b) for t, b in zip(ticks, begins, strict=True)], axis=1)
+            for extreme, ticks in (
+                (np.minimum, lower), (np.minimum, upper), (np.maximum, lower), (np.maximum, upper)
+            )
+        )
+    )  # fmt: skip
 
 
 def certainly_broken(rivals: list[Rivals], masses: Masses, spans: Spans) -> Flags:

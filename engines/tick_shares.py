@@ -17,6 +17,7 @@ import numpy as np
 from cepctl.engines.alternative import PreparedAlternative
 from cepctl.engines.bindings import Bound, Group, take
 from cepctl.engines.masses import Masses, ticks_between
+from cepctl.engines.rivalled_matches import rivalled_matches
 from cepctl.engines.rivals import Rivals
 from cepctl.engines.types import Indexes, Reals, Ticks
 from cepctl.errors import QueryTooLargeError
@@ -83,7 +84,7 @@ def posterior_shares(
         for each in rivals
     ]
     try:
-        found = replace(prepared.measure, masses=copies.masses).decided(replaced, repeated)
+        found = rivalled_matches(replace(prepared.measure, masses=copies.masses), replaced, repeated)
     except QueryTooLargeError:
         return None
     joint = np.where(found.start <= found.end, found.confidence, 0.0)

@@ -17,9 +17,9 @@ import numpy as np
 import polars as pl
 
 from cepctl.engines.alternative import SMALLEST, PreparedAlternative
-from cepctl.engines.bindings import Bound, Group, MatchBatch, signatures
+from cepctl.engines.bindings import Bound, Group, MatchBatch, block_group, signatures
 from cepctl.engines.coupled_problem import Problems
-from cepctl.engines.coupling import block_group, coupled_matches, coupled_problems
+from cepctl.engines.coupling import coupled_matches, coupled_problems
 from cepctl.engines.intersection import Renumbering, intersection
 from cepctl.engines.results import match_text
 from cepctl.engines.rivals import Rivals

@@ -7,9 +7,11 @@ import tempfile
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from cepctl.dataset import open_events, read_events, read_schema
+from cepctl.engines.row_groups import row_groups
 from cepctl.errors import EventSchemaError, LogFormatError
 from cepctl.ingest.jobs import IngestOptions, ingest
 from cepctl.schema import FIXED_COLUMNS, TimeUnit
@@ -100,6 +102,24 @@ def test_a_dataset_without_its_marker_is_refused(csv: Path) -> None:
     (stored / "_SUCCESS").unlink()
     with pytest.raises(EventSchemaError, match="the dataset is incomplete, it has no _SUCCESS"):
         read_events([str(stored)])
+
+
+@pytest.mark.parametrize("damage", ["lost", "doubled"])
+def test_a_dataset_that_does_not_hold_what_its_ingest_wrote_is_refused(csv: Path, damage: str) -> None:
+    stored = dataset(csv, "events")
+    (part,) = stored.glob("part-*.parquet")
+    if damage == "doubled":
+        shutil.copy(part, stored / "part-00001.parquet")
+    else:
+        pq.write_table(pq.read_table(part).slice(1), part)
+    held = 4 if damage == "doubled" else 1
+    with (
+        open_events([str(stored)]) as inputs,
+        pytest.raises(EventSchemaError, match=f"hold {held} events, but its ingest wrote 2"),
+    ):
+        inputs.read()
+    with open_events([str(stored)]) as inputs, pytest.raises(EventSchemaError, match="copy it whole"):
+        row_groups(inputs.sources([]))
 
 
 def test_one_part_of_a_dataset_is_a_plain_file(csv: Path) -> None:

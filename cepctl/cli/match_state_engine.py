@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,12 +41,9 @@ class TableEngine:
 
         from cepctl.dataset import open_events
         from cepctl.ingest.marker import SUCCESS
-        from cepctl.schema import META_TIME_UNIT, META_TYPE_COUNTS
+        from cepctl.schema import META_TIME_UNIT
 
-        metadata = {
-            META_TIME_UNIT: str(self.schema.time_unit).encode(),
-            META_TYPE_COUNTS: json.dumps(dict(self.schema.type_counts or {})).encode(),
-        }
+        metadata = {META_TIME_UNIT: str(self.schema.time_unit).encode()}
         with tempfile.TemporaryDirectory(prefix="cepctl-") as directory:
             pq.write_table(events.replace_schema_metadata(metadata), Path(directory, "part-0.parquet"))
             Path(directory, SUCCESS).touch()

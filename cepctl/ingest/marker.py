@@ -46,6 +46,21 @@ def incomplete(dataset: str) -> str:
     return f"{dataset}: the dataset is incomplete, it has no {SUCCESS}; ingest it again or copy it whole"
 
 
+def check_count(dataset: Location, held: int, written: int | None) -> None:
+    """Hold the number of events in all parts of a dataset to what its ingest wrote (None: unknown).
+
+    Raises
+    ------
+    EventSchemaError
+        If they differ.
+    """
+    if written not in (None, held):
+        raise EventSchemaError(
+            f"{dataset.uri}: the parts of this dataset hold {held:,} events, but its ingest wrote {written:,}"
+            "; ingest it again or copy it whole"
+        )
+
+
 def parts_alone(datasets: Iterable[Location]) -> list[str]:
     """What is to be said of datasets of which some parts alone are read; each is given once for each part."""
     notices = []

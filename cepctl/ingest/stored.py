@@ -28,6 +28,11 @@ class StoredDataset:
     time_unit: TimeUnit
     type_counts: dict[str, int]
 
+    @property
+    def events(self) -> int | None:
+        """How many events its ingest wrote; None where the metadata do not say."""
+        return sum(self.type_counts.values()) if self.type_counts else None
+
 
 def stored_dataset(path: str) -> StoredDataset | None:
     """The ingested dataset at a path; None when something else, or nothing, is there.

@@ -45,7 +45,7 @@ PARTS = (
     Part("growth", "How time grows", growth),
     Part("commands", "The whole command, Parquet to CSV", commands),
     Part("start-up", "From the shell to the last row", start_up),
-    Part("incremental", "A day in 288 pieces", incremental),
+    Part("incremental", "A day in pieces, each by a run of its own", incremental),
     Part("large", "Fifty million events, Parquet to CSV", large),
     Part("readers", "Readers of logs", readers),
 )  # fmt: skip

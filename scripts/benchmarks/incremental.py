@@ -1,4 +1,4 @@
-"""A day of logs in 288 pieces of five minutes: seconds per run as the day goes on.
+"""A day of logs in 288 pieces of five minutes (quick: in 96): seconds per run as the day goes on.
 
 One log grows by a piece at a time, and a run with `--state` takes each; 2 % of the events come up to half an
 hour late, within the slack.  The files of all runs together must be the rows of one run over the whole day.
@@ -20,7 +20,7 @@ from workloads import SEED
 
 from cepctl.cli import main
 
-PIECES = 288
+PIECES, FEW_PIECES = 288, 96
 _DAY = 86_400_000
 _LATEST = 1_800_000
 _WORDS = (
@@ -31,7 +31,7 @@ _WORDS = (
 
 def incremental(setup: Setup) -> Iterator[Row]:
     """The seconds of the runs in each quarter of the day, against those in the first."""
-    count = setup.events(864_000, 43_200)
+    count, pieces = setup.events(864_000, 14_400), FEW_PIECES if setup.quick else PIECES
     events = _day(count)
     log, state, out = setup.folder / "day.csv", setup.folder / "state", setup.folder / "runs"
     arriving = events.sort("arrives")
@@ -39,8 +39,8 @@ def incremental(setup: Setup) -> Iterator[Row]:
     kept: list[int] = []
     with log.open("wb") as file:
         file.write(_csv(arriving.head(0), header=True))
-        for piece in range(PIECES):
-            first, last = (count * edge // PIECES for edge in (piece, piece + 1))
+        for piece in range(pieces):
+            first, last = (count * edge // pieces for edge in (piece, piece + 1))
             file.write(_csv(arriving[first:last], header=False))
             file.flush()
             began = time.perf_counter()
@@ -49,13 +49,13 @@ def incremental(setup: Setup) -> Iterator[Row]:
             kept.append(_kept(state))
     _match(log, "--state", state, "-o", out, "--slack", "35 min", "--final")
     rows = _checked(setup, log, out)
-    quarter = PIECES // 4
+    quarter = pieces // 4
     against = statistics.median(seconds[:quarter])
     for number in range(4):
         part = slice(number * quarter, (number + 1) * quarter)
         median = statistics.median(seconds[part])
         yield Row(
-            f"runs {part.start + 1} to {part.stop}", Timing(median, median, quarter), count // PIECES,
+            f"runs {part.start + 1} to {part.stop}", Timing(median, median, quarter), count // pieces,
             "events", ratio=median / against, against="the first quarter", goal=Goal("at most", 1.3),
             checked="rows of one run", note=f"{rows:,} matches; at most {max(kept[part]):,} events kept",
         )  # fmt: skip

@@ -51,7 +51,8 @@ def large(setup: Setup) -> Iterator[Row]:
                 f"{case}, local", size, local, local["seconds"] / peer["seconds"],
                 f"{name}, CSV, without confidences", Goal("at most", 2), f"; peer {peer['seconds']:.1f} s",
             )  # fmt: skip
-        yield from _on_spark(setup, case, size, small, events, local)
+        if not setup.quick:
+            yield from _on_spark(setup, case, size, small, events, local)
     size = setup.events(10_000_000, 200_000)
     small, events = (_dataset(setup.folder, count, 10, keyed=True) for count in (SMALL, size))
     yield from _on_spark(setup, f"{size:,} events, 90 % of one key", size, small, events, None)

@@ -6,13 +6,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from commands import has_java
 from logs import SAMPLES
-from measuring import timed
+from measuring import once, timed
 from results import CheckFailed, Goal, Row, Setup, check_equal, left_out
 
 MOST_SECONDS = {"local": 1.5, "spark": 10.0}
@@ -31,8 +30,7 @@ def start_up(setup: Setup) -> Iterator[Row]:
             continue
         match = partial(_cepctl, "match", f"@{SAMPLES / 'query.cep'}", events, "--runner", runner)
         # Of a quick bench, starts of Spark would be a quarter.
-        once_only = setup.quick and runner == "spark"
-        timing, rows = timed(replace(setup, repeats=1) if once_only else setup, match)
+        timing, rows = once(match) if setup.quick and runner == "spark" else timed(setup, match)
         check_equal("lines of the match", rows, MATCHES + 1)
         yield Row(
             case, timing, ratio=timing.seconds / most, against=f"{most:g} s", goal=Goal("at most", 1),

@@ -1,0 +1,93 @@
+"""Time range and confidence of matches that groups, AND or rivals decide, each by the cheapest exact way.
+
+    what ties the events of a match                          measured by
+    order and window alone                                   the closed form of chains
+    besides, rivals that can reach one gap each              a table per gap: all ticks of narrow
+                                                             intervals, few ticks of wide ones
+    anything else                                            nested sums (coupled problems)
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepctl.engines.bindings import Bound, single_events, take
+from cepctl.engines.coupling import coupled_matches
+from cepctl.engines.gap_chains import gap_chains, has_gaps_only
+from cepctl.engines.gap_confidence import gap_confidence, narrow
+from cepctl.engines.gap_polynomials import wide_gap_confidence
+from cepctl.engines.gap_range import gap_range
+from cepctl.engines.measure import Measure, Measured
+from cepctl.engines.rivals import Rivals, certainly_broken, spans_of
+from cepctl.engines.types import Flags, Indexes, Reals, Ticks
+
+
+def rivalled_matches(measure: Measure, bound: dict[int, Bound], rivals: list[Rivals]) -> Measured:
+    """Measure matches that the given rivals can break.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match exceeds the bound on the work and there is no sampling.
+    """
+    shape, masses, groups = measure.shape, measure.masses, measure.groups(bound)
+    parts = _Parts(len(groups[0].sizes))
+    left = ~certainly_broken(rivals, masses, spans_of(masses, groups))
+    if shape.only_single:
+        alone = left.copy()
+        for each in rivals:
+            alone[each.row] = False
+        rows = np.flatnonzero(alone)
+        parts.put(rows, measure.chains(_matrix(bound, rows)))
+        left &= ~alone
+    if has_gaps_only(shape) and left.any():
+        rows, found = _with_gaps(measure, bound, rivals, np.flatnonzero(left))
+        parts.put(rows, found)
+        left[rows] = False
+    rows = np.flatnonzero(left)
+    if len(rows):
+        chosen = measure.groups({i: take(each, rows) for i, each in bound.items()})
+        reaching = [each.taken(rows) for each in rivals]
+        parts.put(rows, coupled_matches(shape, masses, chosen, reaching, measure.sampling))
+    return parts.measured()
+
+
+def _with_gaps(
+    measure: Measure, bound: dict[int, Bound], rivals: list[Rivals], rows: Indexes
+) -> tuple[Indexes, Measured]:
+    """Measure those of some matches whose rivals tie no gaps together; also says which."""
+    masses, matrix = measure.masses, _matrix(bound, rows)
+    reaching = [each.taken(rows) for each in rivals]
+    usable, chains = gap_chains(masses, matrix, *measure.valid(matrix), reaching)
+    confidence = np.empty(len(chains.event))
+    tabulated = narrow(masses, chains)
+    for way, part in ((gap_confidence, tabulated), (wide_gap_confidence, ~tabulated)):
+        chosen = np.flatnonzero(part)
+        confidence[chosen] = way(masses, chains.taken(chosen), measure.window)
+    solved = np.flatnonzero(~np.isnan(confidence))
+    start, end = gap_range(masses, chains.taken(solved), measure.window)
+    return rows[usable][solved], Measured(confidence[solved], np.zeros(len(start)), start, end)
+
+
+class _Parts:
+    """Columns of measured matches, filled some rows at a time; impossible until then."""
+
+    def __init__(self, count: int) -> None:
+        self.confidence: Reals = np.zeros(count)
+        self.error: Reals = np.zeros(count)
+        self.start: Ticks = np.ones(count, dtype=np.int64)
+        self.end: Ticks = np.zeros(count, dtype=np.int64)
+
+    def put(self, rows: Indexes | Flags, found: Measured) -> None:
+        self.confidence[rows], self.error[rows] = found.confidence, found.error
+        self.start[rows], self.end[rows] = found.start, found.end
+
+    def measured(self) -> Measured:
+        return Measured(self.confidence, self.error, self.start, self.end)
+
+
+def _matrix(bound: dict[int, Bound], rows: Indexes) -> Indexes:
+    """Events of some matches that bind single events, in pattern order, shape (n, l)."""
+    return single_events([take(bound[i], rows) for i in sorted(bound)])
