@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines import gap_confidence, measure
+from cepctl.engines import gap_confidence, rivalled_matches
 from cepctl.engines.gap_chains import GapChains
 from cepctl.engines.gap_polynomials import wide_gap_confidence
 from cepctl.engines.masses import Masses
@@ -51,7 +51,7 @@ class Counted:
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
     counted = Counted()
-    monkeypatch.setattr(measure, "wide_gap_confidence", counted)
+    monkeypatch.setattr(rivalled_matches, "wide_gap_confidence", counted)
     return counted
 
 
@@ -136,7 +136,7 @@ def test_wide_intervals_agree_with_nested_sums(
     plan = plan_of(f"PATTERN SEQ(A a, B b) {within} STRATEGY skip_till_next_match")
     measured = match_events(plan, events)
     assert counted.chains > 0
-    monkeypatch.setattr(measure, "wide_gap_confidence", left_to_nested_sums)
+    monkeypatch.setattr(rivalled_matches, "wide_gap_confidence", left_to_nested_sums)
     assert_same_rows(match_events(plan, events), measured)
 
 
