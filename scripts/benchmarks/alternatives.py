@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from any_match import stored_five_percent
 from engine import matches_of
 from judge import check_periodic
 from measuring import once
@@ -19,7 +21,10 @@ WORLDS = 1_000
 
 
 def sql(setup: Setup) -> Iterator[Row]:
-    """The confidences of an expert's SQL, compared match by match."""
+    """The confidences of an expert's SQL, compared match by match.
+
+    Seconds are those per match: DuckDB's on events few enough for it, ours on as many as `any_match` takes.
+    """
     for half_width, full, quick, least in ((10, 100_000, 10_000, 100), (50, 10_000, 2_000, 300)):
         case = f"3 components, d = {half_width}"
         if not has("duckdb"):
@@ -27,15 +32,18 @@ def sql(setup: Setup) -> Iterator[Row]:
             continue
         size = setup.events(full, quick)
         path = stored(setup.folder, f"sql_{half_width}", appendix_c(size, half_width))
-        timing, matches = matches_of(setup, FIVE_PERCENT.plan, path)
+        _, matches = matches_of(replace(setup, repeats=1), FIVE_PERCENT.plan, path)
         check_periodic(matches, FIVE_PERCENT, half_width, size)
         connection = duckdb_connection(setup.cores)
         theirs, found = once(partial(duckdb_confidences, connection, path, FIVE_PERCENT))
         _compare(matches, found)
-        yield Row(
-            case, timing, matches.num_rows, ratio=theirs.seconds / timing.seconds,
+        path = stored_five_percent(setup, half_width)
+        timing, all_matches = matches_of(setup, FIVE_PERCENT.plan, path)
+        own = Row(case, timing, all_matches.num_rows, checked="each confidence that DuckDB finds")
+        yield replace(
+            own, ratio=theirs.seconds / matches.num_rows / own.seconds_each,
             against="how many times longer DuckDB takes, per match", goal=Goal("at least", least),
-            checked="each confidence", note=f"DuckDB: {theirs.seconds:.1f} s",
+            note=f"DuckDB: {theirs.seconds:.1f} s for {matches.num_rows:,} matches",
         )  # fmt: skip
 
 

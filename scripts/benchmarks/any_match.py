@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 import pyarrow.parquet as pq
 from engine import matches_of
@@ -19,10 +20,10 @@ WIDENED = 1000
 
 def five_percent(setup: Setup) -> Iterator[Row]:
     """The paper's workload at 5 %: as fast as a join, and no slower where intervals are wide."""
-    size = setup.events(1_000_000, 60_000)
+    size = _size(setup)
     each = {}
     for half_width, least in ((0, 0.0), (10, 1.5e6), (50, 1e6)):
-        path = stored(setup.folder, f"appendix_c_{half_width}", appendix_c(size, half_width))
+        path = stored_five_percent(setup, half_width)
         timing, matches = matches_of(setup, FIVE_PERCENT.plan, path)
         checked = check_periodic(matches, FIVE_PERCENT, half_width, size)
         join, found = timed(setup, partial(polars_join, path, FIVE_PERCENT))
@@ -37,6 +38,15 @@ def five_percent(setup: Setup) -> Iterator[Row]:
         yield row
     yield _widened(setup, size, each[50])
     yield _ragged(setup, size, each[50])
+
+
+def stored_five_percent(setup: Setup, half_width: int) -> Path:
+    """The events of a width, as many as the whole workload has."""
+    return stored(setup.folder, f"appendix_c_{half_width}", appendix_c(_size(setup), half_width))
+
+
+def _size(setup: Setup) -> int:
+    return setup.events(1_000_000, 60_000)
 
 
 def _widened(setup: Setup, size: int, at_50: float) -> Row:
