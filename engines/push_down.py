@@ -116,6 +116,8 @@ def upper_bounds(masses: Masses, chain: Indexes, system: Ticks) -> Reals:
     `chain` has shape (n, m), one event per column in time order; `system` is the part of the closed
     system of the whole pattern for these columns, so that it knows the room that others need.
     """
+    # Columns that were picked lie in the order of columns: kernels would be compiled for that, too.
+    chain = np.ascontiguousarray(chain)
     lower, upper = valid_bounds(masses.lower[chain], masses.upper[chain], system)
     span = int(system[-1, 0])
     bounds = chain_confidence(masses, chain, lower, upper, span + 1 if 0 <= span < UNBOUNDED else None)

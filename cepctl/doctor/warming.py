@@ -36,6 +36,15 @@ _QUERIES = (
     "PATTERN SEQ(A a, B+ b[], C c) WHERE count(b[].k) < 3 WITHIN W ticks CONFIDENCE >= 0.001",
     "PATTERN SEQ(A a, B+ b[], C c) STRATEGY skip_till_next_match WITHIN W ticks",
 )
+_SUMMARISED = "PATTERN SEQ(A a, B+ b[], C c) WITHIN W ticks"
+# All matches, with estimates; the best, for which partial matches are bounded; and, of groups, their summary.
+_ALL = MatchOptions(raw_times=True, approximate=0.1)
+_BEST = MatchOptions(raw_times=True, top=3)
+_SUMMARY = MatchOptions(kleene="summary")
+_RUNS = (
+    *((query, options) for query in _QUERIES for options in (_ALL, _BEST)),
+    (_SUMMARISED, _SUMMARY),
+)
 _SCALES = (1, 100_000)  # narrow intervals are summed tick by tick, wide ones by polynomials
 _WINDOW = 30
 _EVENTS = 12
@@ -54,10 +63,9 @@ def warm_up() -> WarmUp:
     """Call the kernels once; what is compiled is kept for later runs."""
     began = time.monotonic()
     schema = EventSchema({"k": pa.string()}, MILLISECOND)
-    options = MatchOptions(raw_times=True, approximate=0.1)
     for scale in _SCALES:
         table = _events(scale)
-        for query in _QUERIES:
+        for query, options in _RUNS:
             plan = analyze(parse(query.replace("W ", f"{_WINDOW * scale} ")), schema)
             match_events(plan, table, options)
     kernels = compiled_functions()
