@@ -16,10 +16,15 @@ from results import CheckFailed, Goal, Row, Setup, check_equal, left_out
 
 MOST_SECONDS = {"local": 1.5, "spark": 10.0}
 MATCHES = 7
+IMPORTS = """
+from cepctl.start_up import leave_pandas_out
+leave_pandas_out()
+import numpy, pyarrow.parquet, polars, numba
+"""
 
 
 def start_up(setup: Setup) -> Iterator[Row]:
-    """The match of the README on both runners, by the clock."""
+    """The match of the README on both runners, by the clock, and beside it what its libraries alone take."""
     events = setup.folder / "sample"
     model = ("--uncertainty", SAMPLES / "uncertainty.toml", "--name", "cpu_user=CPU")
     _cepctl("ingest", SAMPLES / "logs", "-o", events, *model, "--runner", "local")
@@ -36,13 +41,24 @@ def start_up(setup: Setup) -> Iterator[Row]:
             case, timing, ratio=timing.seconds / most, against=f"{most:g} s", goal=Goal("at most", 1),
             checked="count",
         )  # fmt: skip
+        if runner == "local":
+            imports, _ = timed(setup, partial(_python, "-c", IMPORTS))
+            yield Row(
+                case, timing, ratio=timing.seconds / imports.seconds,
+                against="importing NumPy, PyArrow, Polars and Numba", note=f"{imports.seconds:.2f} s",
+            )  # fmt: skip
 
 
 def _cepctl(*arguments: Path | str) -> int:
     """Run one command line in a process of its own; the lines that it prints."""
-    command = [sys.executable, "-m", "cepctl", *map(str, arguments), "--quiet"]
+    return _python("-m", "cepctl", *arguments, "--quiet").count("\n")
+
+
+def _python(*words: Path | str) -> str:
+    """What a process of Python prints."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [sys.executable, *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
-        raise CheckFailed(f"cepctl {arguments[0]} ended with {done.returncode}: {done.stderr.strip()}")
-    return done.stdout.count("\n")
+        raise CheckFailed(f"{words[:3]} ended with {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
