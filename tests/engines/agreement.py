@@ -16,7 +16,7 @@ from cepctl.plan.plan import Plan
 Engine: TypeAlias = Callable[[Plan, pa.Table], pa.Table]
 Row: TypeAlias = Mapping[str, Any]
 
-EVERYDAY_EXAMPLES = 100
+EVERYDAY_EXAMPLES = 60
 EXAMPLES = int(os.environ.get("CEPCTL_EXAMPLES", EVERYDAY_EXAMPLES))
 MANY_EXAMPLES = 2_000
 FEW_EXAMPLES = max(EXAMPLES // 5, 1)
