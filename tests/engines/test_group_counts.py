@@ -66,5 +66,6 @@ def test_nothing_is_refused_that_listing_would_not_have_refused(monkeypatch: pyt
                     patched.setattr(group_budget.GroupBudget, "foresee", lambda *_: None)
                     match_events(plan, case.table, options)
 
-    check(cases(Level(kleene=True)), refused_either_way)
+    # As many as it takes to meet some that are foreseen.
+    check(cases(Level(kleene=True)), refused_either_way, 200, shrink=False)
     assert foreseen > 0
