@@ -189,12 +189,12 @@ def _events(
     filesystem, _ = dataset.location.resolve()
     present = [name for name in names if name in dataset.schema.names]
     columns = [*FIXED_COLUMNS, *present]
+    held = sum(pq.read_metadata(part, filesystem=filesystem).num_rows for part in dataset.parts)
+    check_count(dataset.location, held, dataset.events)
     table = pa.concat_tables(
         pq.read_table(part, columns=columns, filesystem=filesystem, filters=wanted, partitioning=None)
         for part in dataset.parts
     )
-    if wanted is None:
-        check_count(dataset.location, table.num_rows, dataset.events)
     return common_form(table, dataset.time_unit, schema, names)
 
 

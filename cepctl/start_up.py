@@ -1,4 +1,4 @@
-"""What a process spares itself: a third of the processor time of a small match, a fifth of reading a log.
+"""What a process spares itself: a third of the processor time of a small match, a fifth of reading XES.
 
 PyArrow looks for pandas when it is first given a list, PySpark when it is imported, and importing pandas
 takes longer than a small match itself.  Neither needs it for what is done here.

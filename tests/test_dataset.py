@@ -104,8 +104,11 @@ def test_a_dataset_without_its_marker_is_refused(csv: Path) -> None:
         read_events([str(stored)])
 
 
+@pytest.mark.parametrize("types", [None, ["B"]])
 @pytest.mark.parametrize("damage", ["lost", "doubled"])
-def test_a_dataset_that_does_not_hold_what_its_ingest_wrote_is_refused(csv: Path, damage: str) -> None:
+def test_a_dataset_that_does_not_hold_what_its_ingest_wrote_is_refused(
+    csv: Path, damage: str, types: list[str] | None
+) -> None:
     stored = dataset(csv, "events")
     (part,) = stored.glob("part-*.parquet")
     if damage == "doubled":
@@ -117,7 +120,7 @@ def test_a_dataset_that_does_not_hold_what_its_ingest_wrote_is_refused(csv: Path
         open_events([str(stored)]) as inputs,
         pytest.raises(EventSchemaError, match=f"hold {held} events, but its ingest wrote 2"),
     ):
-        inputs.read()
+        inputs.read(event_types=types)
     with open_events([str(stored)]) as inputs, pytest.raises(EventSchemaError, match="copy it whole"):
         row_groups(inputs.sources([]))
 

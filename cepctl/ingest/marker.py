@@ -1,4 +1,4 @@
-"""The completion marker of a dataset, which its parts are held to as well when they are given as files."""
+"""Whether a dataset is whole: its completion marker, which parts given as files need too, and its count."""
 
 from __future__ import annotations
 
