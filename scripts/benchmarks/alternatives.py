@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from any_match import stored_five_percent
+from any_match import stored_five_percent, whole_size
 from engine import matches_of
 from judge import check_periodic
 from measuring import once
@@ -39,6 +39,7 @@ def sql(setup: Setup) -> Iterator[Row]:
         _compare(matches, found)
         path = stored_five_percent(setup, half_width)
         timing, all_matches = matches_of(setup, FIVE_PERCENT.plan, path)
+        check_periodic(all_matches, FIVE_PERCENT, half_width, whole_size(setup))
         own = Row(case, timing, all_matches.num_rows, checked="each confidence that DuckDB finds")
         yield replace(
             own, ratio=theirs.seconds / matches.num_rows / own.seconds_each,

@@ -20,7 +20,7 @@ WIDENED = 1000
 
 def five_percent(setup: Setup) -> Iterator[Row]:
     """The paper's workload at 5 %: as fast as a join, and no slower where intervals are wide."""
-    size = _size(setup)
+    size = whole_size(setup)
     each = {}
     for half_width, least in ((0, 0.0), (10, 1.5e6), (50, 1e6)):
         path = stored_five_percent(setup, half_width)
@@ -42,10 +42,11 @@ def five_percent(setup: Setup) -> Iterator[Row]:
 
 def stored_five_percent(setup: Setup, half_width: int) -> Path:
     """The events of a width, as many as the whole workload has."""
-    return stored(setup.folder, f"appendix_c_{half_width}", appendix_c(_size(setup), half_width))
+    return stored(setup.folder, f"appendix_c_{half_width}", appendix_c(whole_size(setup), half_width))
 
 
-def _size(setup: Setup) -> int:
+def whole_size(setup: Setup) -> int:
+    """How many events that is."""
     return setup.events(1_000_000, 60_000)
 
 
