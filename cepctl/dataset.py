@@ -6,14 +6,11 @@ raw log sees exactly what a query on the ingested log would.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -27,6 +24,7 @@ from cepctl.ingest.stored import StoredDataset, stored_dataset
 from cepctl.plan.plan import EventSchema
 from cepctl.schema import END_TIME, FIXED_COLUMNS
 from cepctl.stored_events import KINDS, StoredEvents, common_form
+from cepctl.whole.folders import temporary_folder
 
 if TYPE_CHECKING:
     from cepctl.ingest.jobs import IngestOptions
@@ -128,22 +126,18 @@ def open_events(paths: Sequence[str], options: IngestOptions | None = None) -> I
     opened = [(path, stored_dataset(path)) for path in dict.fromkeys(paths)]
     stored = [dataset for _, dataset in opened if dataset is not None]
     raw = [path for path, dataset in opened if dataset is None]
-    scratch = tempfile.mkdtemp(prefix="cepctl-") if raw else None
-    try:
-        summary = ingested = None
-        if scratch is not None:
+    summary = ingested = None
+    with ExitStack() as opened_folders:
+        if raw:
             # Datasets alone need no reader of logs, and importing them all takes a while.
             from cepctl.ingest.jobs import IngestOptions, ingest
 
-            output = str(Path(scratch, "events"))
+            output = str(opened_folders.enter_context(temporary_folder()) / "events")
             summary = ingest(raw, output, options or IngestOptions())
             ingested = stored_dataset(output)
             assert ingested is not None
             stored.append(ingested)
         yield EventInputs(tuple(stored), _common_schema(stored), summary, ingested)
-    finally:
-        if scratch is not None:
-            shutil.rmtree(scratch, ignore_errors=True)
 
 
 def read_schema(paths: Sequence[str], options: IngestOptions | None = None) -> EventSchema:

@@ -10,7 +10,6 @@ import logging
 import os
 import signal
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -23,6 +22,7 @@ from cepctl.errors import JobError
 from cepctl.java import Java, find_java
 from cepctl.java_classes import using_options
 from cepctl.java_output import JavaOutput
+from cepctl.whole.folders import temporary_folder
 
 if TYPE_CHECKING:
     from pyspark import SparkConf, SparkContext
@@ -186,8 +186,8 @@ def _start(master: str, chosen: dict[str, str], *, verbose: bool) -> SparkContex
 
     java = find_java()
     _set_environment(java, master, chosen)
-    with tempfile.TemporaryDirectory(prefix="cepctl-") as directory:
-        logging = Path(directory, "log4j2.properties")
+    with temporary_folder() as directory:
+        logging = directory / "log4j2.properties"
         logging.write_text(_LOGGING.format(level="warn" if verbose else "fatal"))
         # The user's options come last, so that they win.
         shared = using_options(java) if is_local(master) else ""

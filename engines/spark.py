@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import re
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -42,6 +41,7 @@ from cepctl.engines.slices import Slicing, choose_slicing
 from cepctl.errors import CepctlError, JobError
 from cepctl.plan.plan import Plan
 from cepctl.session import HasContext, is_local, undisturbed
+from cepctl.whole.folders import temporary_folder
 
 if TYPE_CHECKING:
     from pyspark import Accumulator, SparkContext
@@ -168,7 +168,7 @@ def _copied(sources: Sequence[EventSource], context: SparkContext, stack: ExitSt
         return None
     # Spark tells files apart by their names alone, for as long as its session lives.
     prefix = f"{uuid4().hex}-"
-    directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cepctl-")))
+    directory = stack.enter_context(temporary_folder())
     for part in files:
         copy = directory / f"{prefix}{PurePosixPath(part).name}"
         shutil.copyfile(part, copy)

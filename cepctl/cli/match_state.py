@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from contextlib import ExitStack
 from dataclasses import replace
@@ -20,6 +19,7 @@ from cepctl.cli.run_figures import RunFigures, rejects_in
 from cepctl.cli.state_delivery import Step, hand_over, tell
 from cepctl.cli.state_run import binding_of, refuse_options, require_same, run_options
 from cepctl.errors import CepctlError
+from cepctl.whole.folders import temporary_folder
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -84,7 +84,7 @@ def _arrivals(
     from cepctl.state.intake import Known, arrivals
     from cepctl.state.news import Reading, look
 
-    scratch = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="cepctl-")))
+    scratch = opened.enter_context(temporary_folder())
     parts = scratch / "parts"
     parts.mkdir()
     own = (asked.directory, *([] if asked.rows.output is None else [Path(asked.rows.output)]))

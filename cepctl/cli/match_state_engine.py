@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cepctl.cli.match_options import Matching
 from cepctl.cli.match_run import Execution, run_plan
+from cepctl.whole.folders import temporary_folder
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,8 +43,8 @@ class TableEngine:
         from cepctl.schema import META_TIME_UNIT
 
         metadata = {META_TIME_UNIT: str(self.schema.time_unit).encode()}
-        with tempfile.TemporaryDirectory(prefix="cepctl-") as directory:
-            pq.write_table(events.replace_schema_metadata(metadata), Path(directory, "part-0.parquet"))
-            Path(directory, SUCCESS).touch()
-            with open_events([directory]) as inputs:
+        with temporary_folder() as directory:
+            pq.write_table(events.replace_schema_metadata(metadata), directory / "part-0.parquet")
+            (directory / SUCCESS).touch()
+            with open_events([str(directory)]) as inputs:
                 return run_plan(plan, inputs, options, self.how)

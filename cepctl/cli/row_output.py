@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from cepctl.errors import JobError, UsageError
+from cepctl.whole.files import write_whole_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -70,20 +69,7 @@ def _table_text(rows: pa.Table) -> str:
 
 def write_whole(output: str, pieces: Iterable[bytes]) -> None:
     """Write a file that appears whole or not at all; raises JobError when it cannot be written."""
-    path = Path(output)
-    aside: str | None = None
     try:
-        handle, aside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
-        with os.fdopen(handle, "wb") as stream:
-            for piece in pieces:
-                stream.write(piece)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(aside).chmod(0o666 & ~mask)
-        Path(aside).replace(path)
-    except BaseException as problem:
-        if aside is not None:
-            Path(aside).unlink(missing_ok=True)
-        if isinstance(problem, OSError):
-            raise JobError(f"cannot write {output}: {problem.strerror}") from None
-        raise
+        write_whole_file(Path(output), pieces)
+    except OSError as problem:
+        raise JobError(f"cannot write {output}: {problem.strerror}") from None

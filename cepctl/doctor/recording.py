@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from cepctl.errors import JobError
 from cepctl.java import find_java
 from cepctl.java_classes import archive_name, archives_of, recording_options
+from cepctl.whole.folders import temporary_folder
 
 _EVENTS = "event_type,event_id,lower,upper,k\nA,a,1,5,x\nB,b,3,7,x\n"
 _QUERY = "PATTERN SEQ(A a, B b) WHERE a.k = b.k WITHIN 10 ticks"
@@ -53,9 +53,9 @@ def record_classes() -> Recorded:
         cache.mkdir(parents=True, exist_ok=True)
         for old in archives_of(java):
             old.unlink()  # Java records nothing while it uses one
-        with tempfile.TemporaryDirectory(prefix=".recording-", dir=cache) as folder:
-            aside = Path(folder, "classes.jsa")
-            events = Path(folder, "events.csv")
+        with temporary_folder(cache) as folder:
+            aside = folder / "classes.jsa"
+            events = folder / "events.csv"
             events.write_text(_EVENTS)
             setting = f"spark.driver.extraJavaOptions={recording_options(aside)}"
             match = ["match", _QUERY, str(events), "--runner", "spark", "--conf", setting]

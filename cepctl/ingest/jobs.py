@@ -5,22 +5,18 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyarrow import fs
 
 from cepctl import __version__
-from cepctl.errors import CepctlError, JobError, UsageError
 from cepctl.ingest.kinds import Kind
 from cepctl.ingest.marker import SUCCESS, dataset_of, is_part, part_name, parts_alone
 from cepctl.ingest.ordering import Order, order
 from cepctl.ingest.parts import read_files
+from cepctl.ingest.publishing import aside, publish, refuse_existing
 from cepctl.ingest.reading import ReadTask
 from cepctl.ingest.rejects import refuse_too_many, write_rejects, write_whole
 from cepctl.ingest.results import FileResult
@@ -113,8 +109,8 @@ def _ingest(
     named_zone(options.read.time_zone)
     if options.input_format is not None:
         reader_named(options.input_format)
-    _refuse_existing(target, overwrite=options.overwrite)
-    with _aside(target) as (scratch, events):
+    refuse_existing(target, overwrite=options.overwrite)
+    with aside(target) as (scratch, events):
         files = listed(scratch)
         assumed = options.model.time_unit or MILLISECOND
         declared = [_declared_unit(file) for file in files]
@@ -142,7 +138,7 @@ def _ingest(
         _write(directory, scratch, ordered, schema, _metadata(summary, options.model), runner)
         with filesystem.open_output_stream(f"{directory}/{SUCCESS}"):
             pass
-        _publish(events, target, overwrite=options.overwrite)
+        publish(events, target, overwrite=options.overwrite)
     return summary
 
 
@@ -207,57 +203,6 @@ def _declared_unit(file: InputFile) -> TimeUnit | None:
 
 def _finest(units: Sequence[TimeUnit]) -> TimeUnit:
     return min(units, key=lambda unit: unit.microseconds, default=MILLISECOND)
-
-
-def _refuse_existing(target: Location, *, overwrite: bool) -> None:
-    filesystem, path = target.resolve()
-    kind = filesystem.get_file_info(path).type
-    if kind is fs.FileType.NotFound:
-        return
-    if not overwrite:
-        raise UsageError(f"{target.uri} exists; choose another output, or replace it with --overwrite")
-    is_dataset = filesystem.get_file_info(f"{path}/{SUCCESS}").type is fs.FileType.File
-    if kind is not fs.FileType.Directory or not (is_dataset or _is_empty(filesystem, path)):
-        raise UsageError(f"{target.uri} is no event dataset, so --overwrite does not replace it")
-
-
-def _is_empty(filesystem: fs.FileSystem, path: str) -> bool:
-    return not filesystem.get_file_info(fs.FileSelector(path))
-
-
-@contextmanager
-def _aside(target: Location) -> Iterator[tuple[Location, Location]]:
-    """Directories beside the target for chunks and for the finished dataset; gone afterwards."""
-    filesystem, path = target.resolve()
-    place = PurePosixPath(path)
-    # A hidden name: what a killed run leaves behind is no input of a later one.
-    base = str(place.with_name(f".{place.name}.partial-{uuid.uuid4().hex[:12]}"))
-    try:
-        for name in ("chunks", "events"):
-            filesystem.create_dir(f"{base}/{name}", recursive=True)
-        yield target.beside(f"{base}/chunks"), target.beside(f"{base}/events")
-    except CepctlError:
-        raise
-    except OSError as problem:
-        raise JobError(f"cannot write {target.uri}: {problem}") from problem
-    finally:
-        if filesystem.get_file_info(base).type is fs.FileType.Directory:
-            filesystem.delete_dir(base)
-
-
-def _publish(events: Location, target: Location, *, overwrite: bool) -> None:
-    """Rename the finished dataset to its place; an old one is only deleted once the new one is there."""
-    _refuse_existing(target, overwrite=overwrite)
-    filesystem, source = events.resolve()
-    _, path = target.resolve()
-    path = path.rstrip("/")
-    if filesystem.get_file_info(path).type is fs.FileType.NotFound:
-        filesystem.move(source, path)
-        return
-    old = f"{source}.replaced"
-    filesystem.move(path, old)
-    filesystem.move(source, path)
-    filesystem.delete_dir(old)
 
 
 def _write(

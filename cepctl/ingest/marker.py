@@ -38,7 +38,12 @@ def dataset_of(file: InputFile) -> Location:
 
 def is_part(file: InputFile) -> bool:
     """Whether a file is called like a part of a dataset."""
-    return _PART.fullmatch(PurePosixPath(file.location.resolve()[1]).name) is not None
+    return is_part_name(PurePosixPath(file.location.resolve()[1]).name)
+
+
+def is_part_name(name: str) -> bool:
+    """Whether a part of a dataset may be called so."""
+    return _PART.fullmatch(name) is not None
 
 
 def incomplete(dataset: str) -> str:

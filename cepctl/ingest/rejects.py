@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from typing import IO
 
 from pyarrow import fs
@@ -29,6 +30,7 @@ from pyarrow import fs
 from cepctl.errors import JobError, LogFormatError
 from cepctl.io.locations import Location
 from cepctl.io.reading import Reject
+from cepctl.whole.files import write_whole_file
 
 REJECTS_ALLOWED = 10
 REJECTED_SHARE = 0.001
@@ -189,6 +191,9 @@ def write_whole(file: str, blocks: Iterable[bytes], what: str) -> None:
     filesystem, path = Location.of(file).resolve()
     aside = f"{path}.partial-{uuid.uuid4().hex[:12]}"
     try:
+        if isinstance(filesystem, fs.LocalFileSystem):
+            write_whole_file(Path(path), blocks)
+            return
         with filesystem.open_output_stream(aside) as stream:
             for block in blocks:
                 stream.write(block)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,6 +15,7 @@ from cepctl.errors import EventSchemaError
 from cepctl.ingest.marker import SUCCESS, incomplete
 from cepctl.io.locations import Location
 from cepctl.schema import META_TIME_UNIT, META_TYPE_COUNTS, TimeUnit
+from cepctl.whole.replacing import restore
 
 STANDARD_INPUT = "-"
 """The path that names standard input."""
@@ -46,6 +49,8 @@ def stored_dataset(path: str) -> StoredDataset | None:
         return None
     location = Location.of(path)
     filesystem, directory = location.resolve()
+    if isinstance(filesystem, fs.LocalFileSystem):
+        restore(Path(os.path.realpath(directory)))
     if filesystem.get_file_info(directory).type is not fs.FileType.Directory:
         return None
     entries = filesystem.get_file_info(fs.FileSelector(directory))
