@@ -82,8 +82,8 @@ def _finest(
         late = ~early & (stamps > last)
         kept = known & (early | late)
         report.records += len(stamps)
-        _count(report, COVERED, int((~early & ~late).sum()))
-        _count(report, UNKNOWN, int(((early | late) & ~known).sum()))
+        _count(report, COVERED, int((known & ~early & ~late).sum()))
+        _count(report, UNKNOWN, int((~known).sum()))
         if not kept.any():
             continue
         yield Series(

@@ -132,6 +132,14 @@ def test_unknown_values_are_counted_and_no_coarser_average_stands_in_for_them() 
     assert report.skipped == {"unknown value (NaN)": 2, "value that a finer archive has": 1}
 
 
+def test_an_unknown_value_is_counted_as_unknown_also_where_a_finer_archive_knows_more() -> None:
+    fine, coarse = Ring(column(*range(8))), Ring(column(7, NAN, 9), steps=4)
+    report = ReadReport()
+    rows = read(rrd_bytes([fine, coarse], last=LAST), options=SECONDS, report=report)
+    assert (len(rows), report.records) == (9, 11)
+    assert report.skipped == {"unknown value (NaN)": 1, "value that a finer archive has": 1}
+
+
 def test_rows_that_were_never_filled_hide_nothing() -> None:
     fine, coarse = Ring(column(NAN, NAN, NAN, NAN, 5)), Ring(column(6, 7), steps=4)
     rows = read(rrd_bytes([fine, coarse], last=LAST), options=SECONDS)
