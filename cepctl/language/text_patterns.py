@@ -18,7 +18,15 @@ from cepctl.errors import QuerySemanticError
 
 MAX_REPEAT = 1000
 MAX_PATTERN_LENGTH = 1000
+MAX_STEPS = 200_000
+"""How large a pattern may be with its repetitions written out: Polars compiles at least 300,000 such steps.
+
+A sign counts as many steps as it has bytes; each member of a set, each branch and each choice of a repetition
+_FEW_STEPS; the dot, and a member of a set that is negated or not of ASCII, _UNICODE_STEPS.
+"""
 _MAX_GROUPS = 50
+_UNICODE_STEPS = 40
+_FEW_STEPS = 3
 
 _CLASSES = {"d": "0-9", "w": "0-9A-Za-z_", "s": r"\t\n\x0b\f\r "}
 _CONTROLS = {"t": r"\t", "n": r"\n", "r": r"\r", "f": r"\f"}
@@ -32,7 +40,7 @@ def like_to_regular_expression(pattern: str) -> str:
     Raises
     ------
     QuerySemanticError
-        If `\` stands before anything but `%`, `_` or `\`.
+        If `\` stands before anything but `%`, `_` or `\`, or the pattern is too long.
 
     Examples
     --------
@@ -49,6 +57,12 @@ def like_to_regular_expression(pattern: str) -> str:
             result.append(_literal(escaped))
         else:
             result.append({"%": ".*", "_": "."}.get(sign) or _literal(sign))
+    steps = sum(_UNICODE_STEPS if sign in "%_" else len(sign.encode()) for sign in pattern)
+    if steps > MAX_STEPS:
+        raise QuerySemanticError(
+            f"this LIKE pattern is too long: it comes to {steps:,} steps ('_' and '%' are {_UNICODE_STEPS} "
+            f"each), and {MAX_STEPS:,} can be compiled"
+        )
     return rf"(?s)\A{''.join(result)}\z"
 
 
@@ -71,15 +85,24 @@ def portable_regular_expression(pattern: str) -> str:
     result = reader.alternatives(0)
     if reader.position < len(pattern):
         reader.refuse("a ')' without its '('")
+    if reader.steps > MAX_STEPS:
+        raise QuerySemanticError(
+            "the repetitions of this regular expression multiply: written out it has "
+            f"{reader.steps:,} steps, and {MAX_STEPS:,} can be compiled; ask for fewer, or for + and *"
+        )
     return result
 
 
 class _Reader:
-    """One pass over a pattern; each method reads one piece and gives its portable text."""
+    """One pass over a pattern; each method reads one piece and gives its portable text.
+
+    `steps` is how large what was read so far is with its repetitions written out.
+    """
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         self.position = 0
+        self.steps = 0
 
     def refuse(self, what: str) -> None:
         raise QuerySemanticError(
@@ -96,14 +119,16 @@ class _Reader:
         branches = [self._branch(depth)]
         while self._next() == "|":
             self.position += 1
+            self.steps += _FEW_STEPS
             branches.append(self._branch(depth))
         return "|".join(branches)
 
     def _branch(self, depth: int) -> str:
         pieces: list[str] = []
         while (sign := self._next()) and sign not in "|)":
+            before = self.steps
             piece, repeatable = self._atom(sign, depth)
-            pieces.append(piece + self._repeat(repeatable))
+            pieces.append(piece + self._repeat(repeatable, before))
         return "".join(pieces)
 
     def _atom(self, sign: str, depth: int) -> tuple[str, bool]:
@@ -116,6 +141,7 @@ class _Reader:
         if sign == "\\":
             return self._escape(), True
         self.position += 1
+        self.steps += _UNICODE_STEPS if sign == "." else len(sign.encode())
         if sign in "^$":
             return (r"\A" if sign == "^" else r"\z"), False
         return (r"[^\n]" if sign == "." else _literal(sign)), True
@@ -136,33 +162,39 @@ class _Reader:
         sign = self.pattern[self.position + 1 : self.position + 2]
         if sign.lower() in _CLASSES:
             text = f"[{'^' if sign.isupper() else ''}{_CLASSES[sign.lower()]}]"
+            self.steps += _UNICODE_STEPS if sign.isupper() else _FEW_STEPS * len(_CLASSES[sign])
         elif sign in _CONTROLS:
             text = _CONTROLS[sign]
+            self.steps += 1
         elif sign and sign in _PUNCTUATION:
             text = _literal(sign)
+            self.steps += 1
         else:
             self.refuse(rf"'\{sign}'")
         self.position += 2
         return text
 
-    def _repeat(self, repeatable: bool) -> str:
+    def _repeat(self, repeatable: bool, before: int) -> str:
+        """What is repeated began when there were `before` steps."""
         sign = self._next()
         if not sign or sign not in "*+?{":
             return ""
         if not repeatable:
             self.refuse(f"'{sign}' after ^ or $")
-        text = sign
+        text, times, choices = sign, 1, 1
         if sign == "{":
-            text = self._counted()
+            text, times, choices = self._counted()
         else:
             self.position += 1
+        self.steps += max(times - 1, 0) * (self.steps - before) + choices * _FEW_STEPS
         if self._next() == "?":
             self.position += 1
         if self._next() and self._next() in "*+?{":
             self.refuse("a repetition of a repetition")
         return text
 
-    def _counted(self) -> str:
+    def _counted(self) -> tuple[str, int, int]:
+        """A count as it is written, how often it repeats, and how many of these times are a choice."""
         found = _REPEAT.match(self.pattern, self.position)
         if not found:
             self.refuse("a '{' that is no count; write \\{ for itself")
@@ -171,7 +203,8 @@ class _Reader:
         if high > MAX_REPEAT or low > high:
             self.refuse(f"counts above {MAX_REPEAT} or out of order")
         self.position = found.end()
-        return found[0]
+        endless = found[3] == ""
+        return found[0], high + endless, high + endless - low
 
     def _brackets(self) -> str:
         self.position += 1
@@ -185,6 +218,8 @@ class _Reader:
         if not members:
             self.refuse("empty brackets")
         self.position += 1
+        unicode = len(members) if negated else sum(not member.isascii() for member in members)
+        self.steps += _FEW_STEPS * len(members) + unicode * _UNICODE_STEPS
         return f"[{'^' if negated else ''}{''.join(members)}]"
 
     def _range(self, sign: str) -> str:

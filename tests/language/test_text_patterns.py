@@ -55,6 +55,9 @@ def test_what_two_engines_read_differently_is_spelt_out(pattern: str, portable: 
         ("a\\", "'\\'"),
         ("(" * 60 + ")" * 60, "nested so deep"),
         ("a" * 1_001, "longer than 1000"),
+        ("((x{1000}){1000}){1000}", "1,000,000,000 steps, and 200,000 can be compiled"),
+        ("(a{1000}){0,1000}", "the repetitions of this regular expression multiply"),
+        (r"(\S{100}){90}", "the repetitions of this regular expression multiply"),
     ],
 )
 def test_what_not_every_engine_takes_is_refused(pattern: str, complaint: str) -> None:
@@ -70,6 +73,43 @@ def test_what_is_taken_is_taken_by_the_engine_too(pattern: str) -> None:
     except QuerySemanticError:
         return
     assert pl.Series(["ab"]).str.contains(portable).to_list()[0] in (True, False)
+
+
+_ATOMS = (
+    "x",
+    "é",
+    "€",
+    ".",
+    r"\S",
+    r"\w",
+    "[^a]",
+    "[a-f]",
+    "[Ā-\uffff]",
+    "[à-ÿ]",
+    "[^é-ü]",
+    "(a|bc|)",
+    "(?:.|é)",
+)
+
+
+@given(st.lists(st.sampled_from(_ATOMS), min_size=1, max_size=3), st.lists(st.integers(1, 1000), max_size=3))
+def test_what_is_not_refused_as_too_large_can_be_compiled(atoms: list[str], counts: list[int]) -> None:
+    pattern = "".join(atoms)
+    for count in counts:
+        pattern = f"({pattern}){{{count}}}"
+    try:
+        portable = portable_regular_expression(pattern)
+    except QuerySemanticError as problem:
+        assert "multiply" in str(problem)
+        return
+    assert pl.Series(["ab"]).str.contains(portable).to_list()[0] in (True, False)
+
+
+def test_a_like_pattern_that_is_too_long_to_be_compiled_is_refused() -> None:
+    longest = like_to_regular_expression("_" * 5_000)
+    assert pl.Series(["x" * 5_000]).str.contains(longest).to_list() == [True]
+    with pytest.raises(QuerySemanticError, match=r"comes to 200,040 steps .* and 200,000 can be compiled"):
+        like_to_regular_expression("_" * 5_001)
 
 
 @given(st.text(max_size=8))
