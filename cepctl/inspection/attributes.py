@@ -29,7 +29,8 @@ def attribute_columns(inputs: EventInputs) -> tuple[AttributeColumn, ...]:
             metadata = pq.read_metadata(part, filesystem=filesystem)
             for group in map(metadata.row_group, range(metadata.num_row_groups)):
                 for column in map(group.column, range(group.num_columns)):
-                    if column.path_in_schema in inputs.schema.attributes:
+                    # A row group without rows has no statistics.
+                    if column.path_in_schema in inputs.schema.attributes and column.num_values:
                         counts[column.path_in_schema] += column.num_values - column.statistics.null_count
     return tuple(
         AttributeColumn(name, str(kind), counts[name])

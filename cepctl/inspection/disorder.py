@@ -1,7 +1,9 @@
 """Times that are equal, times that are missing, and times that run against the order of their file.
 
 Where the ingest made up the ids of a file's events they are its path, `#` and the number of the
-record, which tells the order in which they were written; ids that the log gave tell none.
+record, which tells the order in which they were written; ids that the log gave tell none.  A file that
+was written trace by trace (all events of a case_id together, as XES is) has no order of time between
+its traces: there only the order within each trace counts.
 """
 
 from __future__ import annotations
@@ -33,13 +35,15 @@ class FileOrder:
     """How one source keeps the order of time.
 
     `numbered` events have a time and a known place in the file; `late` of them come after an event
-    with a later time, by at most `worst_microseconds`.
+    with a later time, by at most `worst_microseconds`.  A file of so many `traces`, 0 for none, was
+    written trace by trace; an event is late there when its own trace has a later one before it.
     """
 
     source: str
     numbered: int
     late: int
     worst_microseconds: int
+    traces: int = 0
 
 
 @dataclass(frozen=True)
@@ -100,13 +104,15 @@ def file_orders(events: pl.DataFrame) -> tuple[FileOrder, ...]:
     number = pl.col("event_id").str.strip_prefix(pl.col("source") + "#")
     numbered = (
         events.lazy()
-        .select("source", "event_id", "time", number.alias("number"))
+        .select("source", "case_id", "event_id", "time", number.alias("number"))
         .filter(pl.col("time").is_not_null() & (pl.col("number") != pl.col("event_id")))
         .with_columns(pl.col("number").cast(pl.Int64, strict=False))
         .drop_nulls("number")
         .sort("source", "number")
+        .with_columns(_traces().over("source").alias("traces"))
+        .with_columns(pl.when(pl.col("traces") > 0).then("case_id").alias("trace"))
     )
-    behind = (pl.col("time").cum_max().over("source") - pl.col("time")).alias("behind")
+    behind = (pl.col("time").cum_max().over("source", "trace") - pl.col("time")).alias("behind")
     orders = (
         numbered.with_columns(behind)
         .group_by("source")
@@ -114,8 +120,20 @@ def file_orders(events: pl.DataFrame) -> tuple[FileOrder, ...]:
             pl.len().alias("numbered"),
             (pl.col("behind") > 0).sum().alias("late"),
             pl.col("behind").max().alias("worst"),
+            pl.col("traces").first(),
         )
         .sort("late", "source", descending=[True, False])
         .collect()
     )
     return tuple(FileOrder(*row) for row in orders.iter_rows())
+
+
+def _traces() -> pl.Expr:
+    """How many traces a source was written in, one after the other; 0 where it was not.
+
+    Cases of one event each prove nothing: any file looks like that.
+    """
+    case = pl.col("case_id")
+    runs, cases = (case != case.shift()).sum() + 1, case.n_unique()
+    by_trace = (case.null_count() == 0) & (runs == cases) & (cases > 1) & (cases < pl.len())
+    return pl.when(by_trace).then(cases).otherwise(0)

@@ -2,8 +2,10 @@
 
 Per source and event type the greatest of the STEPS that at least SHARE of the times are multiples of,
 in UTC or in the zone in which they were written (the coarser wins; a day is a calendar day of that
-zone), from at least FEWEST distinct times.  Every step divides the next, so the number of steps that
-divide a time tells the greatest one, and one pass over the times is enough.
+zone), from at least FEWEST distinct times.  A type with fewer has the step of its source, all types
+together, where its own times agree with that, or a finer one that both agree with.  Every step divides
+the next, so the number of steps that divide a time tells the greatest one, and one pass over the times
+is enough.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ class Grain:
     `step` is None where too few distinct times are known.  The evidence: `share` of the `times` are
     multiples of it, in the written zone where `local`, else in UTC; `zoned` says that some were written
     in another zone than UTC.  `covered` says that the intervals of the events already hold the whole
-    unit around their times.
+    unit around their times.  Where `of_source`, the type has too few distinct times to tell, and the step is
+    one that the `times` of all types of the source have.
     """
 
     source: str
@@ -47,6 +50,7 @@ class Grain:
     local: bool
     zoned: bool
     covered: bool
+    of_source: bool = False
 
 
 def granularities(events: pl.DataFrame, unit: TimeUnit) -> tuple[Grain, ...]:
@@ -72,21 +76,45 @@ def granularities(events: pl.DataFrame, unit: TimeUnit) -> tuple[Grain, ...]:
             _level(pl.col("time") + pl.col("zone")).alias("level_local"),
         )
     )
-    shares = timed.group_by(_GROUP).agg(
+    found = _shared(_told(timed, _GROUP), _told(timed, ["source"])).sort(_GROUP).collect()
+    covered = _covered(timed, found, unit)
+    grains = [_grain(row) for row in found.join(covered, on=_GROUP, maintain_order="left").to_dicts()]
+    return tuple(sorted(grains, key=lambda grain: grain.step is None))
+
+
+def _told(timed: pl.LazyFrame, group: list[str]) -> pl.LazyFrame:
+    """Per group the greatest step, in which zone, and the shares of times that tell it."""
+    shares = timed.group_by(group).agg(
         pl.len().alias("times"),
         pl.col("time").n_unique().alias("distinct"),
         (pl.col("zone") != 0).any().alias("zoned"),
         *((pl.col("level") >= at).mean().alias(f"utc{at}") for at in range(len(STEPS))),
         *((pl.col("level_local") >= at).mean().alias(f"local{at}") for at in range(len(STEPS))),
     )
-    chosen = shares.with_columns(_greatest("utc"), _greatest("local")).with_columns(
+    return shares.with_columns(_greatest("utc"), _greatest("local")).with_columns(
         (pl.col("zoned") & (pl.col("local") >= pl.col("utc"))).alias("is_local"),
         pl.max_horizontal("utc", "local").alias("step"),
     )
-    found = chosen.sort(_GROUP).collect()
-    covered = _covered(timed, found, unit)
-    grains = [_grain(row) for row in found.join(covered, on=_GROUP, maintain_order="left").to_dicts()]
-    return tuple(sorted(grains, key=lambda grain: grain.step is None))
+
+
+def _shared(types: pl.LazyFrame, sources: pl.LazyFrame) -> pl.LazyFrame:
+    """The types, those of too few distinct times with the step that they share with their source."""
+    enough = pl.col("distinct") >= FEWEST
+    of_source = sources.filter(enough).select(
+        "source", pl.col("step").alias("source_step"), pl.col("is_local").alias("source_is_local")
+    )
+    own = pl.when("source_is_local").then("local").otherwise("utc")
+    common = pl.min_horizontal("source_step", own)
+    # The finest step proves nothing: every time is a multiple of it.
+    shared = ~enough & pl.col("source_step").is_not_null() & (common > 0)
+    return (
+        types.join(of_source, on="source", how="left")
+        .with_columns(shared.alias("of_source"))
+        .with_columns(
+            pl.when("of_source").then(common).otherwise("step").alias("step"),
+            pl.when("of_source").then("source_is_local").otherwise("is_local").alias("is_local"),
+        )
+    )
 
 
 def _level(time: pl.Expr) -> pl.Expr:
@@ -121,7 +149,7 @@ def _covered(timed: pl.LazyFrame, found: pl.DataFrame, unit: TimeUnit) -> pl.Dat
 
 
 def _grain(row: dict[str, object]) -> Grain:
-    known = isinstance(row["distinct"], int) and row["distinct"] >= FEWEST
+    known = bool(row["of_source"]) or (isinstance(row["distinct"], int) and row["distinct"] >= FEWEST)
     at, local = row["step"], bool(row["is_local"])
     share = row[f"{'local' if local else 'utc'}{at}"]
     assert isinstance(at, int) and isinstance(share, float) and isinstance(row["times"], int)
@@ -136,4 +164,5 @@ def _grain(row: dict[str, object]) -> Grain:
         local=local and known,
         zoned=bool(row["zoned"]),
         covered=bool(row["covered"]),
+        of_source=bool(row["of_source"]),
     )

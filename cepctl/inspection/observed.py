@@ -6,7 +6,7 @@ event_id, event_type,      as in the event table
 lower, upper               the interval that the event has now, ticks
 time                       the time of the log, microseconds since the epoch; null where it gave none
 zone                       offset from UTC of the zone in which it was written, microseconds
-node, task_id,             attributes, null where the dataset has none; as text
+node, task_id, case_id,    attributes, null where the dataset has none; as text
   attempt_id, status
 value                      attribute, as a number; null where it is none
 """
@@ -21,7 +21,7 @@ from cepctl.dataset import EventInputs
 
 MICROSECONDS_PER_SECOND = 1_000_000
 _ZONE = "zone_seconds"
-_TEXTS = ("node", "task_id", "attempt_id", "status")
+_TEXTS = ("node", "task_id", "case_id", "attempt_id", "status")
 _NUMBER = "value"
 
 

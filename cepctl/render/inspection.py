@@ -89,7 +89,12 @@ def _order_summary(orders: Sequence[FileOrder]) -> str:
     numbered, late = sum(order.numbered for order in orders), sum(order.late for order in orders)
     if not numbered:
         return "order in the files: not known, the events have ids of their own"
-    return f"events that their file has after a later one: {late:,} of {numbered:,}"
+    text = f"events that their file has after a later one: {late:,} of {numbered:,}"
+    by_trace = sum(order.traces > 0 for order in orders)
+    if not by_trace:
+        return text
+    of_files = "" if by_trace == len(orders) == 1 else f"{by_trace:,} of {counted(len(orders), 'file')}, "
+    return f"{text}\n  ({of_files}written trace by trace: judged within each trace)"
 
 
 def _table(title: str, *columns: str, numbers: Iterable[str] = ()) -> Table:
@@ -125,7 +130,8 @@ def _orders(orders: Sequence[FileOrder]) -> Table:
     title = "Files that are not in the order of time"
     table = _table(title, "source", "after a later event", "by at most", numbers=("after a later event",))
     for order in orders:
-        late = f"{order.late:,} of {order.numbered:,}"
+        within = ", within its trace" if order.traces else ""
+        late = f"{order.late:,} of {order.numbered:,}{within}"
         table.add_row(escape(order.source), late, length_text(order.worst_microseconds))
     return table
 
@@ -144,7 +150,8 @@ def _evidence(grain: Grain) -> str:
         return f"only {counted(grain.distinct_times, 'distinct time')}"
     zone = "the written zone" if grain.local else "UTC"
     distinct = "" if grain.distinct_times == grain.times else f" ({grain.distinct_times:,} distinct)"
-    return f"{grain.share:.1%} of {grain.times:,} times{distinct}, in {zone}"
+    as_all = ", as of all types of the source" if grain.of_source else ""
+    return f"{grain.share:.1%} of {counted(grain.times, 'time')}{distinct}, in {zone}{as_all}"
 
 
 def _series(series: Sequence[SampledSeries]) -> Table:

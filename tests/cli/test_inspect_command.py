@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from cepctl.cli import main
 from cepctl.dataset import read_events
+from cepctl.schema import META_TYPE_COUNTS
 from cepctl.uncertainty.model import load_model
 
 
@@ -47,7 +49,30 @@ def test_granularity_is_shown_with_its_evidence(csv: Path, capsys: pytest.Captur
     shown = inspected(capsys, "log.csv")
     assert "log.csv Day 1 day 100.0% of 30 times, in the written zone" in shown
     assert "log.csv Tick 1 s 100.0% of 120 times (60 distinct), in UTC" in shown
-    assert "log.csv Rare unknown only 1 distinct time" in shown
+    assert "log.csv Rare 1 s 100.0% of 1 time, in the written zone, as of all types of the source" in shown
+    csv.write_text(f"event_type,time\n{seconds}Odd,2024-05-01T00:00:00.000001Z\n")
+    assert "log.csv Odd unknown only 1 distinct time" in inspected(capsys, "log.csv")
+
+
+def test_the_suggested_model_widens_rare_types_of_a_file_of_whole_seconds_too(
+    csv: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seconds = "".join(f"Tick,2024-05-01T00:00:{second:02}Z\n" for second in range(60))
+    csv.write_text(f"event_type,time\n{seconds}Rare,2024-05-01T00:00:07Z\n")
+    inspected(capsys, "log.csv", "--write-model", "model.toml")
+    assert main(["ingest", "log.csv", "-o", "wide", "--uncertainty", "model.toml", "-q"]) == 0
+    table = read_events(["wide"])
+    widths = {upper - lower for lower, upper in zip(*map(table.column, ("lower", "upper")), strict=True)}
+    assert {width.as_py() for width in widths} == {999}
+
+
+def test_an_event_log_that_is_ordered_by_trace_gives_no_alarm(
+    csv: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    csv.write_text("event_type,time,case_id\nA,2000,c1\nB,3000,c1\nA,500,c2\nB,400,c2\n")
+    shown = inspected(capsys, "log.csv")
+    assert "after a later one: 1 of 4 (written trace by trace: judged within each trace)" in shown
+    assert "log.csv 1 of 4, within its trace 0.100 s" in shown
 
 
 def test_files_out_of_order_are_named(csv: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -115,3 +140,13 @@ def test_an_empty_dataset_is_no_error(csv: Path, capsys: pytest.CaptureFixture[s
     csv.write_text("event_type,time\n")
     assert "0 events of 0 types" in inspected(capsys, "log.csv", "--write-model", "model.toml")
     assert load_model("model.toml").rules == ()
+
+
+def test_a_dataset_of_no_events_may_have_attributes(csv: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    csv.write_text("event_type,time,node\nA,1,n1\n")
+    assert main(["ingest", "log.csv", "-o", "events", "-q"]) == 0
+    (part,) = Path("events").glob("*.parquet")
+    nothing = pq.read_table(part).slice(0, 0)
+    pq.write_table(nothing.replace_schema_metadata({**nothing.schema.metadata, META_TYPE_COUNTS: "{}"}), part)
+    assert "0 events of 0 types" in (shown := inspected(capsys, "events"))
+    assert "node string 0" in shown

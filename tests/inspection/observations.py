@@ -17,6 +17,7 @@ COLUMNS: dict[str, tuple[pl.DataType, Any]] = {
     "zone": (pl.Int64(), 0),
     "node": (pl.String(), None),
     "task_id": (pl.String(), None),
+    "case_id": (pl.String(), None),
     "attempt_id": (pl.String(), None),
     "status": (pl.String(), None),
     "value": (pl.Float64(), None),

@@ -52,6 +52,29 @@ def test_ids_that_the_log_gave_tell_no_order() -> None:
     assert file_orders(observed(rows)) == ()
 
 
+def in_traces(*events: tuple[str | None, int]) -> list[dict[str, object]]:
+    """A file x of events with these cases and times."""
+    rows = in_file("x", [time for _, time in events])
+    return [row | {"case_id": case} for row, (case, _) in zip(rows, events, strict=True)]
+
+
+def test_a_file_that_is_written_trace_by_trace_is_judged_within_each_trace() -> None:
+    ordered = in_traces(("c1", 50), ("c1", 60), ("c2", 10), ("c2", 10), ("c3", 5))
+    assert file_orders(observed(ordered)) == (FileOrder("x", 5, late=0, worst_microseconds=0, traces=3),)
+    muddled = in_traces(("c1", 50), ("c1", 60), ("c2", 20), ("c2", 13), ("c3", 5))
+    assert file_orders(observed(muddled)) == (FileOrder("x", 5, late=1, worst_microseconds=7, traces=3),)
+
+
+def test_cases_prove_no_order_by_trace_where_they_mix_or_have_one_event_each_or_are_missing() -> None:
+    mixed = in_traces(("c1", 50), ("c2", 10), ("c1", 60))
+    single = in_traces(("c1", 50), ("c2", 10), ("c3", 60))
+    one = in_traces(("c1", 50), ("c1", 10), ("c1", 60))
+    missing = in_traces(("c1", 50), ("c1", 60), (None, 10), (None, 60))
+    for rows in (mixed, single, one, missing):
+        (order,) = file_orders(observed(rows))
+        assert (order.late, order.traces) == (1, 0)
+
+
 @settings(deadline=None)
 @given(st.lists(st.sampled_from("AB"), max_size=6), st.data())
 def test_ties_are_those_of_a_count_by_hand(kinds: list[str], data: st.DataObject) -> None:

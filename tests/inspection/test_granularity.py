@@ -100,3 +100,26 @@ def test_intervals_that_hold_the_unit_cover_it() -> None:
 
 def test_events_without_a_time_say_nothing() -> None:
     assert granularities(observed([{"lower": 1, "upper": 2}]), MILLISECOND) == ()
+
+
+def of_types(**times: list[int]) -> dict[str, tuple[str | None, bool]]:
+    """Step of each event type of one source, and whether it is that of the source."""
+    rows = [{"event_type": kind, "time": time} for kind, each in times.items() for time in each]
+    return {
+        grain.event_type: (grain.step, grain.of_source)
+        for grain in granularities(observed(rows), MILLISECOND)
+    }
+
+
+def test_a_rare_type_has_the_granularity_of_its_source() -> None:
+    often = [number * SECOND for number in range(1, 200)]
+    assert of_types(A=often, B=[7 * SECOND, 9 * SECOND]) == {"A": ("1 s", False), "B": ("1 s", True)}
+    # Thirty distinct times in all are enough, whatever type has them.
+    assert of_types(A=often[:20], B=often[20:35]) == {"A": ("1 s", True), "B": ("1 s", True)}
+
+
+def test_a_rare_type_has_a_finer_step_that_it_shares_with_its_source_or_none() -> None:
+    minutes = [number * 60 * SECOND for number in range(1, 200)]
+    found = of_types(A=minutes, B=[90 * SECOND + 3_000], C=[61 * SECOND], D=[120 * SECOND + 7])
+    assert found == {"A": ("1 min", False), "B": ("1 ms", True), "C": ("1 s", True), "D": (None, False)}
+    assert of_types(B=[SECOND, 2 * SECOND]) == {"B": (None, False)}
