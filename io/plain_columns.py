@@ -87,8 +87,8 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
     instants = _instants(rows.columns.get("time"), count, read)
     lower, has_lower = _ticks(rows.columns.get("lower"), count, read)
     upper, has_upper = _ticks(rows.columns.get("upper"), count, read)
-    pmf, broken = histograms(rows.columns.get("pmf"), count)
-    _mark(causes, broken, "pmf is no list of lo:hi:p whose p sum to 1")
+    pmf = histograms(rows.columns.get("pmf"), count)
+    _mark(causes, pmf.broken, "pmf is no list of lo:hi:p whose p sum to 1")
     lower, upper, has_lower, has_upper = spanned_by(pmf, lower, upper, has_lower, has_upper, causes)
 
     given = has_lower & has_upper
@@ -116,7 +116,7 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
         "after": pa.array(instants.after),
         "lower": pa.array(lower, mask=~given),
         "upper": pa.array(upper, mask=~given),
-        "pmf": pa.array(pmf, PMF_TYPE),
+        "pmf": pa.array(pmf.buckets, PMF_TYPE),
     }
     for name, (ticks, known) in ends.items():
         columns[name] = pa.array(ticks, mask=~known)

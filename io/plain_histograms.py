@@ -1,12 +1,14 @@
 """The `pmf` column of a plain event file: histograms over an uncertainty interval.
 
 A histogram is written `lo:hi:p|lo:hi:p` in ticks, both ends included, or as the list of structs that
-a dataset holds.  Its masses must sum to 1 within PMF_TOLERANCE and are renormalised.
+a dataset holds.  Its masses must sum to 1 within PMF_TOLERANCE and are renormalised.  Buckets of mass 0 are
+dropped; `lower` and `upper` may count them or not, and become the extremes of what remains.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -20,19 +22,33 @@ PMF_TOLERANCE = 1e-6
 Histogram = list[dict[str, float]]
 
 
-def histograms(column: pa.Array | None, count: int) -> tuple[list[Histogram | None], Flags]:
-    """The pmf column, normalised and sorted, and the rows where it is none."""
-    broken = np.zeros(count, np.bool_)
-    found: list[Histogram | None] = [None] * count
+@dataclass(frozen=True)
+class Histograms:
+    """The pmf column of n rows: `buckets`, normalised and sorted, None where a row gives none.
+
+    `widest` holds the first and last tick of all that a row writes, buckets of mass 0 included; `broken`,
+    shape (n,), the rows whose pmf is no histogram.
+    """
+
+    buckets: list[Histogram | None]
+    widest: list[tuple[int, int] | None]
+    broken: Flags
+
+
+def histograms(column: pa.Array | None, count: int) -> Histograms:
+    """Read the pmf column of a block of `count` rows."""
+    found = Histograms([None] * count, [None] * count, np.zeros(count, np.bool_))
     if column is None or pa.types.is_null(column.type):
-        return found, broken
+        return found
     for row, value in enumerate(column.to_pylist()):
         if value is None or value == "":
             continue
         buckets = _parsed_histogram(value) if isinstance(value, str) else _listed_histogram(value)
-        found[row] = _checked_histogram(buckets)
-        broken[row] = found[row] is None
-    return found, broken
+        found.buckets[row] = _checked_histogram(buckets)
+        found.broken[row] = found.buckets[row] is None
+        if buckets:
+            found.widest[row] = min(lo for lo, _, _ in buckets), max(hi for _, hi, _ in buckets)
+    return found
 
 
 def _parsed_histogram(text: str) -> list[tuple[int, int, float]] | None:
@@ -64,7 +80,7 @@ def _checked_histogram(buckets: list[tuple[int, int, float]] | None) -> Histogra
 
 
 def spanned_by(
-    pmf: list[Histogram | None],
+    pmf: Histograms,
     lower: Numbers,
     upper: Numbers,
     has_lower: Flags,
@@ -73,11 +89,13 @@ def spanned_by(
 ) -> tuple[Numbers, Numbers, Flags, Flags]:
     """Intervals taken from histograms where the row gives none; where it does they must agree."""
     lower, upper, has_lower, has_upper = lower.copy(), upper.copy(), has_lower.copy(), has_upper.copy()
-    for row, buckets in enumerate(pmf):
-        if buckets is None:
+    for row, (buckets, widest) in enumerate(zip(pmf.buckets, pmf.widest, strict=True)):
+        if buckets is None or widest is None:
             continue
         first, last = int(buckets[0]["lo"]), int(buckets[-1]["hi"])
-        if (has_lower[row] and lower[row] != first) or (has_upper[row] and upper[row] != last):
+        begins = not has_lower[row] or lower[row] in (first, widest[0])
+        ends = not has_upper[row] or upper[row] in (last, widest[1])
+        if not (begins and ends):
             causes[row] = causes[row] or "lower and upper are not the extremes of pmf"
         lower[row], upper[row], has_lower[row], has_upper[row] = first, last, True, True
     return lower, upper, has_lower, has_upper

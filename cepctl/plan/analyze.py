@@ -159,10 +159,14 @@ class _Analysis:
         if self.query.within is None:
             return None
         try:
-            return duration_ticks(self.query.within, self.unit)
+            ticks = duration_ticks(self.query.within, self.unit)
         except QueryProblem as problem:
             self.problems.error(problem.problem.span, problem.problem.message)
             return None
+        if ticks < 1:
+            message = f"WITHIN needs at least one tick, which is {self.unit}: within 0 ticks nothing happens"
+            self.problems.error(self.query.within.span, message)
+        return ticks
 
     def warnings(self) -> Iterator[str]:
         """What may not be meant: attributes that a time hides, types that no event has."""

@@ -29,8 +29,6 @@ def never_matches(alternative: Alternative, partition_by: Sequence[str], window:
     >>> analyze(parse("PATTERN SEQ(A a, B b) WHERE a.x > 5 AND a.x < 3")).never
     'a.x > 5 and a.x < 3 exclude each other'
     """
-    if window == 0:
-        return "WITHIN 0 leaves no room: the last tick minus the first must be less than 0"
     return (
         _false_condition(alternative)
         or _conflicting_values(alternative, partition_by)

@@ -117,13 +117,19 @@ def _sort_differences(
     conjunct: Conjunct, reading: Reading, index: Mapping[str, int], found: _Sorted, problems: Problems
 ) -> None:
     read = sorted({index[name.lower()] for name in variables_read(conjunct.expression)})
-    _decides(read, reading, conjunct.expression, problems)
+    negated = [i for i in read if reading.components[i].negated]
+    decides = _decides(read, reading, conjunct.expression, problems)
     for difference in conjunct.differences or ():
-        if difference.left is None and difference.right is None:
-            found.filters.setdefault(_first_positive(reading), []).append(Constant(False))
-            continue
         ends = [None if name is None else index[name] for name in (difference.left, difference.right)]
-        found.timings.append(Timing(ends[0], ends[1], difference.bound, difference.not_equal))
+        if ends == [None, None]:
+            # Of a negated component it is part of fitting: nothing fits then, and the negation holds.
+            carrier = decides if negated else _first_positive(reading)
+            found.filters.setdefault(carrier, []).append(Constant(False))
+        elif negated and decides not in ends:
+            name = component_name(reading.components[decides])
+            problems.error(conjunct.expression.span, f"{name}.time cancels out of this condition; leave it out")
+        else:
+            found.timings.append(Timing(ends[0], ends[1], difference.bound, difference.not_equal))
 
 
 def _scope(expression: Expression) -> Scope:

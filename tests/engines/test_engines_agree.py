@@ -80,6 +80,18 @@ FOUND_BEFORE = {
             Event("c", "A", 5, 6),
         ),
     ),
+    "nothing fits what must be absent": Case(
+        "PATTERN SEQ(A a, B b, !C n) WHERE n.time - n.time >= 2 ticks WITHIN 5 ticks",
+        (Event("a", "A", 0, 1), Event("b", "B", 1, 3), Event("n", "C", 2, 4)),
+    ),
+    "everything fits what must be absent": Case(
+        "PATTERN SEQ(A a, B b, !C n) WHERE n.time - n.time < 2 ticks WITHIN 5 ticks",
+        (Event("a", "A", 0, 1), Event("b", "B", 1, 3), Event("n", "C", 2, 4)),
+    ),
+    "what must be absent is asked for what excludes itself": Case(
+        "PATTERN SEQ(A a, !C n, B b) WHERE n.time - a.time >= 3 ticks AND n.time - a.time <= 1 ticks",
+        (Event("a", "A", 0, 1), Event("b", "B", 4, 6), Event("n", "C", 2, 4)),
+    ),
     "a group under contiguity mixes keys": Case(
         "PATTERN SEQ(A+ a[]) WHERE [k] STRATEGY strict_contiguity",
         (Event("e0", "A", 0, 1, k="p"), Event("e1", "A", 0, 1, k="q")),

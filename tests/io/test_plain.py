@@ -128,6 +128,14 @@ def test_a_histogram_gives_the_interval_and_is_renormalised_and_sorted() -> None
     assert sum(b["p"] for b in rows[0]["pmf"]) == pytest.approx(1, abs=1e-15)
 
 
+@pytest.mark.parametrize("ends", ["6,9", "1,9", "6,20", "1,20", ","])
+def test_the_interval_may_count_buckets_without_mass_and_loses_them(ends: str) -> None:
+    rows, report = read("csv", f"event_type,lower,upper,pmf\nA,{ends},1:5:0|6:7:0.5|9:9:0.5|18:20:0\n")
+    assert report.rejects == []
+    assert (rows[0]["lower"], rows[0]["upper"]) == (6, 9)
+    assert [(b["lo"], b["hi"], b["p"]) for b in rows[0]["pmf"]] == [(6, 7, 0.5), (9, 9, 0.5)]
+
+
 @pytest.mark.parametrize(
     ("row", "cause"),
     [
@@ -140,6 +148,7 @@ def test_a_histogram_gives_the_interval_and_is_renormalised_and_sorted() -> None
         ("A,1,5,1:5:0.9", "pmf is no list of lo:hi:p whose p sum to 1"),
         ("A,1,5,1:3:0.5|3:5:0.5", "pmf is no list of lo:hi:p whose p sum to 1"),
         ("A,1,5,1:4:1", "lower and upper are not the extremes of pmf"),
+        ("A,2,4,1:1:0|3:4:1", "lower and upper are not the extremes of pmf"),
         ("A,1,5", "the row has not 4 fields as the header has"),
     ],
 )

@@ -235,6 +235,9 @@ def test_the_window_is_counted_in_ticks_of_the_dataset() -> None:
     schema = EventSchema({}, TimeUnit(15_000_000))
     assert plan_of("A a WITHIN 1 min", schema).window == 4
     assert "20 s is no whole number of ticks: one tick is 15 s" in complaints("A a WITHIN 20 s", schema)
+    for window in ("0 ticks", "0 s", "0.0 ms", "INTERVAL '0' SECOND"):
+        assert "WITHIN needs at least one tick, which is 15 s" in complaints(f"A a WITHIN {window}", schema)
+    assert "WITHIN needs" in complaints("SEQ(A a, !N n) WITHIN 0 days", schema)
 
 
 def test_returned_columns_have_names_and_arrow_types() -> None:

@@ -18,7 +18,6 @@ NEVER = {
     "WHERE FALSE": "a condition is false whatever the events are",
     "WHERE a.x = 5 AND b.y = 6 AND a.x = b.y": "a.x = 5 and b.y = 6 exclude each other",
     "WHERE [k] AND a.k = 'm' AND b.k = 'n'": "a.k = 'm' and b.k = 'n' exclude each other",
-    "WITHIN 0 s": "WITHIN 0 leaves no room",
     "WITHIN 1 ticks": "a before b (SEQ); the window of 1 ticks",
     "WHERE b.time - a.time <= 0 s": "a before b (SEQ); b.time - a.time <= 0 ticks",
     "WHERE b.time - a.time > 5 s WITHIN 5 s": "the window of 5000 ticks; a.time - b.time <= -5001 ticks",

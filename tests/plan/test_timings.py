@@ -7,6 +7,7 @@ from itertools import product
 import pytest
 
 from cepctl.errors import QuerySemanticError
+from cepctl.language.ast import Constant
 from cepctl.language.parser import parse
 from cepctl.plan import analyze
 from cepctl.plan.plan import EventSchema, Timing
@@ -89,12 +90,13 @@ def end(component: int | None, tick: int) -> int:
         ("c.time < a.time", "write c[i]"),
         ("c[last].time < a.time", "a group stands for each of its members: write c[i].time"),
         ("z.time < a.time", "no variable 'z'"),
+        ("n.time - n.time + b.time - a.time < 5 s", "n.time cancels out of this condition; leave it out"),
     ],
 )
 def test_what_is_no_timing_constraint(condition: str, complaint: str) -> None:
     with pytest.raises(QuerySemanticError) as problem:
         analyze(
-            parse(f"PATTERN SEQ(A a, B b, C+ c[]) WHERE {condition}"),
+            parse(f"PATTERN SEQ(A a, !N n, B b, C+ c[]) WHERE {condition}"),
             None if "value" in condition else SECONDS,
         )
     assert complaint in str(problem.value)
@@ -102,6 +104,13 @@ def test_what_is_no_timing_constraint(condition: str, complaint: str) -> None:
 
 def test_a_constraint_on_an_absent_event_keeps_its_place() -> None:
     assert timings("n.time - a.time <= 5 s", "SEQ(A a, !N n, B b)") == (Timing(1, 0, 5),)
+
+
+@pytest.mark.parametrize("condition", ["n.time - n.time >= 2 s", "n.time < n.time", "n.time <> n.time + 0 s"])
+def test_what_never_holds_of_an_absent_event_leaves_nothing_that_fits(condition: str) -> None:
+    plan = analyze(parse(f"PATTERN SEQ(A a, !N n, B b) WHERE {condition}"), SECONDS)
+    assert plan.never is None
+    assert [each.filters for each in plan.alternatives[0].components] == [(), (Constant(False),), ()]
 
 
 def test_a_constraint_does_not_apply_to_a_reading_without_its_event() -> None:
