@@ -41,6 +41,10 @@ META_TYPE_COUNTS = b"cepctl.event_type_counts"
 
 TICK_MIN = -(2**63)
 TICK_MAX = 2**63 - 1
+"""What 64 bits hold: sums of ticks saturate there, which no event reaches."""
+EARLIEST_TICK = -(2**62)
+LATEST_TICK = 2**62
+"""Where time begins and ends for events."""
 
 MICROSECONDS: dict[str, int] = {
     "us": 1,

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from cepctl.engines.types import Flags, Indexes, Reals, Ticks
 from cepctl.errors import EventSchemaError
-from cepctl.schema import PMF_TYPE
+from cepctl.schema import EARLIEST_TICK, LATEST_TICK, PMF_TYPE
 
 _SUM_TOLERANCE = 1e-6
 
@@ -84,8 +84,24 @@ def masses_of(events: pa.Table) -> Masses:
     ------
     EventSchemaError
         If an interval is missing or reversed, or a pmf is unsorted, overlapping or does not sum
-        to 1 within 1e-6; the message names the event.
+        to 1 within 1e-6, or an event lies beyond the ends of time; the message names the event.
     """
+    found = _masses_of(events)
+    _refuse_beyond_time(events, found)
+    return found
+
+
+def _refuse_beyond_time(events: pa.Table, found: Masses) -> None:
+    beyond = np.flatnonzero((found.lower < EARLIEST_TICK) | (found.upper > LATEST_TICK))
+    if len(beyond):
+        row = int(beyond[0])
+        raise EventSchemaError(
+            f"event {_name(events, row)} reaches from tick {found.lower[row]} to {found.upper[row]}, "
+            "beyond the ticks that there are, -2^62 to 2^62; ingest it with a coarser time_unit"
+        )
+
+
+def _masses_of(events: pa.Table) -> Masses:
     lower, upper = _ends(events)
     pmf = events.column("pmf").combine_chunks() if "pmf" in events.column_names else None
     if pmf is None or pmf.null_count == len(pmf):

@@ -24,6 +24,7 @@ from cepctl.engines.worlds_stream import Stream, Work
 from cepctl.errors import EventSchemaError, QueryTooLargeError
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan
+from cepctl.schema import EARLIEST_TICK, LATEST_TICK
 
 MAX_WORLDS = 100_000
 
@@ -233,6 +234,11 @@ def _mass(row: Row) -> Mass:
     positive = [(int(b["lo"]), int(b["hi"]), Fraction(b["p"])) for b in buckets if b["p"] > 0]
     if not positive:
         raise EventSchemaError(f"event '{row['event_id']}' has a histogram without positive mass")
+    if min(lo for lo, _, _ in positive) < EARLIEST_TICK or max(hi for _, hi, _ in positive) > LATEST_TICK:
+        raise EventSchemaError(
+            f"event '{row['event_id']}' reaches beyond the ticks that there are, -2^62 to 2^62; "
+            "ingest it with a coarser time_unit"
+        )
     ticks = sum(hi - lo + 1 for lo, hi, _ in positive)
     if ticks > MAX_WORLDS:
         raise _too_many_worlds(ticks)

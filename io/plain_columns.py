@@ -21,10 +21,10 @@ from cepctl.io.batches import with_mixtures
 from cepctl.io.plain_histograms import Flags, Numbers, histograms, spanned_by
 from cepctl.io.plain_mapping import RESERVED
 from cepctl.io.plain_times import localised, parse_times
-from cepctl.io.reading import NO_TIME, ReadOptions, ReadReport, Reject
-from cepctl.schema import END_TIME, PMF_TYPE, TIME_TYPE
+from cepctl.io.reading import BEYOND_TIME, NO_TIME, ReadOptions, ReadReport, Reject
+from cepctl.schema import EARLIEST_TICK, END_TIME, LATEST_TICK, PMF_TYPE, TICK_MAX, TICK_MIN, TIME_TYPE
 
-_INTEGER = r"^\s*[+-]?\d{1,19}\s*$"
+_INTEGER = r"^\s*[+-]?\d+\s*$"
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,16 @@ class _Reading:
 
 @dataclass
 class Instants:
-    """Times in epoch microseconds: `known` says which rows have one; zones as offsets from UTC."""
+    """Times in epoch microseconds: `known` says which rows have one; zones as offsets from UTC.
+
+    `beyond`: rows whose tick 64 bits of microseconds do not hold; they have no time.
+    """
 
     microseconds: Numbers
     zone_seconds: Numbers
     after: Numbers
     known: Flags
+    beyond: Flags
 
 
 def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport) -> pa.RecordBatch:
@@ -94,9 +98,12 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
     given = has_lower & has_upper
     _mark(causes, has_lower ^ has_upper, "lower without upper, or one of them unreadable")
     _mark(causes, given & (lower > upper), "lower is after upper")
+    _mark(causes, given & _beyond(lower, upper), BEYOND_TIME)
+    _mark(causes, ~given & _no_ticks_of_time(instants, read), BEYOND_TIME)
     _mark(causes, ~given & ~instants.known, NO_TIME)
     end_times = _instants(rows.columns.get(END_TIME), count, read)
     if END_TIME in rows.columns:
+        _mark(causes, _no_ticks_of_time(end_times, read), BEYOND_TIME)
         unreadable = ~end_times.known & ~_blank(rows.columns[END_TIME])
         _mark(causes, unreadable, "end_time is no time")
     ends = {name: _ticks(rows.columns[name], count, read) for name in _ends(rows)}
@@ -105,6 +112,9 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
         _mark(
             causes, (has_first ^ has_last) | (has_first & (first > last)), "the interval of its end is none"
         )
+
+    for ticks, known in ends.values():
+        _mark(causes, known & _beyond(ticks, ticks), BEYOND_TIME)
 
     columns: dict[str, pa.Array] = {
         "number": pa.array(rows.numbers),
@@ -156,6 +166,17 @@ def _mark(causes: npt.NDArray[np.object_], bad: Flags, cause: str) -> None:
         causes[row] = causes[row] or cause
 
 
+def _beyond(lower: Numbers, upper: Numbers) -> Flags:
+    """Rows with a tick that lies beyond the ends of time."""
+    return np.asarray((lower < EARLIEST_TICK) | (upper > LATEST_TICK))
+
+
+def _no_ticks_of_time(instants: Instants, read: _Reading) -> Flags:
+    """Rows whose raw time lies beyond the ends of time."""
+    ticks = instants.microseconds // read.unit
+    return instants.beyond | (instants.known & _beyond(ticks, ticks))
+
+
 def _given_ids(column: pa.Array | None, count: int) -> pa.Array:
     if column is None:
         return pa.nulls(count, pa.string())
@@ -193,7 +214,7 @@ def _instants(column: pa.Array | None, count: int, read: _Reading) -> Instants:
     """Instants of a `time` column; an integer is a tick."""
     if column is None or pa.types.is_null(column.type):
         zeros = np.zeros(count, np.int64)
-        return Instants(zeros, zeros, zeros, zeros.astype(np.bool_))
+        return Instants(zeros, zeros, zeros, zeros.astype(np.bool_), zeros.astype(np.bool_))
     column = _simple(column)
     if pa.types.is_integer(column.type):
         ticks, known = _integers(column)
@@ -212,6 +233,7 @@ def _instants(column: pa.Array | None, count: int, read: _Reading) -> Instants:
         np.where(is_tick, 0, _filled(parsed.zone_seconds)),
         np.where(is_tick, 0, _filled(parsed.after)),
         known | counted.known,
+        counted.beyond,
     )
 
 
@@ -230,31 +252,38 @@ def _simple(column: pa.Array) -> pa.Array:
 
 
 def _integers(column: pa.Array) -> tuple[Numbers, Flags]:
-    in_range = (
-        column if column.type != pa.uint64() else pc.if_else(pc.greater(column, 2**63 - 1), None, column)
-    )
+    in_range = column
+    if column.type == pa.uint64():
+        in_range = pc.min_element_wise(column, pa.scalar(TICK_MAX, pa.uint64()), skip_nulls=False)
     return _filled(in_range.cast(pa.int64())), _flags(in_range.is_valid())
 
 
 def _whole_numbers(column: pa.Array) -> tuple[Numbers, Flags]:
-    """Rows of a string or float column that are whole numbers: ticks."""
+    """Rows of a string or float column that are whole numbers: ticks, which saturate at 64 bits."""
     if pa.types.is_floating(column.type):
         values = pc.fill_null(column, math.nan).to_numpy(zero_copy_only=False).astype(np.float64)
-        whole = np.isfinite(values) & (np.floor(values) == values) & (np.abs(values) < 2.0**63)
-        return np.where(whole, values, 0).astype(np.int64), whole
+        whole = np.isfinite(values) & (np.floor(values) == values)
+        inside = whole & (np.abs(values) < 2.0**63)
+        ends = np.where(values > 0, TICK_MAX, TICK_MIN)
+        return np.where(inside, np.where(inside, values, 0).astype(np.int64), ends * whole), whole
     if not pa.types.is_string(column.type):
         return np.zeros(len(column), np.int64), np.zeros(len(column), np.bool_)
     matched = _flags(pc.fill_null(pc.match_substring_regex(column, _INTEGER), False))
     numbers, known = np.zeros(len(column), np.int64), np.zeros(len(column), np.bool_)
     for row in np.flatnonzero(matched) if not _fits(column, matched) else ():
-        value = int(column[int(row)].as_py())
-        known[row] = -(2**63) <= value < 2**63
-        numbers[row] = value if known[row] else 0
+        numbers[row], known[row] = _saturated(column[int(row)].as_py()), True
     if _fits(column, matched):
         texts = pc.utf8_ltrim(pc.utf8_trim_whitespace(column), characters="+")
         numbers = _filled(pc.if_else(pa.array(matched), texts, "0").cast(pa.int64()))
         known = matched
     return numbers, known
+
+
+def _saturated(text: str) -> int:
+    """A whole number, of however many digits, held to 64 bits."""
+    digits = text.strip().lstrip("+-").lstrip("0") or "0"
+    value = int(digits) if len(digits) < 20 else TICK_MAX + 1
+    return max(-value, TICK_MIN) if text.strip().startswith("-") else min(value, TICK_MAX)
 
 
 def _fits(column: pa.Array, matched: Flags) -> bool:
@@ -264,11 +293,11 @@ def _fits(column: pa.Array, matched: Flags) -> bool:
 
 
 def _from_ticks(ticks: Numbers, known: Flags, unit: int) -> Instants:
-    """Instants of ticks; one whose microseconds exceed 64 bits has no instant."""
+    """Instants of ticks; one whose microseconds exceed 64 bits has none."""
     limit = (2**63 - 1) // unit
     inside = known & (ticks <= limit) & (ticks >= -limit)
     zeros = np.zeros(len(ticks), np.int64)
-    return Instants(np.where(inside, ticks, 0) * unit, zeros, zeros, inside)
+    return Instants(np.where(inside, ticks, 0) * unit, zeros, zeros, inside, known & ~inside)
 
 
 def _from_timestamps(column: pa.Array, read: _Reading) -> Instants:
@@ -281,7 +310,7 @@ def _from_timestamps(column: pa.Array, read: _Reading) -> Instants:
     exact = _filled(column.cast(TIME_TYPE, safe=False).cast(pa.int64()))
     shown = _filled(pc.local_timestamp(column).cast(pa.timestamp("us"), safe=False).cast(pa.int64()))
     zone_seconds = np.where(known, (shown - exact) // 1_000_000, 0)
-    return Instants(exact, zone_seconds, np.where(known, after, 0), known)
+    return Instants(exact, zone_seconds, np.where(known, after, 0), known, np.zeros(len(known), np.bool_))
 
 
 def _without_rejects(

@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cepctl.schema import TICK_MAX, TICK_MIN
+
 Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
@@ -67,16 +69,23 @@ def _listed_histogram(value: object) -> list[tuple[int, int, float]] | None:
 
 
 def _checked_histogram(buckets: list[tuple[int, int, float]] | None) -> Histogram | None:
-    """Sorted buckets of positive mass that sum to 1; None unless they are a histogram."""
+    """Sorted buckets of positive mass that sum to 1; None unless they are a histogram.
+
+    Ticks saturate at 64 bits: they are refused for where they lie, later.
+    """
     if not buckets or any(lo > hi or not 0 <= p <= 1 + PMF_TOLERANCE for lo, hi, p in buckets):
         return None
     kept = sorted(bucket for bucket in buckets if bucket[2] > 0)
     total = math.fsum(p for _, _, p in kept)
     overlapping = any(left[1] >= right[0] for left, right in pairwise(kept))
-    outside = kept and not (kept[0][0] >= -(2**63) and kept[-1][1] < 2**63)
-    if abs(total - 1) > PMF_TOLERANCE or overlapping or outside:
+    if abs(total - 1) > PMF_TOLERANCE or overlapping:
         return None
-    return [{"lo": lo, "hi": hi, "p": p / total} for lo, hi, p in kept]
+    return [{"lo": _held(lo), "hi": _held(hi), "p": p / total} for lo, hi, p in kept]
+
+
+def _held(tick: int) -> int:
+    """A tick held to 64 bits; beyond the ends of time it stays beyond."""
+    return max(TICK_MIN, min(TICK_MAX, tick))
 
 
 def spanned_by(

@@ -6,6 +6,7 @@ bounded size; what the whole file says (rejects, day grain, kinds of attributes)
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -39,9 +40,9 @@ from cepctl.ingest.rejects import RejectLog, TooManyRejectsError
 from cepctl.ingest.results import EMPTY, FileResult, TimesSeen
 from cepctl.io.formats import OpenLog, open_log, reader_named, recognised_reader
 from cepctl.io.locations import InputFile, Location
-from cepctl.io.reading import NO_TIME, Reader, ReadOptions, ReadReport, Reject
+from cepctl.io.reading import BEYOND_TIME, NO_TIME, Reader, ReadOptions, ReadReport, Reject
 from cepctl.io.rescaling import rescaled
-from cepctl.schema import TimeUnit
+from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TimeUnit
 from cepctl.uncertainty.assign import DAY, RawTimes, assign
 from cepctl.uncertainty.model import Granularity, UncertaintyModel
 
@@ -147,12 +148,14 @@ def _written(
 
     def flush() -> None:
         nonlocal size
-        table = _with_intervals(task, joined(pending))
+        table = _inside_time(_with_intervals(task, joined(pending)), report, task.file.name)
+        pending.clear()
+        if not len(table):
+            return
         report.notes.update(end_notes(table))
         seen.add(table)
         size += bytes_of_values(table)
         chunks.append(_write(task, table, len(chunks)))
-        pending.clear()
 
     for batch in batches:
         ids_given = ids_given or batch.column("event_id").null_count < len(batch)
@@ -193,14 +196,33 @@ def _fills_a_chunk(pending: Sequence[pa.Table]) -> bool:
 def _with_times(table: pa.Table, report: ReadReport, source: str) -> pa.Table:
     """Events that have a time or an interval; the others are rejected."""
     usable = pc.or_(pc.is_valid(table.column("time")), pc.is_valid(table.column("lower")))
-    bad = pc.invert(usable)
+    return _rejecting(table, pc.invert(usable), NO_TIME, report, source)
+
+
+def _inside_time(table: pa.Table, report: ReadReport, source: str) -> pa.Table:
+    """Events whose intervals lie within the ends of time; the others are rejected."""
+    beyond = [
+        compare(table.column(name), limit)
+        for compare, names, limit in (
+            (pc.less, ("lower", "end_lower"), EARLIEST_TICK),
+            (pc.greater, ("upper", "end_upper"), LATEST_TICK),
+        )
+        for name in names
+    ]
+    bad = pc.fill_null(functools.reduce(pc.or_kleene, beyond), False)
+    return _rejecting(table, bad, BEYOND_TIME, report, source)
+
+
+def _rejecting(
+    table: pa.Table, bad: pa.ChunkedArray, cause: str, report: ReadReport, source: str
+) -> pa.Table:
     if not pc.any(bad).as_py():
         return table
     known = [name for name in table.column_names if name in _SHOWN_OF_REJECTS or is_attribute(name)]
     for row in table.filter(bad).select(known).to_pylist():
         values = {name: value for name, value in row.items() if value is not None}
-        report.rejects.append(Reject(source, None, NO_TIME, json.dumps(values, ensure_ascii=False)))
-    return table.filter(usable)
+        report.rejects.append(Reject(source, None, cause, json.dumps(values, ensure_ascii=False)))
+    return table.filter(pc.invert(bad))
 
 
 def _at_local_midnight(table: pa.Table) -> bool:

@@ -127,7 +127,8 @@ def _sort_differences(
             found.filters.setdefault(carrier, []).append(Constant(False))
         elif negated and decides not in ends:
             name = component_name(reading.components[decides])
-            problems.error(conjunct.expression.span, f"{name}.time cancels out of this condition; leave it out")
+            message = f"{name}.time cancels out of this condition; leave it out"
+            problems.error(conjunct.expression.span, message)
         else:
             found.timings.append(Timing(ends[0], ends[1], difference.bound, difference.not_equal))
 

@@ -92,7 +92,8 @@ def assign(
     raw = times.microseconds // unit.microseconds
     lower = np.where(times.given, times.lower, _plus(raw, -_up(times.before, unit)))
     # The tick of the latest instant, so that a precision ends one microsecond before its next unit.
-    latest = (times.microseconds + times.after) // unit.microseconds
+    into = times.microseconds - raw * unit.microseconds
+    latest = _plus(raw, (into + times.after) // unit.microseconds)
     upper = np.where(times.given, times.upper, latest)
     if default is not None:
         plain = times.known & ~times.given
@@ -136,8 +137,10 @@ def _span(times: RawTimes, raw: Ticks, rule: Rule, unit: TimeUnit) -> tuple[Tick
 def _unit_around(times: RawTimes, granularity: Granularity, unit: TimeUnit) -> tuple[Ticks, Ticks]:
     """Ticks of the whole unit that contains each time, in the zone in which it was written."""
     grain, zone = granularity.microseconds, times.zone_seconds * 1_000_000
-    start = (times.microseconds + zone) // grain * grain - zone
-    return start // unit.microseconds, -(-(start + grain) // unit.microseconds) - 1
+    # Where 64 bits would not hold the start of the unit, the first microsecond that they hold stands for it.
+    begun = np.maximum(_plus(times.microseconds, zone), TICK_MIN + grain)
+    start = _plus(begun // grain * grain, -zone)
+    return start // unit.microseconds, -(-_plus(start, grain) // unit.microseconds) - 1
 
 
 def _up(microseconds: Ticks, unit: TimeUnit) -> Ticks:

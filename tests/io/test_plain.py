@@ -16,7 +16,7 @@ from cepctl.errors import EventSchemaError, LogFormatError
 from cepctl.io.plain import READERS
 from cepctl.io.plain_delimited import INFERRED
 from cepctl.io.plain_times import IN_GAP, NO_ZONE, TWICE
-from cepctl.io.reading import Reader, ReadOptions, ReadReport
+from cepctl.io.reading import BEYOND_TIME, Reader, ReadOptions, ReadReport
 from cepctl.schema import META_TIME_UNIT, TimeUnit
 
 BY_NAME: dict[str, Reader] = {reader.name: reader for reader in READERS}
@@ -128,6 +128,29 @@ def test_a_histogram_gives_the_interval_and_is_renormalised_and_sorted() -> None
     assert sum(b["p"] for b in rows[0]["pmf"]) == pytest.approx(1, abs=1e-15)
 
 
+def test_the_ends_of_time_are_part_of_it() -> None:
+    rows, report = read("csv", f"event_type,lower,upper\nA,{-(2**62)},{2**62}\n")
+    assert report.rejects == []
+    assert (rows[0]["lower"], rows[0]["upper"]) == (-(2**62), 2**62)
+
+
+@pytest.mark.parametrize("time", [2**62 + 1, -(2**62) - 1, 2**63, 10**30])
+def test_a_raw_time_beyond_the_ends_of_time_is_rejected_as_that(time: int) -> None:
+    for unit in (TimeUnit(1), TimeUnit(1_000)):
+        rows, report = read("csv", f"event_type,time\nA,{time}\n", ReadOptions(time_unit=unit))
+        assert rows == []
+        assert rejects(report) == [(2, BEYOND_TIME)]
+
+
+@pytest.mark.parametrize("kind", [pa.uint64(), pa.float64()])
+def test_numbers_of_parquet_beyond_the_ends_of_time_are_rejected(kind: pa.DataType) -> None:
+    upper = pa.array([2, 2**63], pa.uint64()).cast(kind, safe=False)
+    ends = {"lower": pa.array([1, 1], kind), "upper": upper}
+    rows, report = read("parquet", parquet(pa.table({"event_type": ["A", "A"], **ends})))
+    assert [row["upper"] for row in rows] == [2]
+    assert [reject.cause for reject in report.rejects] == [BEYOND_TIME]
+
+
 @pytest.mark.parametrize("ends", ["6,9", "1,9", "6,20", "1,20", ","])
 def test_the_interval_may_count_buckets_without_mass_and_loses_them(ends: str) -> None:
     rows, report = read("csv", f"event_type,lower,upper,pmf\nA,{ends},1:5:0|6:7:0.5|9:9:0.5|18:20:0\n")
@@ -144,7 +167,11 @@ def test_the_interval_may_count_buckets_without_mass_and_loses_them(ends: str) -
         ("A,?,?,", "no time"),
         ("A,1,,", "lower without upper, or one of them unreadable"),
         ("A,5,1,", "lower is after upper"),
-        ("A,99999999999999999999,5,", "lower without upper, or one of them unreadable"),
+        ("A,-99999999999999999999,5,", BEYOND_TIME),
+        ("A,1,4611686018427387905,", BEYOND_TIME),
+        ("A,-4611686018427387905,5,", BEYOND_TIME),
+        ("A,,,1:4611686018427387905:1", BEYOND_TIME),
+        ("A,,,-99999999999999999999:1:1", BEYOND_TIME),
         ("A,1,5,1:5:0.9", "pmf is no list of lo:hi:p whose p sum to 1"),
         ("A,1,5,1:3:0.5|3:5:0.5", "pmf is no list of lo:hi:p whose p sum to 1"),
         ("A,1,5,1:4:1", "lower and upper are not the extremes of pmf"),
