@@ -19,6 +19,10 @@ class UsageError(CepctlError):
     """The command line itself is wrong."""
 
 
+class NoMatchError(CepctlError):
+    """Events that are to be shown as a match are none."""
+
+
 class QuerySyntaxError(CepctlError):
     """The query text does not parse."""
 

@@ -96,7 +96,7 @@ def list_inputs(paths: Sequence[str]) -> tuple[InputFile, ...]:
     for path in paths:
         files = list(_files(path))
         if not files:
-            raise LogFormatError(f"no input at {path}: there is no such file, directory or match")
+            raise LogFormatError(f"no input at {path}: {_why_none(path)}")
         for file in files:
             first = found.setdefault(file.location.uri, file)
             if first.found and not file.found:
@@ -110,6 +110,17 @@ def list_inputs(paths: Sequence[str]) -> tuple[InputFile, ...]:
                 "their events could not be told apart; give their common directory instead"
             )
     return tuple(by_name[name] for name in sorted(by_name))
+
+
+def _why_none(text: str) -> str:
+    """Why a PATH names no file to read."""
+    filesystem, path = Location.of(text).resolve()
+    if _info(filesystem, path).type is not fs.FileType.Directory:
+        return "there is no such file, directory or match"
+    held = filesystem.get_file_info(fs.FileSelector(path, recursive=True))
+    if any(entry.type is fs.FileType.File for entry in held):
+        return "the directory holds only files that are passed over, whose names begin with _ or ."
+    return "the directory is empty" if not held else "the directory holds only directories without files"
 
 
 def _files(text: str) -> Iterator[InputFile]:

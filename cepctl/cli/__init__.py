@@ -9,16 +9,17 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from cepctl.cli.notices import guess_log_format, in_json, say
+from cepctl.cli.notices import command_begins, command_said, guess_log_format, say
 from cepctl.cli.settings import SETTINGS, blamed, defaults, file_settings, options_of, read_from_environment
 from cepctl.cli.versions import tell_versions
-from cepctl.errors import CepctlError, JobError
+from cepctl.errors import CepctlError, JobError, UsageError
 from cepctl.start_up import light_start
 
 COMMANDS: dict[str, str] = {
@@ -60,6 +61,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
+        command_begins(name)
         # A completion must not fail because of what the file says, nor what has no options.
         if name is not None and command is not None and options_of(command) and not ctx.resilient_parsing:
             settings = file_settings(command, all_commands, COMMANDS, ctx.params.get("config"))
@@ -106,14 +108,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with light_start():
             outcome: Any = cli.main(args, prog_name="cepctl", standalone_mode=False)
         sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as help_wanted:
+        help_wanted.show()
+        return 2
     except click.ClickException as problem:
-        _tell_wrong(problem)
+        say("error", told_of(problem))
+        _hint(problem.ctx if isinstance(problem, click.UsageError) else None)
         return 2
     except (click.Abort, KeyboardInterrupt):
         say("error", "interrupted")
         return INTERRUPTED
     except CepctlError as problem:
         say("error", str(problem))
+        if isinstance(problem, UsageError):
+            _hint(None)
         return problem.exit_code
     except (BrokenPipeError, SystemExit) as end:
         return _closed_pipe(end)
@@ -125,15 +133,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return outcome if isinstance(outcome, int) else 0
 
 
-def _tell_wrong(problem: click.ClickException) -> None:
-    """Say what is wrong with the command line; people also get the usage."""
-    if isinstance(problem, click.BadParameter) and (place := blamed(problem)) is not None:
-        message = f"{problem.message} (from {place})"
-        problem = click.BadParameter(message, problem.ctx, problem.param, problem.param_hint)
-    if in_json():
-        say("error", problem.format_message())
-    else:
-        problem.show()
+def told_of(problem: click.ClickException) -> str:
+    """What is wrong with the command line, on one line in the style of all errors."""
+    line = " ".join(problem.format_message().split()).removesuffix(".")
+    line = re.sub(r"\. ([A-Z])", lambda start: f"; {start[1].lower()}", line[:1].lower() + line[1:])
+    place = blamed(problem) if isinstance(problem, click.BadParameter) else None
+    return line if place is None else f"{line} (from {place})"
+
+
+def _hint(context: click.Context | None) -> None:
+    """Name the help of the command whose command line is wrong."""
+    command = context.command_path if context is not None else f"cepctl {command_said() or ''}".strip()
+    say("hint", f"try '{command} --help'")
 
 
 def _closed_pipe(end: BaseException) -> int:

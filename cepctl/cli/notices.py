@@ -54,6 +54,16 @@ def in_json() -> bool:
     return _chosen.get() == "json"
 
 
+def command_said() -> str | None:
+    """The name of the command that runs; None before it is known."""
+    return _command.get()
+
+
+def command_begins(name: str | None) -> None:
+    """Remember which command runs."""
+    _command.set(name)
+
+
 def guess_log_format(arguments: Sequence[str]) -> None:
     """Set the format before the arguments are parsed, for what is wrong with them."""
     words = " ".join(arguments)
@@ -65,4 +75,3 @@ def guess_log_format(arguments: Sequence[str]) -> None:
 def log_format_chosen(context: click.Context, parameter: click.Parameter, value: str) -> None:
     """Set the format that the option, the environment or the configuration names."""
     _chosen.set(cast(LogFormat, value))
-    _command.set(context.info_name)

@@ -45,9 +45,11 @@ def read_query(arguments: Sequence[str], query_file: str | None) -> tuple[str, t
     Raises
     ------
     UsageError
-        If there is no query, or its file cannot be read as UTF-8 text.
+        If there is no query, there are two, or its file cannot be read as UTF-8 text.
     """
     if query_file is not None:
+        if arguments and _is_query(arguments[0]):
+            raise UsageError(f"the query is given twice: by -f {query_file} and as {arguments[0]}")
         return _file_text(query_file), tuple(arguments)
     if not arguments:
         raise UsageError("a query is missing: give its text, @FILE or -f FILE")
@@ -57,6 +59,11 @@ def read_query(arguments: Sequence[str], query_file: str | None) -> tuple[str, t
     if query.endswith(".cep") and not any(sign.isspace() for sign in query):
         raise UsageError(f"QUERY is the text itself; to read the file write @{query} or -f {query}")
     return query, tuple(events)
+
+
+def _is_query(argument: str) -> bool:
+    """Whether an argument that stands where EVENTS should is a query."""
+    return argument.startswith("@") or argument.lower().split(maxsplit=1)[:1] == ["pattern"]
 
 
 def _query_or_events(

@@ -10,7 +10,7 @@ from cepctl.cli.ingest import given_ingest_options, report_reading
 from cepctl.cli.match_run import analyzed
 from cepctl.cli.options import RawInput, raw_input_options, verbosity_options
 from cepctl.cli.query_text import query_argument, read_query
-from cepctl.errors import UsageError
+from cepctl.errors import NoMatchError, UsageError
 
 
 @click.command("show")
@@ -63,4 +63,4 @@ def command(
     print_match(match, cast(Times, times))
     if match.reasons:
         reasons = "; ".join(reason_text(match, each) for each in match.reasons)
-        raise UsageError(f"'{signature}' is no match of the query: {reasons}")
+        raise NoMatchError(f"'{signature}' is no match of the query: {reasons}")

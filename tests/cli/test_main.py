@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -43,9 +44,48 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith(f"cepctl {__version__}\n")
 
 
-def test_a_wrong_command_line_exits_with_2(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["ingest", "--nosuch"]) == 2
-    assert "No such option" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("ingest --overwrit", "no such option '--overwrit'; did you mean '--overwrite'?"),
+        ("mach", "no such command 'mach'"),
+        ("ingest", "missing argument 'PATH...'"),
+        ("completion", "missing argument '{bash|zsh|fish}'; choose from: bash, zsh, fish"),
+        ("match --top-k 0", "invalid value for '--top-k': 0 is not in the range x>=1"),
+        ("match", "a query is missing: give its text, @FILE or -f FILE"),
+        ("match Q.cep", "QUERY is the text itself; to read the file write @Q.cep or -f Q.cep"),
+        ("match Q log.csv -o no/rows", "cannot write no/rows: there is no directory no"),
+        ("state show", "missing argument 'DIR'"),
+        ("--nosuch", "no such option '--nosuch'"),
+    ],
+)
+def test_what_is_wrong_with_a_command_line_is_said_in_one_style(
+    csv: Path,
+    arguments: str,
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words = ["PATTERN SEQ(A a)" if word == "Q" else word for word in arguments.split()]
+    assert main(words) == 2
+    command = " ".join(word for word in words[:2] if word in {*COMMANDS, "show"})
+    helped = f"cepctl {command}".strip()
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", f"error: {said}\nhint: try '{helped} --help'\n")
+    monkeypatch.setenv("CEPCTL_LOG_FORMAT", "json")
+    assert main(words) == 2
+    error, hint = map(json.loads, capsys.readouterr().err.splitlines())
+    assert (error["level"], error["kind"], error["message"]) == ("error", "error", said)
+    assert (hint["level"], hint["kind"], hint["message"]) == ("info", "hint", f"try '{helped} --help'")
+
+
+@pytest.mark.parametrize("second", ["@q.cep", "PATTERN SEQ(A a)", "pattern\nseq(A a)"])
+def test_a_query_that_is_given_twice_is_an_error(
+    csv: Path, second: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("q.cep").write_text("PATTERN SEQ(A a)")
+    assert main(["match", "-f", "q.cep", second, "log.csv", "--runner", "local"]) == 2
+    assert "error: the query is given twice: by -f q.cep and as " in capsys.readouterr().err
 
 
 def test_an_error_is_one_message_on_standard_error(csv: Path, capsys: pytest.CaptureFixture[str]) -> None:

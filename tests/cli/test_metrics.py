@@ -88,4 +88,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_rows(capsys: pytest
     assert main(["match", QUERY, "log.csv", "--metrics", "no/such.prom"]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err == "error: cannot write no/such.prom: there is no directory no\n"
+    assert captured.err.splitlines() == [
+        "error: cannot write no/such.prom: there is no directory no",
+        "hint: try 'cepctl match --help'",
+    ]

@@ -75,12 +75,13 @@ def test_quiet_leaves_what_went_wrong(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_errors_are_json_wherever_they_are_found(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ("--log-format", "json")
-    (wrong_query,) = notices(capsys, "match", "PATTERN", "log.csv", *asked, code=2)[-1:]
+    (wrong_query,) = notices(capsys, "match", "PATTERN", "log.csv", *asked, code=2)
     assert (wrong_query["kind"], wrong_query["command"]) == ("error", "match")
-    (wrong_option,) = notices(capsys, "match", QUERY, "log.csv", *asked, "--nosuch", code=2)
+    wrong_option, _ = notices(capsys, "match", QUERY, "log.csv", *asked, "--nosuch", code=2)
     assert "--nosuch" in wrong_option["message"]
-    (no_command,) = notices(capsys, "matches", *asked, code=2)
+    no_command, hint = notices(capsys, "matches", *asked, code=2)
     assert "matches" in no_command["message"]
+    assert (hint["kind"], hint["message"]) == ("hint", "try 'cepctl --help'")
 
 
 def test_the_reason_of_no_match_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:

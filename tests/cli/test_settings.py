@@ -110,8 +110,8 @@ def test_what_config_prints_is_a_file_that_says_the_same(
         ("[match]\nlisted = 1\n", "cepctl.toml: 'match' has no option 'listed'"),
         ("[match]\noutput_format = 'csv'\n", "cepctl.toml: 'match' has no option 'output-format'"),
         ("match = 1\n", "cepctl.toml: 'match' must be a table: [match]"),
-        ("top-k = 'x'\n", "'x' is not a valid integer range. (from cepctl.toml)"),
-        ("[match]\ntop-k = 0\n", "0 is not in the range x>=1. (from cepctl.toml [match])"),
+        ("top-k = 'x'\n", "'x' is not a valid integer range (from cepctl.toml)"),
+        ("[match]\ntop-k = 0\n", "0 is not in the range x>=1 (from cepctl.toml [match])"),
     ],
 )
 def test_nothing_in_the_file_is_ignored(text: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,7 +130,7 @@ def test_a_value_from_the_environment_is_blamed_on_it(
 ) -> None:
     monkeypatch.setenv("CEPCTL_TOP_K", "many")
     said = refused(capsys, "match", QUERY, "log.csv")
-    assert "'many' is not a valid integer range. (from CEPCTL_TOP_K)" in said
+    assert "'many' is not a valid integer range (from CEPCTL_TOP_K)" in said
     assert "(from " not in refused(capsys, "match", QUERY, "log.csv", "--top-k", "many")
 
 

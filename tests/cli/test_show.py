@@ -84,7 +84,10 @@ def test_events_that_are_no_match_are_drawn_and_refused_with_the_reason(
 
 def test_unknown_ids_and_wrong_forms_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     out, err = called(capsys, "show", QUERY, "events.csv", "--match", "a22 b1", code=2)
-    assert (out, err) == ("", "error: --match: no event has the id 'a22'; the nearest is 'a2'\n")
+    assert (out, err) == (
+        "",
+        "error: --match: no event has the id 'a22'; the nearest is 'a2'\nhint: try 'cepctl show --help'\n",
+    )
     _, err = called(capsys, "show", QUERY, "events.csv", "--match", "a2", code=2)
     assert "names 1 components, which is not the form of the pattern: a b" in err
 

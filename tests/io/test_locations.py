@@ -72,6 +72,17 @@ def test_nothing_there_is_an_error(logs: Path) -> None:
         names(f"{logs}/nowhere*")
 
 
+def test_an_empty_directory_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    with pytest.raises(LogFormatError, match=r"no input at .*: the directory is empty$"):
+        list_inputs([str(tmp_path)])
+    (tmp_path / "sub" / "deeper").mkdir(parents=True)
+    with pytest.raises(LogFormatError, match=r": the directory holds only directories without files$"):
+        list_inputs([str(tmp_path)])
+    (tmp_path / "sub" / "_SUCCESS").touch()
+    with pytest.raises(LogFormatError, match=r": the directory holds only files that are passed over"):
+        list_inputs([str(tmp_path)])
+
+
 def test_a_file_uri_names_the_same_file(logs: Path) -> None:
     (file,) = list_inputs([(logs / "a.csv").as_uri()])
     assert file.name == "a.csv"
