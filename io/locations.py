@@ -5,8 +5,9 @@ A location is a plain path of this machine or a URI (`file:`, `hdfs:`, `s3:`, `g
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
@@ -15,10 +16,12 @@ import pyarrow as pa
 from pyarrow import fs
 
 from cepctl.errors import LogFormatError
+from cepctl.io.directories import entries_below, is_hidden, kind_of
 from cepctl.io.file_parts import FilePart
+from cepctl.io.read_once import is_pipe
+from cepctl.whole.replacing import restore
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
-_SHOWN = frozenset({"__SummaryInfo__"})
 _WILDCARD = re.compile(r"[*?\[]")
 
 
@@ -67,7 +70,8 @@ class InputFile:
     A file that was `found` in a directory or by a glob was not named by the user.  Where it is the rest of a
     log, `records_before` is how many records stood before it, `id_name` what its ids begin with, and `format`
     that of the log, which its rest alone may not tell.  Where only a `part` of it is meant, `lines_before`
-    are to be added to the lines of that.  `size` is in bytes, where it is known.
+    are to be added to the lines of that.  `size` is in bytes, where it is known.  `left_out` says why it is
+    not read, as it is no file.
     """
 
     location: Location
@@ -79,13 +83,15 @@ class InputFile:
     part: FilePart | None = None
     lines_before: int = 0
     size: int | None = field(default=None, compare=False)
+    left_out: str | None = None
 
 
-def list_inputs(paths: Sequence[str]) -> tuple[InputFile, ...]:
+def list_inputs(paths: Sequence[str], *, follow_links: bool = False) -> tuple[InputFile, ...]:
     """All files that PATHs (files, directories, globs) name, each once, in order of their names.
 
     In directories, names that begin with `_` or `.` are passed over, except gmetad's folders of
-    summaries.
+    summaries.  Links in directories are followed once, those that lead out of them with `follow_links` alone;
+    what is no file is listed with the reason for which it is left out.
 
     Raises
     ------
@@ -94,13 +100,14 @@ def list_inputs(paths: Sequence[str]) -> tuple[InputFile, ...]:
     """
     found: dict[str, InputFile] = {}
     for path in paths:
-        files = list(_files(path))
+        files = list(_files(path, follow_links))
         if not files:
             raise LogFormatError(f"no input at {path}: {_why_none(path)}")
         for file in files:
-            first = found.setdefault(file.location.uri, file)
+            place = real_uri(file.location) if file.left_out is None else f"left out: {file.location.uri}"
+            first = found.setdefault(place, file)
             if first.found and not file.found:
-                found[file.location.uri] = replace(first, found=False)
+                found[place] = replace(first, found=False)
     by_name: dict[str, InputFile] = {}
     for file in found.values():
         other = by_name.setdefault(file.name, file)
@@ -117,23 +124,47 @@ def _why_none(text: str) -> str:
     filesystem, path = Location.of(text).resolve()
     if _info(filesystem, path).type is not fs.FileType.Directory:
         return "there is no such file, directory or match"
-    held = filesystem.get_file_info(fs.FileSelector(path, recursive=True))
-    if any(entry.type is fs.FileType.File for entry in held):
+    if isinstance(filesystem, fs.LocalFileSystem):
+        held = [(bool(names), bool(folders)) for _, folders, names in os.walk(path)]
+        some, files = any(map(any, held)), any(names for names, _ in held)
+    else:
+        entries = filesystem.get_file_info(fs.FileSelector(path, recursive=True))
+        some, files = bool(entries), any(entry.type is fs.FileType.File for entry in entries)
+    if files:
         return "the directory holds only files that are passed over, whose names begin with _ or ."
-    return "the directory is empty" if not held else "the directory holds only directories without files"
+    return "the directory holds only directories without files" if some else "the directory is empty"
 
 
-def _files(text: str) -> Iterator[InputFile]:
+def real_uri(location: Location) -> str:
+    """What tells a file from all others, however it is named: on this machine its path without links."""
+    filesystem, path = location.resolve()
+    return os.path.realpath(path) if isinstance(filesystem, fs.LocalFileSystem) else location.uri
+
+
+def _path(location: Location) -> Path:
+    return Path(location.resolve()[1])
+
+
+def is_stream(text: str) -> bool:
+    """Whether a PATH names what can be read once, by this process alone, as `is_pipe` says it."""
+    return not _SCHEME.match(text) and is_pipe(Path(text))
+
+
+def _files(text: str, follow_links: bool) -> Iterator[InputFile]:
     location = Location.of(text)
     filesystem, path = location.resolve()
+    if isinstance(filesystem, fs.LocalFileSystem) and not os.path.lexists(path):
+        restore(Path(path))
     info = _info(filesystem, path)
     kind = info.type
     if kind is fs.FileType.File:
         yield InputFile(location, PurePosixPath(path).name, size=info.size)
     elif kind is fs.FileType.Directory:
-        yield from _below(location, filesystem, path)
+        yield from _below(location, filesystem, path, follow_links)
     elif _WILDCARD.search(path):
-        yield from _matches(location, filesystem, path)
+        yield from _matches(location, filesystem, path, follow_links)
+    elif isinstance(filesystem, fs.LocalFileSystem) and Path(path).exists():
+        raise LogFormatError(f"{text} is {kind_of(Path(path).stat().st_mode)}, and no log")
 
 
 def _info(filesystem: fs.FileSystem, path: str) -> fs.FileInfo:
@@ -143,25 +174,48 @@ def _info(filesystem: fs.FileSystem, path: str) -> fs.FileInfo:
         raise LogFormatError(f"cannot read {path}: {first_line(problem)}") from problem
 
 
-def _below(location: Location, filesystem: fs.FileSystem, directory: str) -> Iterator[InputFile]:
+def _below(
+    location: Location,
+    filesystem: fs.FileSystem,
+    directory: str,
+    follow_links: bool,
+    is_named: Callable[[str], bool] = lambda name: False,
+) -> Iterator[InputFile]:
+    if isinstance(filesystem, fs.LocalFileSystem):
+        for own in entries_below(directory, follow_links=follow_links, is_named=is_named):
+            yield InputFile(location.beside(own.path), own.name, True, size=own.size, left_out=own.left_out)
+        return
     for entry in filesystem.get_file_info(fs.FileSelector(directory, recursive=True)):
         name = PurePosixPath(entry.path).relative_to(directory)
-        hidden = any(part.startswith(("_", ".")) and part not in _SHOWN for part in name.parts)
-        if entry.type is fs.FileType.File and not hidden:
+        if entry.type is fs.FileType.File and not any(map(is_hidden, name.parts)):
             yield InputFile(location.beside(entry.path), str(name), found=True, size=entry.size)
 
 
-def _matches(location: Location, filesystem: fs.FileSystem, pattern: str) -> Iterator[InputFile]:
-    """Files that match a glob, and the files below directories that do."""
+def _matches(
+    location: Location, filesystem: fs.FileSystem, pattern: str, follow_links: bool
+) -> Iterator[InputFile]:
+    """Files that match a glob, and the files below directories that do.
+
+    A link that matches, or stands where one of the glob's directories does, is named as by a shell.
+    """
     parts = PurePosixPath(pattern).parts
     fixed = next(number for number, part in enumerate(parts) if _WILDCARD.search(part))
     base = str(PurePosixPath(*parts[:fixed])) if fixed else "."
     wanted = _glob(parts[fixed:])
     if _info(filesystem, base).type is not fs.FileType.Directory:
         return
-    for file in _below(location, filesystem, base):
+    steps_of = parts[fixed:]
+    plain = next((number for number, part in enumerate(steps_of) if part == "**"), len(steps_of))
+    leading = [_glob(steps_of[: number + 1]) for number in range(plain)]
+
+    def is_named(name: str) -> bool:
+        return any(each.fullmatch(name) for each in (*leading, wanted))
+
+    for file in _below(location, filesystem, base, follow_links, is_named):
         steps = PurePosixPath(file.name).parts
-        if any(wanted.fullmatch("/".join(steps[: number + 1])) for number in range(len(steps))):
+        # What could match lies below it, and nobody can look.
+        unseen = file.left_out is not None and plain < len(steps_of) and _path(file.location).is_dir()
+        if unseen or any(wanted.fullmatch("/".join(steps[: number + 1])) for number in range(len(steps))):
             yield file
 
 

@@ -18,6 +18,7 @@ from cepctl.cli.options import (
     runner_options,
     verbosity_options,
 )
+from cepctl.cli.outputs import refuse_overwriting
 from cepctl.cli.run_figures import RunFigures, rejects_in
 from cepctl.errors import UsageError
 from cepctl.render.counting import counted
@@ -83,6 +84,8 @@ def command(
         rejects=rejects,
         max_errors=max_errors,
     )
+    written = {"-o": output, "--rejects": rejects, "--report": report_file, "--metrics": metrics}
+    refuse_overwriting(written, paths, raw_input, replaced="-o")
     with chosen_runner(where.runner, where.master, where.conf, verbose=verbose) as chosen:
         summary = ingest(paths, output, options, chosen)
     report(summary, output, time.monotonic() - began, metrics, quiet=quiet)
@@ -127,6 +130,7 @@ def ingest_options(
         report=report,
         strict=strict,
         overwrite=overwrite,
+        follow_links=raw_input.follow_links,
     )
 
 

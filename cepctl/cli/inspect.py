@@ -6,6 +6,7 @@ import click
 
 from cepctl.cli.ingest import given_ingest_options, report_reading
 from cepctl.cli.options import RawInput, raw_input_options, verbosity_options
+from cepctl.cli.outputs import refuse_overwriting
 from cepctl.cli.row_output import write_whole
 
 
@@ -45,6 +46,7 @@ def command(
     from cepctl.inspection.suggestion import suggested_model
     from cepctl.render.inspection import inspection_json, print_inspection
 
+    refuse_overwriting({"--write-model": write_model}, events, raw_input)
     with open_events(events, given_ingest_options(raw_input)) as inputs:
         if inputs.summary is not None:
             report_reading(inputs.summary, quiet=quiet)

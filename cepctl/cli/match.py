@@ -17,7 +17,8 @@ from cepctl.cli.match_summary import Run, split_raw_times, tell_summary
 from cepctl.cli.match_why_not import tell_why_not
 from cepctl.cli.metrics import metrics_option, write_metrics
 from cepctl.cli.options import RawInput, RunnerChoice, raw_input_options, runner_options, verbosity_options
-from cepctl.cli.query_text import query_argument, read_query
+from cepctl.cli.outputs import refuse_overwriting
+from cepctl.cli.query_text import query_argument, query_file_of, read_query
 from cepctl.cli.row_output import row_form, write_pieces, write_rows
 from cepctl.cli.run_figures import RunFigures, rejects_in
 from cepctl.cli.state_options import Incremental, state_options
@@ -88,13 +89,15 @@ def command(
         Execution(matching.engine, where, verbose), rows, why_not, metrics, quiet,
     )  # fmt: skip
     incremental.require_state()
+    written = {"-o": rows.output, "--metrics": metrics, "--late": incremental.late}
+    refuse_overwriting(written, paths, raw_input, query_file_of(arguments, query_file))
     if incremental.state is None:
-        written = _run_once(asked)
+        count = _run_once(asked)
     else:
         from cepctl.cli.match_state import run_with_state
 
-        written = run_with_state(asked)
-    return MATCHES_FOUND if written and fail_on_match else 0
+        count = run_with_state(asked)
+    return MATCHES_FOUND if count and fail_on_match else 0
 
 
 def _run_once(asked: MatchRequest) -> int:

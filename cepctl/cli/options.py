@@ -39,6 +39,7 @@ class RawInput:
     intervals: bool = False
     epoch: str | None = None
     columns: tuple[str, ...] = ()
+    follow_links: bool = False
 
 
 def gathered(command: Callable[..., Any], name: str, kind: type) -> Callable[..., Any]:
@@ -167,6 +168,9 @@ _RAW_INPUT_OPTIONS = (
         multiple=True,
         metavar="FIELD=COLUMN",
         help="Columns of plain event files, such as event_type=activity,time=ts; may be given several times.",
+    ),
+    click.option(
+        "--follow-links", is_flag=True, help="Read what links in a directory show outside of it, too."
     ),
 )
 

@@ -66,6 +66,13 @@ def _is_query(argument: str) -> bool:
     return argument.startswith("@") or argument.lower().split(maxsplit=1)[:1] == ["pattern"]
 
 
+def query_file_of(arguments: Sequence[str], query_file: str | None) -> str | None:
+    """The file that the query is read from; None where its text was given."""
+    if query_file is None and arguments and arguments[0].startswith("@"):
+        return arguments[0][1:]
+    return query_file
+
+
 def _query_or_events(
     context: click.Context, argument: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:

@@ -13,7 +13,8 @@ from cepctl.cli.match_run import Execution, analyzed, run_plan, starting_between
 from cepctl.cli.match_summary import Run, split_raw_times, tell_summary
 from cepctl.cli.notices import say
 from cepctl.cli.options import RawInput, RunnerChoice, raw_input_options, runner_options, verbosity_options
-from cepctl.cli.query_text import query_argument, read_query
+from cepctl.cli.outputs import refuse_overwriting
+from cepctl.cli.query_text import query_argument, query_file_of, read_query
 from cepctl.cli.row_output import row_form, write_whole
 from cepctl.cli.run_figures import RunFigures, rejects_in
 from cepctl.errors import UsageError
@@ -72,6 +73,7 @@ def command(
     row_form(None, output)
     if not events:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
+    refuse_overwriting({"-o": output}, events, raw_input, query_file_of(arguments, query_file))
     with open_events(events, given_ingest_options(raw_input)) as inputs:
         if inputs.summary is not None:
             report_reading(inputs.summary, quiet=quiet)

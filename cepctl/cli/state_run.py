@@ -46,6 +46,7 @@ def binding_of(asked: MatchRequest, options: IngestOptions) -> dict[str, str]:
     from cepctl.language.printer import to_text
 
     reading = {**asdict(asked.raw_input), "uncertainty": None, "patterns": None}
+    del reading["follow_links"]  # says which files are read, not how
     return {
         "query": to_text(asked.query),
         "minimum confidence": str(asked.matching.min_confidence),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -22,11 +20,11 @@ from cepctl.ingest.rejects import refuse_too_many, write_rejects, write_whole
 from cepctl.ingest.results import FileResult
 from cepctl.ingest.runners import LocalRunner, Runner
 from cepctl.ingest.schemas import DatasetSchema, unify
-from cepctl.ingest.stored import STANDARD_INPUT
+from cepctl.ingest.spooling import spooled
 from cepctl.ingest.summary import IngestSummary, refuse_unreadable, report_text, summarised
 from cepctl.ingest.writing import PartTask, write_part
 from cepctl.io.formats import open_log, reader_named
-from cepctl.io.locations import InputFile, Location, list_inputs
+from cepctl.io.locations import InputFile, Location, list_inputs, real_uri
 from cepctl.io.plain import PLAIN_FORMATS
 from cepctl.io.reading import ReadOptions
 from cepctl.io.times import named_zone
@@ -48,7 +46,8 @@ class IngestOptions:
     `max_errors` is how many rejects are borne, None for the larger of 10 and 0.1 % of the records;
     `rejects` the JSON lines file that they are written to, `report` the JSON file for the account of
     every file; both are also written when the ingest is then refused.  With `strict` a file in a
-    directory that cannot be read is an error, as one that was named always is.  `known_kinds` are those of
+    directory that cannot be read is an error, as one that was named always is.  `follow_links` is for links
+    that lead out of a directory.  `known_kinds` are those of
     attributes in earlier events, which these join.  The time unit of `read` is chosen anew: the model's,
     else the finest of those that the files declare and of 1 ms for those that do not.
     """
@@ -61,6 +60,7 @@ class IngestOptions:
     report: str | None = None
     strict: bool = False
     overwrite: bool = False
+    follow_links: bool = False
     known_kinds: Mapping[str, Kind] = field(default_factory=dict)
 
 
@@ -90,7 +90,8 @@ def ingest(
     target = Location.of(output)
 
     def files(scratch: Location) -> Sequence[InputFile]:
-        return _beside(target, list_inputs(_spooled(paths, scratch)), paths)
+        listed = list_inputs(spooled(paths, scratch), follow_links=options.follow_links)
+        return _beside(target, listed, paths)
 
     return _ingest(files, target, options, runner or LocalRunner())
 
@@ -171,26 +172,18 @@ def _read_task(
     )
 
 
-def _spooled(paths: Sequence[str], scratch: Location) -> list[str]:
-    """The paths with standard input, where it is among them, copied to a file called stdin."""
-    if STANDARD_INPUT not in paths:
-        return list(paths)
-    filesystem, directory = scratch.resolve()
-    copy = f"{directory}/stdin"
-    with filesystem.open_output_stream(copy) as stream:
-        shutil.copyfileobj(sys.stdin.buffer, stream)
-    return [scratch.beside(copy).uri if path == STANDARD_INPUT else path for path in paths]
-
-
 def _beside(target: Location, files: Sequence[InputFile], paths: Sequence[str]) -> list[InputFile]:
     """The files without those of an earlier output that lies inside the input."""
-    named = {Location.of(path).uri for path in paths}
-    inside = f"{target.uri.rstrip('/')}/"
-    return [f for f in files if f.location.uri in named or not f.location.uri.startswith(inside)]
+    named = {real_uri(Location.of(path)) for path in paths}
+    inside = f"{real_uri(target).rstrip('/')}/"
+    places = [(file, real_uri(file.location)) for file in files]
+    return [file for file, place in places if place in named or not place.startswith(inside)]
 
 
 def _declared_unit(file: InputFile) -> TimeUnit | None:
     """The time unit that a Parquet file says it is counted in."""
+    if file.left_out is not None:
+        return None
     with open_log(file.location) as log:
         if not log.head.startswith(b"PAR1") or not log.stream.seekable():
             return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from cepctl.ingest.marker import SUCCESS, is_part_name
 from cepctl.io.locations import Location
 from cepctl.schema import META_TIME_UNIT
 from cepctl.whole.folders import folder_beside
+from cepctl.whole.places import real_place
 from cepctl.whole.replacing import NEW, OLD, put_in_place, restore
 
 _CHUNKS = "chunks"
@@ -32,7 +32,7 @@ def refuse_existing(target: Location, *, overwrite: bool) -> None:
     """
     filesystem, path = target.resolve()
     if isinstance(filesystem, fs.LocalFileSystem):
-        restore(_place(path))
+        restore(real_place(Path(path)))
     kind = filesystem.get_file_info(path).type
     if kind is fs.FileType.NotFound:
         return
@@ -81,7 +81,7 @@ def aside(target: Location) -> Iterator[tuple[Location, Location]]:
     filesystem, path = target.resolve()
     try:
         if isinstance(filesystem, fs.LocalFileSystem):
-            with folder_beside(_place(path)) as folder:
+            with folder_beside(real_place(Path(path))) as folder:
                 yield _made(target, str(folder))
         else:
             yield from _aside_on(filesystem, target, path)
@@ -122,7 +122,7 @@ def publish(events: Location, target: Location, *, overwrite: bool) -> None:
     _, path = target.resolve()
     path = path.rstrip("/")
     if isinstance(filesystem, fs.LocalFileSystem):
-        put_in_place(Path(source).parent, _place(path))
+        put_in_place(Path(source).parent, real_place(Path(path)))
         return
     if filesystem.get_file_info(path).type is fs.FileType.NotFound:
         filesystem.move(source, path)
@@ -131,8 +131,3 @@ def publish(events: Location, target: Location, *, overwrite: bool) -> None:
     filesystem.move(path, old)
     filesystem.move(source, path)
     filesystem.delete_dir(old)
-
-
-def _place(path: str) -> Path:
-    """Where a dataset really lies: what a link leads to is replaced, not the link."""
-    return Path(os.path.realpath(path))

@@ -98,6 +98,8 @@ def read_file(task: ReadTask) -> FileResult:
 
 def _read(task: ReadTask, rejects: RejectLog) -> FileResult:
     try:
+        if task.file.left_out is not None:
+            raise LogFormatError(task.file.left_out)
         return _read_whole(task, ReadReport(rejects=rejects))
     except (LogFormatError, EventSchemaError, UncertaintyModelError) as problem:
         of_whole_run = isinstance(problem, TooManyRejectsError | UncertaintyModelError)

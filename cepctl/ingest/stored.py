@@ -49,7 +49,7 @@ def stored_dataset(path: str) -> StoredDataset | None:
         return None
     location = Location.of(path)
     filesystem, directory = location.resolve()
-    if isinstance(filesystem, fs.LocalFileSystem):
+    if isinstance(filesystem, fs.LocalFileSystem) and not os.path.lexists(directory):
         restore(Path(os.path.realpath(directory)))
     if filesystem.get_file_info(directory).type is not fs.FileType.Directory:
         return None

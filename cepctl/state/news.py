@@ -16,10 +16,18 @@ from pyarrow import fs
 from cepctl.errors import JobError, LogFormatError, UsageError
 from cepctl.ingest.stored import stored_dataset
 from cepctl.io.formats import HEAD_BYTES, OpenLog, open_log, reader_named, recognised_reader
-from cepctl.io.locations import InputFile, Location, list_inputs
+from cepctl.io.locations import InputFile, Location, is_stream, list_inputs, real_uri
 from cepctl.io.reading import Reader
 from cepctl.state.pieces import RECORDS_COUNTED_BY_READER, grows_by_lines, header_of, take_part
-from cepctl.state.sources import UNREADABLE, Source, goes_on, next_generation, print_of, whole_digest
+from cepctl.state.sources import (
+    UNREADABLE,
+    Source,
+    ends_on_disk,
+    goes_on,
+    next_generation,
+    print_of,
+    whole_digest,
+)
 
 
 @dataclass(frozen=True)
@@ -56,15 +64,22 @@ class Reading:
     mapped: bool = False
     to_the_end: bool = False
     but: tuple[Path, ...] = ()
+    follow_links: bool = False
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """A file as it lies there now."""
+    """A file as it lies there now; `on_disk` is the digest of its ends, where it lies on this machine."""
 
     file: InputFile
     size: int
     modified: int
+    on_disk: str = ""
+
+    def is_unchanged(self, source: Source) -> bool:
+        """Whether nothing shows that something else is there than when the source was last looked at."""
+        same = (source.size, source.modified) == (self.size, self.modified)
+        return same and source.on_disk in ("", self.on_disk)
 
 
 def look(paths: Sequence[str], known: Sequence[Source], how: Reading) -> News:
@@ -79,13 +94,17 @@ def look(paths: Sequence[str], known: Sequence[Source], how: Reading) -> News:
     """
     news, free = News(), {source.uri: source for source in known}
     opened: list[_Seen] = []
-    for seen in _files(paths, how.but):
+    for seen in _files(paths, how):
         news.seen.add(seen.file.location.uri)
         source = free.get(seen.file.location.uri)
-        if source is None or (source.size, source.modified) != (seen.size, seen.modified):
+        if seen.file.left_out is not None:
+            _leave_out(news, seen, free.pop(seen.file.location.uri, None))
+            continue
+        if source is None or not seen.is_unchanged(source):
             opened.append(seen)
             continue
         del free[source.uri]
+        source = replace(source, on_disk=seen.on_disk)
         if how.to_the_end and source.rest:
             _go_on(news, seen, source, how)
         else:
@@ -108,11 +127,23 @@ def look(paths: Sequence[str], known: Sequence[Source], how: Reading) -> News:
     return news
 
 
-def _files(paths: Sequence[str], but: Sequence[Path]) -> list[_Seen]:
+def _leave_out(news: News, seen: _Seen, before: Source | None) -> None:
+    """Tell once of what is no file, as of a file that cannot be read."""
+    assert seen.file.left_out is not None
+    if before is None:
+        news.left_out.append(seen.file.left_out)
+    news.unchanged.append(
+        before
+        or Source(seen.file.location.uri, 0, 0, seen.file.name, format=UNREADABLE, by_lines=False, offset=1)
+    )
+
+
+def _files(paths: Sequence[str], how: Reading) -> list[_Seen]:
     raw, found = list[str](), list[InputFile]()
     for path in dict.fromkeys(paths):
-        if path == "-":
-            raise UsageError("standard input is not known again in the next run; write it to a file")
+        if path == "-" or is_stream(path):
+            what = "standard input" if path == "-" else path
+            raise UsageError(f"{what} is not known again in the next run; write it to a file")
         dataset = stored_dataset(path)
         if dataset is None:
             raw.append(path)
@@ -122,15 +153,19 @@ def _files(paths: Sequence[str], but: Sequence[Path]) -> list[_Seen]:
             InputFile(dataset.location.beside(part), f"{directory}/{PurePosixPath(part).name}")
             for part in dataset.parts
         ]
-    found += list_inputs(raw)
-    own = tuple(f"{directory.absolute()}/" for directory in but)
-    return [_seen(file) for file in found if not file.location.uri.startswith(own)]
+    found += list_inputs(raw, follow_links=how.follow_links)
+    own = tuple(f"{directory.resolve()}/" for directory in how.but)
+    return [_seen(file) for file in found if not real_uri(file.location).startswith(own)]
 
 
 def _seen(file: InputFile) -> _Seen:
+    if file.left_out is not None:
+        return _Seen(file, 0, 0)
     filesystem, path = file.location.resolve()
     info: fs.FileInfo = filesystem.get_file_info(path)
-    return _Seen(file, info.size or 0, info.mtime_ns or 0)
+    size = info.size or 0
+    local = isinstance(filesystem, fs.LocalFileSystem)
+    return _Seen(file, size, info.mtime_ns or 0, ends_on_disk(Path(path), size) if local else "")
 
 
 def _at(free: dict[str, Source], seen: _Seen) -> Source | None:
@@ -156,7 +191,9 @@ def _taken(news: News, seen: _Seen, source: Source | None, free: dict[str, Sourc
 
 
 def _go_on(news: News, seen: _Seen, source: Source, how: Reading) -> None:
-    now = replace(source, uri=seen.file.location.uri, size=seen.size, modified=seen.modified)
+    now = replace(
+        source, uri=seen.file.location.uri, size=seen.size, modified=seen.modified, on_disk=seen.on_disk
+    )
     if not source.by_lines:
         news.unchanged.append(now)
         return
@@ -169,9 +206,8 @@ def _begin(news: News, seen: _Seen, known: Sequence[Source], how: Reading) -> No
     """Take a file that was never seen."""
     file = seen.file
     started = [*known, *(piece.source for piece in news.pieces)]
-    source = Source(
-        file.location.uri, seen.size, seen.modified, file.name, next_generation(started, file.name)
-    )
+    generation = next_generation(started, file.name)
+    source = Source(file.location.uri, seen.size, seen.modified, file.name, generation, on_disk=seen.on_disk)
     with open_log(file.location) as log:
         if not log.head:
             return

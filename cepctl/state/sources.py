@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
 from cepctl.io.formats import OpenLog
@@ -27,8 +28,10 @@ class Source:
     Attributes
     ----------
     uri, size, modified
-        Where it was last seen, how large (bytes on disk) and from when (ns): if all are the same, nothing
-        is new.
+        Where it was last seen, how large (bytes on disk) and from when (ns): if all are the same, and what
+        is `on_disk`, nothing is new.
+    on_disk
+        Digest of the first and the last PRINT_BYTES as they lie on disk; empty where that is not known.
     base, generation
         Its name when it was first seen, and the how many-th file of that name it was.
     format, by_lines
@@ -58,6 +61,7 @@ class Source:
     tail_bytes: int = 0
     rest: bool = False
     newest: int | None = None
+    on_disk: str = ""
 
     @property
     def id_name(self) -> str:
@@ -77,6 +81,20 @@ def goes_on(log: OpenLog, source: Source) -> bool:
 def print_of(head: bytes, offset: int) -> str:
     """Digest of the first bytes of a log that begins so and was read up to an offset."""
     return digest(head[: min(offset, PRINT_BYTES)])
+
+
+def ends_on_disk(path: Path, size: int) -> str:
+    """Digest of both ends of the first `size` bytes of a file on this machine; empty if it cannot be read.
+
+    Size and time of a file can be the same though something else is in it.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(min(size, PRINT_BYTES))
+            file.seek(max(size - PRINT_BYTES, 0))
+            return digest(head + file.read(min(size, PRINT_BYTES)))
+    except OSError:
+        return ""
 
 
 def whole_digest(log: OpenLog) -> str:

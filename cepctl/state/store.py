@@ -37,10 +37,12 @@ from cepctl.state.lock import LOCK
 from cepctl.state.progress import Counts, Progress
 from cepctl.state.sources import Source
 
-FORMAT = 1
+FORMAT = 2
+_READ = (1, 2)  # 1 does not know what was on disk of an input
 MANIFEST = "manifest.json"
 PENDING = "rows.pending"
 _RUN = "run-"
+_PRIVATE = 0o700
 _TABLES = ("events", "late", "standing")
 _NUMBERS = ("newest", "watermark", "settled", "pending", "complete_from", "closed")
 
@@ -103,7 +105,7 @@ def prepare(directory: Path, saved: Saved, rows: Iterable[bytes]) -> Path:
     name = run_name(saved.run)
     aside, place = directory / f".new-{name}", directory / name
     try:
-        aside.mkdir()
+        aside.mkdir(mode=_PRIVATE)
         _write_files(aside, saved, rows)
         aside.rename(place)
         _force(directory)
@@ -232,7 +234,7 @@ def _manifest(place: Path) -> dict[str, Any]:
     if hashlib.sha256(text.encode()).hexdigest() != digest:
         raise _damaged(place / MANIFEST)
     content: dict[str, Any] = json.loads(text)
-    if content["format"] != FORMAT:
+    if content["format"] not in _READ:
         raise StateError(
             f"{place} was written by cepctl {content['version']} in format {content['format']}, this is "
             f"{__version__} with format {FORMAT}; end it with that version (--final), then start a new one"

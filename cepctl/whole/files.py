@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from cepctl.whole.leftovers import hidden_name, lock_of_file, remove_leftovers_of
+from cepctl.whole.places import real_place
 
 
 def write_whole_file(file: Path, pieces: Iterable[bytes], mode: int | None = None) -> None:
@@ -22,7 +23,7 @@ def write_whole_file(file: Path, pieces: Iterable[bytes], mode: int | None = Non
     OSError
         If it cannot be written; what was there is then as it was.
     """
-    path = Path(os.path.realpath(file))
+    path = real_place(file)
     kept = mode
     if path.exists():
         found = path.stat().st_mode

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import os
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,6 +21,10 @@ from cepctl.state.news import Reading, look
 from cepctl.state.sources import Source
 
 HEADER = "event_type,lower,upper\n"
+XES = (
+    '<log><trace><event><string key="concept:name" value="A"/>'
+    '<date key="time:timestamp" value="2024-05-0{day}T10:00:00Z"/></event></trace></log>'
+)
 
 
 @dataclass
@@ -246,3 +251,52 @@ def test_a_quote_within_a_value_does_not_hold_back_the_rows_behind_it(tmp_path: 
     assert taking.take() == ["a.csv#1", "a.csv#2"]
     append(log, "A,3,3,small\n")
     assert taking.take() == ["a.csv#3"]
+
+
+@pytest.mark.parametrize("name", ["app.csv", "app.csv.gz", "log.xes"])
+def test_other_content_of_the_same_size_and_time_is_noticed(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    texts = [HEADER + "A,1,2\n", HEADER + "A,3,4\n"]
+    if name.endswith(".xes"):
+        texts = [XES.format(day=day) for day in (1, 2)]
+    contents = [text.encode() for text in texts]
+    if name.endswith(".gz"):
+        contents = [gzip.compress(content, mtime=0) for content in contents]
+    assert len(contents[0]) == len(contents[1])
+    path.write_bytes(contents[0])
+    before = path.stat().st_mtime_ns
+    taking = Taking((str(path),))
+    assert len(taking.take()) == 1
+    assert taking.take() == []
+    path.write_bytes(contents[1])
+    os.utime(path, ns=(before, before))
+    with pytest.raises(LogFormatError, match=r"no longer there|has changed since it was read"):
+        taking.take()
+
+
+def test_a_state_that_does_not_know_what_was_on_disk_learns_it(tmp_path: Path) -> None:
+    path = tmp_path / "app.csv"
+    append(path, HEADER + "A,1,2\n")
+    taking = Taking((str(path),))
+    taking.take()
+    known = taking.sources[0]
+    taking.sources = (replace(known, on_disk=""),)
+    assert taking.take() == []
+    assert taking.sources == (known,)
+
+
+def test_what_is_no_file_is_told_once(tmp_path: Path) -> None:
+    append(tmp_path / "app.csv", HEADER + "A,1,2\n")
+    os.mkfifo(tmp_path / "pipe")
+    taking = Taking((str(tmp_path),))
+    assert taking.take() == ["app.csv#1"]
+    assert taking.left_out == ["pipe: a named pipe, and no file; name it as a PATH to read it"]
+    append(tmp_path / "app.csv", "A,3,4\n")
+    assert taking.take() == ["app.csv#2"]
+    assert taking.left_out == []
+
+
+def test_a_pipe_is_refused_as_standard_input_is(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match="pipe is not known again in the next run; write it to a file"):
+        Taking((str(tmp_path / "pipe"),)).take()

@@ -212,3 +212,26 @@ def test_a_state_that_cannot_be_written_is_refused_with_the_remedy() -> None:
     remedy = r"cannot write the state .*name another directory with --state"
     with pytest.raises(JobError, match=remedy), held(Path("/proc/cepctl-state")):
         pass
+
+
+@pytest.mark.parametrize("foreign", ["a link", "a link to nothing", "a pipe", "a twin"])
+def test_a_lock_that_no_run_has_made_is_refused_and_not_written_to(tmp_path: Path, foreign: str) -> None:
+    directory, other = tmp_path / "state", tmp_path / "other"
+    directory.mkdir()
+    other.write_text("of value")
+    if foreign == "a pipe":
+        os.mkfifo(directory / "lock")
+    elif foreign == "a twin":
+        os.link(other, directory / "lock")
+    else:
+        (directory / "lock").symlink_to(other if foreign == "a link" else tmp_path / "nowhere")
+    refused = pytest.raises(StateError, match="lock is a link, a pipe or the like, which no run has made")
+    with refused, held(directory):
+        pytest.fail("held")
+    assert other.read_text() == "of value"
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_new_state_is_private(tmp_path: Path) -> None:
+    with held(tmp_path / "deep" / "state"):
+        assert (tmp_path / "deep" / "state").stat().st_mode & 0o777 == 0o700

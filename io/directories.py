@@ -1,0 +1,148 @@
+"""What lies in a directory of this machine: each file once, and what is no file with the reason.
+
+A link is followed once, after everything that is no link: what lies in the directory is known by its own
+name, and a circle of links ends.  A link out of the directory is followed on request alone.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SHOWN = frozenset({"__SummaryInfo__"})
+_KINDS = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file: its path, its name (the path below the directory), its bytes; or why it cannot be read."""
+
+    path: str
+    name: str
+    size: int = 0
+    left_out: str | None = None
+
+
+def kind_of(mode: int) -> str | None:
+    """What something is that is neither file nor directory; None if it is one of these."""
+    return _KINDS.get(stat.S_IFMT(mode))
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a name in a directory is passed over: it begins with `_` or `.`."""
+    return name.startswith(("_", ".")) and name not in SHOWN
+
+
+def entries_below(
+    directory: str, *, follow_links: bool, is_named: Callable[[str], bool] = lambda name: False
+) -> Iterator[Entry]:
+    """The entries of a directory and all below it, but those with hidden names.
+
+    Parameters
+    ----------
+    directory
+        Its path; where it is a link itself, it was named and is followed.
+    follow_links
+        Whether links that lead out of it are followed.
+    is_named
+        Tells of the name of a link whether a user has named it, so that it is followed in any case.
+    """
+    yield from _Walk(os.path.realpath(directory), directory, follow_links, is_named).entries()
+
+
+@dataclass
+class _Walk:
+    """One look through a directory, whose real path is `root`."""
+
+    root: str
+    directory: str
+    follow_links: bool
+    is_named: Callable[[str], bool]
+    seen: set[str] = field(default_factory=set)
+    links: deque[tuple[str, str]] = field(default_factory=deque)
+
+    def entries(self) -> Iterator[Entry]:
+        yield from self._below(self.directory, "", self.root)
+        while self.links:
+            yield from self._followed(*self.links.popleft())
+
+    def _below(self, directory: str, name: str, real: str) -> Iterator[Entry]:
+        """Real directories, one after the other: a deep tree needs no deep stack."""
+        waiting = deque([(directory, name, real)])
+        while waiting:
+            directory, name, real = waiting.popleft()
+            if real in self.seen:
+                continue
+            self.seen.add(real)
+            try:
+                with os.scandir(directory) as found:
+                    items = sorted(found, key=lambda item: item.name)
+            except OSError as problem:
+                yield Entry(directory, name, left_out=f"{name or directory}: {problem.strerror}")
+                continue
+            for item in items:
+                own = f"{name}/{item.name}" if name else item.name
+                if is_hidden(item.name):
+                    continue
+                if item.is_symlink():
+                    self.links.append((item.path, own))
+                elif item.is_dir(follow_symlinks=False):
+                    waiting.append((item.path, own, f"{real}/{item.name}"))
+                else:
+                    yield from self._once(
+                        item.path, own, f"{real}/{item.name}", item.stat(follow_symlinks=False)
+                    )
+
+    def _once(self, path: str, name: str, real: str, found: os.stat_result) -> Iterator[Entry]:
+        if real in self.seen:
+            return
+        self.seen.add(real)
+        kind = kind_of(found.st_mode)
+        if kind is not None:
+            yield Entry(path, name, left_out=f"{name}: {kind}, and no file; name it as a PATH to read it")
+        elif not _is_text(name):
+            yield Entry(
+                _shown(path), _shown(name), left_out=f"{_shown(name)}: its name is not UTF-8; rename it"
+            )
+        else:
+            yield Entry(path, name, found.st_size)
+
+    def _followed(self, path: str, name: str) -> Iterator[Entry]:
+        real = os.path.realpath(path)
+        try:
+            found = Path(real).stat()
+        except OSError as problem:
+            yield Entry(path, name, left_out=f"{name}: a link that leads nowhere ({problem.strerror})")
+            return
+        if real in self.seen:
+            return
+        inside = real == self.root or real.startswith(f"{self.root.rstrip('/')}/")
+        if not (inside or self.follow_links or self.is_named(name)):
+            told = f"{name}: a link out of {self.directory}, to {real}; --follow-links reads it"
+            yield Entry(path, name, left_out=told)
+        elif stat.S_ISDIR(found.st_mode):
+            yield from self._below(path, name, real)
+        else:
+            yield from self._once(path, name, real, found)
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shown(name: str) -> str:
+    """A name with U+FFFD for what is not UTF-8."""
+    return os.fsencode(name).decode("utf-8", "replace")
