@@ -9,7 +9,7 @@ Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -24,9 +24,11 @@ from cepctl.engines.measure import Measure, Measured
 from cepctl.engines.predicates import fitting_events
 from cepctl.engines.push_down import PushDown, Threshold
 from cepctl.engines.shape import Shape, shape_of
+from cepctl.engines.sorted_rows import WantedRows
 from cepctl.engines.types import Flags, Indexes, Ticks
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import Strategy
+from cepctl.memory import MemoryBudget, default_budget
 from cepctl.plan.evaluation_order import OrderName, evaluation_order
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.plan.summary import KleeneRows
@@ -44,6 +46,7 @@ class MatchOptions:
 
     `kleene` says what a row is: a match, or all matches with the same neighbours of a group.  `top` is how
     many of the most probable rows are wanted, ties with the last of them included.
+    `starting` are the first and the last tick in which a row may start, None for any.
     `approximate` is the error allowed to confidences beyond the work bound; None refuses them.
     `raw_times` adds to each match whether raw times alone find it.
     """
@@ -56,13 +59,21 @@ class MatchOptions:
     kleene: KleeneRows = "groups"
     top: int | None = None
     raw_times: bool = False
+    starting: tuple[int | None, int | None] = (None, None)
+    memory: MemoryBudget = field(default_factory=default_budget)
+
+    @property
+    def wanted(self) -> WantedRows:
+        """Which rows are kept."""
+        return WantedRows(self.top, *self.starting)
 
     def check_count(self, rows: int) -> None:
-        """Raise QueryTooLargeError when there are more rows than allowed."""
-        if rows > self.max_matches:
+        """Raise QueryTooLargeError when there are more rows than allowed; the best may be of any number."""
+        if self.top is None and rows > self.max_matches:
             raise QueryTooLargeError(
                 f"the query has more than {self.max_matches:,} matches; narrow it (WITHIN, [attr], tighter "
-                "predicates, CONFIDENCE), or raise the cap with --max-matches"
+                "predicates, CONFIDENCE), ask for the best of them with --top-k, or raise the cap with "
+                "--max-matches"
             )
 
 

@@ -139,7 +139,14 @@ class Summary:
     def _reaching(
         self, rows: Indexes, members: Group, matches: MatchBatch, probability: Reals, threshold: Threshold
     ) -> SummaryBatch:
-        reaching = threshold.reached(matches.confidence)
+        first, last = self.groups.options.starting
+        starting = np.ones(len(matches), dtype=bool)
+        if first is not None:
+            starting &= matches.start >= first
+        if last is not None:
+            starting &= matches.start <= last
+        # A row that is not wanted takes no place among the best.
+        reaching = threshold.reached(np.where(starting, matches.confidence, -1.0), matches.start)
         probability = probability[reaching[members.owner]]
         at = np.flatnonzero(reaching)
         rows, members = rows[at], members.take(at)

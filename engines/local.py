@@ -10,12 +10,13 @@ import pyarrow as pa
 
 from cepctl.engines.alternative import MatchOptions
 from cepctl.engines.concurrency import usable_cores
-from cepctl.engines.match import match_events
+from cepctl.engines.match import match_batches, match_events
 from cepctl.engines.progress import Progress
 from cepctl.engines.results import ordered
 from cepctl.engines.row_groups import EventSource, row_groups
 from cepctl.engines.sending import refuse_repeated, repeated_id
 from cepctl.engines.slice_task import SliceTask
+from cepctl.engines.sorted_rows import SortedRows
 from cepctl.plan.plan import Plan
 
 _GROUPS_AT_ONCE = 4
@@ -28,18 +29,21 @@ def run(plan: Plan, events: pa.Table, options: MatchOptions | None = None) -> pa
     return ordered(match_events(plan, events, options), options.top)
 
 
-def run_stored(
+def collect_stored(
     plan: Plan,
     sources: Sequence[EventSource],
+    rows: SortedRows,
     options: MatchOptions | None = None,
     progress: Progress | None = None,
-) -> pa.Table:
-    """Run a plan on stored events, of which only those are held that can matter to it.
+) -> None:
+    """Run a plan on stored events, of which only those are held that can matter to it; adds to `rows`.
 
     Raises
     ------
     EventSchemaError
         If two inputs hold events with the same id.
+    QueryTooLargeError
+        If the events that can matter do not fit in memory.
     """
     options, progress = options or MatchOptions(), progress or Progress()
     _refuse_repeated(sources)
@@ -54,7 +58,8 @@ def run_stored(
     events = task.joined(tables)
     progress.relevant = events.num_rows
     progress.matching()
-    return run(plan, events, options)
+    for batch in match_batches(plan, events, replace(options, threads=usable_cores())):
+        rows.add(batch)
 
 
 def _refuse_repeated(sources: Sequence[EventSource]) -> None:

@@ -13,7 +13,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cepctl.engines.alternative import MatchOptions, PreparedAlternative
 from cepctl.engines.bindings import MatchBatch, signatures
@@ -22,6 +21,7 @@ from cepctl.engines.concurrency import concurrently
 from cepctl.engines.events import events_of
 from cepctl.engines.push_down import Threshold
 from cepctl.engines.raw_time_counts import found_at_raw_times
+from cepctl.engines.results import ordered
 from cepctl.engines.returns import return_columns
 from cepctl.plan.plan import CONFIDENCE_ERROR, FOUND_AT_RAW_TIMES, Plan
 from cepctl.plan.summary import require_summary
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from cepctl.engines.kleene_summary import Summary, SummaryBatch
 
 _HELD_AT_LEAST = 100_000
+_MOST_CHOSEN = 100_000
+"""Of more rows the best are not chosen while they are found, but when they are sorted."""
 
 CONFIDENCE_SLACK = 1e-9
 """CONFIDENCE >= c keeps what reaches c up to this (semantics, "Collapsed matches")."""
@@ -124,7 +126,7 @@ def match_batches(
 
         every = united(prepared, [list(each.matches(owned)) for each in prepared])
         batches = (_rows(source, matches, threshold, times) for source, matches in every)
-    if options.top is not None:
+    if options.top is not None and options.top <= _MOST_CHOSEN:
         batches = _best(batches, threshold, options)
     rows = 0
     for batch in batches:
@@ -137,22 +139,22 @@ def match_batches(
 def _best(
     batches: Iterator[pa.RecordBatch], threshold: Threshold, options: MatchOptions
 ) -> Iterator[pa.RecordBatch]:
-    """The rows that reach the threshold after the last of them has raised it; holds few others."""
+    """The best rows alone; holds few others, and tells the threshold what a row must be better than."""
     held: list[pa.RecordBatch] = []
-    size, bound = 0, _HELD_AT_LEAST
+    size, bound = 0, max(_HELD_AT_LEAST, 2 * (options.top or 0))
     for batch in batches:
         held.append(batch)
         size += batch.num_rows
         if size > bound:
-            held = [_above(each, threshold) for each in held]
-            size = sum(each.num_rows for each in held)
-            options.check_count(size)
-            bound = max(_HELD_AT_LEAST, 2 * size)
-    yield from (_above(each, threshold) for each in held)
+            best = _ordered(held, options)
+            threshold.rise(best.column("confidence")[-1].as_py(), best.column("start")[-1].as_py())
+            held, size = best.to_batches(), best.num_rows
+    if held:
+        yield from _ordered(held, options).to_batches()
 
 
-def _above(rows: pa.RecordBatch, threshold: Threshold) -> pa.RecordBatch:
-    return rows.filter(pc.greater_equal(rows.column("confidence"), threshold.least))
+def _ordered(batches: list[pa.RecordBatch], options: MatchOptions) -> pa.Table:
+    return ordered(pa.Table.from_batches(batches), options.top).drop_columns(["match"])
 
 
 def _found(
@@ -180,11 +182,20 @@ def _summarised(summary: Summary, part: Callable[[], Iterator[SummaryBatch]]) ->
         yield pa.RecordBatch.from_arrays([pa.array(column) for column in columns.values()], schema=schema)
 
 
+def _starting(matches: MatchBatch, first: int | None, last: int | None) -> MatchBatch:
+    """Those that start between two ticks: others may not take the place of the best."""
+    if first is not None:
+        matches = matches.filter(matches.start >= first)
+    return matches if last is None else matches.filter(matches.start <= last)
+
+
 def _rows(
     source: PreparedAlternative, matches: MatchBatch, threshold: Threshold, times: CertainTimes | None
 ) -> pa.RecordBatch:
     plan, events = source.plan, source.events
-    reached = threshold.reached(matches.confidence)
+    if source.options.top is not None:
+        matches = _starting(matches, *source.options.starting)
+    reached = threshold.reached(matches.confidence, matches.start)
     kept = matches if reached.all() else matches.filter(reached)
     approximate = source.options.approximate is not None
     judged = {} if times is None else {FOUND_AT_RAW_TIMES: found_at_raw_times(times, kept.bound)}

@@ -8,7 +8,7 @@ closed form, is an upper bound of its confidence, and every event more can only 
     least       the threshold of confidence; with --top-k it rises to the k-th best so far
     chain       the events of a partial match, one for each block in time order
 
-Runs inside Spark workers: imports NumPy and Numba only.
+Runs inside Spark workers: imports NumPy, Numba and PyArrow only.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy as np
 from cepctl.engines.chain_confidence import chain_confidence
 from cepctl.engines.constraints import UNBOUNDED, valid_bounds
 from cepctl.engines.masses import Masses
+from cepctl.engines.results import rounded
 from cepctl.engines.types import Flags, Indexes, Reals, Ticks
 from cepctl.plan.plan import Alternative
 
@@ -37,7 +38,7 @@ class Threshold:
     Examples
     --------
     >>> threshold = Threshold(0.0, top=2)
-    >>> threshold.reached(np.array([0.5, 0.2, 0.9])).tolist()
+    >>> threshold.reached(np.array([0.5, 0.2, 0.9]), np.array([3, 1, 2])).tolist()
     [True, False, True]
     >>> round(threshold.least, 6)
     0.5
@@ -47,6 +48,7 @@ class Threshold:
         self._least = least
         self._top = top
         self._best: Reals = np.zeros(0)
+        self._worst_kept: tuple[float, int] | None = None
         self._lock = Lock()
 
     @property
@@ -59,7 +61,11 @@ class Threshold:
         """The smallest confidence that can still be a row."""
         return self._least
 
-    def reached(self, confidence: Reals) -> Flags:
+    def rise(self, confidence: float, start: int) -> None:
+        """As many rows as are wanted are at least as good as this one in the order of the output."""
+        self._worst_kept = (float(rounded(np.array([confidence]))[0]), start)
+
+    def reached(self, confidence: Reals, start: Ticks) -> Flags:
         """Which of some new rows reach the threshold, after it has risen with them; shape (n,)."""
         if self._top is not None:
             with self._lock:
@@ -68,7 +74,11 @@ class Threshold:
                     best = np.partition(best, len(best) - self._top)[len(best) - self._top :]
                     self._least = max(self._least, float(best.min()) - ROUNDING)
                 self._best = best
-        return np.asarray(confidence >= self._least)
+        reached = confidence >= self._least
+        if (worst := self._worst_kept) is not None:
+            ranked = rounded(confidence)
+            reached &= (ranked > worst[0]) | ((ranked == worst[0]) & (start <= worst[1]))
+        return np.asarray(reached)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-_DECIMALS = 9
+from cepctl.engines.types import Reals
+
+DECIMALS = 9
+"""To so many decimals confidences decide the order."""
 
 
 def match_text(signature: pa.ChunkedArray | pa.Array) -> pa.Array:
@@ -71,10 +74,19 @@ def ordered(matches: pa.Table, top: int | None = None) -> pa.Table:
     """
     if not matches.num_rows:
         return matches.add_column(0, "match", pa.array([], pa.string()))
-    matches = matches.add_column(0, "match", match_text(matches.column("signature")))
+    return in_order(matches.add_column(0, "match", match_text(matches.column("signature"))), top)
+
+
+def rounded(confidence: Reals) -> Reals:
+    """Confidences as they decide the order."""
+    return np.asarray(pc.round(pa.array(confidence, pa.float64()), DECIMALS).to_numpy())
+
+
+def in_order(matches: pa.Table, top: int | None = None) -> pa.Table:
+    """Sort rows that have their column `match`."""
     keys = pa.table(
         {
-            "confidence": pc.round(matches.column("confidence"), _DECIMALS),
+            "confidence": pc.round(matches.column("confidence"), DECIMALS),
             "start": matches.column("start"),
             "match": matches.column("match"),
         }

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -24,9 +24,9 @@ import pyarrow as pa
 
 from cepctl import errors
 from cepctl.engines.alternative import MatchOptions
+from cepctl.engines.concurrency import usable_cores
 from cepctl.engines.match import match_batches, schema_for
 from cepctl.engines.progress import Progress
-from cepctl.engines.results import ordered
 from cepctl.engines.row_groups import EventSource, row_groups
 from cepctl.engines.sending import (
     as_stream,
@@ -38,6 +38,7 @@ from cepctl.engines.sending import (
 )
 from cepctl.engines.slice_task import SliceTask
 from cepctl.engines.slices import Slicing, choose_slicing
+from cepctl.engines.sorted_rows import Gathered, SortedRows
 from cepctl.errors import CepctlError, JobError
 from cepctl.plan.plan import Plan
 from cepctl.session import HasContext, is_local, undisturbed
@@ -46,10 +47,24 @@ from cepctl.whole.folders import temporary_folder
 if TYPE_CHECKING:
     from pyspark import Accumulator, SparkContext
 
-Part = tuple[int, bytes | None]
-"""How many events that can matter a slice owns, and matches as an Arrow stream."""
+_RETURNED_BYTES = 1 << 18
+"""Rows that a task hands to the driver as they are."""
+Found = tuple[int, pa.RecordBatch | None]
+"""How many events a slice owns, and no matches; or some of its matches."""
 File = tuple[int, int, list[int]]
 """Number of the input, number of the file in it, numbers of row groups."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a task tells: how many events that can matter it `owned`, and its matches.
+
+    These are an Arrow stream, or sorted runs in a folder that it shares with the driver.
+    """
+
+    owned: int = 0
+    stream: bytes | None = None
+    gathered: Gathered | None = None
 
 
 def run(
@@ -59,9 +74,26 @@ def run(
     options: MatchOptions | None = None,
     *,
     slicing: Slicing | None = None,
-    progress: Progress | None = None,
 ) -> pa.Table:
-    """Run a plan on stored events; rows as `cepctl.engines.results.ordered` gives them.
+    """The rows of `collect` as one table."""
+    options = options or MatchOptions()
+    with temporary_folder() as folder:
+        rows = SortedRows(schema_for(plan, options), options.wanted, options.memory, folder)
+        collect(plan, sources, session, rows, options, slicing=slicing)
+        return rows.table()
+
+
+def collect(
+    plan: Plan,
+    sources: Sequence[EventSource],
+    session: HasContext,
+    rows: SortedRows,
+    options: MatchOptions,
+    *,
+    slicing: Slicing | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Run a plan on stored events; adds to `rows`.
 
     `slicing` is chosen from statistics where it is None; it changes no row.
 
@@ -75,42 +107,54 @@ def run(
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    options, progress = options or MatchOptions(), progress or Progress()
-    schema = schema_for(plan, options)
+    progress = progress or Progress()
     context = session.sparkContext
     groups = row_groups(sources)
     if plan.never is not None or not len(groups):
-        return ordered(schema.empty_table(), options.top)
+        return
     slicing = slicing or choose_slicing(groups, plan, context.defaultParallelism)
     progress.slicing = slicing
-    task = SliceTask(plan, options, tuple(sources), groups)
+    own = replace(options, memory=options.memory.shared_by(_tasks_at_once(context)))
+    task = SliceTask(plan, own, tuple(sources), groups)
+    shared = rows.folder if is_local(str(context.master)) else None
     try:
         with ExitStack() as stack:
-            job = _Job(task, slicing, _copied(sources, context, stack), context.accumulator(0))
+            job = _Job(task, slicing, _copied(sources, context, stack), context.accumulator(0), shared)
             undisturbed(partial(_refuse_repeated, job, context))
             stack.enter_context(progress.watching(context, job.matches))
             parts = undisturbed(partial(job.sent if slicing.sent else job.by_slice, context))
     except (Py4JError, PySparkException) as problem:
         raise _cause(problem) from problem
-    progress.relevant = sum(owned for owned, _ in parts)
-    found = pa.Table.from_batches(
-        [batch for _, rows in parts if rows is not None for batch in pa.ipc.open_stream(rows)], schema
-    )
-    options.check_count(found.num_rows)
-    return ordered(found, options.top)
+    progress.relevant = sum(part.owned for part in parts)
+    for part in parts:
+        if part.stream is not None:
+            for batch in pa.ipc.open_stream(part.stream):
+                rows.add(batch)
+        if part.gathered is not None:
+            rows.adopt(part.gathered)
+    options.check_count(rows.found)
+
+
+def _tasks_at_once(context: SparkContext) -> int:
+    """Tasks that share the memory of one machine."""
+    if is_local(str(context.master)):
+        return int(context.defaultParallelism)
+    return int(context.getConf().get("spark.executor.cores", str(usable_cores())) or 1)
 
 
 @dataclass(frozen=True)
 class _Job:
     """What goes to the workers; `prefix` begins the names of files that Spark has copied to them.
 
-    `matches` counts for those who watch; a task that is run again counts again.
+    `matches` counts for those who watch; a task that is run again counts again.  `shared` is a folder that
+    all of them see, where they run on this machine.
     """
 
     task: SliceTask
     slicing: Slicing
     prefix: str | None
     matches: Accumulator[int]
+    shared: Path | None
 
     def by_slice(self, context: SparkContext) -> list[Part]:
         """Every slice reads what it needs."""
@@ -137,8 +181,7 @@ class _Job:
 
     def match_slice(self, number: int) -> Iterator[Part]:
         """The matches of one slice."""
-        for owned, batch in self.here().run(self.slicing.slices[number]):
-            yield (owned, None) if batch is None else self._found(batch)
+        return self._parts(self.here().run(self.slicing.slices[number]))
 
     def widest(self, file: File) -> int:
         """The widest interval in a file that can begin a match."""
@@ -146,6 +189,9 @@ class _Job:
 
     def match_sent(self, pieces: Iterable[tuple[int, bytes]]) -> Iterator[Part]:
         """The matches of the groups whose events were sent here."""
+        return self._parts(self._matched(pieces))
+
+    def _matched(self, pieces: Iterable[tuple[int, bytes]]) -> Iterator[Found]:
         by_group: dict[int, list[pa.Table]] = {}
         for group, piece in pieces:
             by_group.setdefault(group, []).append(pa.ipc.open_stream(piece).read_all())
@@ -154,11 +200,26 @@ class _Job:
             events = self.task.in_order(by_group.pop(group))
             yield own.count(events), None
             for batch in match_batches(self.task.plan, events, self.task.options, own.owned):
-                yield self._found(batch)
+                yield 0, batch
 
-    def _found(self, batch: pa.RecordBatch) -> Part:
-        self.matches.add(batch.num_rows)
-        return 0, as_stream(pa.Table.from_batches([batch]))
+    def _parts(self, found: Iterator[Found]) -> Iterator[Part]:
+        """What goes to the driver: few rows as they are, many as runs in a folder where that is seen."""
+        plan, options = self.task.plan, self.task.options
+        rows, size = None, 0
+        for owned, batch in found:
+            if batch is None:
+                yield Part(owned)
+                continue
+            self.matches.add(batch.num_rows)
+            size += batch.nbytes
+            if self.shared is None or (rows is None and size <= _RETURNED_BYTES):
+                yield Part(stream=as_stream(pa.Table.from_batches([batch])))
+                continue
+            if rows is None:
+                rows = SortedRows(schema_for(plan, options), options.wanted, options.memory, self.shared)
+            rows.add(batch)
+        if rows is not None:
+            yield Part(gathered=rows.gathered())
 
 
 def _copied(sources: Sequence[EventSource], context: SparkContext, stack: ExitStack) -> str | None:

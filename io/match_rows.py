@@ -8,8 +8,8 @@ in Parquet they are timestamps.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal
 
 import polars as pl
 import pyarrow as pa
@@ -22,6 +22,8 @@ from cepctl.schema import TimeUnit
 RowFormat = Literal["csv", "jsonl", "parquet"]
 TimeFormat = Literal["iso", "ticks"]
 _ROWS_AT_ONCE = 200_000
+_ROWS_OF_GROUP = 1 << 20
+"""Those of a row group of Parquet; what Arrow takes, too."""
 _OUT_OF_RANGE = "value out of range"  # what Arrow writes for years of more than 15 bits
 _BEYOND = "a match lies beyond the years that ISO 8601 can write; use --time ticks"
 
@@ -69,20 +71,100 @@ def _text(instants: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.binary_join_element_wise(date_and_time, "Z", "")
 
 
-def encoded_rows(matches: pa.Table, form: RowFormat, *, header: bool = True) -> Iterator[bytes]:
-    """The rows as bytes, piece by piece; `header` is for CSV."""
+def require_calendar(start: int | None, end: int | None, unit: TimeUnit, times: TimeFormat) -> None:
+    """Look whether rows that lie between two ticks can be written, before any is.
+
+    Raises
+    ------
+    UsageError
+        If a tick lies beyond the calendar and `times` is iso.
+    """
+    if times == "iso" and start is not None and end is not None:
+        _text(_instants(pa.chunked_array([pa.array([start, end], pa.int64())]), unit))
+
+
+def encoded_rows(
+    blocks: Iterable[pa.Table],
+    form: RowFormat,
+    shown: Callable[[pa.Table], pa.Table] = lambda block: block,
+    *,
+    empty_header: bool = True,
+) -> Iterator[bytes]:
+    """Blocks of rows, each as `shown`, as bytes, piece by piece.
+
+    How the rows are cut into blocks changes no byte; there is one block at least.  `empty_header`:
+    CSV has its header also where there are no rows.
+    """
     if form == "parquet":
-        sink = io.BytesIO()
-        pq.write_table(matches, sink, compression="zstd")
-        yield sink.getvalue()
+        yield from _parquet(blocks, shown)
         return
-    if form == "csv":
-        matches = matches.drop_columns(["signature"])
-        if header:
-            yield _csv(matches.slice(0, 0), header=True)
-    for start in range(0, matches.num_rows, _ROWS_AT_ONCE):
-        part = matches.slice(start, _ROWS_AT_ONCE)
-        yield _csv(part, header=False) if form == "csv" else _frame(part).write_ndjson().encode()
+    begun = form != "csv"
+    for block in blocks:
+        for start in range(0, max(block.num_rows, 1), _ROWS_AT_ONCE):
+            part = shown(block.slice(start, _ROWS_AT_ONCE))
+            if form == "csv":
+                part = part.drop_columns(["signature"])
+            if not begun and (part.num_rows or empty_header):
+                begun = True
+                yield _csv(part.slice(0, 0), header=True)
+            if part.num_rows:
+                yield _csv(part, header=False) if form == "csv" else _frame(part).write_ndjson().encode()
+
+
+def _parquet(blocks: Iterable[pa.Table], shown: Callable[[pa.Table], pa.Table]) -> Iterator[bytes]:
+    """Row groups of always the same number of rows, each written as it is full."""
+    sink = _Pieces()
+    writer: pq.ParquetWriter | None = None
+    for group in _regrouped(blocks, _ROWS_OF_GROUP):
+        rows = shown(group).combine_chunks()
+        if writer is None:
+            writer = pq.ParquetWriter(sink, rows.schema, compression="zstd")
+        writer.write_table(rows)
+        yield from sink.taken()
+    if writer is not None:
+        writer.close()
+    yield from sink.taken()
+
+
+def _regrouped(blocks: Iterable[pa.Table], size: int) -> Iterator[pa.Table]:
+    """The same rows in blocks of `size`, the last one smaller."""
+    held: list[pa.Table] = []
+    count = 0
+    first = True
+    for block in blocks:
+        held.append(block)
+        count += block.num_rows
+        while count >= size:
+            whole = pa.concat_tables(held)
+            yield whole.slice(0, size)
+            first = False
+            held, count = [whole.slice(size)], count - size
+    if count or first:
+        yield pa.concat_tables(held)
+
+
+class _Pieces(io.RawIOBase):
+    """A file that keeps what is written only until it is taken."""
+
+    def __init__(self) -> None:
+        self._held: list[bytes] = []
+        self._at = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def write(self, piece: Any) -> int:
+        self._held.append(bytes(piece))
+        self._at += len(self._held[-1])
+        return len(self._held[-1])
+
+    def taken(self) -> list[bytes]:
+        """What was written since it was last asked for."""
+        held, self._held = self._held, []
+        return held
 
 
 def _csv(matches: pa.Table, *, header: bool) -> bytes:

@@ -22,6 +22,7 @@ LINKED = ("engines", "io")
 # What each part may import of cepctl, beside itself.  A new part is a new row here.
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "memory": {"errors"},
     "schema": {"errors"},
     "whole": set(),
     "trust": set(),
@@ -35,7 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "java_classes": {"errors", "java", "trust"},
     "java_output": set(),
     "session": {"errors", "java", "java_classes", "java_output", "whole"},
-    "engines": {"errors", "schema", "language", "plan", "whole", "trust"},
+    "engines": {"errors", "schema", "language", "plan", "memory", "whole", "trust"},
     "ingest": {"errors", "schema", "language", "plan", "io", "uncertainty", "session", "whole"},
     "stored_events": {"errors", "schema", "plan", "io", "ingest", "engines"},
     "dataset": {
@@ -45,7 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "inspection": {"errors", "schema", "language", "dataset"},
     "doctor": {
         *("errors", "schema", "language", "plan", "engines", "ingest"),
-        *("java", "java_classes", "session", "trust", "whole"),
+        *("java", "java_classes", "memory", "session", "trust", "whole"),
     },
     "report": {"errors", "schema", "language", "plan", "engines", "io", "dataset"},
     "render": {"errors", "schema", "language", "plan", "io", "ingest", "inspection", "state"},

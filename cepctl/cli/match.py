@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -12,8 +13,8 @@ from cepctl.cli.ingest import given_ingest_options, report_reading
 from cepctl.cli.match_options import Matching, matching_options
 from cepctl.cli.match_progress import shown_progress
 from cepctl.cli.match_request import MatchRequest, RowChoice, row_options
-from cepctl.cli.match_run import Execution, analyzed, run_plan, starting_between
-from cepctl.cli.match_summary import Run, split_raw_times, tell_summary
+from cepctl.cli.match_run import Execution, analyzed, find_rows, ticks_between
+from cepctl.cli.match_summary import Run, counts_of_rows, tell_summary
 from cepctl.cli.match_why_not import tell_why_not
 from cepctl.cli.metrics import metrics_option, write_metrics
 from cepctl.cli.options import RawInput, RunnerChoice, raw_input_options, runner_options, verbosity_options
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
     from cepctl.dataset import EventInputs
     from cepctl.engines.progress import Progress
-    from cepctl.engines.raw_time_counts import RawTimeCounts
+    from cepctl.engines.row_counts import RowCounts
+    from cepctl.engines.sorted_rows import SortedRows
     from cepctl.plan.plan import Plan
 
 MATCHES_FOUND = 1
@@ -103,58 +105,68 @@ def command(
 def _run_once(asked: MatchRequest) -> int:
     """Match all events that are named; returns how many rows were written."""
     from cepctl.dataset import open_events
+    from cepctl.whole.folders import temporary_folder
 
     began = time.monotonic()
     form = row_form(asked.rows.form, asked.rows.output)
     _refuse_beside_summary(asked, form)
     if not asked.paths:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
-    with open_events(asked.paths, given_ingest_options(asked.raw_input)) as inputs:
-        if inputs.summary is not None:
-            report_reading(inputs.summary, quiet=asked.quiet)
-        plan = analyzed(asked.query, inputs, asked.matching.min_confidence, quiet=asked.quiet)
-        found, matches, raw_times, progress = _matched(asked, plan, inputs)
+    with temporary_folder() as folder:
+        with open_events(asked.paths, given_ingest_options(asked.raw_input)) as inputs:
+            if inputs.summary is not None:
+                report_reading(inputs.summary, quiet=asked.quiet)
+            plan = analyzed(asked.query, inputs, asked.matching.min_confidence, quiet=asked.quiet)
+            rows, progress = _matched(asked, plan, inputs, folder)
+            counts = counts_of_rows(plan, inputs, rows, judged=_is_judged(asked))
+            if form == "trace":
+                trace = _trace(plan, inputs, rows.table())
+            if asked.why_not:
+                tell_why_not(plan, inputs, form)
+        figures = RunFigures(
+            events=sum((inputs.schema.type_counts or {}).values()),
+            rejects=rejects_in(inputs.summary),
+            seconds=time.monotonic() - began,
+            matches=counts.rows,
+            relevant=progress.relevant,
+            slices=progress.slicing.tasks if progress.slicing is not None else None,
+        )
+        if not asked.quiet:
+            hint = not asked.why_not and plan.never is None
+            run = Run(rows.found, counts, figures, asked.matching.top_k is not None)
+            tell_summary(run, judged=_is_judged(asked), hint=hint)
         if form == "trace":
-            trace = _trace(plan, inputs, matches)
-        if asked.why_not:
-            tell_why_not(plan, inputs, form)
-    figures = RunFigures(
-        events=sum((inputs.schema.type_counts or {}).values()),
-        rejects=rejects_in(inputs.summary),
-        seconds=time.monotonic() - began,
-        matches=matches.num_rows,
-        relevant=progress.relevant,
-        slices=progress.slicing.tasks if progress.slicing is not None else None,
-    )
-    if not asked.quiet:
-        hint = not asked.why_not and plan.never is None
-        tell_summary(Run(found, matches, figures, asked.matching.best is not None), raw_times, hint=hint)
-    if form == "trace":
-        write_pieces(trace, asked.rows.output)
-    else:
-        _write(matches, plan, asked, form)
+            write_pieces(trace, asked.rows.output)
+        else:
+            _write(rows, counts, plan, asked, form)
     write_metrics(asked.metrics, figures)
-    return int(matches.num_rows)
+    return counts.rows
+
+
+def _is_judged(asked: MatchRequest) -> bool:
+    """Whether matches are held to raw times, for the summary."""
+    return not asked.quiet and asked.kleene == "groups"
 
 
 def _matched(
-    asked: MatchRequest, plan: Plan, inputs: EventInputs
-) -> tuple[int, pa.Table, RawTimeCounts | None, Progress]:
-    """How many rows there are, those that are asked for, what raw times would have missed, the work done."""
+    asked: MatchRequest, plan: Plan, inputs: EventInputs, folder: Path
+) -> tuple[SortedRows, Progress]:
+    """The rows that are asked for, and the work done."""
     from cepctl.engines.alternative import MatchOptions
 
-    matching, judged = asked.matching, not asked.quiet and asked.kleene == "groups"
+    matching = asked.matching
     wanted = MatchOptions(
         *(matching.order, inputs.schema.type_counts, matching.max_matches),
-        approximate=matching.approximate, kleene=asked.kleene, top=matching.best, raw_times=judged,
-    )  # fmt: skip
+        approximate=matching.approximate,
+        kleene=asked.kleene,
+        top=matching.top_k,
+        raw_times=_is_judged(asked),
+        starting=ticks_between(plan, matching.since, matching.until),
+        memory=matching.memory,
+    )
     with shown_progress(quiet=asked.quiet) as progress:
-        matches = run_plan(plan, inputs, wanted, asked.how, progress)
-    kept = starting_between(matches, plan, matching.since, matching.until).slice(0, matching.top_k)
-    raw_times = None
-    if judged:
-        kept, raw_times = split_raw_times(plan, inputs, kept)
-    return matches.num_rows, kept, raw_times, progress
+        rows = find_rows(plan, inputs, wanted, asked.how, folder, progress)
+    return rows, progress
 
 
 def _refuse_beside_summary(asked: MatchRequest, form: str) -> None:
@@ -169,17 +181,27 @@ def _refuse_beside_summary(asked: MatchRequest, form: str) -> None:
         raise UsageError("--format trace goes with --kleene groups alone: a summary names no events to draw")
 
 
-def _write(matches: pa.Table, plan: Plan, asked: MatchRequest, form: str) -> None:
-    from cepctl.io.match_rows import TimeFormat, presented
+def _write(rows: SortedRows, counts: RowCounts, plan: Plan, asked: MatchRequest, form: str) -> None:
+    from cepctl.io.match_rows import TimeFormat, presented, require_calendar
+    from cepctl.plan.plan import FOUND_AT_RAW_TIMES
 
     times = cast(TimeFormat, asked.rows.times)
-    rows = presented(matches, plan.time_unit, times, typed=form == "parquet")
-    write_rows(rows, form, asked.rows.output, quiet=asked.quiet)
+    require_calendar(counts.start, counts.end, plan.time_unit, times)
+
+    def shown(block: pa.Table) -> pa.Table:
+        if FOUND_AT_RAW_TIMES in block.column_names:
+            block = block.drop_columns([FOUND_AT_RAW_TIMES])
+        return presented(block, plan.time_unit, times, typed=form == "parquet")
+
+    write_rows(rows.blocks(), shown, form, asked.rows.output, quiet=asked.quiet)
 
 
 def _trace(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Iterator[bytes]:
     """The matches as a trace; their events are read now, while the inputs are open."""
+    from cepctl.plan.plan import FOUND_AT_RAW_TIMES
     from cepctl.report.matched_events import matched_events
     from cepctl.report.trace import trace_pieces
 
+    if FOUND_AT_RAW_TIMES in matches.column_names:
+        matches = matches.drop_columns([FOUND_AT_RAW_TIMES])
     return trace_pieces(matched_events(plan, inputs, matches))

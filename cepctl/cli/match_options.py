@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from cepctl.cli.instants import instant, microseconds_now
-from cepctl.cli.options import gathered, with_options
+from cepctl.cli.options import gathered, memory_option, with_options
 from cepctl.errors import UsageError
+from cepctl.memory import MemoryBudget
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 from cepctl.plan.support import Engine
 
@@ -27,11 +28,7 @@ class Matching:
     approximate: float | None
     since: int | None  # microseconds since 1970 UTC, as `until`
     until: int | None
-
-    @property
-    def best(self) -> int | None:
-        """How many of the most probable matches are enough; None where more are needed to tell."""
-        return self.top_k if self.since is None and self.until is None else None
+    memory: MemoryBudget
 
 
 def _instant(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
@@ -78,6 +75,7 @@ _OPTIONS = (
         metavar="N",
         help="Stop when there are more matches than this.",
     ),
+    memory_option,
     click.option(
         "--approximate",
         type=click.FloatRange(1e-4, 0.5),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from importlib import import_module
+from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from cepctl.dataset import EventInputs
     from cepctl.engines.alternative import MatchOptions
     from cepctl.engines.progress import Progress
+    from cepctl.engines.row_counts import RowCounts
+    from cepctl.engines.sorted_rows import SortedRows
     from cepctl.language.ast import Query
     from cepctl.plan.plan import Plan
 
@@ -49,7 +52,22 @@ def analyzed(query: Query, inputs: EventInputs, min_confidence: float | None, *,
 def run_plan(
     plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution, progress: Progress | None = None
 ) -> pa.Table:
-    """The matches of a plan, in their one order; the event engine tells `progress` what it does.
+    """The matches of a plan as one table, in their one order; raises as `find_rows` does."""
+    from cepctl.whole.folders import temporary_folder
+
+    with temporary_folder() as folder:
+        return find_rows(plan, inputs, wanted, how, folder, progress).table()
+
+
+def find_rows(
+    plan: Plan,
+    inputs: EventInputs,
+    wanted: MatchOptions,
+    how: Execution,
+    folder: Path,
+    progress: Progress | None = None,
+) -> SortedRows:
+    """The matches of a plan; the event engine tells `progress` what it does.
 
     Raises
     ------
@@ -58,20 +76,26 @@ def run_plan(
     QueryTooLargeError
         If there are too many matches, or one is too large to be measured.
     """
-    import pyarrow as pa
-
-    from cepctl.plan.plan import CONFIDENCE_ERROR
+    from cepctl.engines.match import schema_for
+    from cepctl.engines.sorted_rows import SortedRows
     from cepctl.plan.support import require_engine
 
     require_engine(plan, how.engine)
     if wanted.kleene == "summary":
         _require_summary(plan, wanted, how)
-    matches = _found(plan, inputs, wanted, how, progress)
-    if wanted.approximate is None or CONFIDENCE_ERROR in matches.column_names:
-        return matches
-    # An engine that estimates nothing.
-    errors = pa.array([0.0] * matches.num_rows, pa.float64())
-    return matches.add_column(matches.column_names.index("confidence") + 1, CONFIDENCE_ERROR, errors)
+    if how.engine != "event":
+        # The others judge no match by raw times.
+        wanted = replace(wanted, raw_times=False)
+    rows = SortedRows(schema_for(plan, wanted), wanted.wanted, wanted.memory, folder)
+    if how.engine != "event":
+        _find_by_another_engine(plan, inputs, wanted, how, rows)
+    elif how.where.runner == "spark":
+        _find_on_spark(plan, inputs, wanted, how, rows, progress)
+    else:
+        from cepctl.engines import local
+
+        local.collect_stored(plan, inputs.sources(plan.attributes), rows, wanted, progress)
+    return rows
 
 
 def _require_summary(plan: Plan, wanted: MatchOptions, how: Execution) -> None:
@@ -86,40 +110,38 @@ def _require_summary(plan: Plan, wanted: MatchOptions, how: Execution) -> None:
         raise UsageError("--kleene summary is exact; leave out --approximate")
 
 
-def _found(
-    plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution, progress: Progress | None
-) -> pa.Table:
-    if how.engine == "worlds":
-        return _run_worlds(plan, inputs, wanted)
+def _find_by_another_engine(
+    plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution, rows: SortedRows
+) -> None:
+    import pyarrow as pa
+
+    from cepctl.plan.plan import CONFIDENCE_ERROR
+
+    table = inputs.read(plan.attributes, types_read(plan))
     if how.engine == "point":
-        return _run_point(plan, inputs, wanted)
-    if how.where.runner == "spark":
-        return _run_spark(plan, inputs, wanted, how, progress)
-    from cepctl.engines import local
+        from cepctl.engines import point
 
-    return local.run_stored(plan, inputs.sources(plan.attributes), wanted, progress)
+        found = point.match_table(plan, table, wanted)
+    else:
+        from cepctl.engines import worlds, worlds_summary
 
-
-def _run_worlds(plan: Plan, inputs: EventInputs, wanted: MatchOptions) -> pa.Table:
-    from cepctl.engines.results import ordered
-    from cepctl.engines.worlds import match_table
-    from cepctl.engines.worlds_summary import summary_table
-
-    table = summary_table if wanted.kleene == "summary" else match_table
-    return ordered(table(plan, inputs.read(plan.attributes, types_read(plan))), wanted.top)
+        enumerated = worlds_summary.summary_table if wanted.kleene == "summary" else worlds.match_table
+        found = enumerated(plan, table)
+    if wanted.approximate is not None and CONFIDENCE_ERROR not in found.column_names:
+        errors = pa.array([0.0] * found.num_rows, pa.float64())
+        found = found.add_column(found.column_names.index("confidence") + 1, CONFIDENCE_ERROR, errors)
+    for batch in found.to_batches():
+        rows.add(batch)
 
 
-def _run_point(plan: Plan, inputs: EventInputs, wanted: MatchOptions) -> pa.Table:
-    from cepctl.engines.point import match_table
-    from cepctl.engines.results import ordered
-
-    found = match_table(plan, inputs.read(plan.attributes, types_read(plan)), wanted)
-    return ordered(found, wanted.top)
-
-
-def _run_spark(
-    plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution, progress: Progress | None
-) -> pa.Table:
+def _find_on_spark(
+    plan: Plan,
+    inputs: EventInputs,
+    wanted: MatchOptions,
+    how: Execution,
+    rows: SortedRows,
+    progress: Progress | None,
+) -> None:
     from cepctl.session import spark_session
 
     # Java takes seconds to start, and this process has nothing else to do meanwhile.
@@ -127,7 +149,7 @@ def _run_spark(
     with spark_session(how.where.master, how.where.conf, verbose=how.verbose) as session:
         from cepctl.engines import spark
 
-        return spark.run(plan, inputs.sources(plan.attributes), session, wanted, progress=progress)
+        spark.collect(plan, inputs.sources(plan.attributes), session, rows, wanted, progress=progress)
 
 
 def types_read(plan: Plan) -> set[str] | None:
@@ -141,36 +163,32 @@ def types_read(plan: Plan) -> set[str] | None:
     return {name for component in components for name in component.event_types}
 
 
-def sampling_note(matches: pa.Table) -> str | None:
+def sampling_note(counts: RowCounts) -> str | None:
     """How many confidences were estimated and how far they can be trusted; None if all are exact."""
-    import pyarrow.compute as pc
-
-    from cepctl.plan.plan import CONFIDENCE_ERROR
-
-    if CONFIDENCE_ERROR not in matches.column_names:
-        return None
-    errors = matches.column(CONFIDENCE_ERROR)
-    sampled, error = pc.sum(pc.greater(errors, 0)).as_py(), pc.max(errors).as_py()
-    if not sampled:
+    if not counts.sampled:
         return None
     from cepctl.engines.sampling import FAILURE_PROBABILITY, sample_size
 
     return (
-        f"{sampled:,} of {matches.num_rows:,} confidences are estimates from {sample_size(error):,} sampled "
-        f"worlds each, off by more than {error:g} with a probability of at most {FAILURE_PROBABILITY:g}"
+        f"{counts.sampled:,} of {counts.rows:,} confidences are estimates from {sample_size(counts.error):,} "
+        f"sampled worlds each, off by more than {counts.error:g} with a probability of at most "
+        f"{FAILURE_PROBABILITY:g}"
     )
+
+
+def ticks_between(plan: Plan, since: int | None, until: int | None) -> tuple[int | None, int | None]:
+    """The first and the last tick between two instants (microseconds since 1970), both included."""
+    unit = plan.time_unit.microseconds
+    # A tick that begins before `since` is not later than it.
+    return None if since is None else -(-since // unit), None if until is None else until // unit
 
 
 def starting_between(matches: pa.Table, plan: Plan, since: int | None, until: int | None) -> pa.Table:
     """Keep the matches whose `start` lies between two instants (microseconds since 1970), both included."""
     import pyarrow.compute as pc
 
-    for instant, compare, rounding in (
-        (since, pc.greater_equal, plan.time_unit.microseconds - 1),
-        (until, pc.less_equal, 0),
-    ):
-        if instant is not None:
-            # A tick that begins before `since` is not later than it.
-            tick = (instant + rounding) // plan.time_unit.microseconds
+    bounds = ticks_between(plan, since, until)
+    for tick, compare in zip(bounds, (pc.greater_equal, pc.less_equal), strict=True):
+        if tick is not None:
             matches = matches.filter(compare(matches.column("start"), tick))
     return matches

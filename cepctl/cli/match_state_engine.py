@@ -29,7 +29,10 @@ class TableEngine:
         from cepctl.engines.alternative import MatchOptions
         from cepctl.plan.support import require_engine
 
-        options = MatchOptions(self.matching.order, self.schema.type_counts, self.matching.max_matches)
+        matching = self.matching
+        options = MatchOptions(
+            matching.order, self.schema.type_counts, matching.max_matches, memory=matching.memory
+        )
         if self.how.engine != "event" or self.how.where.runner != "local":
             return self._run_as_dataset(plan, events, options)
         require_engine(plan, self.how.engine)

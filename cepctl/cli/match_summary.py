@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cepctl.cli.match_run import sampling_note, types_read
@@ -12,62 +12,59 @@ from cepctl.cli.run_figures import RunFigures
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from cepctl.dataset import EventInputs
-    from cepctl.engines.raw_time_counts import RawTimeCounts
+    from cepctl.engines.row_counts import RowCounts
+    from cepctl.engines.sorted_rows import SortedRows
     from cepctl.plan.plan import Plan
-
-UNLIKELY = 0.5
-_SLACK = 1e-9  # engines agree on confidences up to this
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a run came to: `found` rows, of which `matches` are kept.
+    """What a run came to: `found` rows, of which those that were counted are kept.
 
     Of the `best` rows nobody has counted how many others there are.
     """
 
     found: int
-    matches: pa.Table
+    counts: RowCounts
     figures: RunFigures
     best: bool
 
 
-def split_raw_times(plan: Plan, inputs: EventInputs, matches: pa.Table) -> tuple[pa.Table, RawTimeCounts]:
-    """The matches as they are shown, and how raw times alone would have done.
-
-    Rows of engines that do not judge them are looked up among the events.
-    """
-    from cepctl.engines.raw_time_counts import counts_of, missed_by_raw_times
+def counts_of_rows(plan: Plan, inputs: EventInputs, rows: SortedRows, *, judged: bool) -> RowCounts:
+    """Counts of the rows that are kept; where an engine has not judged them by raw times, it is done now."""
+    from cepctl.engines.raw_time_counts import missed_by_raw_times
     from cepctl.plan.plan import FOUND_AT_RAW_TIMES
 
-    if FOUND_AT_RAW_TIMES in matches.column_names:
-        counts = counts_of(matches.column(FOUND_AT_RAW_TIMES))
-        return matches.drop_columns([FOUND_AT_RAW_TIMES]), counts
-    events = inputs.read(plan.attributes, types_read(plan))
-    return matches, missed_by_raw_times(plan, matches, events)
+    counts = rows.counts
+    if not judged or FOUND_AT_RAW_TIMES in rows.schema.names:
+        return counts
+    found = missed_by_raw_times(plan, rows.table(), inputs.read(plan.attributes, types_read(plan)))
+    return replace(counts, judged=found.judged, missed=found.missed, untimed=found.untimed)
 
 
-def tell_summary(run: Run, raw_times: RawTimeCounts | None, *, hint: bool) -> None:
-    """Say on standard error what a run came to; `hint`: name --why-not where nothing was found."""
-    say("summary", summary(run, raw_times), **run.figures.known())
-    if note := sampling_note(run.matches):
+def tell_summary(run: Run, *, judged: bool, hint: bool) -> None:
+    """Say on standard error what a run came to; `hint`: name --why-not where nothing was found.
+
+    `judged`: rows were held to raw times, which those of groups cannot be.
+    """
+    say("summary", summary(run, judged=judged), **run.figures.known())
+    if note := sampling_note(run.counts):
         say("note", note)
     if hint and not run.found:
         say("hint", HINT)
 
 
-def summary(run: Run, raw_times: RawTimeCounts | None) -> str:
-    """The line; `raw_times` is None where rows are no matches, as those of groups."""
-    kept = run.matches.num_rows
+def summary(run: Run, *, judged: bool) -> str:
+    """The line of `tell_summary`."""
+    kept = run.counts.rows
     shown = "" if kept == run.found else f", {kept:,} of them written"
+    found = run.found
     if run.best:
-        shown = ", the most probable"
-    line = f"{counted(run.found, 'match', 'matches')} in {counted(run.figures.events, 'event')}{shown}"
+        shown, found = ", the most probable", kept
+    line = f"{counted(found, 'match', 'matches')} in {counted(run.figures.events, 'event')}{shown}"
     line += f"{_work(run.figures)}, {run.figures.seconds:.1f} s"
-    return f"{line}; {_doubts(run.matches, raw_times)}" if kept else line
+    return f"{line}; {_doubts(run.counts, judged=judged)}" if kept else line
 
 
 def _work(figures: RunFigures) -> str:
@@ -76,15 +73,14 @@ def _work(figures: RunFigures) -> str:
     return left if figures.slices is None else f"{left}, {counted(figures.slices, 'slice')}"
 
 
-def _doubts(matches: pa.Table, raw_times: RawTimeCounts | None) -> str:
+def _doubts(counts: RowCounts, *, judged: bool) -> str:
     """How many rows raw times alone would have missed, and how many are unlikely."""
-    import pyarrow.compute as pc
+    from cepctl.engines.row_counts import UNLIKELY
 
-    unlikely = pc.sum(pc.less(matches.column("confidence"), UNLIKELY - _SLACK)).as_py()
-    said = [f"{unlikely:,} with a confidence below {UNLIKELY}"]
-    if raw_times is not None and raw_times.judged:
-        of = f" of {raw_times.judged:,} with raw times" if raw_times.untimed else ""
-        said.insert(0, f"raw times alone would have missed {raw_times.missed:,}{of}")
-    elif raw_times is not None:
+    said = [f"{counts.unlikely:,} with a confidence below {UNLIKELY}"]
+    if judged and counts.judged:
+        of = f" of {counts.judged:,} with raw times" if counts.untimed else ""
+        said.insert(0, f"raw times alone would have missed {counts.missed:,}{of}")
+    elif judged:
         said.insert(0, "no raw times to compare with")
     return ", ".join(said)

@@ -12,6 +12,7 @@ from click.shell_completion import CompletionItem
 
 from cepctl.cli.notices import LOG_FORMATS, log_format_chosen, say
 from cepctl.cli.settings import borrowed
+from cepctl.memory import MemoryBudget, budget_of, default_budget
 
 Conf = tuple[tuple[str, str], ...]
 
@@ -80,6 +81,21 @@ def with_options(command: Callable[..., Any], options: Sequence[Callable[..., An
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def _memory(context: click.Context, option: click.Parameter, text: str | None) -> MemoryBudget:
+    """The budget of `--max-memory`; half of what there is, where none is named."""
+    return default_budget() if text is None else budget_of(text)
+
+
+memory_option = click.option(
+    "--max-memory",
+    "memory",
+    callback=_memory,
+    metavar="SIZE",
+    help="Take at most this much memory, such as 2GB; tasks at one time share it.  [default: half of what "
+    "the machine or its container has]",
+)
 
 
 def runner_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,8 +9,8 @@ import click
 
 from cepctl.cli.ingest import given_ingest_options, report_reading
 from cepctl.cli.match_options import Matching, matching_options
-from cepctl.cli.match_run import Execution, analyzed, run_plan, starting_between
-from cepctl.cli.match_summary import Run, split_raw_times, tell_summary
+from cepctl.cli.match_run import Execution, analyzed, find_rows, ticks_between
+from cepctl.cli.match_summary import Run, counts_of_rows, tell_summary
 from cepctl.cli.notices import say
 from cepctl.cli.options import RawInput, RunnerChoice, raw_input_options, runner_options, verbosity_options
 from cepctl.cli.outputs import refuse_overwriting
@@ -63,9 +63,11 @@ def command(
     """
     from cepctl.dataset import open_events
     from cepctl.engines.alternative import MatchOptions
+    from cepctl.engines.raw_time_counts import RawTimeCounts
     from cepctl.language.parser import parse
     from cepctl.plan.plan import FOUND_AT_RAW_TIMES
     from cepctl.report.document import About
+    from cepctl.whole.folders import temporary_folder
 
     began = time.monotonic()
     text, events = read_query(arguments, query_file)
@@ -74,7 +76,7 @@ def command(
     if not events:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
     refuse_overwriting({"-o": output}, events, raw_input, query_file_of(arguments, query_file))
-    with open_events(events, given_ingest_options(raw_input)) as inputs:
+    with temporary_folder() as folder, open_events(events, given_ingest_options(raw_input)) as inputs:
         if inputs.summary is not None:
             report_reading(inputs.summary, quiet=quiet)
         plan = analyzed(query, inputs, matching.min_confidence, quiet=quiet)
@@ -82,17 +84,20 @@ def command(
         wanted = MatchOptions(
             *(matching.order, counts, matching.max_matches),
             approximate=matching.approximate,
-            top=matching.best,
+            top=matching.top_k,
             raw_times=True,
+            starting=ticks_between(plan, matching.since, matching.until),
+            memory=matching.memory,
         )
-        matches = run_plan(plan, inputs, wanted, Execution(matching.engine, where, verbose))
-        found = matches.num_rows
-        matches = starting_between(matches, plan, matching.since, matching.until).slice(0, matching.top_k)
+        rows = find_rows(plan, inputs, wanted, Execution(matching.engine, where, verbose), folder)
+        kept = counts_of_rows(plan, inputs, rows, judged=True)
+        matches = rows.table()
         judged = None
         if FOUND_AT_RAW_TIMES in matches.column_names:
             judged = matches.column(FOUND_AT_RAW_TIMES).slice(0, listed).to_pylist()
-        matches, raw_times = split_raw_times(plan, inputs, matches)
+            matches = matches.drop_columns([FOUND_AT_RAW_TIMES])
         total = sum((counts or {}).values())
+        raw_times = RawTimeCounts(kept.judged, kept.missed, kept.untimed)
         about = About(text, total, matching.top_k is not None, raw_times, judged)
         page = _page(plan, inputs, matches, listed, about)
     write_whole(output, [page.encode()])
@@ -103,7 +108,7 @@ def command(
             seconds=time.monotonic() - began,
             matches=matches.num_rows,
         )
-        tell_summary(Run(found, matches, figures, matching.best is not None), raw_times, hint=False)
+        tell_summary(Run(rows.found, kept, figures, matching.top_k is not None), judged=True, hint=False)
         shown = f", which lists the {listed:,} most probable" if matches.num_rows > listed else ""
         say("summary", f"page in {output}{shown}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -32,21 +32,33 @@ def refuse_unwritable(output: str) -> None:
         raise UsageError(f"cannot write {output}: there is no directory {path.parent}")
 
 
-def write_rows(rows: pa.Table, form: str, output: str | None, *, quiet: bool) -> None:
-    """Write rows to standard output, or to a file that appears whole."""
+def write_rows(
+    blocks: Iterator[pa.Table],
+    shown: Callable[[pa.Table], pa.Table],
+    form: str,
+    output: str | None,
+    *,
+    quiet: bool,
+) -> None:
+    """Write blocks of rows, each as `shown`, to standard output, or to a file that appears whole."""
     from cepctl.io.match_rows import RowFormat, encoded_rows
 
-    if form == "table" and output is None:
-        from cepctl.render.matches import print_matches
-
-        print_matches(rows)
-        return
     if form == "table":
-        pieces: Iterable[bytes] = [_table_text(rows).encode()]
-    else:
-        header = not (quiet and rows.num_rows == 0)
-        pieces = encoded_rows(rows, cast(RowFormat, form), header=header)
-    write_pieces(pieces, output)
+        rows = shown(_whole(blocks))
+        if output is None:
+            from cepctl.render.matches import print_matches
+
+            print_matches(rows)
+        else:
+            write_pieces([_table_text(rows).encode()], output)
+        return
+    write_pieces(encoded_rows(blocks, cast(RowFormat, form), shown, empty_header=not quiet), output)
+
+
+def _whole(blocks: Iterator[pa.Table]) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.concat_tables(blocks)
 
 
 def write_pieces(pieces: Iterable[bytes], output: str | None) -> None:

@@ -40,21 +40,24 @@ def hand_over(asked: MatchRequest, step: Step) -> None:
     from cepctl.state.store import deliver, prepare, run_name
 
     form = asked.rows.form or ("csv" if asked.rows.output is not None or not sys.stdout.isatty() else "table")
-    rows = presented(
-        step.rows, step.plan.time_unit, cast(TimeFormat, asked.rows.times), typed=form == "parquet"
-    )
+
+    def shown(rows: pa.Table) -> pa.Table:
+        times = cast(TimeFormat, asked.rows.times)
+        return presented(rows, step.plan.time_unit, times, typed=form == "parquet")
+
+    shown(step.rows)  # What cannot be written changes no state.
     target = None
     pieces: Iterator[bytes] = iter(())
     if asked.rows.output is not None:
         target = Path(asked.rows.output, f"{run_name(step.saved.run)}.{form}")
         if target.exists():
             raise UsageError(f"{target} exists and is not of this state; name another directory with -o")
-        pieces = encoded_rows(rows, cast(RowFormat, form))
+        pieces = encoded_rows([step.rows], cast(RowFormat, form), shown)
     place = prepare(asked.directory, step.saved, pieces)
     if asked.incremental.late is not None:
         _list_late(Path(asked.incremental.late), step)
     if target is None:
-        write_rows(rows, form, None, quiet=asked.quiet)
+        write_rows(iter([step.rows]), shown, form, None, quiet=asked.quiet)
     deliver(place, target)
 
 

@@ -8,17 +8,16 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from cepctl.errors import CepctlError
+from cepctl.memory import machine_memory
 
 Verdict = Literal["ok", "warning", "failed"]
 
 GIGABYTE = 10**9
 LEAST_DISK = 2 * GIGABYTE
 LEAST_MEMORY = 2 * GIGABYTE
-_CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 @dataclass(frozen=True)
@@ -62,21 +61,12 @@ def disk() -> Finding:
 
 def memory() -> Finding:
     """What this process may use in all, by the machine or its container."""
-    size = usable_memory()
+    size = machine_memory()
     told = f"{size / GIGABYTE:,.1f} GB, {os.cpu_count()} cores"
     if size >= LEAST_MEMORY:
         return Finding("memory", "ok", told)
     remedy = "--runner local needs less than Spark, whose Java takes 1 GB unless told otherwise"
     return Finding("memory", "warning", told, remedy)
-
-
-def usable_memory(limit: Path = _CGROUP_LIMIT) -> int:
-    """Bytes of memory: those of the machine, or fewer where a control group is held to fewer."""
-    size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    try:
-        return min(size, int(limit.read_text()))
-    except (OSError, ValueError):  # no control groups, or "max"
-        return size
 
 
 def kernel_cache() -> Finding:

@@ -265,7 +265,7 @@ def match_in_many_slices(session: object, events: str, output: str) -> None:
         assert slicing.tasks >= 80
         found = spark.run(plan, sources, session, slicing=slicing)  # type: ignore[arg-type]
     rows = presented(found, plan.time_unit, "iso")
-    Path(output).write_bytes(b"".join(encoded_rows(rows, "csv")))
+    Path(output).write_bytes(b"".join(encoded_rows([rows], "csv")))
 
 
 def ingest_all(session: object, logs: str, output: str) -> None:

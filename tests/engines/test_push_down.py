@@ -78,16 +78,16 @@ def test_the_k_most_probable_rows_are_the_first_k_of_all() -> None:
 
 def test_the_threshold_rises_to_the_best_so_far_and_keeps_ties() -> None:
     threshold = Threshold(0.1, top=2)
-    assert threshold.reached(np.array([0.3, 0.05])).tolist() == [True, False]
-    assert threshold.reached(np.array([0.7, 0.7, 0.6])).tolist() == [True, True, False]
-    assert threshold.reached(np.array([0.7, 0.699])).tolist() == [True, False]
+    assert threshold.reached(np.array([0.3, 0.05]), np.arange(2)).tolist() == [True, False]
+    assert threshold.reached(np.array([0.7, 0.7, 0.6]), np.arange(3)).tolist() == [True, True, False]
+    assert threshold.reached(np.array([0.7, 0.699]), np.arange(2)).tolist() == [True, False]
 
 
 def test_confidences_that_round_alike_may_change_places() -> None:
     """They are ordered by start and match, so that none of them may be lost to a larger tenth decimal."""
     threshold = Threshold(0.0, top=1)
-    assert threshold.reached(np.array([0.5 + 4e-10])).tolist() == [True]
-    assert threshold.reached(np.array([0.5, 0.5 - 1e-8])).tolist() == [True, False]
+    assert threshold.reached(np.array([0.5 + 4e-10]), np.arange(1)).tolist() == [True]
+    assert threshold.reached(np.array([0.5, 0.5 - 1e-8]), np.arange(2)).tolist() == [True, False]
 
 
 # --- the bound -----------------------------------------------------------------------------

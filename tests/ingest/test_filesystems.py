@@ -13,9 +13,12 @@ import pytest
 from cepctl.dataset import open_events
 from cepctl.engines import local
 from cepctl.engines import spark as spark_runner
+from cepctl.engines.match import match_schema
+from cepctl.engines.sorted_rows import SortedRows, WantedRows
 from cepctl.ingest.jobs import IngestOptions, ingest
 from cepctl.ingest.runners import LocalRunner, Runner, SparkRunner
 from cepctl.language.parser import parse
+from cepctl.memory import default_budget
 from cepctl.plan.analyze import analyze
 
 if TYPE_CHECKING:
@@ -48,4 +51,6 @@ def test_another_scheme_gives_the_same_dataset_and_the_same_matches(
         plan = analyze(parse("PATTERN SEQ(A a, B b) WITHIN 9 ticks"), events.schema)
         found = spark_runner.run(plan, events.sources(plan.attributes), spark)
         assert found.column("match").to_pylist() == ["a.csv#1 b.csv#1", "a.csv#1 a.csv#2"]
-        assert local.run_stored(plan, events.sources(plan.attributes)).equals(found)
+        rows = SortedRows(match_schema(plan), WantedRows(), default_budget(), tmp_path)
+        local.collect_stored(plan, events.sources(plan.attributes), rows)
+        assert rows.table().equals(found)
