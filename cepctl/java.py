@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cepctl.errors import JobError
+from cepctl.trust import make_private
+from cepctl.whole.files import write_whole_file
 
 OLDEST_VERSION = 17
 _VERSION = re.compile(r'version "(\d+)(?:\.(\d+))?')
@@ -122,12 +124,10 @@ def _shim_home(home: Path) -> Path:
     java = cache / "bin" / "java"
     text = _SHIM.format(java=shlex.quote(str(home / "bin" / "java")))
     try:
+        make_private(cache.parent)
         if not java.is_file() or java.read_text() != text:
             java.parent.mkdir(parents=True, exist_ok=True)
-            aside = java.with_name(f"java.{os.getpid()}")
-            aside.write_text(text)
-            aside.chmod(0o755)
-            aside.replace(java)
+            write_whole_file(java, [text.encode()], mode=0o755)
     except OSError as problem:
         raise JobError(
             f"cannot write {java}: {problem.strerror}; set XDG_CACHE_HOME to a directory that can be "

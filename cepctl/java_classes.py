@@ -15,15 +15,22 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from cepctl.java import Java
+from cepctl.trust import whose_fault
 
 # An archive that does not fit is no concern of the user's.
 _SILENT = "-Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off"
 
 
 def archives_of(java: Java) -> list[Path]:
-    """The whole archives for this Java and this Spark, in the user's cache directory; one as a rule."""
-    found = _cache().glob(f"{_stem(java)}-*.jsa")
-    return [path for path in sorted(found) if path == archive_name(java, path.stat().st_size)]
+    """The whole archives for this Java and this Spark, in the user's cache directory; one as a rule.
+
+    What is in them is run, so those that somebody else could have written are passed over.
+    """
+    found = sorted(_cache().glob(f"{_stem(java)}-*.jsa"))
+    if not found or whose_fault(_cache()) is not None:
+        return []
+    whole = [path for path in found if path == archive_name(java, path.stat().st_size)]
+    return [path for path in whole if whose_fault(path) is None]
 
 
 def archive_name(java: Java, size: int) -> Path:

@@ -6,11 +6,13 @@ write it.  A group that may is borne where it is the user's own and has no other
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
 
 _ROOT = 0
+_PRIVATE = 0o700
 
 
 def whose_fault(path: Path, *, sticky: bool = False) -> str | None:
@@ -37,6 +39,23 @@ def fault_of(found: os.stat_result, *, sticky: bool = False) -> str | None:
     if found.st_mode & stat.S_IWGRP and not _is_own_group(found.st_gid):
         return "can be written by its group"
     return None
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder that nobody else may read or write; one of this user becomes such.
+
+    Raises
+    ------
+    OSError
+        If it cannot be made, or is another's.
+    """
+    folder.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+    found = folder.stat()
+    if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & ~_PRIVATE:
+        folder.chmod(_PRIVATE)
+    fault = whose_fault(folder)
+    if fault is not None:
+        raise PermissionError(errno.EPERM, f"it {fault}", str(folder))
 
 
 def _name_of(user: int) -> str:

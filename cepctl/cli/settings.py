@@ -27,6 +27,7 @@ import click
 from click.core import ParameterSource
 
 from cepctl.errors import UsageError
+from cepctl.trust import fault_of, whose_fault
 
 DEFAULT_FILE = "cepctl.toml"
 SETTINGS = "cepctl.settings"  # where a click context keeps what the file says
@@ -91,12 +92,13 @@ def file_settings(
     Raises
     ------
     UsageError
-        If the file is missing (when named), is no TOML, or sets what no command has.
+        If the file is missing (when named) or could be another's (when not), is no TOML, or sets what no
+        command has.
     """
     path = Path(file or DEFAULT_FILE)
     if file is None and not path.is_file():
         return {}
-    content = {_spelled(key): value for key, value in _load(path).items()}
+    content = {_spelled(key): value for key, value in _load(path, named=file is not None).items()}
     name, options = command.name or "", options_of(command)
     tables = {key: value for key, value in content.items() if isinstance(value, dict)}
     common = {key: value for key, value in content.items() if key not in tables}
@@ -193,13 +195,33 @@ def _require(holds: bool, path: Path, fault: str, name: str, known: Collection[s
         raise UsageError(f"{path}: {fault}{hint}")
 
 
+def _refuse_others(path: Path, found: os.stat_result) -> None:
+    """Refuse a file that happens to lie in the working directory and may be another's: it can start programs.
+
+    Raises
+    ------
+    UsageError
+        If the file or its directory belongs to somebody else, or can be written by others.
+    """
+    fault, directory = fault_of(found), whose_fault(path.absolute().parent, sticky=True)
+    if fault is None and directory is None:
+        return
+    what = f"it {fault}" if fault is not None else f"its directory {directory}"
+    raise UsageError(
+        f"{path.absolute()} is not obeyed: {what}; name it with --config {path} if you trust it, or do "
+        f"without it with --config {os.devnull}"
+    )
+
+
 def _spelled(key: str) -> str:
     return key.replace("_", "-")
 
 
-def _load(path: Path) -> dict[str, Any]:
+def _load(path: Path, *, named: bool) -> dict[str, Any]:
     try:
         with path.open("rb") as stream:
+            if not named:
+                _refuse_others(path, os.fstat(stream.fileno()))
             return tomllib.load(stream)
     except OSError as problem:
         raise UsageError(f"cannot read the configuration {path}: {problem.strerror}") from problem

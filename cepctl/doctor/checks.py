@@ -71,14 +71,14 @@ def memory() -> Finding:
 
 def kernel_cache() -> Finding:
     """Whether compiled kernels are kept, and whether there are any yet."""
-    from cepctl.engines.kernel_cache import VARIABLE, kernel_folder
+    from cepctl.engines.kernel_cache import VARIABLE, kernel_folder, passed_over
 
     folder = kernel_folder()
     if folder is None:
         remedy = f"name a folder that can be written in {VARIABLE}"
         return Finding("kernels", "warning", "compiled in every run: no folder to keep them in", remedy)
     kept = len(list(folder.rglob("*.nbc")))
-    told = f"{kept} kept in {folder}"
+    told = "; ".join([f"{kept} kept in {folder}", *passed_over()])
     if kept:
         return Finding("kernels", "ok", told)
     remedy = "cepctl doctor --warm compiles them now; else the first match that needs one waits for it"

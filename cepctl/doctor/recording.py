@@ -11,6 +11,7 @@ from pathlib import Path
 from cepctl.errors import JobError
 from cepctl.java import find_java
 from cepctl.java_classes import archive_name, archives_of, recording_options
+from cepctl.trust import make_private
 from cepctl.whole.folders import temporary_folder
 
 _EVENTS = "event_type,event_id,lower,upper,k\nA,a,1,5,x\nB,b,3,7,x\n"
@@ -50,7 +51,7 @@ def record_classes() -> Recorded:
     java = find_java()
     cache = archive_name(java, 0).parent
     try:
-        cache.mkdir(parents=True, exist_ok=True)
+        make_private(cache)
         for old in archives_of(java):
             old.unlink()  # Java records nothing while it uses one
         with temporary_folder(cache) as folder:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -152,3 +153,48 @@ def test_verbose_says_what_does_not_come_from_the_command_line(
     assert main(["explain", QUERY, "-v", "--quiet"]) == 0
     assert main(["explain", QUERY]) == 0
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("whose", ["the file", "its directory", "the file behind a link"])
+def test_a_file_of_the_working_directory_that_another_could_have_written_is_not_obeyed(
+    folder: Path, capsys: pytest.CaptureFixture[str], whose: str
+) -> None:
+    """Its options start programs (`spark.driver.extraJavaOptions`) and write files (`output`)."""
+    configured('runner = "local"\n[match]\noutput = "stolen.csv"\n')
+    if whose == "its directory":
+        folder.chmod(0o777)
+    elif whose == "the file":
+        (folder / "cepctl.toml").chmod(0o666)
+    else:
+        (folder / "cepctl.toml").rename(folder / "real.toml")
+        (folder / "real.toml").chmod(0o666)
+        (folder / "cepctl.toml").symlink_to("real.toml")
+    it = "its directory" if whose == "its directory" else "it"
+    told = refused(capsys, "match", QUERY, "log.csv")
+    assert (
+        f"{folder}/cepctl.toml is not obeyed: {it} can be written by everybody; name it with --config" in told
+    )
+    assert not (folder / "stolen.csv").exists()
+    assert main(["--config", "/dev/null", "match", "--runner", "local", QUERY, "log.csv"]) == 0
+    assert not (folder / "stolen.csv").exists()
+    assert main(["--config", "cepctl.toml", "match", QUERY, "log.csv"]) == 0
+    assert (folder / "stolen.csv").exists()
+
+
+def test_a_file_of_another_user_is_not_obeyed(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configured('runner = "local"\n')
+    if os.geteuid() == 0:
+        os.chown("cepctl.toml", 54_321, -1)
+    else:
+        monkeypatch.setattr("cepctl.trust.os.geteuid", lambda: 54_321)
+    assert "cepctl.toml is not obeyed: it belongs to the user " in refused(capsys, "config")
+
+
+def test_a_file_of_ones_own_in_a_folder_like_tmp_is_obeyed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configured("top-k = 9\n")
+    folder.chmod(0o1777)
+    assert effective(capsys)["top-k"] == (9, "cepctl.toml")

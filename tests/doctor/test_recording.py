@@ -35,6 +35,17 @@ def test_java_gets_options_for_a_whole_archive_alone(cache: Path) -> None:
     assert f"-XX:SharedArchiveFile={archive} " in using_options(java)
 
 
+@pytest.mark.parametrize("open_to_all", ["cepctl", "archive"])
+def test_an_archive_that_another_could_have_written_is_not_used(cache: Path, open_to_all: str) -> None:
+    java = Java(cache, 17)
+    archive = archive_name(java, 3)
+    archive.parent.mkdir(parents=True)
+    archive.write_bytes(b"123")
+    assert "-XX:SharedArchiveFile" in using_options(java)
+    (archive if open_to_all == "archive" else archive.parent).chmod(0o777)
+    assert using_options(java) == ""
+
+
 def test_each_java_has_an_archive_of_its_own(cache: Path) -> None:
     names = {
         archive_name(java, 3) for java in (Java(cache / "a", 17), Java(cache / "b", 17), Java(cache, 21))

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from cepctl.engines import kernel_cache
-from cepctl.engines.kernel_cache import VARIABLE, kernel_folder, settle_kernel_cache
+from cepctl.engines.kernel_cache import VARIABLE, kernel_folder, passed_over, settle_kernel_cache
+from cepctl.errors import UsageError
 
 
 @pytest.fixture(autouse=True)
@@ -74,3 +75,41 @@ def test_a_named_folder_that_can_be_written_is_kept(places: Path, monkeypatch: p
     monkeypatch.setenv(VARIABLE, str(places / "named"))
     settle_kernel_cache()
     assert kernel_folder() == places / "named"
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_folder_that_somebody_else_could_have_filled_is_passed_over(
+    places: Path, monkeypatch: pytest.MonkeyPatch, named: bool
+) -> None:
+    """What is in it is unpickled and run."""
+    folder = places / "named" if named else places / "installed" / "__pycache__"
+    folder.mkdir(parents=True)
+    folder.chmod(0o777)
+    if named:
+        monkeypatch.setenv(VARIABLE, str(folder))
+    settle_kernel_cache()
+    used = places / "installed" / "__pycache__" if named else places / "cache" / "numba"
+    assert os.environ[VARIABLE] == str(used)
+    assert kernel_folder() == used
+    assert f"{folder} is not used: it can be written by everybody" in passed_over()
+
+
+def test_a_cache_of_kernels_is_private(places: Path) -> None:
+    read_only(places / "installed")
+    settle_kernel_cache()
+    assert (places / "cache" / "numba").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_configuration_of_numba_that_another_could_have_written_is_refused(
+    places: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It could name another folder of kernels."""
+    (places / "work").mkdir()
+    monkeypatch.chdir(places / "work")
+    Path(".numba_config.yaml").write_text("cache_dir: /tmp/theirs\n")
+    settle_kernel_cache()
+    Path(".numba_config.yaml").chmod(0o666)
+    with pytest.raises(
+        UsageError, match=r"numba_config.yaml would be obeyed .* can be written by everybody; remove"
+    ):
+        settle_kernel_cache()
