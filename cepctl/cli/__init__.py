@@ -17,7 +17,16 @@ from typing import Any
 import click
 
 from cepctl.cli.notices import command_begins, command_said, guess_log_format, say
-from cepctl.cli.settings import SETTINGS, blamed, defaults, file_settings, options_of, read_from_environment
+from cepctl.cli.settings import (
+    CONFIG_VARIABLE,
+    SETTINGS,
+    blamed,
+    defaults,
+    file_settings,
+    options_of,
+    read_from_environment,
+    refuse_unknown_variables,
+)
 from cepctl.cli.versions import tell_versions
 from cepctl.errors import CepctlError, JobError, UsageError
 from cepctl.start_up import light_start
@@ -64,6 +73,7 @@ class LazyGroup(click.Group):
         command_begins(name)
         # A completion must not fail because of what the file says, nor what has no options.
         if name is not None and command is not None and options_of(command) and not ctx.resilient_parsing:
+            refuse_unknown_variables(command, all_commands)
             settings = file_settings(command, all_commands, COMMANDS, ctx.params.get("config"))
             ctx.default_map = {name: defaults(command, settings)}
             ctx.meta[SETTINGS] = settings
@@ -88,7 +98,7 @@ def all_commands() -> list[click.Command]:
 @click.option(
     "--config",
     type=click.Path(dir_okay=False),
-    envvar="CEPCTL_CONFIG",
+    envvar=CONFIG_VARIABLE,
     metavar="FILE",
     help="Options in TOML; without it cepctl.toml of the working directory, if there is one.",
 )

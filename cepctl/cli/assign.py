@@ -6,11 +6,12 @@ import time
 
 import click
 
+from cepctl.cli.exclusions import CheckedCommand
 from cepctl.cli.ingest import ingest_options, report
 from cepctl.cli.options import RawInput, RunnerChoice, runner_options, verbosity_options
 
 
-@click.command("assign")
+@click.command("assign", cls=CheckedCommand)
 @click.argument("events", type=click.Path(), metavar="EVENTS")
 @click.option(
     "-o",

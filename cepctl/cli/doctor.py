@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cepctl.cli.exclusions import CheckedCommand
 from cepctl.cli.notices import say
 from cepctl.cli.options import RunnerChoice, runner_options
 from cepctl.render.counting import counted
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 FAILED = 4
 
 
-@click.command("doctor")
+@click.command("doctor", cls=CheckedCommand)
 @click.option(
     "--warm",
     is_flag=True,

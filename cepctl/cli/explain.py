@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cepctl.cli.exclusions import CheckedCommand
 from cepctl.cli.ingest import given_ingest_options, report_reading
 from cepctl.cli.options import RawInput, raw_input_options, verbosity_options, words_or_json
 from cepctl.cli.query_text import query_argument, read_query
+from cepctl.errors import UsageError
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 from cepctl.render.counting import counted
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from cepctl.plan.plan import Plan
 
 
-@click.command("explain")
+@click.command("explain", cls=CheckedCommand)
 @query_argument("[EVENTS...]")
 @words_or_json
 @click.option(
@@ -51,6 +53,8 @@ def command(
     from cepctl.render.explain import ShownFacts, print_plan
 
     if support:
+        if arguments:
+            raise UsageError("--support takes no QUERY and no EVENTS")
         click.echo(support_table())
         return
     text, events = read_query(arguments, query_file)

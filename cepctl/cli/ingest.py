@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cepctl.cli.exclusions import CheckedCommand
 from cepctl.cli.metrics import metrics_option, write_metrics
 from cepctl.cli.notices import in_json, say
 from cepctl.cli.options import (
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from cepctl.ingest.summary import IngestSummary
 
 
-@click.command("ingest")
+@click.command("ingest", cls=CheckedCommand)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
 @click.option(
     "-o",

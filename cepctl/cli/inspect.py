@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
+from cepctl.cli.exclusions import CheckedCommand
 from cepctl.cli.ingest import given_ingest_options, report_reading
 from cepctl.cli.options import RawInput, raw_input_options, verbosity_options
 from cepctl.cli.outputs import refuse_overwriting
 from cepctl.cli.row_output import write_whole
 
 
-@click.command("inspect")
+@click.command("inspect", cls=CheckedCommand)
 @click.argument("events", nargs=-1, required=True, type=click.Path(), metavar="EVENTS...")
 @click.option(
     "--format",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from cepctl.cli.exclusions import CheckedCommand
 from cepctl.cli.ingest import given_ingest_options, report_reading
 from cepctl.cli.match_options import Matching, matching_options
 from cepctl.cli.match_progress import shown_progress
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 MATCHES_FOUND = 1
 
 
-@click.command("match")
+@click.command("match", cls=CheckedCommand)
 @query_argument("EVENTS...")
 @matching_options
 @click.option(
@@ -90,7 +91,6 @@ def command(
         parse(text), paths, incremental, matching, kleene, raw_input,
         Execution(matching.engine, where, verbose), rows, why_not, metrics, quiet,
     )  # fmt: skip
-    incremental.require_state()
     written = {"-o": rows.output, "--metrics": metrics, "--late": incremental.late}
     refuse_overwriting(written, paths, raw_input, query_file_of(arguments, query_file))
     if incremental.state is None:
@@ -109,7 +109,6 @@ def _run_once(asked: MatchRequest) -> int:
 
     began = time.monotonic()
     form = row_form(asked.rows.form, asked.rows.output)
-    _refuse_beside_summary(asked, form)
     if not asked.paths:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
     with temporary_folder() as folder:
@@ -167,18 +166,6 @@ def _matched(
     with shown_progress(quiet=asked.quiet) as progress:
         rows = find_rows(plan, inputs, wanted, asked.how, folder, progress)
     return rows, progress
-
-
-def _refuse_beside_summary(asked: MatchRequest, form: str) -> None:
-    """Refuse what a summary of Kleene groups has no sense for."""
-    if asked.kleene != "summary":
-        return
-    if asked.matching.approximate is not None:
-        raise UsageError(
-            "--approximate goes with --kleene groups alone: a summary sums what would be estimates"
-        )
-    if form == "trace":
-        raise UsageError("--format trace goes with --kleene groups alone: a summary names no events to draw")
 
 
 def _write(rows: SortedRows, counts: RowCounts, plan: Plan, asked: MatchRequest, form: str) -> None:

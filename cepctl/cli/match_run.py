@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cepctl.cli.notices import say
 from cepctl.cli.options import RunnerChoice
-from cepctl.errors import UnsupportedQueryError, UsageError
+from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.support import Engine
 
 if TYPE_CHECKING:
@@ -106,17 +106,11 @@ def _require_summary(plan: Plan, wanted: MatchOptions, how: Execution) -> None:
         raise UnsupportedQueryError(
             "--kleene summary in the point engine; --engine event and --engine worlds run it"
         )
-    if wanted.approximate is not None:
-        raise UsageError("--kleene summary is exact; leave out --approximate")
 
 
 def _find_by_another_engine(
     plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution, rows: SortedRows
 ) -> None:
-    import pyarrow as pa
-
-    from cepctl.plan.plan import CONFIDENCE_ERROR
-
     table = inputs.read(plan.attributes, types_read(plan))
     if how.engine == "point":
         from cepctl.engines import point
@@ -127,9 +121,7 @@ def _find_by_another_engine(
 
         enumerated = worlds_summary.summary_table if wanted.kleene == "summary" else worlds.match_table
         found = enumerated(plan, table)
-    if wanted.approximate is not None and CONFIDENCE_ERROR not in found.column_names:
-        errors = pa.array([0.0] * found.num_rows, pa.float64())
-        found = found.add_column(found.column_names.index("confidence") + 1, CONFIDENCE_ERROR, errors)
+        wanted.check_count(found.num_rows)
     for batch in found.to_batches():
         rows.add(batch)
 

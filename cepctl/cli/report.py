@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cepctl.cli.exclusions import CheckedCommand
 from cepctl.cli.ingest import given_ingest_options, report_reading
 from cepctl.cli.match_options import Matching, matching_options
 from cepctl.cli.match_run import Execution, analyzed, find_rows, ticks_between
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from cepctl.report.document import About
 
 
-@click.command("report")
+@click.command("report", cls=CheckedCommand)
 @query_argument("EVENTS...")
 @click.option(
     "-o", "--output", required=True, type=click.Path(), metavar="FILE", help="Write the page (HTML) to FILE."

@@ -32,6 +32,12 @@ from cepctl.trust import fault_of, whose_fault
 DEFAULT_FILE = "cepctl.toml"
 SETTINGS = "cepctl.settings"  # where a click context keeps what the file says
 _PREFIX = "CEPCTL"
+CONFIG_VARIABLE = f"{_PREFIX}_CONFIG"
+OF_TESTS = frozenset(
+    f"{_PREFIX}_{name}"
+    for name in ("REALDATA", "EXAMPLES", "KILLS", "CRON_MINUTES", "SCREENSHOTS", "WRITE_GOLDEN")
+)
+"""Variables under our prefix that the tests of cepctl read, and no command."""
 
 Commands = Callable[[], Sequence[click.Command]]
 
@@ -65,6 +71,32 @@ def variables(command: str, option: str) -> list[str]:
     """
     name = option.upper().replace("-", "_")
     return [f"{_PREFIX}_{command.upper()}_{name}", f"{_PREFIX}_{name}"]
+
+
+def refuse_unknown_variables(command: click.Command, commands: Commands) -> None:
+    """Refuse what stands in the environment under our prefix and is no option of any command.
+
+    `commands` gives all of them; asked only for what this one does not know.
+
+    Raises
+    ------
+    UsageError
+        If there is such a variable, with the one that is nearest to it.
+    """
+    said = {name for name, value in os.environ.items() if value and name.startswith(f"{_PREFIX}_")}
+    unknown = said - {CONFIG_VARIABLE} - OF_TESTS - _variables_of(command)
+    if not unknown:
+        return
+    known = {CONFIG_VARIABLE}.union(*map(_variables_of, commands()))
+    for name in sorted(unknown - known):
+        bare = sorted(each.removeprefix(f"{_PREFIX}_") for each in known)
+        near = get_close_matches(name.removeprefix(f"{_PREFIX}_"), bare, 1)
+        hint = f"did you mean {_PREFIX}_{near[0]}?" if near else "cepctl config lists what may be set"
+        raise UsageError(f"{name} in the environment is an option of no command; {hint}")
+
+
+def _variables_of(command: click.Command) -> set[str]:
+    return {each for name in options_of(command) for each in variables(command.name or "", name)}
 
 
 def read_from_environment(command: click.Command) -> None:
@@ -167,10 +199,15 @@ def blamed(problem: click.BadParameter) -> str | None:
     context, option = problem.ctx, problem.param
     if context is None or not isinstance(option, click.Option):
         return None
-    source = context.get_parameter_source(option.name or "")
-    settings = context.meta.get(SETTINGS, {})
-    place = _place(context.command, option_name(option), source, settings)
-    return None if source in {None, ParameterSource.COMMANDLINE, ParameterSource.DEFAULT} else place
+    return origin(context, option_name(option))
+
+
+def origin(context: click.Context, name: str) -> str | None:
+    """The variable or the place in the file that an option comes from; None for the command line."""
+    source = context.get_parameter_source(options_of(context.command)[name].name or name)
+    if source not in {ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP}:
+        return None
+    return _place(context.command, name, source, context.meta.get(SETTINGS, {}))
 
 
 def _place(

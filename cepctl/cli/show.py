@@ -6,6 +6,7 @@ from typing import cast
 
 import click
 
+from cepctl.cli.exclusions import CheckedCommand
 from cepctl.cli.ingest import given_ingest_options, report_reading
 from cepctl.cli.match_run import analyzed
 from cepctl.cli.options import RawInput, raw_input_options, verbosity_options
@@ -13,7 +14,7 @@ from cepctl.cli.query_text import query_argument, read_query
 from cepctl.errors import NoMatchError, UsageError
 
 
-@click.command("show")
+@click.command("show", cls=CheckedCommand)
 @query_argument("EVENTS...")
 @click.option(
     "--match",

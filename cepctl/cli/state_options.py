@@ -9,12 +9,11 @@ from typing import Any
 import click
 
 from cepctl.cli.options import gathered, with_options
-from cepctl.errors import UsageError
 
 
 @dataclass(frozen=True)
 class Incremental:
-    """What was asked for, in the words of the command line; without `state` nothing else may be."""
+    """What was asked for, in the words of the command line."""
 
     state: str | None
     slack: str | None
@@ -23,20 +22,6 @@ class Incremental:
     late: str | None
     reopen: bool
     keep: str | None
-
-    def require_state(self) -> None:
-        """Refuse the options that say nothing without a state."""
-        given = {
-            "--slack": self.slack,
-            "--final": self.final,
-            "--eager": self.eager,
-            "--late": self.late,
-            "--reopen": self.reopen,
-            "--keep": self.keep,
-        }
-        asked = [name for name, value in given.items() if value]
-        if self.state is None and asked:
-            raise UsageError(f"{', '.join(asked)}: for incremental runs alone; name their state with --state")
 
 
 _OPTIONS = (

@@ -21,22 +21,9 @@ _FORMS = ("csv", "jsonl", "parquet")
 
 def refuse_options(asked: MatchRequest) -> None:
     """Refuse what has no sense in incremental runs."""
-    matching = asked.matching
-    if asked.why_not or asked.kleene == "summary":
-        raise UsageError("--state goes neither with --why-not nor with --kleene summary")
-    if matching.top_k is not None:
-        raise UsageError(
-            "--top-k with --state: the best of all runs are not known in any of them; leave it out"
-        )
-    if matching.approximate is not None:
-        raise UsageError(
-            "--approximate with --state: estimates change with the events that are kept; leave it out"
-        )
     form, output = asked.rows.form, asked.rows.output
     if form is not None and form not in _FORMS and output is not None:
         raise UsageError(f"--format {form} with --state and -o: choose {', '.join(_FORMS)}")
-    if form == "trace":
-        raise UsageError("--format trace with --state: draw the matches of one run over everything instead")
     if not asked.paths and not asked.incremental.final:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
 

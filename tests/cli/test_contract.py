@@ -162,7 +162,7 @@ def test_every_option_of_match_together(place: Path, tmp_path: Path) -> None:
     nested lists too.  Output files appear whole; only they change.
     """
     options = (
-        "--engine worlds --order sort --min-confidence 0.01 --top-k 1 --kleene groups --max-matches 9 "
+        "--engine event --order sort --min-confidence 0.01 --top-k 1 --kleene groups --max-matches 9 "
         "--approximate 0.1 --format jsonl --time ticks --since 1969-12-31T23:59:59Z --until 1970-01-01T00:01Z"
     )
     arguments = ["match", QUERY, str(place / "events"), *options.split(), "-o", "rows"]
@@ -176,7 +176,7 @@ def test_every_option_of_match_together(place: Path, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["rows"]
 
 
-@pytest.mark.parametrize("engine_and_order", ["event any-state", "event selectivity", "worlds sort"])
+@pytest.mark.parametrize("engine_and_order", ["event any-state", "event selectivity", "worlds auto"])
 def test_engine_and_order_change_no_signature_or_range(
     place: Path, tmp_path: Path, engine_and_order: str
 ) -> None:

@@ -100,14 +100,14 @@ def test_fail_on_match_tells_a_script() -> None:
 @pytest.mark.parametrize(
     ("arguments", "query", "message"),
     [
-        (("--top-k", "3"), QUERY, "--top-k with --state"),
+        (("--top-k", "3"), QUERY, "--top-k cannot apply with --state S: the best of all runs"),
         (("--min-confidence", "0.5"), QUERY, "was made with another minimum confidence"),
         ((), "PATTERN SEQ(B a, B b) WITHIN 4 ticks", "was made with another query"),
         (("--eager",), QUERY, "was made with another mode"),
         (("--uncertainty", "model.toml"), QUERY, "was made with another uncertainty model"),
         (("--slack", "soon"), QUERY, "--slack: 'soon' is no duration"),
-        (("--approximate", "0.1"), QUERY, "--approximate with --state"),
-        (("--format", "trace"), QUERY, "--format trace with --state"),
+        (("--approximate", "0.1"), QUERY, "--approximate cannot apply with --state S: "),
+        (("--format", "trace"), QUERY, "--format cannot apply with --state S: draw"),
     ],
 )
 def test_what_does_not_fit_the_state_is_refused(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from cepctl.cli import COMMANDS, all_commands, main
-from cepctl.cli.settings import options_of
+from cepctl.cli.settings import CONFIG_VARIABLE, OF_TESTS, options_of, variables
 
 QUERY = "PATTERN SEQ(A a, B b)"
 
@@ -135,6 +136,44 @@ def test_a_value_from_the_environment_is_blamed_on_it(
     assert "(from " not in refused(capsys, "match", QUERY, "log.csv", "--top-k", "many")
 
 
+@pytest.mark.parametrize(
+    ("variable", "remedy"),
+    [
+        ("CEPCTL_TOPK", "did you mean CEPCTL_TOP_K?"),
+        ("CEPCTL_REPORT_LISTD", "did you mean CEPCTL_REPORT_LISTED?"),
+        ("CEPCTL_CONFG", "did you mean CEPCTL_CONFIG?"),
+        ("CEPCTL_QQ", "cepctl config lists what may be set"),
+    ],
+)
+def test_nothing_in_the_environment_is_ignored(
+    variable: str, remedy: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "1")
+    said = f"error: {variable} in the environment is an option of no command; {remedy}\n"
+    assert said in refused(capsys, "match", QUERY, "log.csv")
+    assert said in refused(capsys, "config")
+    monkeypatch.setenv(variable, "")
+    assert main(["match", QUERY, "log.csv"]) == 0
+
+
+def test_variables_of_other_commands_and_of_the_tests_are_no_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("CEPCTL_REPORT_LISTED", "CEPCTL_LISTED", *OF_TESTS):
+        monkeypatch.setenv(variable, "7")
+    assert main(["match", QUERY, "log.csv"]) == 0
+
+
+def test_the_variables_of_the_tests_are_those_that_they_read() -> None:
+    texts = [path.read_text() for path in Path(__file__).parents[1].rglob("*.py") if path != Path(__file__)]
+    read = {name for text in texts for name in re.findall(r"\bCEPCTL_[A-Z_]+\b", text)}
+    options = {
+        name
+        for each in all_commands()
+        for option in options_of(each)
+        for name in variables(each.name or "", option)
+    }
+    assert read - options - {CONFIG_VARIABLE} == OF_TESTS
+
+
 def test_config_names_a_command_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert "there is no command 'mach'" in refused(capsys, "config", "mach")
     assert "config" in COMMANDS
@@ -147,8 +186,8 @@ def test_verbose_says_what_does_not_come_from_the_command_line(
     monkeypatch.setenv("CEPCTL_TZ", "UTC")
     assert main(["explain", QUERY, "-v", "--format", "json"]) == 0
     assert capsys.readouterr().err.splitlines() == [
+        "note: --tz from CEPCTL_TZ is left out: it cannot apply without EVENTS: no log is read",
         "note: --order comes from cepctl.toml [explain]",
-        "note: --tz comes from CEPCTL_TZ",
     ]
     assert main(["explain", QUERY, "-v", "--quiet"]) == 0
     assert main(["explain", QUERY]) == 0

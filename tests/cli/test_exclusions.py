@@ -1,0 +1,186 @@
+"""Every option of every command, and where it cannot apply: refused, or left out where a file says it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from cepctl.cli import all_commands, main
+from cepctl.cli.exclusions import EXCLUSIONS, Exclusion, of_raw_input, settle
+from cepctl.cli.settings import options_of, read_from_environment
+from cepctl.errors import UsageError
+
+QUERY = "PATTERN SEQ(A a, B b)"
+NEEDED = {"output": "out", "uncertainty": "model.toml", "match": "a b"}
+# What an option is given to try it; flags need nothing.
+GIVEN = {
+    "runner": "local", "master": "local[2]", "conf": "spark.ui.enabled=true", "engine": "worlds",
+    "order": "sort", "approximate": "0.1", "kleene": "summary", "format": "trace", "time": "ticks",
+    "state": "states", "top-k": "3", "slack": "1h", "late": "late.jsonl", "keep": "1h", "file": "q.cep",
+    "input-format": "csv", "uncertainty": "model.toml", "tz": "UTC", "name": "A=B", "patterns": "p.toml",
+    "epoch": "2024-05-01", "map": "time=ts",
+}  # fmt: skip
+ALWAYS = {
+    "output": "where the result goes; match looks at its name beside --format",
+    "overwrite": "allows what an output that is not there needs no leave for",
+    "strict": "files that are named are errors in any case",
+    "report": "an account of every file, whatever the format",
+    "rejects": "ingest alone has it, which reads every input",
+    "max-errors": "as --rejects",
+    "metrics": "every run has figures",
+    "min-confidence": "every engine and every form of rows has confidences",
+    "max-matches": "every engine counts its rows",
+    "since": "every match has a start",
+    "until": "as --since",
+    "fail-on-match": "every run has matches or none",
+    "listed": "every page lists matches",
+    "write-model": "all events have times",
+    "match": "it is needed",
+    "support": "it excludes others",
+    "runner": "it excludes others; spark is what would hold without it",
+    "engine": "it excludes others; require_engine refuses queries by name",
+    "state": "it excludes others",
+    "max-memory": "every run holds events or rows",
+    "warm": "kernels are compiled on any runner",
+    "quiet": "every command says something",
+    "verbose": "every command takes options from elsewhere",
+    "log-format": "as --quiet",
+}
+
+
+def cases() -> Iterator[tuple[str, Exclusion, str]]:
+    for command in all_commands():
+        for exclusion in EXCLUSIONS:
+            for option in exclusion.options:
+                if {option, exclusion.beside} <= options_of(command).keys():
+                    yield command.name or "", exclusion, option
+
+
+CASES = [
+    pytest.param(*case, id=f"{case[0]} --{case[2]} beside --{case[1].beside} {case[1].values}")
+    for case in cases()
+    if (case[0], case[2]) != ("explain", "format") or case[1].beside == "support"
+]
+
+
+def words(command: str, option: str) -> list[str]:
+    """An option as it stands on the command line."""
+    known = options_of(next(each for each in all_commands() if each.name == command))[option]
+    value = "json" if (command, option) == ("explain", "format") else GIVEN.get(option, "")
+    return [f"--{option}"] if known.is_flag else [f"--{option}", value]
+
+
+def settled(command: str, *arguments: str) -> click.Context:
+    """The context of a command line once it has been looked at as a whole."""
+    found = next(each for each in all_commands() if each.name == command)
+    read_from_environment(found)
+    needed = [
+        word
+        for name, option in options_of(found).items()
+        if option.required and f"--{name}" not in arguments
+        for word in (f"--{name}", NEEDED[name])
+    ]
+    paths = {"ingest": ["log"], "assign": ["events"], "inspect": ["log"], "doctor": []}
+    context = found.make_context(command, [*arguments, *needed, *paths.get(command, [QUERY, "log"])])
+    settle(context)
+    return context
+
+
+def beside(command: str, exclusion: Exclusion) -> list[str]:
+    if exclusion.values == (None,):
+        return []
+    found = words(command, exclusion.beside)
+    return found if exclusion.values in ((), (True,)) else [found[0], str(exclusion.values[0])]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CEPCTL_RUNNER", raising=False)
+    (tmp_path / "events.csv").write_text("event_type,event_id,lower,upper\nA,a,1,3\nB,b,2,4\n")
+
+
+@pytest.mark.parametrize("command", all_commands(), ids=lambda command: command.name)
+def test_of_every_option_it_is_known_where_it_cannot_apply(command: click.Command) -> None:
+    """A new option gets a row among the exclusions, or says above why it needs none."""
+    excluded = {option for each in EXCLUSIONS for option in each.options} | {"format"}
+    assert options_of(command).keys() <= ALWAYS.keys() | excluded | set(of_raw_input(command))
+
+
+@pytest.mark.parametrize(("command", "exclusion", "option"), CASES)
+def test_an_option_that_cannot_apply_is_refused_or_left_out(
+    command: str, exclusion: Exclusion, option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = settled(command, *beside(command, exclusion))
+    parameter = options_of(context.command)[option].name or option
+    untouched = context.params[parameter]
+    asked = words(command, option)
+    with pytest.raises(UsageError, match=f"--{option} cannot apply with"):
+        settled(command, *beside(command, exclusion), *asked)
+    name = option.upper().replace("-", "_")
+    monkeypatch.setenv(f"CEPCTL_{command.upper()}_{name}", asked[1] if len(asked) > 1 else "true")
+    assert settled(command, *beside(command, exclusion)).params[parameter] == untouched
+
+
+@pytest.mark.parametrize(("command", "exclusion", "option"), CASES)
+def test_an_option_that_says_what_holds_anyway_is_no_fault(
+    command: str, exclusion: Exclusion, option: str
+) -> None:
+    context = settled(command, *beside(command, exclusion))
+    default = context.params[options_of(context.command)[option].name or option]
+    if isinstance(default, str):
+        settled(command, *beside(command, exclusion), f"--{option}", default)
+
+
+def test_what_is_refused_is_said_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("cepctl.toml").write_text('[match]\nengine = "worlds"\n')
+    assert main(["match", QUERY, "events.csv", "--order", "sort"]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "error: --order cannot apply with --engine worlds (from cepctl.toml [match]): it binds components "
+        "in an order of its own",
+        "hint: try 'cepctl match --help'",
+    ]
+
+
+def test_what_is_left_out_is_said_when_asked(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CEPCTL_MASTER", "spark://nowhere:7077")
+    asked = ["match", QUERY, "events.csv", "--runner", "local"]
+    assert main([*asked, "-v"]) == 0
+    note, *others = capsys.readouterr().err.splitlines()
+    assert note == (
+        "note: --master from CEPCTL_MASTER is left out: it cannot apply with --runner local: "
+        "no Spark is started"
+    )
+    assert not any("CEPCTL_MASTER" in line for line in others)
+    assert main(asked) == 0
+    assert "CEPCTL_MASTER" not in capsys.readouterr().err
+
+
+def test_the_table_of_constructs_takes_no_query(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "--support"]) == 0
+    assert main(["explain", "--support", QUERY]) == 2
+    assert "error: --support takes no QUERY and no EVENTS" in capsys.readouterr().err
+
+
+def test_without_events_explain_reads_no_log(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["explain", "--support", "--drop-domain"]) == 2
+    assert "error: --drop-domain cannot apply without EVENTS" in capsys.readouterr().err
+    assert main(["explain", QUERY, "--tz", "UTC"]) == 2
+    assert "error: --tz cannot apply without EVENTS: no log is read" in capsys.readouterr().err
+    monkeypatch.setenv("CEPCTL_TZ", "UTC")
+    assert main(["explain", QUERY]) == 0
+
+
+def test_the_worlds_engine_counts_its_matches(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("more.csv").write_text("event_type,event_id,lower,upper\nA,a,1,3\nB,b,2,4\nB,c,5,5\n")
+    asked = ["match", QUERY, "more.csv", "--engine", "worlds", "--max-matches"]
+    assert main([*asked, "2"]) == 0
+    assert main([*asked, "1"]) == 2
+    assert "error: the query has more than 1 matches" in capsys.readouterr().err
