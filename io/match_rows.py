@@ -1,8 +1,8 @@
-"""Collapsed matches as text or Parquet: what a match prints or writes.
+"""Collapsed matches as text, Parquet or Arrow: what a match prints or writes.
 
-The columns are `match`, `start`, `end`, `confidence` and those of RETURN; JSONL and Parquet have the
-signature as nested lists too.  Times are ISO 8601 in UTC with as many digits as the unit has, or ticks;
-in Parquet they are timestamps.
+The columns are `match`, `start`, `end`, `confidence` and those of RETURN; all forms but CSV and TSV have
+the signature as nested lists too.  Times are ISO 8601 in UTC with as many digits as the unit has, or ticks;
+in Parquet and Arrow they are timestamps.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cepctl.errors import UsageError
+from cepctl.io.row_forms import TYPED_FORMS
 from cepctl.schema import TimeUnit
 
-RowFormat = Literal["csv", "jsonl", "parquet"]
+RowFormat = Literal["csv", "tsv", "json", "jsonl", "parquet", "arrow"]
 TimeFormat = Literal["iso", "ticks"]
+_SEPARATORS = {"csv": ",", "tsv": "\t"}
 _ROWS_AT_ONCE = 200_000
+_BYTES_AT_ONCE = 1 << 20
 _ROWS_OF_GROUP = 1 << 20
 """Those of a row group of Parquet; what Arrow takes, too."""
 _OUT_OF_RANGE = "value out of range"  # what Arrow writes for years of more than 15 bits
@@ -95,35 +98,69 @@ def encoded_rows(
     How the rows are cut into blocks changes no byte; there is one block at least.  `empty_header`:
     CSV has its header also where there are no rows.
     """
-    if form == "parquet":
-        yield from _parquet(blocks, shown)
+    if form in TYPED_FORMS:
+        yield from _grouped(blocks, shown, _parquet_writer if form == "parquet" else pa.ipc.new_file)
         return
-    begun = form != "csv"
+    separator = _SEPARATORS.get(form)
+    begun = separator is None
+    opening = b"["
     for block in blocks:
         for start in range(0, max(block.num_rows, 1), _ROWS_AT_ONCE):
             part = shown(block.slice(start, _ROWS_AT_ONCE))
-            if form == "csv":
+            if separator is not None:
                 part = part.drop_columns(["signature"])
-            if not begun and (part.num_rows or empty_header):
-                begun = True
-                yield _csv(part.slice(0, 0), header=True)
-            if part.num_rows:
-                yield _csv(part, header=False) if form == "csv" else _frame(part).write_ndjson().encode()
+                if not begun and (part.num_rows or empty_header):
+                    begun = True
+                    yield _delimited(part.slice(0, 0), separator, header=True)
+            if not part.num_rows:
+                continue
+            if separator is not None:
+                yield _delimited(part, separator, header=False)
+            elif form == "jsonl":
+                yield _frame(part).write_ndjson().encode()
+            else:
+                # A line break in a text is written as an escape, so that each one ends a row.
+                yield opening + _frame(part).write_ndjson().encode().rstrip(b"\n").replace(b"\n", b",\n")
+                opening = b",\n"
+    if form == "json":
+        yield b"[]\n" if opening == b"[" else b"]\n"
 
 
-def _parquet(blocks: Iterable[pa.Table], shown: Callable[[pa.Table], pa.Table]) -> Iterator[bytes]:
-    """Row groups of always the same number of rows, each written as it is full."""
+def compressed(pieces: Iterable[bytes], codec: str) -> Iterator[bytes]:
+    """The pieces compressed; how they are cut changes no byte."""
     sink = _Pieces()
-    writer: pq.ParquetWriter | None = None
+    with pa.CompressedOutputStream(pa.PythonFile(sink, "w"), codec) as stream:
+        held = bytearray()
+        for piece in pieces:
+            held += piece
+            whole = len(held) // _BYTES_AT_ONCE * _BYTES_AT_ONCE
+            for start in range(0, whole, _BYTES_AT_ONCE):
+                stream.write(bytes(held[start : start + _BYTES_AT_ONCE]))
+            del held[:whole]
+            yield from sink.taken()
+        stream.write(bytes(held))
+    yield from sink.taken()
+
+
+def _grouped(
+    blocks: Iterable[pa.Table], shown: Callable[[pa.Table], pa.Table], opened: Callable[..., Any]
+) -> Iterator[bytes]:
+    """Groups of always the same number of rows, each written as it is full."""
+    sink = _Pieces()
+    writer = None
     for group in _regrouped(blocks, _ROWS_OF_GROUP):
         rows = shown(group).combine_chunks()
         if writer is None:
-            writer = pq.ParquetWriter(sink, rows.schema, compression="zstd")
+            writer = opened(sink, rows.schema)
         writer.write_table(rows)
         yield from sink.taken()
     if writer is not None:
         writer.close()
     yield from sink.taken()
+
+
+def _parquet_writer(sink: Any, schema: pa.Schema) -> pq.ParquetWriter:
+    return pq.ParquetWriter(sink, schema, compression="zstd")
 
 
 def _regrouped(blocks: Iterable[pa.Table], size: int) -> Iterator[pa.Table]:
@@ -167,8 +204,8 @@ class _Pieces(io.RawIOBase):
         return held
 
 
-def _csv(matches: pa.Table, *, header: bool) -> bytes:
-    return _frame(matches).write_csv(include_header=header).encode()
+def _delimited(matches: pa.Table, separator: str, *, header: bool) -> bytes:
+    return _frame(matches).write_csv(include_header=header, separator=separator).encode()
 
 
 def _frame(matches: pa.Table) -> pl.DataFrame:

@@ -21,10 +21,11 @@ from cepctl.cli.metrics import metrics_option, write_metrics
 from cepctl.cli.options import RawInput, RunnerChoice, raw_input_options, runner_options, verbosity_options
 from cepctl.cli.outputs import refuse_overwriting
 from cepctl.cli.query_text import query_argument, query_file_of, read_query
-from cepctl.cli.row_output import row_form, write_pieces, write_rows
+from cepctl.cli.row_output import row_target, write_pieces, write_rows
 from cepctl.cli.run_figures import RunFigures, rejects_in
 from cepctl.cli.state_options import Incremental, state_options
 from cepctl.errors import UsageError
+from cepctl.io.row_forms import TYPED_FORMS, RowFile
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def _run_once(asked: MatchRequest) -> int:
     from cepctl.whole.folders import temporary_folder
 
     began = time.monotonic()
-    form = row_form(asked.rows.form, asked.rows.output)
+    target = row_target(asked.rows.form, asked.rows.output)
     if not asked.paths:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
     with temporary_folder() as folder:
@@ -118,10 +119,10 @@ def _run_once(asked: MatchRequest) -> int:
             plan = analyzed(asked.query, inputs, asked.matching.min_confidence, quiet=asked.quiet)
             rows, progress = _matched(asked, plan, inputs, folder)
             counts = counts_of_rows(plan, inputs, rows, judged=_is_judged(asked))
-            if form == "trace":
+            if target.form == "trace":
                 trace = _trace(plan, inputs, rows.table())
             if asked.why_not:
-                tell_why_not(plan, inputs, form)
+                tell_why_not(plan, inputs, target.form)
         figures = RunFigures(
             events=sum((inputs.schema.type_counts or {}).values()),
             rejects=rejects_in(inputs.summary),
@@ -134,10 +135,10 @@ def _run_once(asked: MatchRequest) -> int:
             hint = not asked.why_not and plan.never is None
             run = Run(rows.found, counts, figures, asked.matching.top_k is not None)
             tell_summary(run, judged=_is_judged(asked), hint=hint)
-        if form == "trace":
-            write_pieces(trace, asked.rows.output)
+        if target.form == "trace":
+            write_pieces(trace, asked.rows.output, target.compression)
         else:
-            _write(rows, counts, plan, asked, form)
+            _write(rows, counts, plan, asked, target)
     write_metrics(asked.metrics, figures)
     return counts.rows
 
@@ -168,7 +169,7 @@ def _matched(
     return rows, progress
 
 
-def _write(rows: SortedRows, counts: RowCounts, plan: Plan, asked: MatchRequest, form: str) -> None:
+def _write(rows: SortedRows, counts: RowCounts, plan: Plan, asked: MatchRequest, target: RowFile) -> None:
     from cepctl.io.match_rows import TimeFormat, presented, require_calendar
     from cepctl.plan.plan import FOUND_AT_RAW_TIMES
 
@@ -178,9 +179,9 @@ def _write(rows: SortedRows, counts: RowCounts, plan: Plan, asked: MatchRequest,
     def shown(block: pa.Table) -> pa.Table:
         if FOUND_AT_RAW_TIMES in block.column_names:
             block = block.drop_columns([FOUND_AT_RAW_TIMES])
-        return presented(block, plan.time_unit, times, typed=form == "parquet")
+        return presented(block, plan.time_unit, times, typed=target.form in TYPED_FORMS)
 
-    write_rows(rows.blocks(), shown, form, asked.rows.output, quiet=asked.quiet)
+    write_rows(rows.blocks(), shown, target, asked.rows.output, quiet=asked.quiet)
 
 
 def _trace(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ from cepctl.cli.match_options import Matching
 from cepctl.cli.match_run import Execution
 from cepctl.cli.options import RawInput, gathered, with_options
 from cepctl.cli.state_options import Incremental
+from cepctl.io.row_forms import ROW_FORMS
 from cepctl.plan.summary import KleeneRows
 
 if TYPE_CHECKING:
@@ -32,9 +33,9 @@ _ROW_OPTIONS = (
     click.option(
         "--format",
         "form",
-        type=click.Choice(["table", "csv", "jsonl", "parquet", "trace"]),
-        help="Form of the rows; trace draws them for Perfetto.  [default: told by FILE's name; table on a "
-        "terminal, else csv]",
+        type=click.Choice(ROW_FORMS),
+        help="Form of the rows; trace draws them for Perfetto.  [default: told by FILE's name, such as "
+        "rows.jsonl.gz; without FILE table on a terminal, else csv]",
     ),
     click.option(
         "-o",

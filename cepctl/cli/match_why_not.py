@@ -39,7 +39,7 @@ def tell_why_not(plan: Plan, inputs: EventInputs, form: str) -> None:
         held = io.StringIO()
         print_why_not(why, held)
         say("why-not", held.getvalue().rstrip(), **json.loads(why_not_json(why)))
-    elif form == "jsonl":
+    elif form in ("json", "jsonl"):
         click.echo(why_not_json(why), err=True)
     else:
         print_why_not(why, sys.stderr)

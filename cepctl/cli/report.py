@@ -16,7 +16,7 @@ from cepctl.cli.notices import say
 from cepctl.cli.options import RawInput, RunnerChoice, raw_input_options, runner_options, verbosity_options
 from cepctl.cli.outputs import refuse_overwriting
 from cepctl.cli.query_text import query_argument, query_file_of, read_query
-from cepctl.cli.row_output import row_form, write_whole
+from cepctl.cli.row_output import refuse_unwritable, write_whole
 from cepctl.cli.run_figures import RunFigures, rejects_in
 from cepctl.errors import UsageError
 
@@ -73,7 +73,7 @@ def command(
     began = time.monotonic()
     text, events = read_query(arguments, query_file)
     query = parse(text)
-    row_form(None, output)
+    refuse_unwritable(output)
     if not events:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
     refuse_overwriting({"-o": output}, events, raw_input, query_file_of(arguments, query_file))

@@ -9,18 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from cepctl.errors import JobError, UsageError
+from cepctl.io.row_forms import RowFile, row_file
 from cepctl.whole.files import write_whole_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def row_form(wanted: str | None, output: str | None) -> str:
+def row_target(wanted: str | None, output: str | None) -> RowFile:
     """The form of the rows; also looks whether `output` can be written, before any work is done."""
     if output is None:
-        return wanted or ("table" if sys.stdout.isatty() else "csv")
+        return RowFile(wanted or ("table" if sys.stdout.isatty() else "csv"))
     refuse_unwritable(output)
-    return wanted or {".jsonl": "jsonl", ".parquet": "parquet"}.get(Path(output).suffix.lower(), "csv")
+    path = Path(output)
+    if path.exists() and not path.is_file():  # a device or a pipe, whose name says nothing
+        return RowFile(wanted or "csv")
+    return row_file(wanted, output)
 
 
 def refuse_unwritable(output: str) -> None:
@@ -35,7 +39,7 @@ def refuse_unwritable(output: str) -> None:
 def write_rows(
     blocks: Iterator[pa.Table],
     shown: Callable[[pa.Table], pa.Table],
-    form: str,
+    file: RowFile,
     output: str | None,
     *,
     quiet: bool,
@@ -43,16 +47,17 @@ def write_rows(
     """Write blocks of rows, each as `shown`, to standard output, or to a file that appears whole."""
     from cepctl.io.match_rows import RowFormat, encoded_rows
 
-    if form == "table":
+    if file.form == "table":
         rows = shown(_whole(blocks))
         if output is None:
             from cepctl.render.matches import print_matches
 
             print_matches(rows)
-        else:
-            write_pieces([_table_text(rows).encode()], output)
-        return
-    write_pieces(encoded_rows(blocks, cast(RowFormat, form), shown, empty_header=not quiet), output)
+            return
+        pieces: Iterable[bytes] = [_table_text(rows).encode()]
+    else:
+        pieces = encoded_rows(blocks, cast(RowFormat, file.form), shown, empty_header=not quiet)
+    write_pieces(pieces, output, file.compression)
 
 
 def _whole(blocks: Iterator[pa.Table]) -> pa.Table:
@@ -61,8 +66,12 @@ def _whole(blocks: Iterator[pa.Table]) -> pa.Table:
     return pa.concat_tables(blocks)
 
 
-def write_pieces(pieces: Iterable[bytes], output: str | None) -> None:
-    """Write bytes to standard output, or to a file that appears whole."""
+def write_pieces(pieces: Iterable[bytes], output: str | None, compression: str | None = None) -> None:
+    """Write bytes to standard output, or to a file that appears whole; compressed, if they are to be."""
+    if compression is not None:
+        from cepctl.io.match_rows import compressed
+
+        pieces = compressed(pieces, compression)
     if output is not None:
         write_whole(output, pieces)
         return

@@ -13,6 +13,7 @@ from cepctl.cli.notices import say
 from cepctl.cli.row_output import write_rows
 from cepctl.cli.run_figures import RunFigures
 from cepctl.errors import UsageError
+from cepctl.io.row_forms import TYPED_FORMS, RowFile
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def hand_over(asked: MatchRequest, step: Step) -> None:
 
     def shown(rows: pa.Table) -> pa.Table:
         times = cast(TimeFormat, asked.rows.times)
-        return presented(rows, step.plan.time_unit, times, typed=form == "parquet")
+        return presented(rows, step.plan.time_unit, times, typed=form in TYPED_FORMS)
 
     shown(step.rows)  # What cannot be written changes no state.
     target = None
@@ -57,7 +58,7 @@ def hand_over(asked: MatchRequest, step: Step) -> None:
     if asked.incremental.late is not None:
         _list_late(Path(asked.incremental.late), step)
     if target is None:
-        write_rows(iter([step.rows]), shown, form, None, quiet=asked.quiet)
+        write_rows(iter([step.rows]), shown, RowFile(form), None, quiet=asked.quiet)
     deliver(place, target)
 
 

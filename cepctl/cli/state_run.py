@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cepctl.cli.match_request import MatchRequest
 from cepctl.errors import CepctlError, StateError, UsageError
+from cepctl.io.row_forms import FILE_FORMS
 
 if TYPE_CHECKING:
     from cepctl.ingest.jobs import IngestOptions
@@ -16,14 +17,12 @@ if TYPE_CHECKING:
     from cepctl.state.advancing import RunOptions
     from cepctl.state.store import Saved
 
-_FORMS = ("csv", "jsonl", "parquet")
-
 
 def refuse_options(asked: MatchRequest) -> None:
     """Refuse what has no sense in incremental runs."""
     form, output = asked.rows.form, asked.rows.output
-    if form is not None and form not in _FORMS and output is not None:
-        raise UsageError(f"--format {form} with --state and -o: choose {', '.join(_FORMS)}")
+    if form is not None and form not in FILE_FORMS and output is not None:
+        raise UsageError(f"--format {form} with --state and -o: choose {', '.join(FILE_FORMS)}")
     if not asked.paths and not asked.incremental.final:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
 

@@ -169,7 +169,7 @@ def test_a_wide_table_puts_ids_and_dates_on_lines_of_their_own() -> None:
 
 @pytest.mark.parametrize(
     ("name", "start"),
-    [("r.csv", b"match,"), ("r.jsonl", b'{"match"'), ("r.parquet", b"PAR1"), ("r", b"match,")],
+    [("r.csv", b"match,"), ("r.jsonl", b'{"match"'), ("r.parquet", b"PAR1")],
 )
 def test_the_name_of_the_output_tells_its_form(
     name: str, start: bytes, capsys: pytest.CaptureFixture[str]

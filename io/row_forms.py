@@ -1,0 +1,84 @@
+"""The forms that rows of matches are written in, and how the name of a file tells them.
+
+    form      endings of names          compressed by a further ending
+    csv       .csv                      yes
+    tsv       .tsv                      yes
+    json      .json (one array)         yes
+    jsonl     .jsonl .ndjson            yes
+    parquet   .parquet                  in itself
+    arrow     .arrow .feather           no: the file format of Arrow, to be mapped into memory
+    trace     .json                     yes
+
+A table, which is for people, has no ending.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from cepctl.errors import UsageError
+
+ROW_FORMS = ("table", "csv", "tsv", "json", "jsonl", "parquet", "arrow", "trace")
+FILE_FORMS = ("csv", "tsv", "json", "jsonl", "parquet", "arrow")
+"""Forms that a program reads back row by row."""
+TYPED_FORMS = ("parquet", "arrow")
+"""Forms that have timestamps, which are text in the others."""
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4"}
+_ENDINGS = {
+    ".csv": ("csv",),
+    ".tsv": ("tsv",),
+    ".json": ("json", "trace"),
+    ".jsonl": ("jsonl",),
+    ".ndjson": ("jsonl",),
+    ".parquet": ("parquet",),
+    ".arrow": ("arrow",),
+    ".feather": ("arrow",),
+}
+_OF_OTHERS = (".html", ".htm", ".xlsx", ".xls", ".ods", ".xml", ".avro", ".orc")
+
+
+@dataclass(frozen=True)
+class RowFile:
+    """In which form rows are written; `compression` is named as Arrow names it, None for none."""
+
+    form: str
+    compression: str | None = None
+
+
+def row_file(wanted: str | None, name: str) -> RowFile:
+    """The form of a file of this name, where `wanted` is the form that was asked for.
+
+    Raises
+    ------
+    UsageError
+        If the name tells no form and none was asked for, or tells another one.
+
+    Examples
+    --------
+    >>> row_file(None, "rows.jsonl.zst")
+    RowFile(form='jsonl', compression='zstd')
+    >>> row_file("csv", "rows")
+    RowFile(form='csv', compression=None)
+    """
+    path = PurePath(name)
+    compression = COMPRESSIONS.get(path.suffix.lower())
+    ending = (path.with_suffix("") if compression else path).suffix.lower()
+    told = _ENDINGS.get(ending, ())
+    if not told and (wanted is None or ending in _OF_OTHERS):
+        raise UsageError(_unknown(name, ending))
+    if told and wanted is not None and wanted not in told:
+        raise UsageError(f"--format {wanted} disagrees with -o {name}, which names {told[0]}; leave one out")
+    form = wanted or told[0]
+    if compression and form in TYPED_FORMS:
+        raise UsageError(
+            f"cannot write {name}: {form} is not compressed as a whole; name it without {path.suffix}"
+        )
+    return RowFile(form, compression)
+
+
+def _unknown(name: str, ending: str) -> str:
+    known = " ".join(_ENDINGS)
+    line = f"cannot tell the form of {name}: the endings are {known}"
+    line += f", all but the last three also with {' '.join(COMPRESSIONS)}; or name the form with --format"
+    return f"{line}; cepctl report writes pages" if ending in (".html", ".htm") else line
