@@ -22,6 +22,7 @@ from cepctl.errors import JobError
 from cepctl.java import Java, find_java
 from cepctl.java_classes import using_options
 from cepctl.java_output import JavaOutput
+from cepctl.spark_master import require_master, require_reachable
 from cepctl.whole.folders import temporary_folder
 
 if TYPE_CHECKING:
@@ -80,6 +81,15 @@ def settings(master: str, conf: Sequence[tuple[str, str]] = ()) -> dict[str, str
     return own | {_JAVA_OPTIONS: " ".join(java_options)}
 
 
+def require_startable(master: str) -> None:
+    """Raise UsageError or JobError where no session can be started on a master; quick.
+
+    Under spark-submit the master is that of the submitted program.
+    """
+    if _GATEWAY_OF_SUBMIT not in os.environ:
+        require_reachable(require_master(master))
+
+
 class HasContext(Protocol):
     """What tasks are run by: a SparkSession of PySpark, or a `Session`."""
 
@@ -118,8 +128,11 @@ def spark_session(
 
     Raises
     ------
+    UsageError
+        If the master is badly written.
     JobError
-        If there is no suitable Java (the message says how to get one) or Spark does not start.
+        If there is no suitable Java (the message says how to get one), the master cannot be reached, or Spark
+        does not start.
     """
     from pyspark import SparkContext
 
@@ -131,6 +144,7 @@ def spark_session(
     if _GATEWAY_OF_SUBMIT in os.environ:
         context = _submitted(master, conf)
     else:
+        require_startable(master)
         context = _start(master, settings(master, conf), verbose=verbose)
     try:
         yield Session(context)

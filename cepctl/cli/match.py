@@ -94,6 +94,7 @@ def command(
     )  # fmt: skip
     written = {"-o": rows.output, "--metrics": metrics, "--late": incremental.late}
     refuse_overwriting(written, paths, raw_input, query_file_of(arguments, query_file))
+    asked.how.require_startable()
     if incremental.state is None:
         count = _run_once(asked)
     else:

@@ -33,6 +33,13 @@ class Execution:
     where: RunnerChoice
     verbose: bool
 
+    def require_startable(self) -> None:
+        """Raise JobError where Spark is to run the plan and cannot; asked before anything is read."""
+        from cepctl.session import require_startable
+
+        if self.where.runner == "spark" and self.engine == "event":
+            require_startable(self.where.master)
+
 
 def analyzed(query: Query, inputs: EventInputs, min_confidence: float | None, *, quiet: bool) -> Plan:
     """The plan of a query, after its warnings have been said."""

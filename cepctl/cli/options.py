@@ -13,6 +13,7 @@ from click.shell_completion import CompletionItem
 from cepctl.cli.notices import LOG_FORMATS, log_format_chosen, say
 from cepctl.cli.settings import borrowed
 from cepctl.memory import MemoryBudget, budget_of, default_budget
+from cepctl.spark_master import require_master
 
 Conf = tuple[tuple[str, str], ...]
 
@@ -76,6 +77,10 @@ def _pairs(context: click.Context, parameter: click.Parameter, values: Sequence[
     return tuple(pairs)
 
 
+def _master(context: click.Context, parameter: click.Parameter, master: str) -> str:
+    return require_master(master)
+
+
 def with_options(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
     """A command with these options, in this order."""
     for option in reversed(options):
@@ -112,6 +117,7 @@ def runner_options(command: Callable[..., Any]) -> Callable[..., Any]:
             ),
             click.option(
                 "--master",
+                callback=_master,
                 default="local[*]",
                 show_default=True,
                 metavar="URL",
