@@ -26,11 +26,12 @@ from cepctl.io.ganglia_series import SeriesEvents, columns_of_sources
 from cepctl.io.reading import ReadOptions, ReadReport, Reject
 from cepctl.io.streams import Chunks
 from cepctl.io.times import LAST_SECOND
-from cepctl.io.xml_source import Prolog, first_complaint, pull_parser, without_comments
+from cepctl.io.xml_prolog import Prolog
+from cepctl.io.xml_source import BLANK, Elements, without_comments
 
 NO_TIME = 0
 _TIME = re.compile(r"/\s*(\d+)\s*$")
-_ROOT = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!DOCTYPE\s+rrd\b[^>]*>\s*)?<rrd[\s>]")
+_ROOT = re.compile(rb"(?:<\?xml[^>]*>\s*)?(?:<!DOCTYPE\s+rrd\b[^>]*>\s*)?<rrd[\s>]")
 _TAGS = ("step", "lastupdate", "name", "cf", "pdp_per_row", "row", "rra", "rrd")
 
 
@@ -52,8 +53,13 @@ class _Dump:
     size: int = 0
     whole: bool = False
 
-    def ended(self, element: Any) -> None:
-        """Take in an element (or a comment) that has ended."""
+    def take(self, parsed: Iterator[tuple[str, Any]]) -> None:
+        """Take in elements and comments that have ended."""
+        for _, element in parsed:
+            self._ended(element)
+            _forget(element)
+
+    def _ended(self, element: Any) -> None:
         tag, text = element.tag, (element.text or "").strip()
         if not isinstance(tag, str):
             found = _TIME.search(text)
@@ -142,7 +148,7 @@ class RrdDump:
 
     def recognises(self, head: bytes) -> bool:
         """Tell from the root element."""
-        return _ROOT.match(without_comments(head)) is not None
+        return _ROOT.match(without_comments(head).lstrip(BLANK)) is not None
 
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
@@ -154,29 +160,26 @@ class RrdDump:
         LogFormatError
             If the document declares XML entities, is no dump, or lacks what dates its rows.
         """
-        parser = pull_parser(_TAGS, ("end", "comment"), keep_comments=True)
         prolog = Prolog("rrd", source)
+        elements = Elements(prolog, _TAGS, ("end", "comment"), keep_comments=True)
         dump = _Dump(source, report)
         chunks = Chunks(stream)
         for chunk in chunks:
-            prolog.check(chunk)
-            parser.feed(chunk)
-            for _, element in parser.read_events():
-                dump.ended(element)
-                _forget(element)
+            dump.take(elements.feed(chunk))
         if not chunks.read_bytes:
             return
         if not prolog.passed:
             raise LogFormatError(f"{source}: no <rrd> element in it; choose another --format")
-        _finish(dump, parser, report)
+        dump.take(elements.close())
+        _finish(dump, elements, report)
         columns = columns_of_sources(dump.names, origin_of(source))
         events = SeriesEvents(options)
         for series in finest_series(dump.archives, columns, report):
             yield from events.batches(series)
 
 
-def _finish(dump: _Dump, parser: Any, report: ReadReport) -> None:
-    complaint = first_complaint(parser)
+def _finish(dump: _Dump, elements: Elements, report: ReadReport) -> None:
+    complaint = elements.complaint
     if not dump.whole:
         # Without times of their own, nothing tells how far the rows that are there lie from the last.
         dump.last = None
@@ -184,9 +187,7 @@ def _finish(dump: _Dump, parser: Any, report: ReadReport) -> None:
         report.records += 1
         report.rejects.append(Reject(dump.source, None, "truncated dump", "the rows before it were kept"))
     elif complaint:
-        report.warnings.append(
-            f"damaged XML, read as far as it goes; the first damage is at line {complaint[0]}: {complaint[1]}"
-        )
+        report.warnings.append(complaint.warning)
 
 
 def _forget(element: Any) -> None:

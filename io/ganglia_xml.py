@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import IO, Any
 
 import numpy as np
@@ -32,7 +32,8 @@ from cepctl.io.hosts import node_name
 from cepctl.io.reading import ReadOptions, ReadReport, Reject
 from cepctl.io.streams import Chunks
 from cepctl.io.times import LAST_SECOND
-from cepctl.io.xml_source import Prolog, first_complaint, pull_parser
+from cepctl.io.xml_prolog import Prolog
+from cepctl.io.xml_source import Elements
 
 REPEAT_SECONDS = 2
 DEFAULT_TMAX_SECONDS = 60
@@ -41,6 +42,11 @@ _BEFORE_ARRIVAL = 1 * _SECOND
 _AFTER_ARRIVAL = 2 * _SECOND
 
 _TAGS = ("GRID", "CLUSTER", "HOST", "METRIC", "METRICS")
+_KNOWN = frozenset({*_TAGS, "HOSTS", "EXTRA_DATA"})
+_STRANGERS = "elements and texts that Ganglia does not write, left out with what is in them: {:,}"
+# What is read of an element; of one with more than so many attributes only these are looked at.
+_NAMES = frozenset({"NAME", "VAL", "TYPE", "UNITS", "TN", "TMAX", "REPORTED", "IP"})
+_MOST_ATTRIBUTES = 100
 # Fixed, because a batch may hold no number, or no text, at all.
 _TYPES = {
     "value": pa.float64(),
@@ -74,28 +80,39 @@ class _Poll:
     """The parser of one poll, and where in the tree it stands."""
 
     line: int
-    prolog: Prolog
-    parser: Any = field(default_factory=lambda: pull_parser(_TAGS, ("start", "end")))
+    elements: Elements
     around: dict[str, list[dict[str, str]]] = field(
         default_factory=lambda: {"GRID": [], "CLUSTER": [], "HOST": []}
     )
     summaries: int = 0
+    strangers: int = 0
 
     def feed(self, part: PollPart) -> Iterator[_Sample]:
-        self.prolog.check(part.data)
-        self.parser.feed(part.data)
-        for event, element in self.parser.read_events():
+        yield from self._samples(self.elements.feed(part.data))
+        if part.ends:
+            yield from self._samples(self.elements.close())
+
+    def _samples(self, parsed: Iterator[tuple[str, Any]]) -> Iterator[_Sample]:
+        for event, element in parsed:
             if event == "start":
                 if element.tag in self.around:
                     self.around[element.tag].append(_attributes(element))
-            elif element.tag in self.around:
+                continue
+            if element.tag in self.around:
                 self.around[element.tag].pop()
-                element.clear()
             elif element.tag == "METRIC":
                 yield self._sample(element)
-                element.clear()
             else:
                 self.summaries += 1
+            self._forget(element)
+
+    def _forget(self, element: Any) -> None:
+        """Drop an element that has ended and those before it; what is none of Ganglia's is counted."""
+        self.strangers += _has_text(element.text) + sum(map(_is_strange, element))
+        element.clear(keep_tail=True)
+        while (before := element.getprevious()) is not None:
+            self.strangers += _is_strange(before)
+            element.getparent().remove(before)
 
     def _sample(self, element: Any) -> _Sample:
         extra = (_attributes(child) for child in element.iter("EXTRA_ELEMENT"))
@@ -147,7 +164,8 @@ def _samples(chunks: Chunks, source: str, report: ReadReport) -> Iterator[_Sampl
     poll: _Poll | None = None
     for part in poll_parts(chunks):
         if part.begins:
-            poll = _Poll(part.line, Prolog("GANGLIA_XML", f"{source}:{part.line}"))
+            prolog = Prolog("GANGLIA_XML", f"{source}:{part.line}")
+            poll = _Poll(part.line, Elements(prolog, _TAGS, ("start", "end")))
         if poll is None:  # pragma: no cover - the first part of a recording begins a poll
             continue
         yield from poll.feed(part)
@@ -163,16 +181,16 @@ def _samples(chunks: Chunks, source: str, report: ReadReport) -> Iterator[_Sampl
 def _finish(poll: _Poll, part: PollPart, source: str, report: ReadReport) -> None:
     if poll.summaries:
         report.skipped["METRICS summary"] += poll.summaries
-    complaint = first_complaint(poll.parser)
+    if poll.strangers:
+        report.notes[_STRANGERS] += poll.strangers
+    complaint = poll.elements.complaint
     if not part.complete:
         line = part.line + part.data.count(b"\n")
         report.records += 1
         report.rejects.append(Reject(source, line, "truncated poll", "the samples before it were kept"))
     elif complaint and not report.warnings:
-        line = poll.line + complaint[0] - 1
-        report.warnings.append(
-            f"damaged XML, read as far as it goes; the first damage is at line {line}: {complaint[1]}"
-        )
+        in_file = replace(complaint, line=poll.line + complaint.line - 1)
+        report.warnings.append(in_file.warning)
 
 
 def _add_sample(
@@ -232,7 +250,20 @@ def _value(metric: Mapping[str, str]) -> tuple[float | None, str | None]:
 
 def _attributes(element: Any) -> dict[str, str]:
     """Attributes by upper-case name: some exporters write them in lower case."""
-    return {str(name).upper(): str(value) for name, value in element.attrib.items()}
+    names = element.keys()
+    if len(names) <= _MOST_ATTRIBUTES:
+        return {str(name).upper(): str(value) for name, value in element.attrib.items()}
+    # All values together would take time that grows with the square of their number.
+    return {name.upper(): str(element.get(name)) for name in names if name.upper() in _NAMES}
+
+
+def _is_strange(element: Any) -> bool:
+    """Whether an element, or the text behind it, is none that Ganglia writes."""
+    return element.tag not in _KNOWN or _has_text(element.tail)
+
+
+def _has_text(text: str | None) -> bool:
+    return text is not None and not text.isspace()
 
 
 def _seconds(text: str | None) -> int | None:

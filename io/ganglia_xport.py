@@ -26,15 +26,16 @@ from cepctl.io.ganglia_rows import StampedRows, stamp_of, value_of
 from cepctl.io.ganglia_series import SeriesEvents, columns_of_labels
 from cepctl.io.reading import ReadOptions, ReadReport, Reject
 from cepctl.io.streams import Chunks
-from cepctl.io.xml_source import Prolog, first_complaint, pull_parser, without_comments
+from cepctl.io.xml_prolog import Prolog
+from cepctl.io.xml_source import BLANK, Elements, without_comments
 
 _STRING = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
 _LEGEND = re.compile(rf"""["']?legend["']?\s*:\s*\[((?:\s*{_STRING}\s*,?)*)\s*\]""")
 _NUMBER = r"""["']?%s["']?\s*:\s*["']?(\d{1,15})"""
+_TAGS = ("start", "step", "entry", "row", "xport")
 _DATA = re.compile(r"""["']?data["']?\s*:\s*\[""")
-_BLANK = b"\xef\xbb\xbf \t\r\n"
 _MEMBERS = (b"meta", b"start", b"step", b"legend")
-_XML = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?<xport[\s>]")
+_XML = re.compile(rb"(?:<\?xml[^>]*>\s*)?<xport[\s>]")
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,11 @@ class RrdXport:
 
     def recognises(self, head: bytes) -> bool:
         """Tell from the root element, or from the members of the object."""
-        text = head.lstrip(_BLANK)
+        text = head.lstrip(BLANK)
         if text.startswith(b"{"):
             # As keys, bare or quoted: the words alone stand in many documents.
             return all(re.search(rb"[\"']?\b%s[\"']?\s*:" % member, text) for member in _MEMBERS)
-        return _XML.match(without_comments(head)) is not None
+        return _XML.match(without_comments(head).lstrip(BLANK)) is not None
 
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
@@ -85,7 +86,7 @@ class RrdXport:
         if not first:
             return
         chunks = chain([first], pieces)
-        is_xml = first.lstrip(_BLANK).startswith(b"<")
+        is_xml = first.lstrip(BLANK).startswith(b"<")
         rows = _xml_rows(chunks, source, report) if is_xml else _json_rows(chunks, source, report)
         waiting: StampedRows | None = None
         for number, row in enumerate(rows):
@@ -177,31 +178,31 @@ def _unquoted(text: str) -> str:
 
 
 def _xml_rows(chunks: Iterable[bytes], source: str, report: ReadReport) -> Iterator[_Row]:
-    parser = pull_parser(("start", "step", "entry", "row", "xport"), ("end",))
-    prolog = Prolog("xport", source)
+    elements = Elements(Prolog("xport", source), _TAGS, ("end",))
     said: dict[str, str] = {}
     labels: list[str] = []
     told: _Meta | None = None
     whole = False
-    for chunk in chunks:
-        prolog.check(chunk)
-        parser.feed(chunk)
-        for _, element in parser.read_events():
-            whole = whole or element.tag == "xport"
-            if element.tag == "entry":
-                labels.append(element.text or "")
-            elif element.tag == "row":
-                told = told or _meta(said.get("start"), said.get("step"), labels, source)
-                cells = [(child.text or "").strip() for child in element if child.tag in ("t", "v")]
-                yield _Row(told, int(element.sourceline or 0), cells)
-                element.clear()
-            elif element.tag in ("start", "step"):
-                said[element.tag] = element.text or ""
-    complaint = first_complaint(parser)
+    parsed = chain(chain.from_iterable(map(elements.feed, chunks)), elements.close())
+    for _, element in parsed:
+        whole = whole or element.tag == "xport"
+        if element.tag == "entry":
+            labels.append(element.text or "")
+        elif element.tag == "row":
+            told = told or _meta(said.get("start"), said.get("step"), labels, source)
+            cells = [(child.text or "").strip() for child in element if child.tag in ("t", "v")]
+            yield _Row(told, int(element.sourceline or 0), cells)
+            _forget(element)
+        elif element.tag in ("start", "step"):
+            said[element.tag] = element.text or ""
     if not whole:
         report.records += 1
         report.rejects.append(Reject(source, None, "truncated export", "the rows before it were kept"))
-    elif complaint:
-        report.warnings.append(
-            f"damaged XML, read as far as it goes; the first damage is at line {complaint[0]}: {complaint[1]}"
-        )
+    elif elements.complaint:
+        report.warnings.append(elements.complaint.warning)
+
+
+def _forget(row: Any) -> None:
+    row.clear(keep_tail=False)
+    while (before := row.getprevious()) is not None:
+        row.getparent().remove(before)

@@ -29,7 +29,8 @@ from cepctl.io.streams import Chunks
 from cepctl.io.xes_expat import read_regular
 from cepctl.io.xes_recovery import recover
 from cepctl.io.xes_traces import Traces
-from cepctl.io.xml_source import Document, Prolog, without_comments
+from cepctl.io.xml_prolog import Prolog
+from cepctl.io.xml_source import Document, without_comments
 
 _BATCH_BYTES = 32 << 20
 _FIRST_ELEMENT = re.compile(rb"<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)")

@@ -16,10 +16,11 @@ from cepctl.errors import LogFormatError
 from cepctl.io.reading import Reject
 from cepctl.io.xes_attributes import EVENT, TRACE, attribute_values
 from cepctl.io.xes_traces import CASE_PREFIX, OpenTrace, Traces
-from cepctl.io.xml_source import Document, first_complaint, local_name, pull_parser
+from cepctl.io.xml_source import Document, Elements, local_name
 
-# Events are read once their trace is complete, or so many of them are.
+# Events are read once their trace is complete, or so many of them are, or the file has gone on so far.
 _WAITING_EVENTS = 500
+_WAITING_BYTES = 8 << 20
 _CARRIED = object()
 
 
@@ -40,9 +41,9 @@ def recover(traces: Traces, document: Document, before: bytes) -> Iterator[None]
     LogFormatError
         If the document is no XML, or has another root than `log`.
     """
-    parser = pull_parser((f"{{*}}{EVENT}", f"{{*}}{TRACE}"), ("end",))
+    elements = Elements(document.prolog, (f"{{*}}{EVENT}", f"{{*}}{TRACE}"), ("end",))
     tree = _Tree(traces, document)
-    for element in _ended_elements(parser, document, before):
+    for element in _ended_elements(elements, document, before):
         kind = local_name(element.tag)
         tree.know_open_trace(element)
         if kind == TRACE:
@@ -52,7 +53,7 @@ def recover(traces: Traces, document: Document, before: bytes) -> Iterator[None]
         elif not tree.event_ended(element):
             continue
         yield
-    _report_damage(parser, document, traces)
+    _report_damage(elements, document, traces)
 
 
 class _Tree:
@@ -62,6 +63,7 @@ class _Tree:
         self._traces = traces
         self._document = document
         self._waiting: list[Any] = []
+        self._read_at = 0
         # The element of the open trace; None where that stands for events outside of traces.
         carried = traces.trace is not None and traces.trace.attributes is not None
         self._element: Any = _CARRIED if carried else None
@@ -76,7 +78,8 @@ class _Tree:
     def event_ended(self, element: Any) -> bool:
         """Let the event wait; returns whether those that wait were read."""
         self._waiting.append(element)
-        if len(self._waiting) < _WAITING_EVENTS:
+        far = self._document.chunks.read_bytes - self._read_at > _WAITING_BYTES
+        if len(self._waiting) < _WAITING_EVENTS and not far:
             return False
         self.read_waiting()
         return True
@@ -98,6 +101,7 @@ class _Tree:
             if ended is None or parent is not ended:
                 _drop(element)
         self._waiting.clear()
+        self._read_at = self._document.chunks.read_bytes
 
     def _trace_of(self, element: Any) -> OpenTrace:
         """The open trace of this element; one for all the events that the log holds directly."""
@@ -121,34 +125,37 @@ def _drop(element: Any) -> None:
         element.getparent().remove(previous)
 
 
-def _ended_elements(parser: Any, document: Document, before: bytes) -> Iterator[Any]:
+def _ended_elements(elements: Elements, document: Document, before: bytes) -> Iterator[Any]:
     """Every event and trace element once it is complete; at last the root, if there is one."""
-    source = document.prolog.place
-    try:
-        for data in chain([before], document):
-            parser.feed(data)
-            for _, element in parser.read_events():
-                yield element
-        # Closing ends what is still open: an element that ends only now was cut in half.
-        root = parser.close() if document.prolog.seen else None
-    except etree.XMLSyntaxError as error:
-        raise LogFormatError(f"{source}:{error.lineno or 1}: not readable as XML: {error.msg}") from error
-    if document.prolog.seen and (root is None or local_name(root.tag) != "log"):
+    for data in chain([before], document):
+        for _, element in elements.feed(data):
+            yield element
+    if not document.prolog.seen:
+        return
+    for _, element in elements.close():
+        yield element
+    _refuse_other_root(elements, document.prolog.place)
+    yield elements.root
+
+
+def _refuse_other_root(elements: Elements, source: str) -> None:
+    root, problem = elements.root, elements.unreadable
+    if problem is not None:
+        raise LogFormatError(f"{source}:{problem.line}: {problem.message}")
+    if root is None or local_name(root.tag) != "log":
         found = (
             "there is no root element" if root is None else f"the root element is <{local_name(root.tag)}>"
         )
         raise LogFormatError(f"{source}: no XES: {found}, a <log> was expected")
-    if root is not None:
-        yield root
 
 
-def _report_damage(parser: Any, document: Document, traces: Traces) -> None:
-    complaint, damage = first_complaint(parser), document.chunks.damage
+def _report_damage(elements: Elements, document: Document, traces: Traces) -> None:
+    complaint, damage = elements.complaint, document.chunks.damage
     if complaint is None and damage is None:
         return
-    line, message, count = complaint or (0, "", 0)
-    more = f" (and {count - 1} more complaints)" if count > 1 else ""
+    more = f" (and {complaint.count - 1} more complaints)" if complaint and complaint.count > 1 else ""
     cause = "truncated input" if damage else "damaged XML, read as far as it goes"
+    message = damage or (complaint.message if complaint else "")
     traces.report.records += 1
-    at = line + document.blank_lines if complaint else None
-    traces.report.rejects.append(Reject(traces.source, at, cause, f"{damage or message}{more}"))
+    at = complaint.line + document.blank_lines if complaint else None
+    traces.report.rejects.append(Reject(traces.source, at, cause, f"{message}{more}"))
