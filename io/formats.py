@@ -174,11 +174,21 @@ def open_log(location: Location, part: FilePart | None = None) -> Iterator[OpenL
         raise LogFormatError(f"cannot read {location.uri}: {first_line(problem)}") from problem
     with file:
         if part is None:
-            source = _decompressed(file, location.uri)
+            yield _opened(_decompressed(file, location.uri))
         else:
-            source = _Bytes(PartBytes(file, part), location.uri, compressed=False)
-        stream = io.BufferedReader(source, HEAD_BYTES)
-        yield OpenLog(stream, stream.peek(HEAD_BYTES), source)
+            yield _opened(_Bytes(PartBytes(file, part), location.uri, compressed=False))
+
+
+@contextmanager
+def open_bytes(data: bytes, name: str) -> Iterator[OpenLog]:
+    """As `open_log`, of bytes that are there already."""
+    with pa.BufferReader(data) as file:
+        yield _opened(_decompressed(file, name))
+
+
+def _opened(source: _Bytes) -> OpenLog:
+    stream = io.BufferedReader(source, HEAD_BYTES)
+    return OpenLog(stream, stream.peek(HEAD_BYTES), source)
 
 
 def names_of(readers: Sequence[Reader]) -> str:

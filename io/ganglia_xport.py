@@ -143,7 +143,9 @@ def _json_rows(chunks: Iterable[bytes], source: str, report: ReadReport) -> Iter
     said: dict[str, Any] = meta if isinstance(meta, dict) else {}
     labels = said.get("legend")
     told = _meta(said.get("start"), said.get("step"), labels if isinstance(labels, list) else [], source)
-    for cells in data if isinstance(data, list) else []:
+    if not isinstance(data, list):
+        raise LogFormatError(f"{source}: the export has no rows: a list called data was expected")
+    for cells in data:
         yield _Row(told, None, cells)
 
 

@@ -100,15 +100,21 @@ class _Attempts:
 
 @dataclass
 class HistoryFacts:
-    """What records say of each other: hosts of attempts by task, and when jobs, tasks, attempts began."""
+    """What records say of each other: hosts of attempts by task, and when jobs, tasks, attempts began.
+
+    `times_complete` says that in this kind of history every record has all the times of its kind.
+    """
 
     tasks: dict[str, _Attempts] = field(default_factory=dict)
     spans: Spans | None = None
+    times_complete: bool = False
 
 
-def history_facts(records: Iterable[Record], options: ReadOptions) -> HistoryFacts:
+def history_facts(
+    records: Iterable[Record], options: ReadOptions, *, times_complete: bool = False
+) -> HistoryFacts:
     """Look through all records of a history before any becomes an event."""
-    facts = HistoryFacts(spans=Spans() if options.intervals else None)
+    facts = HistoryFacts(spans=Spans() if options.intervals else None, times_complete=times_complete)
     for record in records:
         attempt = text(record.fields.get("attemptId"))
         if attempt and "_ATTEMPT_" in record.kind:
@@ -132,6 +138,9 @@ def add_events(record: Record, facts: HistoryFacts, rows: EventBatches, report: 
         report.skipped[record.kind] += 1
         return
     usable = [(time, name) for field, name in times if (time := micros(record.fields.get(field)))]
+    if facts.times_complete and usable:
+        missing = [name for field, name in times if field not in record.fields]
+        report.skipped.update(f"{name} without a time" for name in missing)
     attributes = _attributes(record, facts, rows.options)
     counters = {name: compact_counters(record.fields[name]) for name in COUNTER_FIELDS & record.fields.keys()}
     for time, event_type in usable[:-1]:

@@ -20,17 +20,24 @@ Records = Callable[[IO[bytes], ReadReport], Iterator[Record]]
 
 
 def history_events(
-    chunks: Chunks, records: Records, source: str, options: ReadOptions, report: ReadReport
+    chunks: Chunks,
+    records: Records,
+    source: str,
+    options: ReadOptions,
+    report: ReadReport,
+    *,
+    times_complete: bool = False,
 ) -> Iterator[pa.RecordBatch]:
     """The events of a history, in the order of its records.
 
     `records` gives the records of a copy of the file, which stands at its start, and fills a report.
-    The copy goes to disk where it is large: a stream can be read only once.
+    The copy goes to disk where it is large: a stream can be read only once.  `times_complete` says that
+    every record has all the times of its kind, so that one which is missing is damage.
     """
     with tempfile.SpooledTemporaryFile(max_size=_COPY_IN_MEMORY_BYTES) as copy:
         copy.writelines(chunks)
         copy.seek(0)
-        facts = history_facts(records(copy, ReadReport()), options)
+        facts = history_facts(records(copy, ReadReport()), options, times_complete=times_complete)
         copy.seek(0)
         rows = EventBatches(options)
         for record in records(copy, report):

@@ -56,4 +56,4 @@ class HadoopJobHistory:
                 )
             return read_records(Chunks(copy), source, notes)
 
-        yield from history_events(Chunks(stream), records, source, options, report)
+        yield from history_events(Chunks(stream), records, source, options, report, times_complete=True)

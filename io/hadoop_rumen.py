@@ -54,6 +54,8 @@ _FIELDS = {
 _OF_JOBS = ("jobid", "jobName", "user", "queue", "priority")
 _OF_TASKS = ("taskid", "taskType")
 _OF_ATTEMPTS = ("taskid", "attemptId", "taskType", "hostname", "rackname")
+_NO_LIST = "jobs without the list {} of their tasks: {{:,}}"
+_NO_ATTEMPTS = "tasks without the list of their attempts: {:,}"
 
 
 class RumenTrace:
@@ -103,7 +105,9 @@ def _add(records: list[Record], rows: EventBatches, source: str, report: ReadRep
 
 def _job_records(document: Document, source: str, report: ReadReport) -> list[Record]:
     fields = _fields(document.members)
-    if not text(fields.get("jobid")):
+    if text(fields.get("jobid")):
+        report.notes.update(_NO_LIST.format(name) for name in document.missing)
+    else:
         if not document.whole:
             return []
         report.records += 1
@@ -132,6 +136,8 @@ def _task_records(element: Element, source: str, report: ReadReport) -> list[Rec
         report.rejects.append(Reject(source, None, "no task of a Rumen trace", str(element.value)))
         return []
     attempts = element.value.get("attempts")
+    if not isinstance(attempts, list):
+        report.notes[_NO_ATTEMPTS] += 1
     fields = _fields({name: value for name, value in element.value.items() if name != "attempts"})
     task_type = text(fields.get("taskType")) or _TASK_LISTS[element.key]
     fields["taskType"] = task_type

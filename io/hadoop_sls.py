@@ -38,6 +38,7 @@ _NO_WORKLOAD = "a list of nodes is no workload: it holds no events"
 _NO_EPOCH = "times are relative and count from 1970-01-01; say with --epoch when they began"
 _ATTRIBUTES = {"id": "job_id", "queue_name": "queue", "type": "task_type", "host": "node_raw"}
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
+_NO_TASKS = f"jobs without the list {_TASKS}, whose containers are not known: {{:,}}"
 
 
 class SchedulerLoad:
@@ -125,6 +126,8 @@ class _Load:
             names = ", ".join(members)
             self._reject(document.line, "no job of a workload", names)
         else:
+            if document.missing:
+                self.report.notes[_NO_TASKS] += 1
             self._add_pair(
                 ("JobSubmit", "JobFinish", "Job"),
                 (members.get("job.start.ms"), members.get("job.end.ms")),

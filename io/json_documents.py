@@ -42,12 +42,14 @@ class Element:
 class Document:
     """A document that ended, or that damage ended: its members but the streamed.
 
-    `whole` says that it ended by itself; `line` is the line on which it begins.
+    `whole` says that it ended by itself; `line` is the line on which it begins; `missing` are the
+    streamed arrays that a whole document does not have.
     """
 
     line: int
     members: dict[str, Any]
     whole: bool = True
+    missing: tuple[str, ...] = ()
 
 
 class _DamagedError(ValueError):
@@ -63,19 +65,27 @@ class _Text:
     text: str = ""
     position: int = 0
     lines_before: int = 0
+    counted: int = 0
     decoder: codecs.IncrementalDecoder = field(
         default_factory=lambda: codecs.getincrementaldecoder("utf-8-sig")("replace")
     )
 
-    @property
     def line(self) -> int:
-        return self.lines_before + self.text.count("\n", 0, self.position) + 1
+        """The line on which the reader stands."""
+        self._count(self.position)
+        return self.lines_before + 1
+
+    def _count(self, place: int) -> None:
+        """Count the lines before a place, those between it and the last such place alone."""
+        if place > self.counted:
+            self.lines_before += self.text.count("\n", self.counted, place)
+            self.counted = place
 
     def more(self) -> bool:
         """Read as much again as there is; false at the end of the file."""
         done = max(self.position - 1, 0)
-        self.lines_before += self.text.count("\n", 0, done)
-        self.text, self.position = self.text[done:], self.position - done
+        self._count(done)
+        self.text, self.position, self.counted = self.text[done:], self.position - done, self.counted - done
         wanted = max(len(self.text), _FIRST_READ)
         if wanted > LONGEST_VALUE:
             raise _DamagedError("a value of more than 128 MB")
@@ -205,7 +215,7 @@ def read_documents(
     text = _Text(iter(chunks), report)
     documents = _Documents(text, streamed)
     while not text.at_end():
-        line = text.line
+        line = text.line()
         try:
             yield from documents.elements()
         except _DamagedError as problem:
@@ -217,7 +227,8 @@ def read_documents(
             if not text.skip_to_document():
                 return
         else:
-            yield Document(line, documents.members)
+            missing = tuple(name for name in streamed if name not in documents.names)
+            yield Document(line, documents.members, missing=missing)
 
 
 def first_members(head: bytes, streamed: Collection[str]) -> frozenset[str]:

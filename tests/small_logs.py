@@ -1,4 +1,4 @@
-"""One small true log of every format and form of it, to be damaged; each is read whole, without a reject."""
+"""A small true log in every form of every format, to be damaged: each is read whole, without a reject."""
 
 from __future__ import annotations
 
@@ -10,4 +10,100 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.io.test_hadoop_jhist_binary import RECORDS, SCHEMA, binary_history, json_history
+from tests.io.test_hadoop_jhist1 import LIFETIME as OLD_HISTORY
+from tests.io.test_hadoop_jhist_binary import binary_history, json_history
+from tests.io.test_hadoop_rumen import LIFETIME as RUMEN_JOB
+from tests.io.test_hadoop_rumen import trace
+from tests.io.test_hadoop_sls import container, job
+from tests.io.test_hostile_ganglia import (
+    DUMP,
+    FETCH,
+    GRAPH,
+    GRAPH_JSON,
+    OLD_XPORT,
+    POLL,
+    RINGS,
+    XPORT,
+    XPORT_XML,
+)
+from tests.log4j_logs import CONSOLE, CONTAINER, DAEMON, OLD_HDFS
+from tests.rrd_files import MACHINES, rrd_bytes
+from tests.xes_documents import LOG
+
+_CSV = (
+    "event_id,event_type,lower,upper,pmf,time,end_time,note\n"
+    'e1,A,1,5,1:3:0.5|4:5:0.5,,,"two\nlines"\n'
+    "e2,B,,,,2015-10-25 02:30:00,2015-10-25T04:00:00+0100,x\n"
+    'e3,"C ""quoted""",2024-01-01T00:00:00Z,2024-01-02,,,,5" disk\n'
+    "e4,D,,,,24,,\n"
+)
+_JSON_LINES = (
+    '{"event_type":"A","lower":1,"upper":5,"pmf":"1:5:1","deep":{"a":[1,2.5,null]},"big":9223372036854775808}\n'
+    '{"event_type":"B","time":"2015-10-25T02:30:00.123456789","x":1e40,"y":"\\u00e9"}\n'
+    '{"event_type":"C","time":12,"x":"text","number":3}\n'
+)
+_PLAIN_XES = (
+    b'<log><trace><string key="concept:name" value="c1"/>\n'
+    + b"".join(
+        b'<event><string key="concept:name" value="%s"/>'
+        b'<date key="time:timestamp" value="2024-05-0%dT10:00:00Z"/>'
+        b"</event>\n" % (name, day)
+        for day, name in enumerate([b"A", b"B", b"C"], start=1)
+    )
+    + b"</trace></log>\n"
+)
+_POLLS = (
+    '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<GANGLIA_XML VERSION="3" SOURCE="gmond">\n'
+    '<CLUSTER NAME="c" LOCALTIME="{0}"><HOST NAME="n1" REPORTED="{0}" TN="1" TMAX="20">\n'
+    '<METRIC NAME="load_one" VAL="1" TYPE="float" TN="1" TMAX="60"/>\n'
+    '<METRIC NAME="os" VAL="x" TYPE="string" TN="1" TMAX="60"/>\n</HOST></CLUSTER></GANGLIA_XML>\n'
+)
+
+
+def _parquet() -> bytes:
+    table = pa.table(
+        {
+            "event_type": ["A", "B", "A", "C"],
+            "time": pa.array([0, 10**15, 5, 7], pa.timestamp("us", "UTC")),
+            "note": ["x", None, "x", "a longer text"],
+            "value": [1.5, 2.5, None, 4.0],
+        }
+    )
+    sink = io.BytesIO()
+    pq.write_table(table, sink, row_group_size=2)
+    return sink.getvalue()
+
+
+# By a name for people: the format, and the file.
+SMALL_LOGS: dict[str, tuple[str, bytes]] = {
+    "csv": ("csv", _CSV.encode()),
+    "tsv": ("tsv", _CSV.replace(",", "\t").encode("utf-16")),
+    "jsonl": ("jsonl", _JSON_LINES.encode()),
+    "parquet": ("parquet", _parquet()),
+    "jhist": ("jhist", json_history()),
+    "jhist, binary": ("jhist", binary_history(json_history())),
+    "jhist1": ("jhist1", OLD_HISTORY.encode()),
+    "rumen": ("rumen", trace(RUMEN_JOB, RUMEN_JOB)),
+    "sls": ("sls", json.dumps(job(container(1, 5), container(2, 9, "reduce")), indent=1).encode()),
+    "ganglia": ("ganglia", POLL),
+    "ganglia, two polls": ("ganglia", (_POLLS.format(1_000_000) + _POLLS.format(1_000_500)).encode()),
+    "rrd": ("rrd", rrd_bytes(RINGS, last=1_000_005, sources=["sum", "num"])),
+    "rrd, 32 bits": (
+        "rrd",
+        rrd_bytes(RINGS, last=1_000_005, sources=["sum", "num"], machine=MACHINES["x86, 32 bits"]),
+    ),
+    "rrd-dump": ("rrd-dump", DUMP),
+    "rrd-fetch": ("rrd-fetch", FETCH),
+    "rrd-xport": ("rrd-xport", XPORT),
+    "rrd-xport, old": ("rrd-xport", OLD_XPORT),
+    "rrd-xport, XML": ("rrd-xport", XPORT_XML),
+    "ganglia-csv": ("ganglia-csv", GRAPH),
+    "ganglia-json": ("ganglia-json", GRAPH_JSON),
+    "xes": ("xes", _PLAIN_XES),
+    "xes, unusual": ("xes", LOG),
+    "log4j": ("log4j", (CONTAINER + DAEMON).encode() if isinstance(CONTAINER, str) else CONTAINER + DAEMON),
+    "log4j, console": ("log4j", CONSOLE.encode() if isinstance(CONSOLE, str) else CONSOLE),
+    "log4j, HDFS": ("log4j", OLD_HDFS.encode() if isinstance(OLD_HDFS, str) else OLD_HDFS),
+    "csv, gzip": ("csv", gzip.compress(_CSV.encode(), mtime=0)),
+    "xes, bzip2": ("xes", bz2.compress(_PLAIN_XES)),
+}

@@ -336,6 +336,7 @@ def test_what_only_started_or_only_ended_is_counted_and_no_interval_event() -> N
     assert report.skipped == {
         "no interval event: started, but no end is known": 1,
         "no interval event: ended, but no start is known": 1,
+        "MapFinish without a time": 1,
     }
 
 

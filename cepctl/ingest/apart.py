@@ -1,0 +1,117 @@
+"""Tasks in a child process, so that one which kills its process costs itself alone.
+
+What reads logs calls parsers that are written in C, and a hostile file may kill one of them, and with it the
+process.  So files are read in a child, one after the other; when it dies, the task that it had begun is the
+one that killed it, and another child goes on with the next.
+
+The child is forked: it has all that is imported here after a few milliseconds, where a new interpreter takes
+half a second.  Locks that another thread held would stay locked in it for ever, so it is forked only where no
+other Python thread runs.  Of the libraries, Arrow renews its threads in a forked process, and readers start
+none of another.  Where no child can be forked (not on Linux, or a program that has threads calls us), tasks
+run here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import Connection, Pipe
+from typing import Any, NoReturn, TypeVar
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+_DIE_WITH_PARENT = 1
+
+
+def run_apart(
+    function: Callable[[Task], Result], tasks: Sequence[Task], died: Callable[[Task, str], Result]
+) -> list[Result]:
+    """The results of the function for every task, in order.
+
+    Parameters
+    ----------
+    function, tasks
+        What is run in the child, and for what.  The first exception ends it, and is raised here.
+    died
+        Gives the result of a task that killed the child, of what killed it: `SIGSEGV`, say.
+    """
+    if not _can_fork():
+        return [function(task) for task in tasks]
+    results: list[Result] = []
+    while len(results) < len(tasks):
+        child = _Child(function, tasks[len(results) :])
+        try:
+            results.extend(child.results())
+        finally:
+            cause = child.end()
+        if len(results) < len(tasks):
+            results.append(died(tasks[len(results)], cause))
+    return results
+
+
+def _can_fork() -> bool:
+    return sys.platform == "linux" and threading.active_count() == 1
+
+
+class _Child:
+    """A forked process that runs tasks one after the other and sends what comes of them."""
+
+    def __init__(self, function: Callable[[Any], Any], tasks: Sequence[Any]) -> None:
+        self._receiving, sending = Pipe(duplex=False)
+        parent = os.getpid()
+        self._id = os.fork()
+        if self._id == 0:
+            _serve(function, tasks, sending, parent)
+        sending.close()
+
+    def results(self) -> Iterator[Any]:
+        """What comes of the tasks, as far as the child lives; raises what a task raised."""
+        while True:
+            try:
+                succeeded, outcome = self._receiving.recv()
+            except EOFError:
+                return
+            if not succeeded:
+                raise outcome
+            yield outcome
+
+    def end(self) -> str:
+        """Kill the child if it still runs; returns what it died of."""
+        self._receiving.close()
+        os.kill(self._id, signal.SIGKILL)
+        _, status = os.waitpid(self._id, 0)
+        code = os.waitstatus_to_exitcode(status)
+        return signal.Signals(-code).name if code < 0 else f"exit status {code}"
+
+
+def _serve(
+    function: Callable[[Any], Any], tasks: Sequence[Any], sending: Connection, parent: int
+) -> NoReturn:
+    """Run the tasks, in the child."""
+    _belong_to(parent)
+    try:
+        for task in tasks:
+            try:
+                outcome = (True, function(task))
+            except Exception as problem:
+                problem.add_note(traceback.format_exc())
+                outcome = (False, problem)
+            sending.send(outcome)
+    finally:
+        # Nothing of the parent's is flushed or closed a second time.
+        os._exit(0)
+
+
+def _belong_to(parent: int) -> None:
+    """End with the parent, and when interrupted at once: the parent says what there is to say."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)
