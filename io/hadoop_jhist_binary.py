@@ -6,29 +6,18 @@ what stands behind damage cannot be read: reading ends there.
 
 from __future__ import annotations
 
-import json
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import IO, Any
 
 import fastavro
-from fastavro.schema import SchemaParseException, UnknownType
 
 from cepctl.errors import LogFormatError
+from cepctl.io.avro_schema import LONGEST_SCHEMA, SchemaError, parsed_schema
 from cepctl.io.hadoop_jhist_json import MAGIC_BINARY
 from cepctl.io.hadoop_records import Record
 from cepctl.io.reading import ReadReport, Reject
 
-_LONGEST_SCHEMA = 1 << 24
-_NO_SCHEMA = (
-    SchemaParseException,
-    UnknownType,
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    RecursionError,
-)
 _DAMAGE = (
     EOFError,
     ValueError,
@@ -68,52 +57,15 @@ def read_binary_records(stream: IO[bytes], source: str, report: ReadReport) -> I
 
 def _schema(stream: IO[bytes], source: str) -> tuple[Any, int]:
     """The parsed schema, and where the records begin."""
-    magic, line = stream.readline(_LONGEST_SCHEMA), stream.readline(_LONGEST_SCHEMA)
+    magic, line = stream.readline(LONGEST_SCHEMA + 1), stream.readline(LONGEST_SCHEMA + 1)
     if magic.strip() != MAGIC_BINARY:
         raise LogFormatError(f"{source}:1: no binary job history: the first line must be Avro-Binary")
-    begin = stream.tell()
     try:
-        schema = json.loads(line)
-        if not _is_event(schema):
-            raise ValueError("it is no record with the fields type and event")
-        if _repeats_nothing(schema, {}):
-            raise ValueError("a list of values that take no bytes may be endless")
-        return fastavro.parse_schema(schema), begin
-    except _NO_SCHEMA as problem:
+        return parsed_schema(line), stream.tell()
+    except SchemaError as problem:
         raise LogFormatError(
             f"{source}:2: the Avro schema of the history is damaged ({problem}); copy the file again"
         ) from problem
-
-
-def _is_event(schema: Any) -> bool:
-    fields = schema.get("fields", ()) if isinstance(schema, dict) else ()
-    names = {field.get("name") for field in fields if isinstance(field, dict)}
-    return {"type", "event"} <= names
-
-
-def _repeats_nothing(schema: Any, named: dict[str, Any]) -> bool:
-    """Whether the schema has an array whose items take no bytes: a few bytes could claim 2**63 of them."""
-    if isinstance(schema, list):
-        return any(_repeats_nothing(branch, named) for branch in schema)
-    if not isinstance(schema, dict):
-        return False
-    if "name" in schema:
-        named[schema["name"]] = schema
-    if schema.get("type") == "array" and _is_empty(schema.get("items"), named):
-        return True
-    inside = (schema.get("type"), schema.get("items"), schema.get("values"), *schema.get("fields", ()))
-    return any(_repeats_nothing(part, named) for part in inside if isinstance(part, dict | list))
-
-
-def _is_empty(schema: Any, named: Mapping[str, Any]) -> bool:
-    if isinstance(schema, str):
-        return schema == "null" or (schema in named and _is_empty(named[schema], {}))
-    if not isinstance(schema, dict):
-        return False
-    kind = schema.get("type")
-    if kind == "record":
-        return all(_is_empty(field.get("type"), named) for field in schema.get("fields", ()))
-    return schema.get("size") == 0 if kind == "fixed" else _is_empty(kind, named)
 
 
 def _record(content: Any) -> Record:

@@ -95,6 +95,7 @@ def _serve(
 ) -> NoReturn:
     """Run the tasks, in the child."""
     _belong_to(parent)
+    status = 1
     try:
         for task in tasks:
             try:
@@ -103,9 +104,10 @@ def _serve(
                 problem.add_note(traceback.format_exc())
                 outcome = (False, problem)
             sending.send(outcome)
+        status = 0
     finally:
         # Nothing of the parent's is flushed or closed a second time.
-        os._exit(0)
+        os._exit(status)
 
 
 def _belong_to(parent: int) -> None:

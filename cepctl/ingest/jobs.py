@@ -114,7 +114,7 @@ def _ingest(
     with aside(target) as (scratch, events):
         files = listed(scratch)
         assumed = options.model.time_unit or MILLISECOND
-        declared = [_declared_unit(file) for file in files]
+        declared = _declared_units(files)
         stored = [dataset_of(f) for f, own in zip(files, declared, strict=True) if own and is_part(f)]
         unit = options.model.time_unit or _finest([each or assumed for each in declared])
         tasks = [
@@ -180,13 +180,23 @@ def _beside(target: Location, files: Sequence[InputFile], paths: Sequence[str]) 
     return [file for file, place in places if place in named or not place.startswith(inside)]
 
 
-def _declared_unit(file: InputFile) -> TimeUnit | None:
-    """The time unit that a Parquet file says it is counted in."""
+def _declared_units(files: Sequence[InputFile]) -> list[TimeUnit | None]:
+    """The time units that Parquet files say they are counted in."""
+    parquet = [file for file in files if _is_parquet(file)]
+    units = LocalRunner().run(_unit_in_footer, parquet, lambda *_: None)
+    found = dict(zip(parquet, units, strict=True))
+    return [found.get(file) for file in files]
+
+
+def _is_parquet(file: InputFile) -> bool:
     if file.left_out is not None:
-        return None
+        return False
     with open_log(file.location) as log:
-        if not log.head.startswith(b"PAR1") or not log.stream.seekable():
-            return None
+        return log.head.startswith(b"PAR1") and log.stream.seekable()
+
+
+def _unit_in_footer(file: InputFile) -> TimeUnit | None:
+    with open_log(file.location) as log:
         try:
             metadata = pq.read_schema(log.stream).metadata or {}
         except (pa.ArrowException, OSError):

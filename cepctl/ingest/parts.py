@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from cepctl.errors import LogFormatError
 from cepctl.ingest.kinds import Kind, kind_of_texts
-from cepctl.ingest.reading import ReadTask, read_file
+from cepctl.ingest.reading import ReadTask, parser_died, read_file
 from cepctl.ingest.rejects import rejects_of_parts
 from cepctl.ingest.results import FileResult, TimesSeen
 from cepctl.ingest.runners import Runner
@@ -83,11 +83,11 @@ def read_files(tasks: Sequence[ReadTask], runner: Runner) -> list[FileResult]:
         As `read_file` does.
     """
     parts = _in_parts(tasks, runner)
-    results = iter(runner.run(read_file, [part for of_file in parts for part in of_file]))
+    results = iter(runner.run(read_file, [part for of_file in parts for part in of_file], parser_died))
     pairs = list(zip(tasks, parts, strict=True))
     found = [_joined(task, [next(results) for _ in of_file]) for task, of_file in pairs]
     whole = [task for task, result in zip(tasks, found, strict=True) if result is None]
-    again = iter(runner.run(read_file, whole))
+    again = iter(runner.run(read_file, whole, parser_died))
     return [next(again) if result is None else result for result in found]
 
 

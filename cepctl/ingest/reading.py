@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from cepctl.errors import EventSchemaError, LogFormatError, UncertaintyModelError
+from cepctl.errors import CepctlError, EventSchemaError, LogFormatError, UncertaintyModelError
 from cepctl.ingest.chunks import (
     RAW_AFTER,
     RAW_BEFORE,
@@ -96,16 +96,38 @@ def read_file(task: ReadTask) -> FileResult:
     return replace(result, reject_files=(path,))
 
 
+def parser_died(task: ReadTask, cause: str) -> FileResult:
+    """What comes of a file that killed the process which read it, by `cause`.
+
+    Raises
+    ------
+    LogFormatError
+        As `read_file` does.
+    """
+    out_of_memory = ", as where memory runs out" if cause == "SIGKILL" else ""
+    return _unread(
+        task,
+        LogFormatError(
+            f"{task.file.name}: the process that read it died ({cause}{out_of_memory}), so nothing of it was "
+            "taken in; leave the file out, or find out whether it is damaged"
+        ),
+    )
+
+
 def _read(task: ReadTask, rejects: RejectLog) -> FileResult:
     try:
         if task.file.left_out is not None:
             raise LogFormatError(task.file.left_out)
         return _read_whole(task, ReadReport(rejects=rejects))
     except (LogFormatError, EventSchemaError, UncertaintyModelError) as problem:
-        of_whole_run = isinstance(problem, TooManyRejectsError | UncertaintyModelError)
-        if task.file.part is None and (of_whole_run or not task.may_be_unreadable):
-            raise
-        return FileResult(task.file.name, UNREADABLE, unreadable=str(problem))
+        return _unread(task, problem)
+
+
+def _unread(task: ReadTask, problem: CepctlError) -> FileResult:
+    of_whole_run = isinstance(problem, TooManyRejectsError | UncertaintyModelError)
+    if task.file.part is None and (of_whole_run or not task.may_be_unreadable):
+        raise problem
+    return FileResult(task.file.name, UNREADABLE, unreadable=str(problem))
 
 
 def _read_whole(task: ReadTask, report: ReadReport) -> FileResult:

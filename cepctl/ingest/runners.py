@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from cepctl.errors import CepctlError, JobError
+from cepctl.ingest.apart import run_apart
 from cepctl.session import spark_session, undisturbed
 
 FEWEST_SHARED = 256
@@ -27,8 +28,17 @@ class Runner(Protocol):
     @property
     def block_bytes(self) -> int | None: ...
 
-    def run(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
-        """Raise the error of the first task, in order, that failed."""
+    def run(
+        self,
+        function: Callable[[Task], Result],
+        tasks: Sequence[Task],
+        died: Callable[[Task, str], Result] | None = None,
+    ) -> list[Result]:
+        """Raise the error of the first task, in order, that failed.
+
+        With `died` a task that kills its process costs itself alone: what it gives, of the task and of
+        what killed it, is then the result.
+        """
 
 
 @dataclass(frozen=True)
@@ -37,7 +47,14 @@ class LocalRunner:
 
     block_bytes: int | None = None
 
-    def run(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+    def run(
+        self,
+        function: Callable[[Task], Result],
+        tasks: Sequence[Task],
+        died: Callable[[Task, str], Result] | None = None,
+    ) -> list[Result]:
+        if died is not None:
+            return run_apart(function, tasks, died)
         return [function(task) for task in tasks]
 
 
@@ -48,7 +65,12 @@ class SparkRunner:
     session: Any
     block_bytes: int | None = BLOCK_BYTES
 
-    def run(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+    def run(
+        self,
+        function: Callable[[Task], Result],
+        tasks: Sequence[Task],
+        died: Callable[[Task, str], Result] | None = None,
+    ) -> list[Result]:
         if not tasks:
             return []
         from py4j.protocol import Py4JError
@@ -59,7 +81,7 @@ class SparkRunner:
             # Starting a Spark task takes longer than reading a small file.
             most = max(FEWEST_SHARED, SHARES_PER_CORE * context.defaultParallelism)
             spread = context.parallelize(list(tasks), min(len(tasks), most))
-            outcomes = undisturbed(spread.map(_Guarded(function)).collect)
+            outcomes = undisturbed(spread.mapPartitions(_Guarded(function, died)).collect)
         except (Py4JError, PySparkException) as problem:
             raise JobError(f"the Spark job failed: {_first_line(problem)}") from problem
         for outcome in outcomes:
@@ -82,13 +104,26 @@ def chosen_runner(
 
 @dataclass(frozen=True)
 class _Guarded:
-    """Hands an error that the user can mend back as a value, so that no Java trace hides it."""
+    """Runs the tasks of a partition; what the user can mend comes back as values, without a Java trace."""
 
     function: Callable[[Any], Any]
+    died: Callable[[Any, str], Any] | None
 
-    def __call__(self, task: object) -> object:
+    def __call__(self, tasks: Iterable[Any]) -> Iterable[Any]:
+        if self.died is None:
+            return map(self._run, tasks)
+        return run_apart(self._run, list(tasks), self._died)
+
+    def _run(self, task: Any) -> Any:
         try:
             return self.function(task)
+        except CepctlError as problem:
+            return problem
+
+    def _died(self, task: Any, cause: str) -> Any:
+        assert self.died is not None
+        try:
+            return self.died(task, cause)
         except CepctlError as problem:
             return problem
 

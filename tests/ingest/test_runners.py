@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +40,18 @@ def raise_for_odd(number: int) -> int:
 
 def fail(number: int) -> int:
     raise RuntimeError(f"a defect at {number}")
+
+
+def kill_worker_at_odd(number: int) -> int:
+    if number % 2:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    return number
+
+
+def refused_beyond_five(number: int, cause: str) -> tuple[int, str]:
+    if number > 5:
+        raise LogFormatError(f"{number} died of {cause}")
+    return number, cause
 
 
 def with_its_spark_task(number: int) -> tuple[int, int]:
@@ -135,3 +149,12 @@ def test_thousands_of_tasks_share_spark_tasks_and_keep_their_order(spark: Sessio
     assert [number for number, _ in done] == list(range(2_000))
     assert len({place for _, place in done}) == FEWEST_SHARED
     assert len({place for _, place in SparkRunner(spark).run(with_its_spark_task, range(5))}) == 5
+
+
+@pytest.mark.spark
+def test_on_spark_a_task_that_kills_its_process_costs_itself_alone(spark: Session) -> None:
+    runner = SparkRunner(spark)
+    found = runner.run(kill_worker_at_odd, range(6), refused_beyond_five)
+    assert found == [0, (1, "SIGSEGV"), 2, (3, "SIGSEGV"), 4, (5, "SIGSEGV")]
+    with pytest.raises(LogFormatError, match="7 died of SIGSEGV"):
+        runner.run(kill_worker_at_odd, range(8), refused_beyond_five)

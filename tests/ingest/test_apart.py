@@ -1,0 +1,130 @@
+"""A task that kills its process costs itself alone, and what killed it is said."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+# A reader that kills its process, as a parser written in C may: the one of CSV, for a file with the word.
+KILLED = """
+import os, signal, sys
+from cepctl.io import plain_delimited
+from cepctl.__main__ import run
+
+whole = plain_delimited.DelimitedReader.read
+
+def read(self, stream, source, options, report):
+    for batch in whole(self, stream, source, options, report):
+        if "fatal" in batch.column("event_type").to_pylist():
+            os.kill(os.getpid(), getattr(signal, {signal!r}))
+        yield batch
+
+plain_delimited.DelimitedReader.read = read
+sys.argv[1:] = {arguments!r}
+sys.exit(run())
+"""
+PARTS = """
+import os, signal
+from cepctl.ingest.apart import run_apart
+
+def outcome(number):
+    if number % 3 == 1:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if number == {failing}:
+        raise ValueError("seven")
+    return number, os.getpid() == parent
+
+parent = os.getpid()
+try:
+    print(run_apart(outcome, range(6), lambda number, cause: (number, cause)))
+except ValueError as problem:
+    print("raised", problem, "outcome" in problem.__notes__[0])
+print(os.waitpid(-1, os.WNOHANG) if {failing} < 0 else "")
+"""
+
+
+def python(code: str) -> subprocess.CompletedProcess[str]:
+    """A process of its own, without other threads, as the command line is."""
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=120, check=False
+    )
+
+
+def ingest(folder: Path, *paths: str, signal_name: str = "SIGSEGV") -> subprocess.CompletedProcess[str]:
+    arguments = ["ingest", *paths, "-o", str(folder / "events"), "--runner", "local"]
+    return python(KILLED.format(signal=signal_name, arguments=arguments))
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "a.csv").write_text("event_type,time\nA,1\nA,2\n")
+    (logs / "b.csv").write_text("event_type,time\nB,1\nfatal,2\n")
+    (logs / "c.csv").write_text("event_type,time\nC,1\n")
+    return logs
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux alone")
+@pytest.mark.parametrize("name", ["SIGSEGV", "SIGABRT", "SIGKILL"])
+def test_a_file_that_kills_its_parser_is_named_and_the_others_are_kept(name: str, logs: Path) -> None:
+    finished = ingest(logs.parent, str(logs), signal_name=name)
+    assert finished.returncode == 0, finished.stderr
+    assert f"b.csv: the process that read it died ({name}" in finished.stderr
+    assert "3 events of 2 types from 2 files" in finished.stderr
+    assert "Traceback" not in finished.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux alone")
+def test_a_file_that_was_named_and_kills_its_parser_is_an_error_that_names_it(logs: Path) -> None:
+    finished = ingest(logs.parent, str(logs / "a.csv"), str(logs / "b.csv"))
+    assert finished.returncode == 3
+    assert "b.csv: the process that read it died (SIGSEGV)" in finished.stderr
+    assert not (logs.parent / "events").exists()
+    assert [path.name for path in logs.parent.iterdir()] == ["logs"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux alone")
+def test_tasks_run_in_one_child_until_one_kills_it() -> None:
+    finished = python(PARTS.format(failing=-1))
+    told = "[(0, False), (1, 'SIGSEGV'), (2, False), (3, False), (4, 'SIGSEGV'), (5, False)]\n"
+    assert finished.stdout.startswith(told), finished.stderr
+    assert "ChildProcessError" in finished.stderr  # none of them is left
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux alone")
+def test_what_a_task_raises_is_raised_with_where_it_came_from() -> None:
+    assert python(PARTS.format(failing=3)).stdout == "raised seven True\n\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux alone")
+def test_the_child_ends_with_its_parent(tmp_path: Path) -> None:
+    code = (
+        "import time, os; from pathlib import Path; from cepctl.ingest.apart import run_apart\n"
+        f"def wait(_): Path({str(tmp_path / 'child')!r}).write_text(str(os.getpid())); time.sleep(600)\n"
+        "run_apart(wait, [1], None)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) as parent:
+        while not (tmp_path / "child").exists() or not (tmp_path / "child").read_text():
+            assert parent.poll() is None
+        child = int((tmp_path / "child").read_text())
+        parent.kill()
+    for _ in range(600):
+        if not is_running(child):
+            return
+        time.sleep(0.05)
+    raise AssertionError("the child outlived its parent")
+
+
+def is_running(process: int) -> bool:
+    """Whether a process exists and has not ended, be it waited for or not."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][0]
+    except FileNotFoundError:
+        return False
+    return state not in "ZX"
