@@ -11,6 +11,7 @@ the database itself (ganglia_origin.py).  A locale may print a comma for the poi
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from typing import IO
@@ -24,13 +25,8 @@ from cepctl.io.ganglia_series import SeriesEvents, columns_of_sources
 from cepctl.io.reading import ReadOptions, ReadReport, Reject
 from cepctl.io.streams import Chunks, split_lines
 
-_NAMES = rb"[^\S\n]*[\w.-]{1,64}(?:[^\S\n]+[\w.-]{1,64})*\s*?\n"
-_HEAD = re.compile(
-    rb"(?:\xef\xbb\xbf)?"
-    + _NAMES
-    + rb"\s*?\n\s*\d{1,12}:(?:[^\S\n]+(?:-?nan|-?inf|-?\d+[.,]\d+e[+-]\d+))+\s",
-    re.IGNORECASE,
-)
+_NAME = re.compile(rb"[\w.-]{1,64}")
+_FIRST_ROW = re.compile(rb"\d{1,12}:(?:[^\S\n]+(?:-?nan|-?inf|-?\d+[.,]\d+e[+-]\d+))+\s", re.IGNORECASE)
 _ROW = re.compile(rb"\s*(\d{1,12}):((?:\s+\S+)+)\s*")
 
 
@@ -42,7 +38,10 @@ class RrdFetch:
 
     def recognises(self, head: bytes) -> bool:
         """Tell from the line of names, the empty line and the first row."""
-        return _HEAD.match(head) is not None
+        names, _, rest = head.removeprefix(codecs.BOM_UTF8).partition(b"\n")
+        empty, newline, rows = rest.partition(b"\n")
+        named = names.split() and all(map(_NAME.fullmatch, names.split()))
+        return bool(named and newline and not empty.strip() and _FIRST_ROW.match(rows.lstrip()))
 
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport

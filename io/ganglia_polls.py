@@ -47,20 +47,22 @@ def poll_parts(chunks: Iterable[bytes]) -> Iterator[PollPart]:
     buffer, line, inside = b"", 1, False
     for chunk, last in chain(((chunk, False) for chunk in chunks), [(b"", True)]):
         buffer += chunk
-        while marker := (_END if inside else _BEGIN).search(buffer):
+        start = 0
+        while marker := (_END if inside else _BEGIN).search(buffer, start):
             if not inside:
-                line += buffer.count(b"\n", 0, marker.start())
+                line += buffer.count(b"\n", start, marker.start())
                 part = PollPart(marker.group(), line, begins=True)
-                cut = marker.end()
+                start = marker.end()
             else:
                 complete = marker.group().startswith(b"</")
-                cut = marker.end() if complete else marker.start()
-                part = PollPart(buffer[:cut], line, ends=True, complete=complete)
+                stop = marker.end() if complete else marker.start()
+                part = PollPart(buffer[start:stop], line, ends=True, complete=complete)
+                start = stop
             yield part
             line += part.data.count(b"\n")
-            buffer, inside = buffer[cut:], not inside
-        cut = len(buffer) if last else max(len(buffer) - _MARKER_BYTES, 0)
-        if inside and (cut or last):
-            yield PollPart(buffer[:cut], line, ends=last)
-        line += buffer.count(b"\n", 0, cut)
+            inside = not inside
+        cut = len(buffer) if last else max(len(buffer) - _MARKER_BYTES, start)
+        if inside and (cut > start or last):
+            yield PollPart(buffer[start:cut], line, ends=last)
+        line += buffer.count(b"\n", start, cut)
         buffer = buffer[cut:]

@@ -29,12 +29,17 @@ from cepctl.io.streams import Chunks
 from cepctl.io.xml_prolog import Prolog
 from cepctl.io.xml_source import BLANK, Elements, without_comments
 
-_STRING = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
-_LEGEND = re.compile(rf"""["']?legend["']?\s*:\s*\[((?:\s*{_STRING}\s*,?)*)\s*\]""")
-_NUMBER = r"""["']?%s["']?\s*:\s*["']?(\d{1,15})"""
+_LEGEND = re.compile(r"""["']?legend["']?\s*:\s*\[""")
+_LABEL = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*,?""")
+_LABELS_END = re.compile(r"\s*\]")
+_START = re.compile(r"""["']?start["']?\s*:\s*["']?(\d{1,15})""")
+_STEP = re.compile(r"""["']?step["']?\s*:\s*["']?(\d{1,15})""")
 _TAGS = ("start", "step", "entry", "row", "xport")
 _DATA = re.compile(r"""["']?data["']?\s*:\s*\[""")
-_MEMBERS = (b"meta", b"start", b"step", b"legend")
+_MEMBERS = tuple(
+    re.compile(rb"[\"']?\b%s[\"']?\s*:" % name) for name in (b"meta", b"start", b"step", b"legend")
+)
+_ESCAPED = re.compile(r"\\(.)")
 _XML = re.compile(rb"(?:<\?xml[^>]*>\s*)?<xport[\s>]")
 
 
@@ -67,7 +72,7 @@ class RrdXport:
         text = head.lstrip(BLANK)
         if text.startswith(b"{"):
             # As keys, bare or quoted: the words alone stand in many documents.
-            return all(re.search(rb"[\"']?\b%s[\"']?\s*:" % member, text) for member in _MEMBERS)
+            return all(member.search(text) for member in _MEMBERS)
         return _XML.match(without_comments(head).lstrip(BLANK)) is not None
 
     def read(
@@ -151,16 +156,14 @@ def _json_rows(chunks: Iterable[bytes], source: str, report: ReadReport) -> Iter
 
 def _loose_rows(text: str, source: str, report: ReadReport) -> Iterator[_Row]:
     """The rows of a document that is cut short, or has bare names and single quotes."""
-    legend, begin = _LEGEND.search(text), None
-    if legend is not None:
-        begin = _DATA.search(text, legend.end())
-    if legend is None or begin is None:
+    labels, end = _legend(text)
+    begin = None if labels is None else _DATA.search(text, end)
+    if labels is None or begin is None:
         raise LogFormatError(
             f"{source}: no JSON of rrdtool xport: a legend and data were expected; export it again, or "
             "choose another --format"
         )
-    numbers = [re.search(_NUMBER % name, text[: begin.start()]) for name in ("start", "step")]
-    labels = [_unquoted(label) for label in re.findall(_STRING, legend[1])]
+    numbers = [name.search(text, 0, begin.start()) for name in (_START, _STEP)]
     start, step = (found[1] if found else None for found in numbers)
     told = _meta(start, step, labels, source)
     elements = ArrayElements(text, begin.end())
@@ -172,8 +175,17 @@ def _loose_rows(text: str, source: str, report: ReadReport) -> Iterator[_Row]:
         report.rejects.append(Reject(source, elements.damaged_line, cause, "the rows before it were kept"))
 
 
-def _unquoted(text: str) -> str:
-    return re.sub(r"\\(.)", r"\1", text[1:-1])
+def _legend(text: str) -> tuple[list[str] | None, int]:
+    """The labels of the legend, and where it ends; None where there is no whole one."""
+    found = _LEGEND.search(text)
+    if found is None:
+        return None, 0
+    labels, place = [], found.end()
+    while label := _LABEL.match(text, place):
+        labels.append(_ESCAPED.sub(r"\1", label[1][1:-1]))
+        place = label.end()
+    end = _LABELS_END.match(text, place)
+    return (None, 0) if end is None else (labels, end.end())
 
 
 # --- XML ----------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ _DAEMONS = (
     "registrydns|historyserver|jobtracker|tasktracker|httpfs|kms|master|regionserver|zookeeper"
 )
 _DAEMON_LOG = re.compile(
-    rf"(?:.*/)?[a-z]+-(?:[^/]+?)-(?P<daemon>{_DAEMONS})-(?P<host>[^/]+?)\.(?:log|out)(?:[.-][^/]*)?"
+    rf"[a-z]+-(?:[^/]+?)-(?P<daemon>{_DAEMONS})-(?P<host>[^/]+?)\.(?:log|out)(?:[.-][^/]*)?"
 )
 _IDS = {
     "application_id": re.compile(r"(?:^|/)(application_\d+_\d+)(?=/)"),
@@ -46,7 +46,7 @@ def log_origin(path: str) -> LogOrigin:
     {'application_id': 'application_1_0002', 'container_id': 'container_1_0002_01_000003'}
     """
     ids = {name: found[1] for name, regex in _IDS.items() if (found := regex.search(path))}
-    found = _DAEMON_LOG.fullmatch(path)
+    found = _DAEMON_LOG.fullmatch(path.rpartition("/")[2])
     if not found:
         return LogOrigin(ids=ids)
     return LogOrigin(found["host"], found["daemon"], ids)
