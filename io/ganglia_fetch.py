@@ -23,8 +23,9 @@ from cepctl.io.ganglia_origin import origin_of
 from cepctl.io.ganglia_rows import StampedRows, stamp_of, value_of
 from cepctl.io.ganglia_series import SeriesEvents, columns_of_sources
 from cepctl.io.reading import ReadOptions, ReadReport, Reject
-from cepctl.io.streams import Chunks, split_lines
+from cepctl.io.streams import Chunks, numbered_lines
 
+_LONGEST_HEADER = 1 << 16
 _NAME = re.compile(rb"[\w.-]{1,64}")
 _FIRST_ROW = re.compile(rb"\d{1,12}:(?:[^\S\n]+(?:-?nan|-?inf|-?\d+[.,]\d+e[+-]\d+))+\s", re.IGNORECASE)
 _ROW = re.compile(rb"\s*(\d{1,12}):((?:\s+\S+)+)\s*")
@@ -53,7 +54,7 @@ class RrdFetch:
         LogFormatError
             If the file does not begin with the names of data sources.
         """
-        lines = enumerate(split_lines(Chunks(stream)), start=1)
+        lines = numbered_lines(Chunks(stream))
         number, header = next(((number, line) for number, line in lines if line.strip()), (0, b""))
         if not header:
             return
@@ -61,6 +62,11 @@ class RrdFetch:
             raise LogFormatError(
                 f"{source}:{number}: a line with the names of the data sources was expected before the "
                 "first row; give what rrdtool fetch printed from its first line"
+            )
+        if len(header) > _LONGEST_HEADER:
+            raise LogFormatError(
+                f"{source}:{number}: the names of the data sources take more than {_LONGEST_HEADER:,} bytes; "
+                "choose another --format"
             )
         names = header.decode("utf-8-sig", "replace").split()
         rows = StampedRows(columns_of_sources(names, origin_of(source)), SeriesEvents(options), report)

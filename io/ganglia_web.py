@@ -36,6 +36,7 @@ from cepctl.io.streams import Chunks
 from cepctl.io.times import LogTime, named_zone, parse_time
 
 _SECOND = 1_000_000
+_LONGEST_LINE = 1 << 20
 _HEADER = re.compile(r'"?Timestamp"?\s*,[^\n]*')
 _JSON = re.compile(r"\s*\[\s*\{")
 _FOLDERS_FOR_BOTH = 3
@@ -71,7 +72,7 @@ class GangliaWebCsv:
         """
         zone = named_zone(options.time_zone)
         text = io.TextIOWrapper(utf8_stream(stream), "utf-8", "replace", newline="")
-        lines = csv.reader(line.replace("\0", "") for line in text)
+        lines = csv.reader(line.replace("\0", "") for line in _lines(text))
         header = _next_row(lines)
         if header is None:
             return
@@ -90,6 +91,14 @@ class GangliaWebCsv:
             if rows.full:
                 yield from rows.take()
         yield from rows.take()
+
+
+def _lines(text: IO[str]) -> Iterator[str]:
+    """The lines of the text; of one that is too long the beginning, which is no row then."""
+    while line := text.readline(_LONGEST_LINE):
+        yield line
+        while len(line) == _LONGEST_LINE and not line.endswith("\n"):
+            line = text.readline(_LONGEST_LINE)
 
 
 def _next_row(lines: Any) -> list[str] | None:

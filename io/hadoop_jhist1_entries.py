@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from cepctl.io.reading import ReadReport, Reject
-from cepctl.io.streams import Chunks, split_lines
+from cepctl.io.streams import Chunks, numbered_lines
 
 BOM = b"\xef\xbb\xbf"
 LONGEST_ENTRY = 1 << 24
@@ -98,12 +98,18 @@ class _Entries:
             self.report.records += 1
             self.report.skipped["configuration of a job"] += 1
 
+    def go_over(self, empty: int) -> None:
+        """Take in so many empty lines, which mean something only inside of an entry."""
+        if self.lines and empty:
+            self._go_on(b"\n" * min(empty - 1, LONGEST_ENTRY))
+
     def _begin(self, number: int, line: bytes) -> None:
-        self.lines, self.begin, self.size = [line], number, len(line)
+        self.lines, self.begin, self.size = [], number, 0
+        self._go_on(line)
 
     def _go_on(self, line: bytes) -> None:
         self.lines.append(line)
-        self.size += len(line)
+        self.size += len(line) + 1
         if self.size > LONGEST_ENTRY:
             self._reject(self.begin, "the entry is longer than 16 MB", self.lines[0])
             self.lines = []
@@ -142,7 +148,10 @@ class _Entries:
 def read_entries(chunks: Chunks, source: str, report: ReadReport) -> Iterator[Entry]:
     """The entries of the file in file order; what is none goes to the report."""
     entries = _Entries(source, report)
-    for number, line in enumerate(split_lines(chunks), start=1):
+    before = 0
+    for number, line in numbered_lines(chunks):
+        entries.go_over(number - before - 1)
+        before = number
         yield from entries.take(number, line.removeprefix(BOM) if number == 1 else line)
     yield from entries.end()
 

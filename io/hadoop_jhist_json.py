@@ -13,7 +13,7 @@ from typing import Any
 from cepctl.errors import LogFormatError
 from cepctl.io.hadoop_records import Record
 from cepctl.io.reading import ReadReport, Reject
-from cepctl.io.streams import Chunks, split_lines
+from cepctl.io.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
 
 MAGIC = b"Avro-Json"
 MAGIC_BINARY = b"Avro-Binary"
@@ -32,7 +32,7 @@ def read_records(chunks: Chunks, source: str, report: ReadReport) -> Iterator[Re
     LogFormatError
         If the first line is not `Avro-Json`.
     """
-    lines = enumerate(split_lines(chunks), start=1)
+    lines = numbered_lines(chunks)
     magic = next((text for _, line in lines if (text := line.removeprefix(BOM).strip())), b"")
     if magic != MAGIC:
         raise LogFormatError(f"{source}:1: no job history: the first line must be Avro-Json")
@@ -45,6 +45,10 @@ def read_records(chunks: Chunks, source: str, report: ReadReport) -> Iterator[Re
 
 
 def _json_object(line: bytes, number: int, source: str, report: ReadReport) -> dict[str, Any] | None:
+    if len(line) > LONGEST_LINE:
+        report.records += 1
+        report.rejects.append(Reject(source, number, TOO_LONG, line))
+        return None
     try:
         text = line.decode()
     except UnicodeDecodeError:

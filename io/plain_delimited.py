@@ -31,6 +31,7 @@ from cepctl.io.reading import RAW_COLUMNS, ReadOptions, ReadReport, Reject, amon
 
 INFERRED = {b"cepctl.infer": b"type"}
 _BLOCK_BYTES = 4 << 20
+_LONGEST_HEADER = 16 << 20
 _NOT_ATTRIBUTES = {*RAW_COLUMNS, *RESERVED, REST}
 
 
@@ -55,7 +56,13 @@ class DelimitedReader:
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
     ) -> Iterator[pa.RecordBatch]:
         text = utf8_stream(stream)
-        header = _header(text.readline().decode("utf-8", "replace"), self.delimiter)
+        first = text.readline(_LONGEST_HEADER + 1)
+        if len(first) > _LONGEST_HEADER:
+            raise LogFormatError(
+                f"{source}:1: the header is longer than {_LONGEST_HEADER >> 20} MiB; give the file a first "
+                "line with the names of its columns"
+            )
+        header = _header(first.decode("utf-8", "replace"), self.delimiter)
         names = raw_names(header, options.columns, source)
         if len(names) > MOST_ATTRIBUTES:
             for rows in wide_rows(text, names, self.delimiter, source, report):

@@ -20,9 +20,9 @@ from cepctl.io.plain_columns import Rows, raw_batch
 from cepctl.io.plain_mapping import RESERVED, ColumnMap, raw_name, require_mapped
 from cepctl.io.plain_text import decoded, utf8_stream
 from cepctl.io.reading import ReadOptions, ReadReport, Reject, among_rejects
+from cepctl.io.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
 from cepctl.schema import ATTRIBUTE_PREFIX
 
-LONGEST_LINE = 64 << 20
 _BLOCK_ROWS = 65_536
 _BLOCK_BYTES = 16 << 20
 
@@ -52,7 +52,8 @@ class JsonLinesReader:
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
     ) -> Iterator[pa.RecordBatch]:
         table = _Table(options.columns, source)
-        for lines, bad in _blocks(utf8_stream(stream), table, source):
+        chunks = Chunks(utf8_stream(stream))
+        for lines, bad in _blocks(chunks, table, source):
             report.records += len(bad)
             if not lines:
                 report.rejects.extend(bad)
@@ -60,20 +61,22 @@ class JsonLinesReader:
             with among_rejects(report, bad):
                 events = raw_batch(table.rows(lines), source, options, report)
             yield events
+        if chunks.damage:
+            report.records += 1
+            report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
 
 
-def _blocks(text: IO[bytes], table: _Table, source: str) -> Iterator[tuple[list[_Line], list[Reject]]]:
+def _blocks(chunks: Chunks, table: _Table, source: str) -> Iterator[tuple[list[_Line], list[Reject]]]:
     """Lines that are objects, and rejects for those that are none, in blocks of bounded size."""
     lines: list[_Line] = []
     bad: list[Reject] = []
     size = 0
-    for number, line in enumerate(_lines(text), start=1):
+    for number, line in numbered_lines(chunks):
         if not line.strip():
             continue
         record = None if len(line) > LONGEST_LINE else _json_object(line)
         if record is None:
-            long = f"the line is longer than {LONGEST_LINE >> 20} MiB"
-            cause = long if len(line) > LONGEST_LINE else "the line is no JSON object"
+            cause = TOO_LONG if len(line) > LONGEST_LINE else "the line is no JSON object"
             bad.append(Reject(source, number, cause, line.strip()))
         else:
             lines.append(_Line(number, line.strip(), record))
@@ -89,14 +92,6 @@ def _blocks(text: IO[bytes], table: _Table, source: str) -> Iterator[tuple[list[
 
 # So that a block of few columns has no more than _BLOCK_ROWS rows.
 _FEW_COLUMNS = BATCH_CELLS // _BLOCK_ROWS
-
-
-def _lines(text: IO[bytes]) -> Iterator[bytes]:
-    """The lines of the text; of one that is too long only the beginning, a little too long."""
-    while line := text.readline(LONGEST_LINE + 1):
-        yield line
-        while len(line) > LONGEST_LINE and not line.endswith(b"\n"):
-            line = text.readline(LONGEST_LINE + 1)
 
 
 def _json_object(line: bytes | str) -> dict[str, Any] | None:

@@ -19,6 +19,7 @@ from cepctl.io.attribute_limit import MOST_ATTRIBUTES, REST, AttributeNames
 from cepctl.io.plain_columns import Rows
 from cepctl.io.plain_mapping import RESERVED
 from cepctl.io.reading import ReadReport, Reject
+from cepctl.io.streams import LONGEST_LINE, TOO_LONG
 
 _BLOCK_BYTES = 16 << 20
 
@@ -32,7 +33,9 @@ class _Lines:
     taken: list[bytes] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[str]:
-        for line in self.text:
+        while line := self.text.readline(LONGEST_LINE + 1):
+            if len(line) > LONGEST_LINE:
+                raise csv.Error(TOO_LONG)
             self.taken.append(line)
             yield line.decode("utf-8", "replace")
 

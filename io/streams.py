@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO
 
 CHUNK_BYTES = 1 << 16
+LONGEST_LINE = 64 << 20
+TOO_LONG = f"the line is longer than {LONGEST_LINE >> 20} MiB"
+_LINE = re.compile(rb"[^\n]+")
 
 
 @dataclass
@@ -47,14 +51,27 @@ class Chunks:
             yield chunk
 
 
-def split_lines(chunks: Chunks) -> Iterator[bytes]:
-    """The lines of the stream without their newline, however long; the last may be cut short."""
-    pieces: list[bytes] = []
+def numbered_lines(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not empty, without their newline, and their numbers from 1.
+
+    Of a line longer than LONGEST_LINE only the beginning comes, a little too long; the last line may be cut
+    short.  Empty lines cost no step each, so that there may be very many of them.
+    """
+    number, open_line = 1, bytearray()
     for chunk in chunks:
-        head, *rest = chunk.split(b"\n")
-        pieces.append(head)
-        for line in rest:
-            yield b"".join(pieces)
-            pieces = [line]
-    if any(pieces):
-        yield b"".join(pieces)
+        first, last = chunk.find(b"\n"), chunk.rfind(b"\n")
+        open_line += chunk[: first if first >= 0 else len(chunk)]
+        del open_line[LONGEST_LINE + 1 :]
+        if first < 0:
+            continue
+        if open_line:
+            yield number, bytes(open_line)
+        place = first
+        for found in _LINE.finditer(chunk, first, last):
+            number += chunk.count(b"\n", place, found.start())
+            place = found.start()
+            yield number, found.group()
+        number += chunk.count(b"\n", place)
+        open_line = bytearray(chunk[last + 1 :])
+    if open_line:
+        yield number, bytes(open_line)

@@ -1,7 +1,7 @@
 """No regular expression that meets the bytes of a log takes time that grows faster than the bytes.
 
-Every expression of the readers is run on texts made to hurt it: each of its repetitions pumped up, with a sign
-behind it that fits nothing.  The process that does so names the expression before it begins, and has to come to
+Every expression of the readers is run on texts made to hurt it: each of its repetitions pumped up, with a
+sign behind it that fits nothing.  The process that does so names each before it begins, and has to come to
 its end: what grows with the square of such texts would take minutes, what grows faster would not end at all.
 """
 
@@ -174,7 +174,8 @@ def run_all(pattern: re.Pattern[Any], uses: tuple[str, ...]) -> None:
 
 def one_after_the_other(found: list[tuple[str, re.Pattern[Any], tuple[str, ...]]]) -> None:
     for name, pattern, uses in found:
-        print(name, flush=True)
+        sys.stdout.write(f"{name}\n")
+        sys.stdout.flush()
         run_all(pattern, uses)
 
 
