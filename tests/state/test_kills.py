@@ -5,12 +5,9 @@ KILLS of them go into a series of runs over a log that grows; every other run go
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -18,9 +15,8 @@ from pathlib import Path
 import pytest
 
 from cepctl.cli import main
+from tests.commands import Commands
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-SERVER = ROOT / "tests" / "state" / "command_server.py"
 KILLS = int(os.environ.get("CEPCTL_KILLS", "200"))
 QUERY = "PATTERN SEQ(A a, !N n, B b) WITHIN 40 ticks"
 HEADER = "match,start,end,confidence\n"
@@ -54,36 +50,23 @@ class Delivery:
         self.written = end
 
 
-class Commands:
-    """`cepctl match --state`, each time in a process of its own."""
+class Runs:
+    """`cepctl match --state` in a folder, each time in a process of its own."""
 
     def __init__(self, folder: Path) -> None:
-        self.server = subprocess.Popen(
-            [sys.executable, str(SERVER)],
-            cwd=folder,
-            env={**os.environ, "CEPCTL_RUNNER": "local", "PYTHONPATH": str(ROOT)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        self.folder = folder
+        self.commands = Commands(folder / "said.txt")
 
     def run(self, *more: str, killed_after: float | None = None) -> int:
         """One run; its exit code, negative where a signal ended it."""
         words = ["match", "--state", "S", "-o", "out", "--slack", "10 ms", "--time", "ticks", QUERY, "e.csv"]
-        assert self.server.stdin is not None
-        assert self.server.stdout is not None
-        self.server.stdin.write(json.dumps([[*words, *more], killed_after]) + "\n")
-        self.server.stdin.flush()
-        return int(self.server.stdout.readline())
+        return self.commands.run([*words, *more], self.folder, killed_after=killed_after)
 
     def whole(self, *more: str) -> float:
         """A run that goes on to its end; how many seconds it took."""
         began = time.monotonic()
         assert self.run(*more) == 0
         return time.monotonic() - began
-
-    def end(self) -> None:
-        self.server.communicate()
 
 
 def rows(folder: Path) -> list[str]:
@@ -98,7 +81,7 @@ def rows(folder: Path) -> list[str]:
 def test_runs_that_are_killed_lose_nothing_and_say_nothing_twice(tmp_path: Path) -> None:
     log = Delivery(tmp_path / "e.csv")
     log.grow()
-    commands = Commands(tmp_path)
+    commands = Runs(tmp_path)
     length = commands.whole()
     killed = 0
     chance = random.Random(11)
@@ -110,7 +93,7 @@ def test_runs_that_are_killed_lose_nothing_and_say_nothing_twice(tmp_path: Path)
             length = commands.whole()
     log.end()
     commands.whole("--final")
-    commands.end()
+    commands.commands.end()
     alone = tmp_path / "alone.csv"
     words = ["match", "--runner", "local", "--time", "ticks", "-o", str(alone), QUERY, str(log.path)]
     assert main(words) == 0
