@@ -26,9 +26,11 @@ from cepctl.engines.masses import Masses
 from cepctl.engines.predicates import fitting_events
 from cepctl.engines.rivals import Rivals, Spans, link_holds_for_pairs, rivals_of, spans_of
 from cepctl.engines.shape import BlockKind, Point, Shape, shape_of
+from cepctl.engines.tick_sums import shifted
 from cepctl.engines.types import Flags, Indexes, Ticks
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan, Scope, Timing
+from cepctl.schema import EARLIEST_TICK, LATEST_TICK
 
 MATCHES_AT_ONCE = 1 << 18
 """How many matches are joined with their rivals at once; keeps memory flat."""
@@ -59,7 +61,7 @@ class CertainTimes:
         """
         time = events.frame.get_column("time")
         micros = time.cast(pl.Datetime("us")).to_physical().fill_null(0).to_numpy()
-        ticks = np.asarray(micros // plan.time_unit.microseconds)
+        ticks = np.clip(micros // plan.time_unit.microseconds, EARLIEST_TICK, LATEST_TICK)
         count = len(ticks)
         masses = Masses(ticks, ticks, np.arange(count + 1), ticks, ticks, np.ones(count))
         shapes = tuple(shape_of(plan, each) for each in plan.alternatives)
@@ -178,7 +180,7 @@ def _in_order(shape: Shape, tick: Ticks, bound: dict[int, Bound], count: int) ->
     for (_, last), (first, _) in itertools.pairwise(ends):
         holds &= last < first
     if shape.window is not None:
-        holds &= ends[-1][1] - ends[0][0] < shape.window
+        holds &= ends[-1][1] < shifted(ends[0][0], shape.window)
     for block in shape.blocks:
         group = bound[block.components[0]]
         if block.kind is BlockKind.SEQUENCE and isinstance(group, Group):
@@ -210,7 +212,8 @@ def _timing_holds(timing: Timing, tick: Ticks, bound: dict[int, Bound], count: i
         row = row[pair]
         left = tick[events] if is_left else left[pair]
         right = right[pair] if is_left else tick[events]
-    wrong = left - right == timing.bound if timing.not_equal else left - right > timing.bound
+    limit = shifted(right, timing.bound)
+    wrong = left == limit if timing.not_equal else left > limit
     return np.asarray(np.bincount(row[wrong], minlength=count) == 0)
 
 
@@ -222,14 +225,15 @@ def _inside(shape: Shape, rivals: Rivals, tick: Ticks, bound: dict[int, Bound], 
         inside = np.ones(len(rivals.row), dtype=bool)
         for end in region:
             base = 0 if end.point is None else _tick_of(end.point, tick, bound, spans)[rivals.row]
-            inside &= own >= base + end.constant if end.is_lower else own <= base + end.constant
+            limit = shifted(np.asarray(base), end.constant)
+            inside &= own >= limit if end.is_lower else own <= limit
         anywhere |= inside
     for point, constant in rivals.rule.spared:
         if point.role != "each":
-            anywhere &= own != _tick_of(point, tick, bound, spans)[rivals.row] + constant
+            anywhere &= own != shifted(_tick_of(point, tick, bound, spans)[rivals.row], constant)
             continue
         group = block_group([bound[i] for i in shape.blocks[point.block].components]).take(rivals.row)
-        meets = tick[group.members] + constant == own[group.owner]
+        meets = shifted(tick[group.members], constant) == own[group.owner]
         anywhere[group.owner[meets]] = False
     return anywhere
 

@@ -28,9 +28,11 @@ import numpy as np
 from numba import njit
 
 from cepctl.engines.masses import Masses
+from cepctl.engines.tick_sums import apart, plus
 from cepctl.engines.types import Indexes, Reals, Ticks
 
 NO_WINDOW = 0
+WIDEST_CELL = 1 << 62
 
 
 def chain_confidence(
@@ -80,16 +82,16 @@ def chain_confidence(
 @njit(nogil=True, cache=True)
 def _chain_batch(starts, lo, hi, density, matches, valid_lower, valid_upper, window, buckets, result):  # type: ignore[no-untyped-def]
     positions = matches.shape[1]
-    cuts = np.empty(2 * buckets, dtype=np.int64)
-    refined = np.empty(4 * buckets + 2, dtype=np.int64)
-    per_tick = np.empty((positions, 2 * buckets))
+    cuts = np.empty(2 * buckets + 1, dtype=np.int64)
+    refined = np.empty(4 * buckets + 4, dtype=np.int64)
+    per_tick = np.empty((positions, 2 * buckets + 1))
     placed = np.empty(positions + 1)
     for row in range(matches.shape[0]):
         count = _cut(starts, lo, hi, matches[row], valid_lower[row], valid_upper[row], cuts)
         _densities(
             starts, lo, hi, density, matches[row], valid_lower[row], valid_upper[row], cuts, count, per_tick
         )
-        span = valid_upper[row, positions - 1] - valid_lower[row, 0]
+        span = apart(valid_lower[row, 0], valid_upper[row, positions - 1])
         if window == NO_WINDOW or span < window:
             result[row] = _without_window(positions, cuts, count, per_tick, placed)
         else:
@@ -118,8 +120,11 @@ def _sorted_unique(values, count):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def _cut(starts, lo, hi, events, valid_lower, valid_upper, cuts):  # type: ignore[no-untyped-def]
-    """Bucket ends inside the valid intervals; cell c is [cuts[c], cuts[c + 1] - 1]."""
-    count = 0
+    """Bucket ends inside the valid intervals; cell c is [cuts[c], cuts[c + 1] - 1].
+
+    A bucket so wide that int64 may not hold its ticks is cut at 0, too.
+    """
+    count, wide = 0, False
     for j in range(len(events)):
         for b in range(starts[events[j]], starts[events[j] + 1]):
             first, last = max(lo[b], valid_lower[j]), min(hi[b], valid_upper[j])
@@ -127,6 +132,10 @@ def _cut(starts, lo, hi, events, valid_lower, valid_upper, cuts):  # type: ignor
                 cuts[count] = first
                 cuts[count + 1] = last + 1
                 count += 2
+                wide = wide or apart(first, last) > WIDEST_CELL
+    if wide:
+        cuts[count] = 0
+        count += 1
     return _sorted_unique(cuts, count)
 
 
@@ -173,7 +182,7 @@ def _refine(cuts, count, first_lower, first_upper, window, refined):  # type: ig
     """Start cells: cut the first event's interval at every cut and at every cut minus W."""
     pieces = 0
     for c in range(count):
-        for cut in (cuts[c], cuts[c] - window):
+        for cut in (cuts[c], plus(cuts[c], -window)):
             if first_lower <= cut <= first_upper + 1:
                 refined[pieces] = cut
                 pieces += 1
@@ -204,7 +213,7 @@ def _from_start_cell(positions, cuts, count, per_tick, cell, start, ticks, windo
     """Sum over t_1 in R = [start, start + ticks - 1]; see the identity on top of this file."""
     n = float(ticks)
     middle_first = np.searchsorted(cuts[:count], start + ticks, side="right") - 1
-    shifted = np.searchsorted(cuts[:count], start + window, side="right") - 1
+    shifted = np.searchsorted(cuts[:count], plus(start, window), side="right") - 1
     total = 0.0
     beside = n * per_tick[0, cell]  # C(n, k + 1) times masses per tick of the first k + 1 events
     for k in range(positions):
@@ -215,8 +224,8 @@ def _from_start_cell(positions, cuts, count, per_tick, cell, start, ticks, windo
         placed[:] = 0.0
         placed[k + 1] = 1.0
         c = middle_first
-        while c < count - 1 and cuts[c] < start + window:
-            width = min(cuts[c + 1], start + window) - max(cuts[c], start + ticks)
+        while c < count - 1 and cuts[c] < plus(start, window):
+            width = min(cuts[c + 1], plus(start, window)) - max(cuts[c], start + ticks)
             if width > 0:
                 _place(placed, k + 1, positions, per_tick, c, float(width))
             c += 1

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from cepctl.engines.masses import Masses
+from cepctl.engines.tick_sums import apart
 from cepctl.engines.types import Flags, Indexes, Ticks
 
 _NONE = np.iinfo(np.int64).max
@@ -56,7 +57,7 @@ def _first_ticks(starts, lo, hi, matches, window):  # type: ignore[no-untyped-de
                     last = _next_possible(starts, lo, hi, matches[row, position], last + 1)
             if _NONE in (tick, last):
                 tick = _NONE
-            elif window > 0 and last - tick >= window:
+            elif window > 0 and apart(tick, last) >= window:
                 tick = last - window + 1
                 continue
             break

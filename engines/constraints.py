@@ -20,12 +20,11 @@ from collections.abc import Sequence
 import numpy as np
 from numba import njit
 
+from cepctl.engines.tick_sums import plus
 from cepctl.engines.types import Flags, Ticks
 
-UNBOUNDED = 2**62
-"""Stands for "no constraint"; a real bound is smaller in absolute value."""
-
-_FIRST, _LAST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+UNBOUNDED = 2**63 - 1
+"""Stands for "no constraint"; a real bound is smaller in absolute value (`cepctl.plan.timings`)."""
 
 
 def closed_system(
@@ -72,24 +71,19 @@ def closure(count: int, edges: Sequence[tuple[int, int, int]]) -> Ticks:
     np.fill_diagonal(bound, 0)
     for i, j, limit in edges:
         bound[i, j] = min(bound[i, j], max(-UNBOUNDED, min(UNBOUNDED, limit)))
-    for k in range(count):
-        through = np.minimum(bound[:, k, None] + bound[None, k, :], UNBOUNDED)
-        open_end = (bound[:, k, None] == UNBOUNDED) | (bound[None, k, :] == UNBOUNDED)
-        bound = np.minimum(bound, np.where(open_end, UNBOUNDED, np.maximum(through, -UNBOUNDED)))
+    _close(bound)
     return bound
 
 
-def shifted(ticks: Ticks, amount: int) -> Ticks:
-    """Add `amount` to every tick, saturating at the ends of int64.
-
-    Examples
-    --------
-    >>> shifted(np.array([2**63 - 2, 5]), 10).tolist()
-    [9223372036854775807, 15]
-    """
-    if amount >= 0:
-        return np.where(ticks > _LAST - amount, _LAST, ticks + amount)
-    return np.where(ticks < _FIRST - amount, _FIRST, ticks + amount)
+@njit(nogil=True, cache=True)
+def _close(bound):  # type: ignore[no-untyped-def]
+    count = len(bound)
+    for k in range(count):
+        for i in range(count):
+            for j in range(count):
+                if bound[i, k] < UNBOUNDED and bound[k, j] < UNBOUNDED:
+                    through = max(plus(bound[i, k], bound[k, j]), -UNBOUNDED)
+                    bound[i, j] = min(bound[i, j], through)
 
 
 def valid_bounds(lower: Ticks, upper: Ticks, system: Ticks) -> tuple[Ticks, Ticks]:
@@ -128,17 +122,10 @@ def _tighten(lower, upper, system, valid_lower, valid_upper):  # type: ignore[no
             earliest, latest = lower[row, i], upper[row, i]
             for j in range(system.shape[0]):
                 if i != j and system[j, i] < UNBOUNDED:
-                    earliest = max(earliest, _saturated(lower[row, j], -system[j, i]))
+                    earliest = max(earliest, plus(lower[row, j], -system[j, i]))
                 if i != j and system[i, j] < UNBOUNDED:
-                    latest = min(latest, _saturated(upper[row, j], system[i, j]))
+                    latest = min(latest, plus(upper[row, j], system[i, j]))
             valid_lower[row, i], valid_upper[row, i] = earliest, latest
-
-
-@njit(nogil=True, cache=True)
-def _saturated(tick, amount):  # type: ignore[no-untyped-def]
-    if amount >= 0:
-        return _LAST if tick > _LAST - amount else tick + amount
-    return _FIRST if tick < _FIRST - amount else tick + amount
 
 
 def possible(valid_lower: Ticks, valid_upper: Ticks) -> Flags:

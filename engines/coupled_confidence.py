@@ -151,7 +151,7 @@ def _working_space(masses: Masses, problems: Problems) -> tuple[Any, ...]:
     up_to = np.concatenate([[0], np.cumsum(buckets[problems.factor_event])])[problems.factor_offsets]
     bound_count = np.diff(problems.bound_offsets[problems.region_offsets[problems.factor_offsets]])
     cuts = (
-        int((2 * (buckets[problems.event].sum(axis=1) + np.diff(up_to)) + bound_count).max()) + 2 + 2 * levels
+        int((2 * (buckets[problems.event].sum(axis=1) + np.diff(up_to)) + bound_count).max()) + 2 + 3 * levels
     )
     factors = int(np.diff(problems.factor_offsets).max())
     gaps = int(np.diff(problems.region_offsets).max(initial=0)) + 1

@@ -26,11 +26,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
+from cepctl.engines.tick_sums import LAST
 from cepctl.engines.types import Flags, Indexes, Ticks
 
+Closed: TypeAlias = list[list[int]]
 NO_VARIABLE = -1
 
 
@@ -142,17 +145,27 @@ def breakpoints(
     relatives: list[set[tuple[int, int]]] = [set() for _ in range(count)]
     limits: list[set[tuple[int, int, bool]]] = [set() for _ in range(count)]
     for i, j, limit in edges:
+        if limit > LAST:
+            continue
         if i > j:
             limits[i].add((j, limit + 1, False))
         else:
             limits[j].add((i, -limit, True))
-    _add_meeting_bounds(system, {bound for region in regions for bound in region}, shifts, relatives)
+    # Whole numbers of Python: sums of bounds may exceed int64.
+    closed: Closed = system.tolist()
+    _add_meeting_bounds(closed, {bound for region in regions for bound in region}, shifts, relatives)
     for level in range(count - 1, 0, -1):
-        _eliminate(level, system, shifts, relatives, limits)
+        _eliminate(level, closed, shifts, relatives, limits)
+    between = [relatives[i] | {(k, c) for k, c, _ in limits[i]} for i in range(count)]
     return Breakpoints(
-        tuple(tuple(sorted(each)) for each in shifts),
-        tuple(tuple(sorted(relatives[i] | {(k, c) for k, c, _ in limits[i]})) for i in range(count)),
+        tuple(tuple(sorted(shift for shift in each if _in_time(shift))) for each in shifts),
+        tuple(tuple(sorted((k, c) for k, c in each if _in_time(c))) for each in between),
     )
+
+
+def _in_time(constant: int) -> bool:
+    """Whether two ticks can be so far apart; what is farther leads nowhere."""
+    return abs(constant) <= LAST
 
 
 def _snapped(bound: Bound) -> int:
@@ -165,7 +178,7 @@ def _snapped(bound: Bound) -> int:
 
 
 def _add_meeting_bounds(
-    system: Ticks, bounds: set[Bound], shifts: list[set[int]], relatives: list[set[tuple[int, int]]]
+    system: Closed, bounds: set[Bound], shifts: list[set[int]], relatives: list[set[tuple[int, int]]]
 ) -> None:
     for bound in bounds:
         if bound.variable == NO_VARIABLE:
@@ -176,14 +189,14 @@ def _add_meeting_bounds(
                 continue
             here, there = bound.variable, other.variable
             gap = other.cut - bound.cut
-            if system[here, there] <= gap or system[there, here] <= -gap:
+            if system[here][there] <= gap or system[there][here] <= -gap:
                 continue
             relatives[here].add((there, gap + bound.is_lower))
 
 
 def _eliminate(
     level: int,
-    system: Ticks,
+    system: Closed,
     shifts: list[set[int]],
     relatives: list[set[tuple[int, int]]],
     limits: list[set[tuple[int, int, bool]]],
@@ -200,6 +213,6 @@ def _eliminate(
                 relatives[variable].add((other, constant_between))
 
 
-def _can_be(system: Ticks, later: int, earlier: int, difference: int) -> bool:
+def _can_be(system: Closed, later: int, earlier: int, difference: int) -> bool:
     """Whether t_later - t_earlier can come near this difference, beyond which no piece can begin."""
-    return bool(-system[earlier, later] - 1 <= difference <= system[later, earlier] + 2)
+    return -system[earlier][later] - 1 <= difference <= system[later][earlier] + 2

@@ -28,6 +28,7 @@ from cepctl.engines.bindings import Bound, Group, take
 from cepctl.engines.enumeration import Search, reach
 from cepctl.engines.events import Events
 from cepctl.engines.group_predicates import group_link_holds
+from cepctl.engines.tick_sums import tick_count
 from cepctl.engines.types import Flags, Indexes, Reals
 from cepctl.language.ast import Aggregate, Attribute, EventTime, Expression
 from cepctl.language.traversal import rewrite, walk
@@ -146,5 +147,5 @@ def _mass_between(starts, lo, hi, density, event, first, last, shares):  # type:
         for b in range(starts[event[i]], starts[event[i] + 1]):
             begin, end = max(lo[b], first[i]), min(hi[b], last[i])
             if begin <= end:
-                total += density[b] * (float(end) - float(begin) + 1.0)
+                total += density[b] * tick_count(begin, end)
         shares[i] = min(total, 1.0)

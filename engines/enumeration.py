@@ -20,12 +20,13 @@ from itertools import chain
 import numpy as np
 from numba import njit
 
-from cepctl.engines.constraints import UNBOUNDED, shifted
+from cepctl.engines.constraints import UNBOUNDED
 from cepctl.engines.events import Events
 from cepctl.engines.interval_join import IntervalIndex, interval_index, overlapping
 from cepctl.engines.join_keys import JoinKey, join_key
 from cepctl.engines.predicates import links_hold
 from cepctl.engines.push_down import PushDown
+from cepctl.engines.tick_sums import shifted
 from cepctl.engines.types import Indexes, Ticks
 from cepctl.plan.plan import Alternative, Link, Scope
 

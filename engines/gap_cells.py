@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from cepctl.engines.cell_nodes import barycentric_weights, node_count, place_nodes
+from cepctl.engines.tick_sums import distance, tick_count
 from cepctl.engines.types import Flags, Indexes, Reals, Ticks
 
 
@@ -148,24 +149,16 @@ def _cumulate(buckets, event, cut, before, slope):  # type: ignore[no-untyped-de
     total = 0.0
     for c in range(len(cut) - 1):
         while bucket < end and buckets.hi[bucket] < cut[c]:
-            total += buckets.density[bucket] * (_distance(buckets.lo[bucket], buckets.hi[bucket]) + 1.0)
+            total += buckets.density[bucket] * tick_count(buckets.lo[bucket], buckets.hi[bucket])
             bucket += 1
         if bucket == end:
             before[c], slope[c] = 1.0, 0.0
         elif buckets.lo[bucket] >= cut[c + 1]:
             before[c], slope[c] = min(total, 1.0), 0.0
         else:
-            inside = _distance(buckets.lo[bucket], cut[c])
+            inside = max(distance(buckets.lo[bucket], cut[c]), 0.0)
             before[c] = min(total + inside * buckets.density[bucket], 1.0)
             slope[c] = buckets.density[bucket]
-
-
-@njit(nogil=True, cache=True)
-def _distance(start, end):  # type: ignore[no-untyped-def]
-    """`end` - `start` where it is positive, else 0; right even where it exceeds int64."""
-    if start >= end:
-        return 0.0
-    return float(end - start) if end - start > 0 else float(end) - float(start)
 
 
 @njit(nogil=True, cache=True)

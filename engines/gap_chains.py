@@ -22,7 +22,7 @@ from cepctl.engines.shape import Region, Shape
 from cepctl.engines.types import Flags, Indexes, Ticks
 
 _FARTHEST = 1 << 61
-"""Chains that reach beyond this tick are left, so that no difference of their ticks exceeds int64."""
+"""Chains that reach over so many ticks are left, so that no sum with their ticks exceeds int64."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,14 @@ def _gap_of(region: Region) -> int | None:
     return after.point.block if is_gap else None
 
 
+def window_ticks(window: int | None) -> np.int64:
+    """The window for chains of events less than _FARTHEST apart; 0 where there is none.
+
+    A longer one says nothing, and would leave int64 when added to a tick.
+    """
+    return np.int64(0 if window is None or window > _FARTHEST else window)
+
+
 def gap_chains(
     masses: Masses, event: Indexes, lower: Ticks, upper: Ticks, rivals: list[Rivals]
 ) -> tuple[Flags, GapChains]:
@@ -94,8 +102,9 @@ def gap_chains(
             in_gaps.append((gap, each))
     # By raw intervals, so that the rivals of a gap are the same for all chains that share it.
     found = gap_rivals(masses, event, lower, upper, in_gaps)
-    near = (masses.lower[event] > -_FARTHEST) & (masses.upper[event] < _FARTHEST)
-    usable = np.asarray(near.all(axis=1)) & ~found.entangled
+    first, last = masses.lower[event].min(axis=1), masses.upper[event].max(axis=1)
+    near = last.astype(np.uint64) - first.astype(np.uint64) < _FARTHEST
+    usable = np.asarray(near) & ~found.entangled
     rows = np.flatnonzero(usable)
     return usable, _with_distinct_gaps(event, lower, upper, found, rows)
 

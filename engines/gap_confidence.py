@@ -25,9 +25,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from cepctl.engines.gap_chains import GapChains
+from cepctl.engines.gap_chains import GapChains, window_ticks
 from cepctl.engines.masses import Masses, ticks_between
 from cepctl.engines.rival_products import INDEX, exclude, room_for
+from cepctl.engines.tick_sums import tick_count
 from cepctl.engines.types import Flags, Reals
 
 MOST_TICKS = 512
@@ -59,7 +60,7 @@ def gap_confidence(masses: Masses, chains: GapChains, window: int | None) -> Rea
         order, chains.event, chains.lower, chains.upper, chains.gap, chains.left, chains.right,
         chains.rival_offsets, chains.rivals,
         masses.lower, masses.upper, masses.starts, masses.lo, masses.hi, masses.density,
-        np.int64(0 if window is None else window),
+        window_ticks(window),
         np.full((length - 1, slots), -1, dtype=np.int64),
         np.empty((length - 1, slots, ticks, ticks)),
         np.empty(ticks, dtype=np.int64),
@@ -125,12 +126,12 @@ def _masses(event, lower, upper, starts, lo, hi, density, mass):  # type: ignore
 @njit(nogil=True, cache=True)
 def _cumulate(event, first, count, ramp, upper, starts, lo, hi, density, up_to):  # type: ignore[no-untyped-def]
     """P(t <= tick) for consecutive ticks from `first`; exactly 0 and 1 outside the interval."""
-    certain = min(max(upper[event] - first, 0), count)
+    certain = count if upper[event] >= first + count else max(upper[event] - first, 0)
     for i in range(INDEX(certain)):
         up_to[i] = 0.0
     for b in range(starts[event], starts[event + 1]):
-        before = float(first) - float(lo[b]) + 1.0
-        most, each = float(hi[b]) - float(lo[b]) + 1.0, density[b]
+        before = tick_count(lo[b], first)
+        most, each = tick_count(lo[b], hi[b]), density[b]
         for i in range(INDEX(certain)):
             up_to[i] += each * min(max(before + ramp[i], 0.0), most)
     for i in range(INDEX(certain)):
@@ -213,7 +214,8 @@ def _fill_table(  # type: ignore[no-untyped-def]
         _allow(row, since, min(after, stop), stop, until)
         count = 0
         for r in range(len(others)):
-            until_r = min(upper[others[r]] - left_lower, stop)
+            last = upper[others[r]]
+            until_r = stop if last >= left_lower + stop else last - left_lower
             if at_right[r, y] > 0.0 and until_r > after:
                 chosen.rival[count], chosen.at[count] = r, at_right[r, y]
                 chosen.begin[count], chosen.end[count] = after, until_r

@@ -28,7 +28,7 @@ import numpy as np
 from numba import njit
 
 from cepctl.engines.gap_cells import Buckets, Gaps, cells_of, cuts_of, rival_free
-from cepctl.engines.gap_chains import GapChains
+from cepctl.engines.gap_chains import GapChains, window_ticks
 from cepctl.engines.gap_ends import ends_of
 from cepctl.engines.gap_sums import sum_pairs
 from cepctl.engines.masses import Masses
@@ -59,7 +59,7 @@ def wide_gap_confidence(masses: Masses, chains: GapChains, window: int | None) -
     starts = np.append(np.repeat(fresh, pieces) + within * _MOST_CHAINS, count)
     buckets = Buckets(masses.lower, masses.upper, masses.starts, masses.lo, masses.hi, masses.density)
     gaps = Gaps(chains.left, chains.right, chains.rival_offsets, chains.rivals)
-    width = np.int64(0 if window is None else window)
+    width = window_ticks(window)
     bounds = np.array([WORK_BOUND, MOST_VALUES], dtype=np.float64)
     _solve(buckets, gaps, inner[order], outer[order], length > 2, starts, width, bounds, confidence)
     result = np.empty(count)

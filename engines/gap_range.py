@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from cepctl.engines.gap_chains import GapChains
+from cepctl.engines.gap_chains import GapChains, window_ticks
 from cepctl.engines.masses import Masses
 from cepctl.engines.types import Ticks
 
@@ -26,7 +26,7 @@ _NONE = np.iinfo(np.int64).max
 
 def gap_range(masses: Masses, chains: GapChains, window: int | None) -> tuple[Ticks, Ticks]:
     """Smallest first and largest last tick, each of shape (n,); first after last where impossible."""
-    width = np.int64(0 if window is None else window)
+    width = window_ticks(window)
     first = _first_ticks(
         masses.starts, masses.lo, masses.hi, masses.lower, masses.upper,
         chains.event, chains.gap, chains.rival_offsets, chains.rivals, width,

@@ -100,11 +100,11 @@ class WholeSpans:
             after = _extreme(bound, blocks[number - 1].components, masses.upper, count, latest=True)
         if number < last:
             until = _extreme(bound, blocks[number + 1].components, masses.lower, count, latest=False)
-        elif self.plan.strategy is Strategy.SKIP_TILL_NEXT_MATCH and self.plan.window is not None:
-            if number > 0:
+        elif self.plan.strategy is Strategy.SKIP_TILL_NEXT_MATCH:
+            if number > 0 and self.plan.window is not None:
                 first = _extreme(bound, blocks[0].components, masses.lower, count, latest=False)
                 until = np.minimum(first, UNBOUNDED - self.plan.window) + self.plan.window
-            else:
+            elif number == 0:
                 until = np.full(count, -UNBOUNDED)
         return after, until
 

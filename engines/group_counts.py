@@ -18,8 +18,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from cepctl.engines.constraints import UNBOUNDED, shifted, valid_bounds
+from cepctl.engines.constraints import UNBOUNDED, valid_bounds
 from cepctl.engines.masses import Masses
+from cepctl.engines.tick_sums import shifted
 from cepctl.engines.types import Flags, Indexes, Ticks
 
 _SAFE_BITS = 62

@@ -12,8 +12,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from cepctl.engines.chain_confidence import WIDEST_CELL
+from cepctl.engines.constraints import UNBOUNDED
 from cepctl.engines.coupled_problem import NO_VARIABLE
 from cepctl.engines.tick_rules import summation_rule, takes_every_tick
+from cepctl.engines.tick_sums import apart, plus, tick_count
 
 IMPOSSIBLE = np.iinfo(np.int64).max
 """The smallest possible tick of what cannot happen."""
@@ -109,8 +112,10 @@ def _enter(  # type: ignore[no-untyped-def]
     """Begin the sum over one variable: its range, its cells, and a cursor before the first."""
     lower, upper = own[level, 1], own[level, 2]
     for k in range(level):
-        lower = max(lower, tick[k] - system[k, level])
-        upper = min(upper, tick[k] + system[level, k])
+        if system[k, level] < UNBOUNDED:
+            lower = max(lower, plus(tick[k], -system[k, level]))
+        if system[level, k] < UNBOUNDED:
+            upper = min(upper, plus(tick[k], system[level, k]))
     stop[level] = upper + 1
     sums[level, _TOTAL] = 0.0
     cursor[level, _CELLS] = 0
@@ -125,7 +130,10 @@ def _enter(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def _cut_range(shifts, relatives, level, tick, cuts, starts_of_cells, lower, upper):  # type: ignore[no-untyped-def]
-    """Starts of the cells of [lower, upper]; returns their number."""
+    """Starts of the cells of [lower, upper]; returns their number.
+
+    A sum that wraps around is no breakpoint there; one more cell changes nothing.
+    """
     starts_of_cells[0] = lower
     count = 1
     for i in range(len(shifts)):
@@ -206,7 +214,7 @@ def _factor(factor, regions, bounds, starts, ends, density, tick, gaps):  # type
         for b in range(regions[r, 1], regions[r, 2]):
             at = bounds[b, 2]
             if bounds[b, 1] != NO_VARIABLE:
-                at += tick[bounds[b, 1]]
+                at = plus(at, tick[bounds[b, 1]])
             if bounds[b, 0]:
                 first = max(first, at)
             else:
@@ -234,7 +242,7 @@ def _mass_on(event, lower, upper, starts, ends, density):  # type: ignore[no-unt
     for b in range(starts[event], starts[event + 1]):
         first, last = max(ends[b, 0], lower), min(ends[b, 1], upper)
         if first <= last:
-            total += density[b] * float(last - first + 1)
+            total += density[b] * tick_count(first, last)
     return total
 
 
@@ -261,6 +269,10 @@ def _prepare(own, others, regions, bounds, starts, ends, cuts, decided_at, count
         cuts[count] = own[i, 1]
         cuts[count + 1] = own[i, 2] + 1
         count += 2
+        if apart(own[i, 1], own[i, 2]) > WIDEST_CELL:
+            # int64 may not hold the ticks of such a cell.
+            cuts[count] = 0
+            count += 1
     for i in range(len(others)):
         decided_at[i] = 0
         for r in range(others[i, 1], others[i, 2]):

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.engines.constraints import shifted
 from cepctl.engines.join_keys import JoinKey, join_key, partition_codes
 from cepctl.engines.point_matches import EVER, Combinations, PointSearch, timing_holds
 from cepctl.engines.point_stream import PointIndex, PointStream, point_index, positions
 from cepctl.engines.predicates import links_hold
+from cepctl.engines.tick_sums import shifted
 from cepctl.engines.types import Indexes, Reals, Ticks
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Link, Scope, Timing

@@ -24,11 +24,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from cepctl.engines.constraints import shifted
 from cepctl.engines.point_absences import SMALLEST
 from cepctl.engines.point_matches import EVER, PointSearch, Step
 from cepctl.engines.point_stream import batches, positions
 from cepctl.engines.predicates import links_hold
+from cepctl.engines.tick_sums import shifted
 from cepctl.engines.types import Flags, Indexes, Reals, Ticks
 
 

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.engines.constraints import shifted
 from cepctl.engines.events import Events
 from cepctl.engines.join_keys import JoinKey, join_key
 from cepctl.engines.point_stream import (
@@ -33,6 +32,7 @@ from cepctl.engines.point_stream import (
     positions,
 )
 from cepctl.engines.predicates import fitting_events, links_hold
+from cepctl.engines.tick_sums import shifted
 from cepctl.engines.types import Flags, Indexes, Reals, Ticks
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Alternative, Link, Plan, Scope, Timing

@@ -156,7 +156,7 @@ def _around(layout: Layout, spared: Sequence[tuple[Point, int]], system: Ticks) 
 def _has_room(piece: tuple[Bound, ...], system: Ticks) -> bool:
     """Whether every lower end of a piece can come before every upper one."""
     return all(
-        system[high.variable, low.variable] >= low.constant - high.constant
+        int(system[high.variable, low.variable]) >= low.constant - high.constant
         for low in piece
         if low.is_lower
         for high in piece

@@ -19,6 +19,7 @@ from cepctl.engines.join_keys import join_key, partition_codes
 from cepctl.engines.masses import Masses
 from cepctl.engines.predicates import links_hold
 from cepctl.engines.shape import AbsenceRule, Point, Region, Shape
+from cepctl.engines.tick_sums import shifted
 from cepctl.engines.types import Flags, Indexes, Ticks
 from cepctl.plan.plan import Link, Scope
 
@@ -105,7 +106,7 @@ def certainly_broken(rivals: list[Rivals], masses: Masses, spans: Spans) -> Flag
             for end in region:
                 limit = np.full(len(spans.first_lower), end.constant)
                 if end.point is not None:
-                    limit = _extreme(end.point, spans, latest=end.is_lower) + end.constant
+                    limit = shifted(_extreme(end.point, spans, latest=end.is_lower), end.constant)
                 if end.is_lower:
                     inside &= masses.lower[each.event] >= limit[each.row]
                 else:
@@ -181,9 +182,9 @@ def _region_reach(region: Region, spans: Spans) -> tuple[Ticks, Ticks]:
         if end.point is None:
             continue
         if end.is_lower:
-            first = np.maximum(first, _extreme(end.point, spans, latest=False) + end.constant)
+            first = np.maximum(first, shifted(_extreme(end.point, spans, latest=False), end.constant))
         else:
-            last = np.minimum(last, _extreme(end.point, spans, latest=True) + end.constant)
+            last = np.minimum(last, shifted(_extreme(end.point, spans, latest=True), end.constant))
     return first, last
 
 

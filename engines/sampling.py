@@ -26,6 +26,7 @@ from cepctl.engines.bindings import Group
 from cepctl.engines.coupled_problem import NO_VARIABLE, Problems
 from cepctl.engines.events import Events
 from cepctl.engines.sampled_conditions import conditions_of
+from cepctl.engines.tick_sums import plus, tick_count
 from cepctl.engines.types import Indexes, Reals
 
 FAILURE_PROBABILITY = 1e-6
@@ -123,16 +124,19 @@ def _drawn(state, event, starts, lo, hi, density):  # type: ignore[no-untyped-de
     left = np.float64(mixed >> _UNUSED_BITS) * _UNIT
     last = starts[event + 1] - 1
     for b in range(starts[event], last):
-        mass = density[b] * (float(hi[b]) - float(lo[b]) + 1.0)
+        mass = density[b] * tick_count(lo[b], hi[b])
         if left < mass:
             return _within(left, lo[b], hi[b], density[b])
         left -= mass
     return _within(left, lo[last], hi[last], density[last])
 
 
+_FARTHEST = 2.0**63 - 1024.0  # The greatest float that int64 holds.
+
+
 @njit(nogil=True, cache=True)
 def _within(left, lo, hi, density):  # type: ignore[no-untyped-def]
-    return lo + min(np.int64(left / density), hi - lo)
+    return min(plus(lo, np.int64(min(left / density, _FARTHEST))), hi)
 
 
 @njit(nogil=True, cache=True)
@@ -142,7 +146,7 @@ def _constraints_hold(own, between, ticks):  # type: ignore[no-untyped-def]
         if not own[i, 1] <= ticks[own[i, 0]] <= own[i, 2]:
             return False
     for d in range(len(between)):
-        if ticks[own[between[d, 0], 0]] - ticks[own[between[d, 1], 0]] > between[d, 2]:
+        if ticks[own[between[d, 0], 0]] > plus(ticks[own[between[d, 1], 0]], between[d, 2]):
             return False
     return True
 
@@ -157,7 +161,7 @@ def _factors_hold(own, others, regions, bounds, ticks):  # type: ignore[no-untyp
             for b in range(regions[r, 1], regions[r, 2]):
                 at = bounds[b, 2]
                 if bounds[b, 1] != NO_VARIABLE:
-                    at += ticks[own[bounds[b, 1], 0]]
+                    at = plus(at, ticks[own[bounds[b, 1], 0]])
                 if (bounds[b, 0] and tick < at) or (not bounds[b, 0] and tick > at):
                     inside = False
                     break

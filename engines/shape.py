@@ -190,9 +190,9 @@ def _before(block: int) -> RegionEnd:
     return RegionEnd(Point(block, "first"), -1, False)
 
 
-def _window_end(shape: Shape) -> RegionEnd:
-    assert shape.window is not None
-    return RegionEnd(Point(0, "first"), shape.window - 1, False)
+def _window_end(shape: Shape) -> list[RegionEnd]:
+    """The end that the window sets to what comes after the first event: none without a window."""
+    return [] if shape.window is None else [RegionEnd(Point(0, "first"), shape.window - 1, False)]
 
 
 def _negation(shape: Shape, negated: int, gap: int) -> AbsenceRule:
@@ -200,11 +200,12 @@ def _negation(shape: Shape, negated: int, gap: int) -> AbsenceRule:
     last = len(shape.blocks) - 1
     ends = [_after(gap - 1)] if gap > 0 else []
     ends += [_before(gap)] if gap <= last else []
-    # Without a window, as for a group left out of its summary, a gap at an edge has no end there.
+    # Without a window, as for a group left out of its summary or where WITHIN is longer than all time, a gap
+    # at an edge has no end there.
     if shape.window is not None and gap == 0:
         ends.append(RegionEnd(Point(last, "last"), 1 - shape.window, True))
-    elif shape.window is not None and gap > last:
-        ends.append(_window_end(shape))
+    elif gap > last:
+        ends += _window_end(shape)
     regions: list[Region] = [tuple(ends)]
     spared: list[tuple[Point, int]] = []
     for timing in shape.alternative.timings:
@@ -249,8 +250,8 @@ def _next_match(shape: Shape) -> list[AbsenceRule]:
                 rules.append(AbsenceRule(component, ((lower, _before(number)),), members_too=after_group))
         if _is_group(shape, number):
             lower = _after(number - 1) if number > 0 else RegionEnd(Point(0, "first"), 0, True)
-            upper = _before(number + 1) if number < last else _window_end(shape)
-            rules.append(AbsenceRule(component, ((lower, upper),)))
+            upper = [_before(number + 1)] if number < last else _window_end(shape)
+            rules.append(AbsenceRule(component, ((lower, *upper),)))
     return rules
 
 

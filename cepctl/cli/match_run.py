@@ -176,10 +176,16 @@ def sampling_note(counts: RowCounts) -> str | None:
 
 
 def ticks_between(plan: Plan, since: int | None, until: int | None) -> tuple[int | None, int | None]:
-    """The first and the last tick between two instants (microseconds since 1970), both included."""
+    """The first and the last tick between two instants (microseconds since 1970), both included.
+
+    They saturate at 64 bits, beyond all that events have.
+    """
+    from cepctl.schema import TICK_MAX, TICK_MIN
+
     unit = plan.time_unit.microseconds
     # A tick that begins before `since` is not later than it.
-    return None if since is None else -(-since // unit), None if until is None else until // unit
+    first = None if since is None else max(TICK_MIN, min(TICK_MAX, -(-since // unit)))
+    return first, None if until is None else max(TICK_MIN, min(TICK_MAX, until // unit))
 
 
 def starting_between(matches: pa.Table, plan: Plan, since: int | None, until: int | None) -> pa.Table:

@@ -34,8 +34,8 @@ from cepctl.plan.problems import Problems
 from cepctl.plan.readings import Names, readings_of
 from cepctl.plan.returns import return_columns
 from cepctl.plan.support import check_support
-from cepctl.plan.timings import differences, duration_ticks, is_timing
-from cepctl.schema import MILLISECOND, TimeUnit
+from cepctl.plan.timings import differences, duration_ticks, is_timing, window_ticks
+from cepctl.schema import MILLISECOND, TICK_MAX, TimeUnit
 
 
 def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
@@ -82,7 +82,7 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
     )
     strategy = query.strategy.strategy if query.strategy else Strategy.SKIP_TILL_ANY_MATCH
     for reading, alternative in zip(readings, alternatives, strict=True):
-        check_support(reading, alternative, strategy, window, query, problems)
+        check_support(reading, alternative, strategy, query, problems)
     problems.raise_if_any()
     reasons = [never_matches(alternative, query.partition_by, window) for alternative in alternatives]
     possible = tuple(a for a, why in zip(alternatives, reasons, strict=True) if why is None)
@@ -138,7 +138,7 @@ class _Analysis:
             if not isinstance(each, Duration):
                 return each
             try:
-                return Constant(duration_ticks(each, self.unit), each.span)
+                return Constant(min(duration_ticks(each, self.unit), TICK_MAX), each.span)
             except QueryProblem as problem:
                 self.problems.error(problem.problem.span, problem.problem.message)
                 return Constant(0, each.span)
@@ -159,11 +159,11 @@ class _Analysis:
         if self.query.within is None:
             return None
         try:
-            ticks = duration_ticks(self.query.within, self.unit)
+            ticks = window_ticks(self.query.within, self.unit)
         except QueryProblem as problem:
             self.problems.error(problem.problem.span, problem.problem.message)
             return None
-        if ticks < 1:
+        if ticks is not None and ticks < 1:
             message = f"WITHIN needs at least one tick, which is {self.unit}: within 0 ticks nothing happens"
             self.problems.error(self.query.within.span, message)
         return ticks

@@ -124,7 +124,6 @@ def check_support(
     reading: Reading,
     alternative: Alternative,
     strategy: Strategy,
-    window: int | None,
     query: Query,
     problems: Problems,
 ) -> None:
@@ -144,7 +143,7 @@ def check_support(
                     f"a predicate over the order of {component.variable}[] under {name}; "
                     "it runs under skip_till_any_match",
                 )
-    if window is None:
+    if query.within is None:
         _check_edges(reading, alternative, strategy, problems)
     if strategy is Strategy.SKIP_TILL_NEXT_MATCH:
         _check_after_group(alternative, problems)

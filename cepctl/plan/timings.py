@@ -28,8 +28,11 @@ from cepctl.language.ast import (
 from cepctl.language.messages import QueryProblem
 from cepctl.language.printer import duration_text
 from cepctl.language.traversal import walk
-from cepctl.schema import TICK_MAX, TICK_MIN, TimeUnit
+from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TimeUnit
 
+FARTHEST = LATEST_TICK - EARLIEST_TICK - 2
+"""Durations saturate here, the most that fits int64 with one tick to spare: beyond are only the very ends of
+time."""
 _FRACTION = re.compile(r"(?<=:\d\d)[.,](\d{1,30})(?!\d)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
@@ -83,15 +86,21 @@ def differences(expression: Expression, unit: TimeUnit) -> tuple[Difference, ...
 
 
 def duration_ticks(duration: Duration, unit: TimeUnit) -> int:
-    """Length in ticks, at most TICK_MAX; raises QueryProblem unless it is a whole number."""
+    """Length in ticks; raises QueryProblem unless it is a whole number."""
     if duration.microseconds is None:
-        return min(duration.ticks or 0, TICK_MAX)
+        return duration.ticks or 0
     ticks = duration.microseconds / unit.microseconds
     if ticks.denominator != 1:
         raise QueryProblem(
             duration.span, f"{duration_text(duration)} is no whole number of ticks: one tick is {unit}"
         )
-    return min(int(ticks), TICK_MAX)
+    return int(ticks)
+
+
+def window_ticks(duration: Duration, unit: TimeUnit) -> int | None:
+    """The window in ticks, None where it is too long to say anything; raises QueryProblem as above."""
+    ticks = duration_ticks(duration, unit)
+    return ticks if ticks <= FARTHEST + 1 else None
 
 
 def _compare(
@@ -121,17 +130,21 @@ def _bounded(later: str | None, earlier: str | None, operator: str, bound: Fract
             yield Difference(None, None, -1)
         return
     if operator == "<>":
-        if bound.denominator == 1:
-            yield Difference(later, earlier, _saturated(int(bound)), not_equal=True)
+        if bound.denominator == 1 and abs(bound) <= FARTHEST:
+            yield Difference(later, earlier, int(bound), not_equal=True)
         return
     if operator in ("<", "<=", "="):
-        yield Difference(later, earlier, _saturated(ceil(bound) - 1 if operator == "<" else floor(bound)))
+        yield from _at_most(later, earlier, ceil(bound) - 1 if operator == "<" else floor(bound))
     if operator in (">", ">=", "="):
-        yield Difference(earlier, later, _saturated(ceil(-bound) - 1 if operator == ">" else floor(-bound)))
+        yield from _at_most(earlier, later, ceil(-bound) - 1 if operator == ">" else floor(-bound))
 
 
-def _saturated(ticks: int) -> int:
-    return max(TICK_MIN, min(TICK_MAX, ticks))
+def _at_most(left: str | None, right: str | None, bound: int) -> Iterator[Difference]:
+    """`t(left) - t(right) <= bound`: nothing where it always holds, `0 - 0 <= -1` where it never does."""
+    if bound < EARLIEST_TICK - LATEST_TICK:
+        yield Difference(None, None, -1)
+    elif bound <= FARTHEST:
+        yield Difference(left, right, max(bound, -FARTHEST - 1))
 
 
 def _add(expression: Expression, sign: int, total: _Sum, unit: TimeUnit) -> None:

@@ -218,8 +218,8 @@ def _in_order(events: pa.Table) -> pa.Table:
 
 def _widest(events: pa.Table) -> int:
     """Ticks between the ends of the widest interval."""
-    width = pc.max(pc.subtract(events.column("upper"), events.column("lower"))).as_py()
-    return int(width or 0)
+    lower, upper = (events.column(name).to_numpy() for name in ("lower", "upper"))
+    return int((upper.astype(np.uint64) - lower.astype(np.uint64)).max(initial=0))
 
 
 def _largest(known: int | None, other: int | None) -> int | None:

@@ -63,9 +63,9 @@ def reach_of(plan: Plan) -> Reach:
 
 
 def _after(rule: AbsenceRule) -> int:
-    """How many ticks behind the last tick of a match its rivals may lie."""
+    """How many ticks behind the last tick of a match its rivals may lie; TICK_MAX where nothing ends it."""
     ends = [
-        min(end.constant for end in region if end.point is not None and not end.is_lower)
+        min((end.constant for end in region if end.point is not None and not end.is_lower), default=TICK_MAX)
         for region in rule.regions
     ]
     return max(0, *ends)

@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cepctl.engines.constraints import UNBOUNDED, closed_system, possible, shifted, valid_bounds
+from cepctl.engines.constraints import UNBOUNDED, closed_system, possible, valid_bounds
+from cepctl.engines.tick_sums import shifted
 
 Intervals = list[tuple[int, int]]
 Edges = list[tuple[int, int, int]]

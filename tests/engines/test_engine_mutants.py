@@ -51,7 +51,7 @@ from cepctl.engines import problem_regions, rivals, shape, union
 from cepctl.engines.alternative import MatchOptions
 from cepctl.engines.bindings import Bound, Group, MatchBatch
 from cepctl.engines.chain_confidence import chain_confidence
-from cepctl.engines.constraints import closed_system, shifted, valid_bounds
+from cepctl.engines.constraints import closed_system, valid_bounds
 from cepctl.engines.enumeration import Search, reach
 from cepctl.engines.events import Events
 from cepctl.engines.interval_join import IntervalIndex, overlapping
@@ -61,6 +61,7 @@ from cepctl.engines.match import match_events
 from cepctl.engines.predicates import fitting_events, links_hold
 from cepctl.engines.rivals import Rivals, rivals_of, some_event
 from cepctl.engines.shape import AbsenceRule, RegionEnd, Shape, shape_of
+from cepctl.engines.tick_sums import shifted
 from cepctl.engines.types import Flags, Indexes, Reals, Ticks
 from cepctl.engines.union import united
 from cepctl.plan.evaluation_order import OrderName
@@ -165,8 +166,8 @@ def _rivals_by_row(
     return [_kept(each, each.event > some_event(bound)[each.row]) for each in found]
 
 
-def _late_end(own: Shape) -> RegionEnd:
-    return replace(_window_end(own), constant=_window_end(own).constant + 1)
+def _late_end(own: Shape) -> list[RegionEnd]:
+    return [replace(end, constant=end.constant + 1) for end in _window_end(own)]
 
 
 def _last_gap_unseen(own: Shape) -> list[AbsenceRule]:
