@@ -56,6 +56,14 @@ EXCLUSIONS = (
 )
 
 
+_OF_EVENTS = ("format", "uncertainty", "name", "follow-links")
+"""What an ingest applies to the events of a dataset, too."""
+_REMEDIES = {
+    "uncertainty": "its events have their intervals; cepctl assign gives them others",
+    "name": "its events have their types; cepctl ingest --name makes another dataset of it",
+}
+
+
 class CheckedCommand(click.Command):
     """A command that looks at its options together before it runs."""
 
@@ -69,14 +77,36 @@ def settle(context: click.Context) -> None:
     for exclusion in EXCLUSIONS:
         for name in _excluded(exclusion, context):
             refuse_or_leave_out(context, name, _sentence(exclusion, context))
-    if context.command.name == "explain" and not _names_events(context):
-        for name in asked_for(context, of_raw_input(context.command)):
+    asked = [*asked_for(context, of_raw_input(context.command))]
+    if context.command.name == "explain" and not _inputs(context):
+        for name in asked:
             refuse_or_leave_out(context, name, "without EVENTS: no log is read")
+    elif asked:
+        _settle_datasets(context, asked)
 
 
-def _names_events(context: click.Context) -> bool:
-    queries = 0 if context.params.get("query_file") else 1
-    return len(context.params["arguments"]) > queries
+def _inputs(context: click.Context) -> tuple[str, ...]:
+    """The PATHs or EVENTS of a command, in which the query is no input."""
+    for name in ("paths", "events"):
+        if name in context.params:
+            return tuple(context.params[name])
+    return tuple(context.params["arguments"][0 if context.params.get("query_file") else 1 :])
+
+
+def _settle_datasets(context: click.Context, asked: Sequence[str]) -> None:
+    """What says how logs are read cannot apply to datasets; where logs stand beside them, that is said."""
+    from cepctl.ingest.stored import stored_dataset
+
+    inputs = dict.fromkeys(_inputs(context))
+    datasets = [path for path in inputs if stored_dataset(path) is not None]
+    for name in asked if datasets else ():
+        if context.command.name == "ingest" and name in _OF_EVENTS:
+            continue
+        remedy = _REMEDIES.get(name, "what is read from logs is known by their ingest")
+        if len(datasets) == len(inputs):
+            refuse_or_leave_out(context, name, f"to the dataset {datasets[0]}: {remedy}")
+        elif origin(context, name) is None and not context.params.get("quiet"):
+            say("note", f"--{name} applies to the other inputs, not to the dataset {datasets[0]}: {remedy}")
 
 
 def refuse_or_leave_out(context: click.Context, name: str, why: str) -> None:

@@ -77,6 +77,8 @@ def command(
     if not events:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
     refuse_overwriting({"-o": output}, events, raw_input, query_file_of(arguments, query_file))
+    how = Execution(matching.engine, where, verbose)
+    how.require_startable()
     with temporary_folder() as folder, open_events(events, given_ingest_options(raw_input)) as inputs:
         if inputs.summary is not None:
             report_reading(inputs.summary, quiet=quiet)
@@ -90,7 +92,7 @@ def command(
             starting=ticks_between(plan, matching.since, matching.until),
             memory=matching.memory,
         )
-        rows = find_rows(plan, inputs, wanted, Execution(matching.engine, where, verbose), folder)
+        rows = find_rows(plan, inputs, wanted, how, folder)
         kept = counts_of_rows(plan, inputs, rows, judged=True)
         matches = rows.table()
         judged = None

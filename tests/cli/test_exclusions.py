@@ -184,3 +184,64 @@ def test_the_worlds_engine_counts_its_matches(capsys: pytest.CaptureFixture[str]
     assert main([*asked, "2"]) == 0
     assert main([*asked, "1"]) == 2
     assert "error: the query has more than 1 matches" in capsys.readouterr().err
+
+
+# --- options for logs, and datasets ----------------------------------------------------------------
+
+LOGS = [
+    (name, option)
+    for name in ("ingest", "match", "report", "show", "explain", "inspect")
+    for option in of_raw_input(next(each for each in all_commands() if each.name == name))
+    if (name, option) not in {("ingest", each) for each in ("format", "uncertainty", "name", "follow-links")}
+]
+
+
+def on(command: str, *inputs: str) -> list[str]:
+    query = [] if command in ("ingest", "inspect") else [QUERY]
+    more = {"ingest": ["-o", "out"], "report": ["-o", "page.html"], "show": ["--match", "a b"]}
+    return [command, *query, *inputs, *more.get(command, [])]
+
+
+@pytest.fixture
+def dataset(folder: None) -> str:
+    assert main(["ingest", "events.csv", "-o", "ev", "--runner", "local", "--quiet"]) == 0
+    return "ev"
+
+
+@pytest.mark.parametrize(("command", "option"), LOGS)
+def test_what_is_for_logs_cannot_apply_to_a_dataset(
+    command: str,
+    option: str,
+    dataset: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = words(command, option)
+    assert main([*on(command, dataset), *asked]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: --{option} cannot apply to the dataset ev: ")
+    assert ("cepctl assign" in said) == (option == "uncertainty")
+    assert not Path("out").exists()
+    name = option.upper().replace("-", "_")
+    monkeypatch.setenv(f"CEPCTL_{command.upper()}_{name}", asked[1] if len(asked) > 1 else "true")
+    local = ["--runner", "local"] if command in ("ingest", "match", "report") else []
+    assert main([*on(command, dataset), *local]) == 0
+
+
+def test_an_ingest_applies_what_it_can_to_a_dataset(dataset: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ingest", dataset, "-o", "other", "--name", "A=X", "--runner", "local", "--quiet"]) == 0
+    assert main(["match", "PATTERN SEQ(X a, B b)", "other", "--runner", "local", "--quiet"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_beside_logs_it_is_said_what_a_dataset_is_not_told(
+    dataset: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("more.csv").write_text("event_type,event_id,lower,upper\nC,c,5,5\n")
+    query = "PATTERN SEQ(A a, X c)"
+    assert main(["match", query, dataset, "more.csv", "--name", "C=X", "--runner", "local"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.splitlines()[1].startswith("a c,")
+    assert captured.err.startswith(
+        "note: --name applies to the other inputs, not to the dataset ev: its events"
+    )
