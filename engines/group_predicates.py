@@ -18,8 +18,7 @@ from cepctl.engines.events import Events
 from cepctl.engines.expressions import Leaf, compile_expression
 from cepctl.engines.groups import aggregate_over_groups, member_of_groups
 from cepctl.engines.predicates import column_name, component_of
-from cepctl.engines.types import Flags
-from cepctl.errors import UnsupportedQueryError
+from cepctl.engines.types import Flags, Indexes
 from cepctl.language.ast import Aggregate, Attribute, EventTime, MatchField, Variable
 from cepctl.plan.plan import Alternative, Link
 
@@ -35,45 +34,50 @@ _BEFORE: dict[str, Callable[[pl.Expr], pl.Expr]] = {
 def group_link_holds(
     events: Events, alternative: Alternative, link: Link, bound: Mapping[int, Bound], *, unknown: bool = False
 ) -> Flags:
-    """Whether a predicate over a Kleene group holds, per match, shape (n,); null counts as `unknown`.
+    """Whether a predicate over Kleene groups holds, per match, shape (n,); null counts as `unknown`.
 
-    Raises
-    ------
-    UnsupportedQueryError
-        If it compares each member of one group with each of another.
+    One that reads the members of several groups must hold for every choice of one member of each.
     """
     walker = _Walker(events, alternative, bound)
     condition = compile_expression(link.expression, walker.column)
-    group, count = walker.group, walker.count
+    count = walker.count
     if not walker.columns:
         return np.full(count, bool(pl.select(condition.fill_null(unknown)).item()))
     frame = pl.DataFrame([series.alias(name) for name, series in walker.columns.items()])
     held = frame.select(condition.fill_null(unknown)).to_series().to_numpy()
-    if group is None:
+    if walker.owner is None:
         return np.asarray(held)
-    if walker.looks_back:
-        held = held | walker.is_first
-    return np.asarray(np.bincount(group.owner[~held], minlength=count) == 0)
+    held = held | walker.looks_before_first()
+    return np.asarray(np.bincount(walker.owner[~held], minlength=count) == 0)
 
 
 class _Walker:
-    """Columns that an expression reads: one row per match, or per member once members are read."""
+    """Columns that an expression reads: one row per match, or per choice of members once these are read.
+
+    `owner`: the match of each row, None for one row per match.  `places`: for each component whose members
+    are read, where the member of each row stands in its group, None where the rows are its members.
+    """
 
     def __init__(self, events: Events, alternative: Alternative, bound: Mapping[int, Bound]) -> None:
         self.events, self.alternative, self.bound = events, alternative, bound
         self.columns: dict[str, pl.Series] = {}
-        self.group: Group | None = None
-        self.looks_back = False
+        self.owner: Indexes | None = None
+        self.places: dict[int, Indexes | None] = {}
+        self.looking_back: set[int] = set()
         some = next(iter(bound.values()))
         self.count = len(some.sizes) if isinstance(some, Group) else len(some)
 
-    @property
-    def is_first(self) -> Flags:
-        """Which members are the first of their group."""
-        assert self.group is not None
-        first = np.zeros(len(self.group.members), dtype=bool)
-        first[self.group.offsets[:-1]] = True
-        return first
+    def looks_before_first(self) -> Flags:
+        """Which rows read what is before the first member of a group."""
+        assert self.owner is not None
+        before = np.zeros(len(self.owner), dtype=bool)
+        for component in self.looking_back:
+            group, place = self.bound[component], self.places[component]
+            assert isinstance(group, Group)
+            first = np.zeros(len(group.members), dtype=bool)
+            first[group.offsets[:-1]] = True
+            before |= first if place is None else first[place]
+        return before
 
     def column(self, leaf: Leaf) -> pl.Expr:
         name = repr(leaf)
@@ -90,31 +94,38 @@ class _Walker:
             return self._spread(self.events.frame.get_column(column_name(leaf)).gather(value))
         if isinstance(leaf, Aggregate):
             if leaf.before:
-                self._per_member(value)
-                self.looks_back = True
-                return _before(self.events, leaf, value)
+                self.looking_back.add(component)
+                return self._per_member(component, value, _before(self.events, leaf, value))
             return self._spread(aggregate_over_groups(self.events, leaf, value))
         assert isinstance(leaf, Attribute | EventTime)
         if leaf.member in ("first", "last"):
             return self._spread(member_of_groups(self.events, leaf, value))
-        self._per_member(value)
         series = self.events.frame.get_column(column_name(leaf)).gather(value.members)
         if leaf.member == "previous":
-            self.looks_back = True
-            return series.shift(1)
-        return series
+            self.looking_back.add(component)
+            series = series.shift(1)
+        return self._per_member(component, value, series)
 
     def _spread(self, series: pl.Series) -> pl.Series:
-        """A value per match, repeated for every member once members are read."""
-        return series if self.group is None else series.gather(self.group.owner)
+        """A value per match, repeated for every row."""
+        return series if self.owner is None else series.gather(self.owner)
 
-    def _per_member(self, group: Group) -> None:
-        if self.group is group:
-            return
-        if self.group is not None:
-            raise UnsupportedQueryError("a predicate between the members of two Kleene groups")
-        self.group = group
-        self.columns = {name: series.gather(group.owner) for name, series in self.columns.items()}
+    def _per_member(self, component: int, group: Group, series: pl.Series) -> pl.Series:
+        """A value per member of a group, one for each row; the rows become more with each group."""
+        if component not in self.places:
+            if self.owner is None:
+                self.owner, row = group.owner, group.owner
+                self.places[component] = None
+            else:
+                sizes = group.sizes[self.owner]
+                row = np.repeat(np.arange(len(sizes)), sizes)
+                within = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+                self.places = {i: row if at is None else at[row] for i, at in self.places.items()}
+                self.owner = self.owner[row]
+                self.places[component] = group.offsets[self.owner] + within
+            self.columns = {name: each.gather(row) for name, each in self.columns.items()}
+        place = self.places[component]
+        return series if place is None else series.gather(place)
 
 
 def _before(events: Events, aggregate: Aggregate, group: Group) -> pl.Series:

@@ -34,7 +34,7 @@ from cepctl.plan.problems import Problems
 from cepctl.plan.readings import Names, readings_of
 from cepctl.plan.returns import return_columns
 from cepctl.plan.support import check_support
-from cepctl.plan.timings import differences, duration_ticks, is_timing, window_ticks
+from cepctl.plan.timings import RefusedTimingError, differences, duration_ticks, is_timing, window_ticks
 from cepctl.schema import MILLISECOND, TICK_MAX, TimeUnit
 
 
@@ -124,6 +124,8 @@ class _Analysis:
                     checker.value(each)
             try:
                 yield Conjunct(expression, differences(expression, self.unit))
+            except RefusedTimingError as refused:
+                self.problems.refuse(refused.problem.span, refused.problem.message)
             except QueryProblem as problem:
                 self.problems.error(problem.problem.span, problem.problem.message)
 

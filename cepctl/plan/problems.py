@@ -23,8 +23,8 @@ class Problems:
         self.refusals.append(Problem(span, f"not supported yet: {construct}"))
 
     def raise_if_any(self) -> None:
-        """Raise QuerySemanticError for the errors, else UnsupportedQueryError for the refusals."""
+        """Raise QuerySemanticError if there are errors, else UnsupportedQueryError for the refusals alone."""
         if self.errors:
-            raise QuerySemanticError(render(self.text, self.errors))
+            raise QuerySemanticError(render(self.text, [*self.errors, *self.refusals]))
         if self.refusals:
             raise UnsupportedQueryError(render(self.text, self.refusals))

@@ -112,7 +112,8 @@ def _and_group(pattern: Composite, blocks: Iterable[Block], problems: Problems) 
         problems.refuse(pattern.span, "SEQ inside AND")
     for member in members:
         if member.negated:
-            problems.refuse(member.span, "negation inside AND")
+            hint = "write it beside the group, as in SEQ(AND(A a, B b), !N n)"
+            problems.refuse(member.span, f"negation inside AND; {hint}")
         if member.kleene:
             problems.refuse(member.span, "Kleene plus inside AND")
     return members

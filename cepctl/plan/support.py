@@ -170,7 +170,8 @@ def _check_after_group(alternative: Alternative, problems: Problems) -> None:
             group = alternative.components[groups[0]].variable
             problems.refuse(
                 link.expression.span,
-                f"under skip_till_next_match, a component after {group}[] whose predicate reads {group}[]",
+                f"under skip_till_next_match, a component after {group}[] whose predicate reads {group}[]; "
+                "it runs under skip_till_any_match",
             )
 
 

@@ -38,6 +38,10 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
 
 
+class RefusedTimingError(QueryProblem):
+    """A timing constraint that has a meaning, but that nothing runs yet; the message names it."""
+
+
 @dataclass(frozen=True)
 class Difference:
     """`t(left) - t(right) <= bound` in ticks over variables; None stands for the constant 0."""
@@ -69,6 +73,8 @@ def differences(expression: Expression, unit: TimeUnit) -> tuple[Difference, ...
 
     Raises
     ------
+    RefusedTimingError
+        If it stands where no timing constraint may, or reads one member of a group.
     QueryProblem
         If it is no timing constraint, or a duration is no whole number of ticks.
     """
@@ -78,10 +84,10 @@ def differences(expression: Expression, unit: TimeUnit) -> tuple[Difference, ...
         case Between(operand, low, high, False, span):
             return (*_compare(operand, ">=", low, span, unit), *_compare(operand, "<=", high, span, unit))
         case _:
-            raise QueryProblem(
+            raise RefusedTimingError(
                 expression.span,
-                "a timing constraint is one comparison, joined to the others by AND; "
-                "it cannot stand inside OR, NOT or IN",
+                "a timing constraint inside OR, NOT or IN; it is one comparison joined to the others by AND: "
+                "write the opposite comparison for NOT, and an OR of two patterns for OR and IN",
             )
 
 
@@ -151,10 +157,11 @@ def _add(expression: Expression, sign: int, total: _Sum, unit: TimeUnit) -> None
     match expression:
         case EventTime(variable, "time", member, span):
             if member not in (None, "each"):
-                raise QueryProblem(
+                shown = "i-1" if member == "previous" else member
+                raise RefusedTimingError(
                     span,
-                    "in a timing constraint a group stands for each of its members: write "
-                    f"{variable}[i].time",
+                    f"{variable}[{shown}].time in a timing constraint, where a group stands for each of its "
+                    f"members: write {variable}[i].time",
                 )
             total.times[variable.lower()] += sign
         case Duration():

@@ -92,6 +92,26 @@ FOUND_BEFORE = {
         "PATTERN SEQ(A a, !C n, B b) WHERE n.time - a.time >= 3 ticks AND n.time - a.time <= 1 ticks",
         (Event("a", "A", 0, 1), Event("b", "B", 4, 6), Event("n", "C", 2, 4)),
     ),
+    "a predicate over order between the members of two groups": Case(
+        "PATTERN SEQ(A a, B+ b[], A+ c[]) WHERE b[i].x = c[i-1].x",
+        (
+            Event("a", "A", 0, 1, x=1),
+            Event("b1", "B", 1, 3, x=1),
+            Event("b2", "B", 2, 3, x=2),
+            Event("c1", "A", 3, 4, x=1),
+            Event("c2", "A", 4, 5, x=3),
+            Event("c3", "A", 5, 6, x=1),
+        ),
+    ),
+    "a predicate over the orders of two groups": Case(
+        "PATTERN SEQ(B+ b[], A+ c[]) WHERE b[i-1].x <= c[i-1].x AND b[i].x + c[i].x > b[last].x + c[1].x - 3",
+        (
+            Event("b1", "B", 1, 3, x=2),
+            Event("b2", "B", 2, 3, x=1),
+            Event("c1", "A", 3, 4, x=1),
+            Event("c2", "A", 4, 5, x=3),
+        ),
+    ),
     "a group under contiguity mixes keys": Case(
         "PATTERN SEQ(A+ a[]) WHERE [k] STRATEGY strict_contiguity",
         (Event("e0", "A", 0, 1, k="p"), Event("e1", "A", 0, 1, k="q")),
