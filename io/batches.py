@@ -15,7 +15,7 @@ the first attributes of a file (attribute_limit.py) there are no more columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, repeat
 from typing import Any
@@ -133,6 +133,8 @@ class EventBatches:
         micros, zones, spreads, _, _ = zip(*times, strict=True)
         names = map(self._type_names.get, event_types, event_types)
         count = len(numbers)
+        # With a type: mypy finds another one for a mixture in every run.
+        fixed: tuple[Iterable[object], ...]
         fixed = (numbers, repeat(None, count), names, micros, zones, repeat(0, count), spreads)
         for column, values in zip(self._fixed, fixed, strict=True):
             column.extend(values)

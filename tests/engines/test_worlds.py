@@ -307,8 +307,8 @@ def test_a_predicate_over_order_makes_sequences_without_ties() -> None:
     events = Event("b1", "B", 2, 3, x=1), Event("b2", "B", 2, 3, x=1)
     query = "PATTERN SEQ(B+ b[]) WHERE b[i].x >= b[i-1].x"
     assert confidences(query, *events) == {
-        "b1": 1,
-        "b2": 1,
+        "b1": Fraction(1),
+        "b2": Fraction(1),
         "b1+b2": Fraction(1, 4),
         "b2+b1": Fraction(1, 4),
     }

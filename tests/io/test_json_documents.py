@@ -71,7 +71,8 @@ def test_every_layout_gives_what_json_gives(documents: list[dict[str, Any]]) -> 
 def test_a_document_cut_short_by_the_next_keeps_what_was_read_and_loses_no_other() -> None:
     report = ReadReport()
     parts = read('{"id": 1, "tasks": [{"n": 1}, {"n": "x\n{"id": 2}\n{"id": 3}', report)
-    assert shown(parts) == [{"n": 1}, (1, {"id": 1}), (2, {"id": 2}), (3, {"id": 3})]
+    expected: list[Any] = [{"n": 1}, (1, {"id": 1}), (2, {"id": 2}), (3, {"id": 3})]
+    assert shown(parts) == expected
     assert [(reject.line, reject.cause) for reject in report.rejects] == [
         (1, "damaged or cut JSON, kept so far as it goes")
     ]
