@@ -108,6 +108,8 @@ class _Log:
         self._reject_untimed(records)
         typed = typed_records(records, self.table)
         fits = (typed.pattern >= 0) & records.headers.usable
+        own = typed.pattern[fits & (typed.pattern < len(self.options.patterns))]
+        self.report.patterns.update((np.unique(own) + 1).tolist())
         kept = records.headers.usable if self.options.keep_unmatched else fits
         skipped = int((records.headers.usable & ~kept).sum())
         if skipped:

@@ -77,7 +77,8 @@ class ReadReport:
     """What a reader has to say beside its events; filled while it reads.
 
     `notes` are warnings with a place for a number (`{:,}`), counted up while the file is read.
-    `rejects` only takes rejects in: an ingest does not hold on to all of them.
+    `rejects` only takes rejects in: an ingest does not hold on to all of them.  `rules` of the uncertainty
+    model and `patterns` of the user are the numbers, from 1, of those that fitted something.
     """
 
     records: int = 0
@@ -85,6 +86,8 @@ class ReadReport:
     rejects: list[Reject] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     notes: Counter[str] = field(default_factory=Counter)
+    rules: set[int] = field(default_factory=set)
+    patterns: set[int] = field(default_factory=set)
 
 
 @contextmanager

@@ -22,10 +22,10 @@ from cepctl.ingest.runners import LocalRunner, Runner
 from cepctl.ingest.schemas import DatasetSchema, unify
 from cepctl.ingest.spooling import spooled
 from cepctl.ingest.summary import IngestSummary, refuse_unreadable, report_text, summarised
+from cepctl.ingest.unused import unused
 from cepctl.ingest.writing import PartTask, write_part
 from cepctl.io.formats import open_log, reader_named
 from cepctl.io.locations import InputFile, Location, list_inputs, real_uri
-from cepctl.io.plain import PLAIN_FORMATS
 from cepctl.io.reading import ReadOptions
 from cepctl.io.times import named_zone
 from cepctl.schema import (
@@ -93,12 +93,16 @@ def ingest(
         listed = list_inputs(spooled(paths, scratch), follow_links=options.follow_links)
         return _beside(target, listed, paths)
 
-    return _ingest(files, target, options, runner or LocalRunner())
+    def tell_unused(results: Sequence[FileResult], summary: IngestSummary) -> list[str]:
+        return unused(options.read, options.model, results, summary.type_counts)
+
+    return _ingest(files, target, options, runner or LocalRunner(), tell_unused)
 
 
 def ingest_files(files: Sequence[InputFile], output: str, options: IngestOptions) -> IngestSummary:
     """As `ingest`, of files that are known already, in this process."""
-    return _ingest(lambda _: files, Location.of(output), options, LocalRunner())
+    # What fits nothing in some files may fit what comes in others.
+    return _ingest(lambda _: files, Location.of(output), options, LocalRunner(), lambda *_: [])
 
 
 def _ingest(
@@ -106,6 +110,7 @@ def _ingest(
     target: Location,
     options: IngestOptions,
     runner: Runner,
+    tell_unused: Callable[[Sequence[FileResult], IngestSummary], list[str]],
 ) -> IngestSummary:
     named_zone(options.read.time_zone)
     if options.input_format is not None:
@@ -127,7 +132,7 @@ def _ingest(
         schema = unify(results, options.known_kinds)
         ordered = order(results, filesystem, len(schema.attributes))
         summary = summarised(results, ordered, schema, unit)
-        notices = (*parts_alone(stored), *summary.notices, *_unused(options, results))
+        notices = (*parts_alone(stored), *summary.notices, *tell_unused(results, summary))
         summary = replace(summary, notices=notices)
         if options.rejects is not None:
             pieces = [piece for result in results for piece in result.reject_files]
@@ -141,13 +146,6 @@ def _ingest(
             pass
         publish(events, target, overwrite=options.overwrite)
     return summary
-
-
-def _unused(options: IngestOptions, results: Sequence[FileResult]) -> list[str]:
-    """What the user chose that nothing could use."""
-    if not options.read.columns or any(result.format in PLAIN_FORMATS for result in results):
-        return []
-    return ["--map was not used: it is for plain event files, and there is none"]
 
 
 def _read_task(

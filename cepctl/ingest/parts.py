@@ -195,6 +195,8 @@ def _joined(task: ReadTask, parts: Sequence[FileResult]) -> FileResult | None:
         last=max((part.last for part in parts if part.last is not None), default=None),
         times=times,
         size=sum(part.size for part in parts),
+        rules=frozenset[int]().union(*(part.rules for part in parts)),
+        patterns=frozenset[int]().union(*(part.patterns for part in parts)),
     )
     return whole if _is_of_one_kind(whole) and not _has_mixed_rules(task, whole) else None
 

@@ -149,6 +149,8 @@ def _read_whole(task: ReadTask, report: ReadReport) -> FileResult:
         rejects=tuple(report.rejects),
         warnings=tuple(report.warnings),
         notes=report.notes,
+        rules=frozenset(report.rules),
+        patterns=frozenset(report.patterns),
     )
 
 
@@ -172,7 +174,9 @@ def _written(
 
     def flush() -> None:
         nonlocal size
-        table = _inside_time(_with_intervals(task, joined(pending)), report, task.file.name)
+        table, rules = _with_intervals(task, joined(pending))
+        report.rules |= rules
+        table = _inside_time(table, report, task.file.name)
         pending.clear()
         if not len(table):
             return
@@ -266,8 +270,13 @@ def _microseconds(table: pa.Table, column: str) -> np.ndarray[tuple[int], np.dty
     return np.asarray(times.to_numpy(), dtype=np.int64)
 
 
-def _with_intervals(task: ReadTask, table: pa.Table, default: Granularity | None = None) -> pa.Table:
-    """Fill the intervals of starts and ends, and pmf, by the model, else by the defaults of the reader."""
+def _with_intervals(
+    task: ReadTask, table: pa.Table, default: Granularity | None = None
+) -> tuple[pa.Table, frozenset[int]]:
+    """Fill the intervals of starts and ends, and pmf, by the model, else by the defaults of the reader.
+
+    Returns also the numbers of the rules of the model that some event's interval comes from.
+    """
     lower, upper = (pc.fill_null(table.column(name), 0).to_numpy() for name in ("lower", "upper"))
     times = RawTimes(
         microseconds=_microseconds(table, "time"),
@@ -288,7 +297,7 @@ def _with_intervals(task: ReadTask, table: pa.Table, default: Granularity | None
         raise UncertaintyModelError(f"{task.model.file}: {problem}") from problem
     for name, values in (("lower", assigned.lower), ("upper", assigned.upper), ("pmf", assigned.pmf)):
         table = table.set_column(table.column_names.index(name), table.schema.field(name), pa.array(values))
-    return table
+    return table, assigned.rules
 
 
 def _conditions(task: ReadTask, table: pa.Table) -> dict[str, pa.ChunkedArray]:
@@ -322,4 +331,4 @@ def _rewritten(task: ReadTask, chunk: Chunk, number: int) -> Chunk:
     empty = pa.nulls(len(table), pa.int64())
     for name in ("lower", "upper", "end_lower", "end_upper"):
         table = table.set_column(table.column_names.index(name), name, empty)
-    return _write(task, _with_intervals(task, table, DAY), number)
+    return _write(task, _with_intervals(task, table, DAY)[0], number)

@@ -67,7 +67,8 @@ class FileResult:
     could not be read and need not be has the reason in `unreadable`.  `named` are all attributes, also of
     records that became no events, and of what kinds their values are where the reader tells it; `notes` are
     warnings with a place for a number.  `first` and `last` are the ends of the uncertainty intervals, in
-    ticks; `times` tell how coarse the times are written; `size` is how many bytes the values take.
+    ticks; `times` tell how coarse the times are written; `size` is how many bytes the values take;
+    `rules` and `patterns` are the numbers of those of the user that some event comes from.
     """
 
     name: str
@@ -88,6 +89,8 @@ class FileResult:
     times: TimesSeen = field(default_factory=TimesSeen)
     size: int = 0
     unreadable: str | None = None
+    rules: frozenset[int] = frozenset()
+    patterns: frozenset[int] = frozenset()
 
     @property
     def events(self) -> int:

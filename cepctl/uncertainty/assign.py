@@ -54,11 +54,15 @@ class RawTimes:
 
 @dataclass(frozen=True)
 class Assigned:
-    """Intervals in ticks, both ends included; `pmf` is null where the mass is uniform."""
+    """Intervals in ticks, both ends included; `pmf` is null where the mass is uniform.
+
+    `rules` are the numbers of those that some event's interval comes from.
+    """
 
     lower: Ticks
     upper: Ticks
     pmf: pa.Array
+    rules: frozenset[int]
 
 
 def assign(
@@ -100,9 +104,11 @@ def assign(
         first, last = _unit_around(times, default, unit)
         lower, upper = np.where(plain, first, lower), np.where(plain, last, upper)
     masses: list[tuple[Flags, tuple[Bucket, ...]]] = []
+    used: set[int] = set()
     for rule, rows in zip(rules, rows_of_rules(rules, events, times.known), strict=True):
         if not rows.any():
             continue
+        used.add(rule.number)
         if isinstance(rule.shape, Latency | Normal):
             buckets = rule_buckets(rule, unit)
             first, last = _plus(raw, buckets[0].first), _plus(raw, buckets[-1].last)
@@ -111,7 +117,7 @@ def assign(
             first, last = _span(times, raw, rule, unit)
         masses.append((rows, buckets))
         lower, upper = np.where(rows, first, lower), np.where(rows, last, upper)
-    return Assigned(lower, upper, _with_masses(times.pmf, raw, masses))
+    return Assigned(lower, upper, _with_masses(times.pmf, raw, masses), frozenset(used))
 
 
 def rule_buckets(rule: Rule, unit: TimeUnit) -> tuple[Bucket, ...]:

@@ -1,0 +1,97 @@
+"""What the user chose and nothing could use is told, with the nearest name; what was used is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cepctl.ingest.jobs import IngestOptions, ingest
+from cepctl.ingest.unused import FORMATS_OF
+from cepctl.io.catalogue import known_formats
+from cepctl.io.log_patterns import LogPattern
+from cepctl.io.reading import ReadOptions
+from cepctl.uncertainty.model import parse_model
+
+CSV = "event_type,time,x\nStart,2024-05-01T10:00:00Z,1\nStop,2024-05-01T10:00:05Z,2\n"
+LOG = "2024-05-01 10:00:00,123 INFO Job: it began\n2024-05-01 10:00:01,123 INFO Job: it ended\n"
+NONE = "m.toml: rule 1 applies to no event"
+WIDE = "interval = { before = '1 s', after = '1 s' }"
+
+
+def notices(folder: Path, text: str, name: str = "log.csv", *, model: str = "", **read: Any) -> list[str]:
+    """What an ingest of one file says beside what it says without any choice."""
+    file = folder / name
+    file.write_text(text)
+    plain = ingest([str(file)], str(folder / "plain"), IngestOptions(overwrite=True))
+    options = IngestOptions(read=ReadOptions(**read), model=parse_model(model, "m.toml"), overwrite=True)
+    summary = ingest([str(file)], str(folder / "out"), options)
+    return [notice for notice in summary.notices if notice not in plain.notices]
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("event_type = 'Strat'", f"{NONE}: no event has the type 'Strat'; did you mean 'Start'?"),
+        ("event_type = 'X*'", f"{NONE}: no event has the type 'X*'"),
+        ("source = 'lgo.csv'", f"{NONE}; did you mean 'log.csv'?"),
+        ("where = 'x > 2'", NONE),
+        ("event_type = 'St*'", None),
+        ("source = 'log.csv'", None),
+        ("where = 'x > 1'", None),
+    ],
+)  # fmt: skip
+def test_a_rule_that_fits_nothing_is_named(condition: str, said: str | None, tmp_path: Path) -> None:
+    model = f"[[rule]]\n{condition}\n{WIDE}\n"
+    assert notices(tmp_path, CSV, model=model) == ([] if said is None else [said])
+
+
+def test_a_rule_for_the_rest_may_find_none(tmp_path: Path) -> None:
+    model = f"[[rule]]\nevent_type = 'St*'\n{WIDE}\n[[rule]]\n{WIDE}\n"
+    assert notices(tmp_path, CSV, model=model) == []
+
+
+def test_a_model_for_events_without_times_is_told_to_have_no_effect(tmp_path: Path) -> None:
+    ticks = "event_type,lower,upper\nA,1,2\n"
+    assert notices(tmp_path, ticks, model=f"[[rule]]\n{WIDE}\n") == [
+        f"{NONE}: events without a time keep the interval that they bring"
+    ]
+
+
+def test_a_type_that_is_to_be_renamed_and_does_not_occur_is_named(tmp_path: Path) -> None:
+    names = (("Strat", "Begin"), ("Stop", "End"))
+    assert notices(tmp_path, CSV, type_names=names) == [
+        "--name Strat=Begin: no event has the type 'Strat'; did you mean 'Start'?"
+    ]
+
+
+def test_a_pattern_that_fits_no_line_is_named(tmp_path: Path) -> None:
+    patterns = (LogPattern("Begin", "it began"), LogPattern("Failure", "it failed"))
+    assert notices(tmp_path, LOG, "a.log", patterns=patterns)[1:] == [
+        "--patterns: pattern 2 (event_type 'Failure') fits no log line"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("choice", "said"),
+    [
+        ({"drop_domain": True}, "--drop-domain was not used: it is for logs of Hadoop, Ganglia and log4j"),
+        ({"intervals": True}, "--intervals was not used: it is for histories of Hadoop and XES"),
+        ({"epoch": 0}, "--epoch was not used: it is for simulator workloads"),
+        ({"keep_unmatched": True}, "--keep-unmatched was not used: it is for log4j logs"),
+    ],
+)
+def test_a_choice_for_other_logs_is_said_to_have_no_effect(
+    choice: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    assert notices(tmp_path, CSV, **choice) == [f"{said}, and there is none"]
+
+
+def test_a_choice_that_is_used_is_not_mentioned(tmp_path: Path) -> None:
+    choices: dict[str, Any] = {"drop_domain": True, "keep_unmatched": True, "time_zone": "UTC"}
+    assert notices(tmp_path, LOG, "a.log", patterns=(LogPattern("Begin", "it began"),), **choices) == []
+
+
+def test_the_formats_of_choices_are_formats() -> None:
+    assert {each.name for each in known_formats()} >= FORMATS_OF
