@@ -93,33 +93,21 @@ def mirrored(masses: Masses, problems: Problems) -> tuple[Masses, Problems]:
     flipped_variable = np.where(
         problems.bound_variable == NO_VARIABLE, NO_VARIABLE, last - problems.bound_variable
     )
-    kinds = _region_kinds(problems)
-    regions = [
-        [
+    regions = tuple(
+        tuple(
             Bound(b.variable if b.variable == NO_VARIABLE else last - b.variable, -b.constant, not b.is_lower)
             for b in region
-        ]
-        for region in kinds
-    ]
+        )
+        for region in structure.regions
+    )
     mirrored_problems = Problems(
-        Structure(system, edges, breakpoints(len(order), edges, system, regions)),
+        Structure(system, edges, regions, breakpoints(len(order), edges, system, regions)),
         problems.match, np.ascontiguousarray(problems.event[:, order]),
         np.ascontiguousarray(-problems.upper[:, order]), np.ascontiguousarray(-problems.lower[:, order]),
         problems.factor_offsets, problems.factor_event, problems.region_offsets, problems.region_inside,
         problems.bound_offsets, ~problems.bound_lower, flipped_variable, -problems.bound_constant,
     )  # fmt: skip
     return masses.mirrored(), mirrored_problems
-
-
-def _region_kinds(problems: Problems) -> list[list[Bound]]:
-    """Distinct bounds in use, as one region: all of them may meet."""
-    kinds = np.unique(
-        np.stack(
-            [problems.bound_variable, problems.bound_constant, problems.bound_lower.astype(np.int64)], axis=1
-        ),
-        axis=0,
-    )
-    return [[Bound(int(v), int(c), bool(is_lower)) for v, c, is_lower in kinds if v != NO_VARIABLE]]
 
 
 def _problem_arrays(problems: Problems) -> tuple[Any, ...]:

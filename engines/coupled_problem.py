@@ -64,11 +64,12 @@ class Structure:
     """What all problems of a batch share.
 
     `system`: closed system over the m variables; `edges`: the constraints it was closed from, as
-    (i, j, c) for t_i - t_j <= c; `breakpoints` follow from them and the kinds of bounds in use.
+    (i, j, c) for t_i - t_j <= c; `breakpoints` follow from them and the kinds of `regions`.
     """
 
     system: Ticks
     edges: tuple[tuple[int, int, int], ...]
+    regions: tuple[tuple[Bound, ...], ...]
     breakpoints: Breakpoints
 
 

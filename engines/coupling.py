@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from cepctl.engines.bindings import Group
+from cepctl.engines.certainty import certainly_in_order
 from cepctl.engines.constraints import closure, possible, valid_bounds
 from cepctl.engines.coupled_confidence import coupled_confidence, first_ticks, mirrored
 from cepctl.engines.coupled_problem import Problems, Structure, breakpoints
@@ -21,7 +22,14 @@ from cepctl.engines.layouts import Layout, layouts
 from cepctl.engines.masses import Masses
 from cepctl.engines.measure import Measured
 from cepctl.engines.problem_edges import Edge, edges_of, sided
-from cepctl.engines.problem_regions import Entries, RegionKinds, member_entries, rival_entries, rival_pairs
+from cepctl.engines.problem_regions import (
+    Entries,
+    Frame,
+    RegionKinds,
+    member_entries,
+    rival_entries,
+    rival_pairs,
+)
 from cepctl.engines.rivals import Rivals
 from cepctl.engines.sampling import Sampling
 from cepctl.engines.shape import Shape
@@ -44,6 +52,10 @@ def coupled_matches(
     confidence, error = np.zeros(count), np.zeros(count)
     start, end = np.full(count, _LAST), np.full(count, -_LAST)
     given_up: list[Problems] = []
+    certain = certainly_in_order(shape, masses, groups)
+    for each in rivals:
+        if each.rule.members_too:
+            certain[each.row] = False
     for problems in coupled_problems(shape, masses, groups, rivals):
         part, first = _solved(masses, problems, error > 0, give_up=sampling is not None)
         last = -first_ticks(*mirrored(masses, problems))
@@ -52,6 +64,7 @@ def coupled_matches(
             given_up.append(problems.taken(np.flatnonzero(unknown)))
             error[problems.match[unknown]] = sampling.error
         happens = first != _LAST
+        certain[problems.match[_with_rivals(problems)]] = False
         match = problems.match[happens]
         np.add.at(confidence, match, np.where(unknown, 0.0, part)[happens])
         np.minimum.at(start, match, first[happens])
@@ -59,7 +72,14 @@ def coupled_matches(
     if sampling is not None and given_up:
         sampled, estimate = sampling.probabilities(groups, given_up)
         confidence[sampled] = np.minimum(confidence[sampled] + estimate, 1.0)
+    confidence[certain], error[certain] = 1.0, 0.0
     return Measured(confidence, error, start, end)
+
+
+def _with_rivals(problems: Problems) -> Flags:
+    """Problems with an event that must be outside of some region."""
+    outside = np.concatenate([[0], np.cumsum(~problems.region_inside)])
+    return np.asarray(np.diff(outside[problems.region_offsets[problems.factor_offsets]]) > 0)
 
 
 def _solved(masses: Masses, problems: Problems, sampled: Flags, *, give_up: bool) -> tuple[Reals, Ticks]:
@@ -125,10 +145,10 @@ def _problems(
         upper = np.minimum(masses.upper[layout.event], high)
         lower, upper = valid_bounds(lower, upper, system)
         keep = possible(lower, upper)
-        kinds = RegionKinds()
+        kinds, frame = RegionKinds(), Frame(masses, system, lower, upper)
         entries = [
-            *member_entries(shape, groups, layout, kinds),
-            *rival_entries(shape, layout, rivals, system, kinds),
+            *member_entries(shape, groups, layout, frame, kinds),
+            *rival_entries(shape, layout, rivals, frame, kinds),
         ]
         yield _assembled(layout, edges, system, lower, upper, keep, kinds, entries)
 
@@ -165,7 +185,9 @@ def _assembled(
     offsets = np.concatenate([[0], np.cumsum(per_region)]).astype(np.int64)
     at = np.repeat(origin[:-1][kind] - offsets[:-1], per_region) + np.arange(offsets[-1]) if len(kind) else (
         np.zeros(0, np.int64))  # fmt: skip
-    structure = Structure(system, tuple(edges), breakpoints(len(system), edges, system, bounds))
+    structure = Structure(
+        system, tuple(edges), tuple(bounds), breakpoints(len(system), edges, system, bounds)
+    )
     return Problems(
         structure, layout.row[keep], layout.event[keep], lower[keep], upper[keep],
         np.searchsorted(renumbered[problem[begins]], np.arange(int(keep.sum()) + 1)), event[begins],

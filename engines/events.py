@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cepctl.engines.masses import Masses, masses_of
 from cepctl.engines.types import Indexes
@@ -18,7 +19,9 @@ from cepctl.engines.types import Indexes
 
 @dataclass(frozen=True)
 class Events:
-    """n events in the order of the table; an event is known by its row number.
+    """n events in the order of a dataset, by `lower` and id; an event is known by its row number.
+
+    Sums over events and products over rivals run in this order, whatever the order of the input.
 
     `frame` holds `event_id`, `event_type`, `lower`, `upper`, `time` where present, and the
     attributes, one row per event.
@@ -43,10 +46,23 @@ class Events:
 
 def events_of(table: pa.Table) -> Events:
     """Take over an event table; raises EventSchemaError where an interval or pmf is wrong."""
+    table = _in_order(table)
     attributes = [name for name in table.column_names if name not in ("pmf", "source")]
     frame = pl.from_arrow(table.select(attributes))
     assert isinstance(frame, pl.DataFrame)
     return Events(masses_of(table), frame)
+
+
+def _in_order(table: pa.Table) -> pa.Table:
+    lower = table.column("lower")
+    if lower.null_count or not len(lower):
+        return table
+    steps = np.diff(lower.to_numpy())
+    ties = np.flatnonzero(steps == 0)
+    ids = table.column("event_id")
+    if (steps < 0).any() or pc.any(pc.greater(ids.take(ties), ids.take(ties + 1))).as_py():
+        return table.sort_by([("lower", "ascending"), ("event_id", "ascending")])
+    return table
 
 
 def value_codes(*columns: pl.Series) -> tuple[Indexes, ...]:

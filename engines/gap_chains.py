@@ -19,6 +19,7 @@ from cepctl.engines.gap_rivals import GapRivals, gap_rivals
 from cepctl.engines.masses import Masses
 from cepctl.engines.rivals import Rivals
 from cepctl.engines.shape import Region, Shape
+from cepctl.engines.tick_sums import shifted
 from cepctl.engines.types import Flags, Indexes, Ticks
 
 _FARTHEST = 1 << 61
@@ -77,7 +78,7 @@ def window_ticks(window: int | None) -> np.int64:
 
 
 def gap_chains(
-    masses: Masses, event: Indexes, lower: Ticks, upper: Ticks, rivals: list[Rivals]
+    masses: Masses, event: Indexes, lower: Ticks, upper: Ticks, system: Ticks, rivals: list[Rivals]
 ) -> tuple[Flags, GapChains]:
     """Gaps of the chains whose rivals can each lie in one of them only.
 
@@ -87,6 +88,8 @@ def gap_chains(
         Masses of all events.
     event, lower, upper
         Shape (n, l): the events of each chain and their valid intervals.
+    system
+        Closed constraints over the l events.
     rivals
         Pairs of a chain and an event, for rules that `has_gaps_only` accepts.
 
@@ -100,13 +103,20 @@ def gap_chains(
             gap = _gap_of(region)
             assert gap is not None
             in_gaps.append((gap, each))
-    # By raw intervals, so that the rivals of a gap are the same for all chains that share it.
-    found = gap_rivals(masses, event, lower, upper, in_gaps)
+    # By raw intervals, so that the rivals of a gap are the same for all chains that share it: for one that
+    # cannot decide a chain they leave every factor of it exactly as it is.
+    found = gap_rivals(masses, event, lower, upper, _has_room(system, lower, upper), in_gaps)
     first, last = masses.lower[event].min(axis=1), masses.upper[event].max(axis=1)
     near = last.astype(np.uint64) - first.astype(np.uint64) < _FARTHEST
     usable = np.asarray(near) & ~found.entangled
     rows = np.flatnonzero(usable)
     return usable, _with_distinct_gaps(event, lower, upper, found, rows)
+
+
+def _has_room(system: Ticks, lower: Ticks, upper: Ticks) -> Flags:
+    """Gaps that can be as wide as to hold a tick, shape (n, l - 1)."""
+    room = shifted(lower[:, :-1], 2) <= upper[:, 1:]
+    return np.asarray(room & (np.diag(system, -1) >= 2))
 
 
 def _with_distinct_gaps(

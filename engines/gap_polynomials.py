@@ -44,8 +44,14 @@ MOST_VALUES = 1 << 22
 """Largest number of values that a table of a group may have; a larger group is halved."""
 
 
-def wide_gap_confidence(masses: Masses, chains: GapChains, window: int | None) -> Reals:
-    """Confidence of every chain, shape (n,); NaN for those that are left to nested sums."""
+def wide_gap_confidence(
+    masses: Masses, chains: GapChains, window: int | None, *, together: bool = True
+) -> Reals:
+    """Confidence of every chain, shape (n,); NaN for those that are left to nested sums.
+
+    Unless `together`, each chain is summed alone.  One that can be summed with others can be summed alone,
+    too: the work it is charged with is then no more.
+    """
     count, length = chains.event.shape
     confidence = np.full(count, np.nan)
     if not count or not 2 <= length <= 3:
@@ -54,9 +60,10 @@ def wide_gap_confidence(masses: Masses, chains: GapChains, window: int | None) -
     pivot = chains.event[:, -2]
     order = np.lexsort((outer, inner, pivot))
     fresh = np.flatnonzero(np.diff(pivot[order], prepend=-1))
-    pieces = -(-np.diff(fresh, append=count) // _MOST_CHAINS)
+    most = _MOST_CHAINS if together else 1
+    pieces = -(-np.diff(fresh, append=count) // most)
     within = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    starts = np.append(np.repeat(fresh, pieces) + within * _MOST_CHAINS, count)
+    starts = np.append(np.repeat(fresh, pieces) + within * most, count)
     buckets = Buckets(masses.lower, masses.upper, masses.starts, masses.lo, masses.hi, masses.density)
     gaps = Gaps(chains.left, chains.right, chains.rival_offsets, chains.rivals)
     width = window_ticks(window)
@@ -104,8 +111,9 @@ def _solve_group(buckets, gaps, inner, outer, linked, window, bounds, confidence
     cells = cells_of(cut, degree, buckets, np.append(first, pivot))
     ends = ends_of(buckets, cut, window, pivot, last, front, back, left_degree, linked)
     nodes, rivals = len(cells.offset), len(front.slope) + len(back.slope)
-    space = float(nodes) * (len(first) * np.diff(cells.first).max() + rivals)
-    if space > most_values or float(ends.nodes.sum()) * (space / len(outer) + nodes) > bound:
+    in_cell = np.diff(cells.first).max()
+    space = float(nodes) * (len(first) * in_cell + rivals)
+    if space > most_values or float(ends.nodes.sum()) * float(nodes) * (in_cell + rivals + 1) > bound:
         return
     pair_before = np.searchsorted(before, inner) if linked else np.zeros(len(outer), dtype=np.int64)
     pair_after = np.searchsorted(after, outer)

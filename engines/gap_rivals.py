@@ -1,7 +1,7 @@
 """For every gap of every chain, the rivals that can lie in it: lists made by counting, without a sort of all.
 
-A list holds 2 * event + 1 where the event reaches into the gap by valid intervals, 2 * event where it does
-so by raw ones alone; ascending, each event once.
+A list holds 2 * event + 1 where the event can lie in the gap (see `deciding_rivals`), 2 * event where it
+reaches there by raw intervals alone; ascending, each event once.
 
 Runs inside Spark workers: imports NumPy and Numba only.
 """
@@ -35,7 +35,12 @@ class GapRivals(NamedTuple):
 
 
 def gap_rivals(
-    masses: Masses, event: Indexes, lower: Ticks, upper: Ticks, rivals: Sequence[tuple[int, Rivals]]
+    masses: Masses,
+    event: Indexes,
+    lower: Ticks,
+    upper: Ticks,
+    room: Flags,
+    rivals: Sequence[tuple[int, Rivals]],
 ) -> GapRivals:
     """List the rivals of each gap.
 
@@ -45,6 +50,8 @@ def gap_rivals(
         Masses of all events.
     event, lower, upper
         Shape (n, l): the events of each chain and their valid intervals.
+    room
+        Shape (n, l - 1): gaps that can be as wide as to hold a tick.
     rivals
         Number of a gap, and pairs of a chain and an event that may not lie in it.
     """
@@ -57,7 +64,7 @@ def gap_rivals(
     events = np.empty(offsets[-1], dtype=np.int64)
     ends = offsets[:-1].copy()
     for gap, each in rivals:
-        _list(each.row, each.event, gap, masses.lower, masses.upper, *raw, lower, upper, ends, events)
+        _list(each.row, each.event, gap, masses.lower, masses.upper, *raw, lower, upper, room, ends, events)
     digests = np.empty(len(sizes), dtype=np.uint64)
     entangled = np.zeros(count, dtype=np.bool_)
     _settle(offsets, events, sizes, digests, entangled)
@@ -75,7 +82,7 @@ def _count(rows, rivals, gap, lower, upper, raw_lower, raw_upper, sizes):  # typ
 
 @njit(nogil=True, cache=True)
 def _list(  # type: ignore[no-untyped-def]
-    rows, rivals, gap, lower, upper, raw_lower, raw_upper, valid_lower, valid_upper, ends, events
+    rows, rivals, gap, lower, upper, raw_lower, raw_upper, valid_lower, valid_upper, room, ends, events
 ):  # fmt: skip
     gaps = raw_lower.shape[1] - 1
     for i in range(len(rows)):
@@ -83,7 +90,7 @@ def _list(  # type: ignore[no-untyped-def]
         since, until = lower[rival], upper[rival]
         if until > raw_lower[row, gap] and since < raw_upper[row, gap + 1]:
             place = row * gaps + gap
-            inside = until > valid_lower[row, gap] and since < valid_upper[row, gap + 1]
+            inside = until > valid_lower[row, gap] and since < valid_upper[row, gap + 1] and room[row, gap]
             events[ends[place]] = 2 * rival + inside
             ends[place] += 1
 
@@ -124,7 +131,7 @@ def _once(events):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def _meet(one, other):  # type: ignore[no-untyped-def]
-    """Whether some event reaches into both gaps by valid intervals."""
+    """Whether some event can lie in both gaps."""
     j = 0
     for i in range(len(one)):
         while j < len(other) and other[j] < one[i]:

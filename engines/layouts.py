@@ -36,7 +36,8 @@ class BlockLayout:
 
     `first`, `last`: numbers of its variables (-1 for none; one number where they are the same), and
     `variables` all of them.  `first_slot`, `last_slot`, shape (n,): which member each problem puts
-    there.  `slots` gives, for an unordered block, the variable of each member.
+    there.  `slots` gives, for an unordered block, the variable of each member.  `has_others`: whether there
+    are members that are no variables.
     """
 
     choice: Choice
@@ -46,6 +47,7 @@ class BlockLayout:
     first_slot: Indexes
     last_slot: Indexes
     slots: tuple[int, ...] = ()
+    has_others: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,11 @@ _Option: TypeAlias = tuple[Choice, tuple[int, ...]]
 
 
 def _options(shape: Shape, number: int, group: Group) -> list[_Option]:
-    """The choices for one block; the numbers are its size, and which members an unordered one ends with."""
+    """The choices for one block.
+
+    The numbers are its size, and which members an unordered one ends with; of a set whether it has members
+    that are no variables: problems without are laid out apart, since their sums have fewer cells.
+    """
     kind = shape.blocks[number].kind
     if kind is BlockKind.SINGLE:
         return [("single", (1,))]
@@ -103,15 +109,22 @@ def _options(shape: Shape, number: int, group: Group) -> list[_Option]:
         return [("sequence", (int(size),)) for size in np.unique(group.sizes)]
     if kind is BlockKind.UNORDERED:
         return [("unordered", ends) for size in np.unique(group.sizes) for ends in _ends(int(size))] + [
-            ("tied", ())
+            ("tied", (others,)) for others in _others("tied", group)
         ]
     used = {point.role for point in shape.used_points() if point.block == number}
     after_set = number > 0 and shape.blocks[number - 1].kind is BlockKind.SET
     first = number == 0 or after_set or "first" in used
     last = number == len(shape.blocks) - 1 or "last" in used
-    if first and last:
-        return [("pair", ()), ("tied", ())]
-    return [("first" if first else "last" if last else "none", ())]
+    choices: list[Choice] = ["pair", "tied"] if first and last else ["first" if first else "last"]
+    if not (first or last):
+        return [("none", (1,))]
+    return [(choice, (others,)) for choice in choices for others in _others(choice, group)]
+
+
+def _others(choice: Choice, group: Group) -> list[int]:
+    """0 where some groups have no members beside the variables, 1 where some have."""
+    variables = 2 if choice == "pair" else 1
+    return [int(others) for others in np.unique(group.sizes[group.sizes >= variables] > variables)]
 
 
 def _ends(size: int) -> list[tuple[int, ...]]:
@@ -126,7 +139,8 @@ def _with_block(layout: Layout, group: Group, option: _Option) -> Layout:
     width = layout.event.shape[1]
     nothing = np.full(len(layout.row), NO_SLOT, dtype=np.int64)
     if choice == "none":
-        return replace(layout, blocks=(*layout.blocks, BlockLayout(choice, (), -1, -1, nothing, nothing)))
+        block = BlockLayout(choice, (), -1, -1, nothing, nothing, has_others=True)
+        return replace(layout, blocks=(*layout.blocks, block))
     if choice in ("single", "sequence", "unordered"):
         size, *ends = numbers
         keep = np.flatnonzero(sizes == size)
@@ -141,18 +155,24 @@ def _with_block(layout: Layout, group: Group, option: _Option) -> Layout:
             tuple(width + slots.index(i) for i in range(size)),
         )  # fmt: skip
         return Layout(layout.row, np.concatenate([layout.event, event], axis=1), (*layout.blocks, block))
-    index, first_slot, last_slot = _choices(choice, sizes)
+    (others,) = numbers
+    fitting = np.flatnonzero((sizes > (2 if choice == "pair" else 1)) == bool(others))
+    index, first_slot, last_slot = _choices(choice, sizes[fitting])
+    index = fitting[index]
     layout, begin = layout.taken(index), begin[index]
     first_event, last_event = group.members[begin + first_slot], group.members[begin + last_slot]
     if choice == "pair":
         event = np.stack([first_event, last_event], axis=1)
-        block = BlockLayout(choice, (width, width + 1), width, width + 1, first_slot, last_slot)
+        block = BlockLayout(
+            choice, (width, width + 1), width, width + 1, first_slot, last_slot, has_others=bool(others)
+        )
     else:
         event = first_event[:, None]
         first = -1 if choice == "last" else width
         block = BlockLayout(
-            choice, (width,), first, -1 if choice == "first" else width, first_slot, last_slot
-        )
+            choice, (width,), first, -1 if choice == "first" else width, first_slot, last_slot,
+            has_others=bool(others),
+        )  # fmt: skip
         if choice == "tied":
             block = replace(block, slots=tuple([width] * int(sizes.max(initial=0))))
     return Layout(layout.row, np.concatenate([layout.event, event], axis=1), (*layout.blocks, block))

@@ -36,6 +36,10 @@ class Measured:
     start: Ticks
     end: Ticks
 
+    def __post_init__(self) -> None:
+        """Take back what rounding adds to sums of nearly 1: no probability is greater."""
+        object.__setattr__(self, "confidence", np.minimum(self.confidence, 1.0))
+
 
 @dataclass(frozen=True)
 class Measure:

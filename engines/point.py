@@ -118,7 +118,7 @@ def _chain_frames(searches: Sequence[tuple[int, PointSearch]]) -> list[pl.DataFr
     for number, search in searches:
         own = [each.with_columns(alternative=pl.lit(number, pl.Int64)) for each in chain_matches(search)]
         if own:
-            frames.append(grouped(pl.concat(own)))
+            frames.append(grouped(pl.concat(own)).with_columns(first=pl.col("start")))
     if len(frames) < 2:
         return frames
     signature = [name for name in frames[0].columns if name.startswith("event_")]

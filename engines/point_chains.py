@@ -66,7 +66,7 @@ def is_plain_chain(search: PointSearch) -> bool:
 
 
 def chain_matches(search: PointSearch) -> Iterator[pl.DataFrame]:
-    """Matches of a plain chain under any match: event_0 ..., `start`, `end`, `confidence`.
+    """Matches of a plain chain under any match: event_0 ..., `first`, `start`, `end`, `confidence`.
 
     A signature may stand in several rows, of different first ticks.
     """
@@ -166,6 +166,7 @@ def _rows(runs: Runs) -> pl.DataFrame:
     return pl.DataFrame(
         {
             **{f"event_{column}": runs.event[:, column] for column in range(runs.event.shape[1])},
+            "first": runs.start,
             "start": runs.start,
             "end": runs.tick[final],
             "confidence": np.maximum(runs.held[final], SMALLEST),

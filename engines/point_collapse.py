@@ -53,7 +53,8 @@ class _Part:
 
 
 def collapsed(sources: Sequence[Source], found: Sequence[Combinations]) -> pl.DataFrame:
-    """One row per signature: event_0 ..., `start`, `end`, `confidence`, `alternative`.
+    """One row per signature and starting point: event_0 ..., `first`, `start`, `end`, `confidence`,
+    `alternative`.
 
     `found` gives the rows of each source, all of them binding equally many events; together they are
     all rows of some starting points.  `alternative` is the first one that some world makes hold.
@@ -76,23 +77,42 @@ def collapsed(sources: Sequence[Source], found: Sequence[Combinations]) -> pl.Da
     frame = pl.DataFrame(
         {
             **{f"event_{column}": situations.event[:, column] for column in range(width)},
+            **{f"tick_{column}": situations.tick[:, column] for column in range(width)},
             "start": situations.tick.min(axis=1),
             "end": situations.tick.max(axis=1),
             "confidence": np.where(holds > 0, np.maximum(situations.mass * holds, SMALLEST), 0.0),
             "alternative": alternative,
         }
     )
-    return grouped(frame.filter(pl.col("confidence") > 0))
+    # All rows of one starting point are here, those of other points of the same event may be elsewhere.
+    signature = [f"event_{column}" for column in range(width)]
+    ticks = [f"tick_{column}" for column in range(width)]
+    rows = _summed(frame.filter(pl.col("confidence") > 0), [*signature, "tick_0"], ticks[1:])
+    return rows.rename({"tick_0": "first"})
 
 
 def grouped(frame: pl.DataFrame) -> pl.DataFrame:
-    """Rows of one signature as one."""
+    """Rows of one signature and different `first` ticks as one."""
     signature = [name for name in frame.columns if name.startswith("event_")]
-    return frame.group_by(signature).agg(
-        pl.col("start").min(),
-        pl.col("end").max(),
-        pl.col("confidence").sum(),
-        pl.col("alternative").min(),
+    return _summed(frame, signature, ["first"])
+
+
+def _summed(frame: pl.DataFrame, keys: list[str], order: list[str]) -> pl.DataFrame:
+    """Rows of equal keys as one, confidences added in a given order: each sum then rounds in one way."""
+    frame = frame.sort([*keys, *order])
+    if not len(frame):
+        return frame.select([*keys, "start", "end", "confidence", "alternative"])
+    own = frame.select(keys).to_numpy()
+    begin = np.flatnonzero(np.concatenate([[True], (own[1:] != own[:-1]).any(axis=1)]))
+    start, end, confidence, alternative = (
+        frame.get_column(name).to_numpy() for name in ("start", "end", "confidence", "alternative")
+    )
+    return frame[begin].select(
+        *keys,
+        start=pl.Series(np.minimum.reduceat(start, begin)),
+        end=pl.Series(np.maximum.reduceat(end, begin)),
+        confidence=pl.Series(np.add.reduceat(confidence, begin)),
+        alternative=pl.Series(np.minimum.reduceat(alternative, begin)),
     )
 
 

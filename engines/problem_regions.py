@@ -15,7 +15,9 @@ import numpy as np
 
 from cepctl.engines.bindings import Group
 from cepctl.engines.coupled_problem import NO_VARIABLE, Bound
-from cepctl.engines.layouts import Layout
+from cepctl.engines.deciding_rivals import can_lie_in
+from cepctl.engines.layouts import BlockLayout, Layout
+from cepctl.engines.masses import Masses
 from cepctl.engines.problem_edges import refuse_too_many, variables_of
 from cepctl.engines.rivals import Rivals
 from cepctl.engines.shape import Point, Region, Shape
@@ -32,8 +34,29 @@ class Entries:
     kind: Indexes
 
 
+@dataclass(frozen=True)
+class Frame:
+    """What ties the variables of a batch of problems: closed system (m, m), valid intervals (n, m)."""
+
+    masses: Masses
+    system: Ticks
+    lower: Ticks
+    upper: Ticks
+
+    def outside(self, problem: Indexes, event: Indexes, region: tuple[Bound, ...], kind: int) -> Entries:
+        """Events that must be outside a region, as far as they can lie in it."""
+        first, last = self.masses.lower[event], self.masses.upper[event]
+        can = can_lie_in(region, self.system, self.lower, self.upper, problem, first, last)
+        size = int(can.sum())
+        return Entries(problem[can], event[can], np.zeros(size, bool), np.full(size, kind))
+
+
 class RegionKinds:
-    """Distinct lists of bounds, numbered as they come up."""
+    """Distinct lists of bounds, numbered as they come up.
+
+    Which there are follows from the pattern and the layout, not from the problems at hand: they say where
+    sums may change their polynomial, and a problem is summed alike whatever is summed beside it.
+    """
 
     def __init__(self) -> None:
         self.numbers: dict[tuple[Bound, ...], int] = {}
@@ -43,11 +66,11 @@ class RegionKinds:
 
 
 def member_entries(
-    shape: Shape, groups: list[Group], layout: Layout, kinds: RegionKinds
+    shape: Shape, groups: list[Group], layout: Layout, frame: Frame, kinds: RegionKinds
 ) -> Iterator[Entries]:
     """Members of sets that are no variables must lie between their block's ends or its neighbours."""
     for number, block in enumerate(layout.blocks):
-        if block.choice in ("single", "sequence", "unordered"):
+        if not block.has_others:
             continue
         owned = groups[number].take(layout.row)
         problem, slot = (
@@ -57,16 +80,20 @@ def member_entries(
         first, last = block.first_slot[problem], block.last_slot[problem]
         # A negative slot stands for no variable; ties before it are left to the member chosen.
         rest = (slot != first) & (slot != last) if block.choice != "tied" else slot != first
-        for early, late in product((False, True), repeat=2):
-            ends = _inside(shape, layout, number, early, late)
+        for early, late in _places(block):
+            kind = kinds.number(tuple(_inside(shape, layout, number, early, late)))
             here = rest & ((slot < first) == early) & ((slot < last) == late)
-            if here.any():
-                kind = kinds.number(tuple(ends))
-                size = int(here.sum())
-                yield Entries(problem[here], owned.members[here], np.ones(size, bool), np.full(size, kind))
+            size = int(here.sum())
+            yield Entries(problem[here], owned.members[here], np.ones(size, bool), np.full(size, kind))
         for excluded in _excluded_ticks(shape, layout, number):
-            kind, size = kinds.number(excluded), int(rest.sum())
-            yield Entries(problem[rest], owned.members[rest], np.zeros(size, bool), np.full(size, kind))
+            yield frame.outside(problem[rest], owned.members[rest], excluded, kinds.number(excluded))
+
+
+def _places(block: BlockLayout) -> list[tuple[bool, bool]]:
+    """Whether the slot of a member that is no variable can come before that of the first, of the last one."""
+    if block.choice == "pair":
+        return [(False, False), (False, True), (True, False), (True, True)]
+    return [(False, False)] if block.choice in ("none", "tied") else [(False, False), (True, True)]
 
 
 def _inside(shape: Shape, layout: Layout, number: int, early: bool, late: bool) -> list[Bound]:
@@ -119,15 +146,15 @@ def _excluded_ticks(shape: Shape, layout: Layout, number: int) -> Iterator[tuple
 
 
 def rival_entries(
-    shape: Shape, layout: Layout, rivals: list[Rivals], system: Ticks, kinds: RegionKinds
+    shape: Shape, layout: Layout, rivals: list[Rivals], frame: Frame, kinds: RegionKinds
 ) -> Iterator[Entries]:
-    """Rivals of each problem's match, once per region of their rule."""
+    """Rivals of each problem's match that can decide it, once per region of their rule."""
     for each in rivals:
         problem, event = rival_pairs(layout, each)
-        pieces = _around(layout, each.rule.spared, system)
+        pieces = _around(layout, each.rule.spared, frame.system)
         for region, piece in product(each.rule.regions, pieces):
-            kind = kinds.number(_bounds(shape, layout, region) + piece)
-            yield Entries(problem, event, np.zeros(len(event), bool), np.full(len(event), kind))
+            bounds = _bounds(shape, layout, region) + piece
+            yield frame.outside(problem, event, bounds, kinds.number(bounds))
 
 
 def rival_pairs(layout: Layout, rivals: Rivals) -> tuple[Indexes, Indexes]:

@@ -60,8 +60,10 @@ def exclude(row, masses, chosen, count, begin, end):  # type: ignore[no-untyped-
         for part in range(2):
             since, until = (first, max(first, stop)) if part == 0 else (begin, end)
             for k in range(INDEX(since), INDEX(until)):
-                row[k] *= (
-                    (1.0 - abs(masses[r0, k] - at0)) * (1.0 - abs(masses[r1, k] - at1))
+                # One after the other: those that leave everything then change no bit, wherever they stand.
+                row[k] = (
+                    row[k]
+                    * (1.0 - abs(masses[r0, k] - at0)) * (1.0 - abs(masses[r1, k] - at1))
                     * (1.0 - abs(masses[r2, k] - at2)) * (1.0 - abs(masses[r3, k] - at3))
                 )  # fmt: skip
         i += AT_ONCE

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from cepctl.engines.agreed_digits import agreed_confidence
 from cepctl.engines.bindings import Bound, single_events, take
 from cepctl.engines.coupling import coupled_matches
-from cepctl.engines.gap_chains import gap_chains, has_gaps_only
+from cepctl.engines.deciding_rivals import deciding_in_chains
+from cepctl.engines.gap_chains import GapChains, gap_chains, has_gaps_only
 from cepctl.engines.gap_confidence import gap_confidence, narrow
-from cepctl.engines.gap_polynomials import wide_gap_confidence
 from cepctl.engines.gap_range import gap_range
 from cepctl.engines.measure import Measure, Measured
 from cepctl.engines.rivals import Rivals, certainly_broken, spans_of
@@ -36,14 +37,16 @@ def rivalled_matches(measure: Measure, bound: dict[int, Bound], rivals: list[Riv
     parts = _Parts(len(groups[0].sizes))
     left = ~certainly_broken(rivals, masses, spans_of(masses, groups))
     if shape.only_single:
+        matrix = _matrix(bound, np.arange(len(left)))
+        deciding = deciding_in_chains(rivals, masses, measure.system, *measure.valid(matrix))
         alone = left.copy()
-        for each in rivals:
+        for each in deciding:
             alone[each.row] = False
         rows = np.flatnonzero(alone)
         parts.put(rows, measure.chains(_matrix(bound, rows)))
         left &= ~alone
     if has_gaps_only(shape) and left.any():
-        rows, found = _with_gaps(measure, bound, rivals, np.flatnonzero(left))
+        rows, found = _with_gaps(measure, bound, rivals, deciding, np.flatnonzero(left))
         parts.put(rows, found)
         left[rows] = False
     rows = np.flatnonzero(left)
@@ -55,20 +58,34 @@ def rivalled_matches(measure: Measure, bound: dict[int, Bound], rivals: list[Riv
 
 
 def _with_gaps(
-    measure: Measure, bound: dict[int, Bound], rivals: list[Rivals], rows: Indexes
+    measure: Measure, bound: dict[int, Bound], rivals: list[Rivals], deciding: list[Rivals], rows: Indexes
 ) -> tuple[Indexes, Measured]:
     """Measure those of some matches whose rivals tie no gaps together; also says which."""
-    masses, matrix = measure.masses, _matrix(bound, rows)
-    reaching = [each.taken(rows) for each in rivals]
-    usable, chains = gap_chains(masses, matrix, *measure.valid(matrix), reaching)
+    masses = measure.masses
+    usable, chains = _gaps(measure, bound, rivals, rows)
+    rows = rows[usable]
+    start, end = gap_range(masses, chains, measure.window)
     confidence = np.empty(len(chains.event))
     tabulated = narrow(masses, chains)
-    for way, part in ((gap_confidence, tabulated), (wide_gap_confidence, ~tabulated)):
-        chosen = np.flatnonzero(part)
-        confidence[chosen] = way(masses, chains.taken(chosen), measure.window)
+    chosen = np.flatnonzero(tabulated)
+    confidence[chosen] = gap_confidence(masses, chains.taken(chosen), measure.window)
+    wide = np.flatnonzero(~tabulated)
+    confidence[wide] = agreed_confidence(
+        masses, chains.taken(wide), measure.window, (start <= end)[wide],
+        lambda some: _gaps(measure, bound, deciding, rows[wide[some]])[1],
+    )  # fmt: skip
     solved = np.flatnonzero(~np.isnan(confidence))
-    start, end = gap_range(masses, chains.taken(solved), measure.window)
-    return rows[usable][solved], Measured(confidence[solved], np.zeros(len(start)), start, end)
+    found = Measured(confidence[solved], np.zeros(len(solved)), start[solved], end[solved])
+    return rows[solved], found
+
+
+def _gaps(
+    measure: Measure, bound: dict[int, Bound], rivals: list[Rivals], rows: Indexes
+) -> tuple[Flags, GapChains]:
+    """Gaps of some matches with these rivals; also says which have rivals that tie none together."""
+    matrix = _matrix(bound, rows)
+    reaching = [each.taken(rows) for each in rivals]
+    return gap_chains(measure.masses, matrix, *measure.valid(matrix), measure.system, reaching)
 
 
 class _Parts:

@@ -1,8 +1,7 @@
 """Where the events of one match lie: per bin of time the probability, before and given the match.
 
-Given the match, each event is held to one bin after the other: a copy of it that keeps only the mass in
-the bin takes its place, and the match is measured again.  The mass is not renormalised, so that what is
-measured is the probability of the match and of the bin together.
+Given the match, each event is held to one bin after the other: a copy of it that happens in the bin takes
+its place, and the match is measured again.  That times the mass of the bin is the probability of both.
 
 Imports NumPy and Numba only.
 """
@@ -39,7 +38,7 @@ def prior_shares(masses: Masses, event: int, edges: Reals) -> Reals:
     hi = np.minimum(masses.hi[own][:, None], last)
     ticks = np.where(lo <= hi, ticks_between(lo, np.maximum(lo, hi)), 0.0)
     shares: Reals = (ticks * masses.density[own][:, None]).sum(axis=0)
-    return shares
+    return np.minimum(shares, 1.0)
 
 
 def bin_ticks(edges: Reals) -> tuple[Ticks, Ticks]:
@@ -87,7 +86,7 @@ def posterior_shares(
         found = rivalled_matches(replace(prepared.measure, masses=copies.masses), replaced, repeated)
     except QueryTooLargeError:
         return None
-    joint = np.where(found.start <= found.end, found.confidence, 0.0)
+    joint = np.where(found.start <= found.end, found.confidence, 0.0) * copies.mass
     shares = []
     for at in range(len(members)):
         own = copies.member == at
@@ -99,16 +98,17 @@ def posterior_shares(
 
 @dataclass(frozen=True)
 class _Copies:
-    """Masses of all events, then of the copies; of which member and bin each copy is."""
+    """Masses of all events, then of the copies; of which member and bin each copy is, and its share of it."""
 
     masses: Masses
     member: Indexes
     bin: Indexes
+    mass: Reals
 
 
 def _copies(masses: Masses, members: Sequence[int], edges: Reals) -> _Copies:
     first, last = bin_ticks(edges)
-    member, bins, sizes, lo, hi, density = [], [], [], [], [], []
+    member, bins, sizes, lo, hi, density, mass = [], [], [], [], [], [], []
     for at, event in enumerate(members):
         own = slice(int(masses.starts[event]), int(masses.starts[event + 1]))
         cut_lo = np.maximum(masses.lo[own][None, :], first[:, None])
@@ -120,7 +120,10 @@ def _copies(masses: Masses, members: Sequence[int], edges: Reals) -> _Copies:
         sizes.append(kept.sum(axis=1)[used])
         lo.append(cut_lo[kept])
         hi.append(cut_hi[kept])
-        density.append(np.broadcast_to(masses.density[own][None, :], kept.shape)[kept])
+        ticks = np.where(kept, ticks_between(cut_lo, np.maximum(cut_lo, cut_hi)), 0.0)
+        inside = (ticks * masses.density[own]).sum(axis=1)
+        mass.append(inside[used])
+        density.append((masses.density[own] / np.where(inside > 0, inside, 1.0)[:, None])[kept])
     offsets = np.concatenate([masses.starts, masses.starts[-1] + np.cumsum(np.concatenate(sizes))])
     own_starts = offsets[len(masses.lower) :]
     all_lo, all_hi = np.concatenate([masses.lo, *lo]), np.concatenate([masses.hi, *hi])
@@ -129,4 +132,4 @@ def _copies(masses: Masses, members: Sequence[int], edges: Reals) -> _Copies:
         np.concatenate([masses.upper, all_hi[own_starts[1:] - 1]]),
         offsets, all_lo, all_hi, np.concatenate([masses.density, *density]),
     )  # fmt: skip
-    return _Copies(grown, np.concatenate(member), np.concatenate(bins))
+    return _Copies(grown, np.concatenate(member), np.concatenate(bins), np.concatenate(mass))

@@ -85,7 +85,10 @@ def _union(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> Matc
     """Inclusion and exclusion over alternatives that bind the same events, row by row."""
     if len(parts) == 1:
         return parts[0]
-    confidence = np.sum([part.confidence for part in parts], axis=0)
+    # Added one by one: how NumPy sums a stack depends on how many rows there are.
+    confidence = parts[0].confidence
+    for part in parts[1:]:
+        confidence = confidence + part.confidence
     sampled = np.any([part.errors > 0 for part in parts], axis=0)
     for size in range(2, len(parts) + 1):
         for chosen in combinations(range(len(parts)), size):

@@ -1,0 +1,186 @@
+"""A row's numbers depend on what can decide it, and on nothing else: every way to it gives equal bytes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from cepctl.engines.alternative import MatchOptions
+from cepctl.engines.match import match_events
+from cepctl.errors import CepctlError, UnsupportedQueryError
+from cepctl.plan.summary import require_summary
+from cepctl.plan.support import engine_refusals
+from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, MANY_EXAMPLES, check
+from tests.engines.own_numbers import (
+    WAYS,
+    Trial,
+    Way,
+    at_once,
+    beside_others,
+    by_points,
+    confidences,
+    first_difference,
+    in_slices,
+    in_small_batches,
+    rows_of,
+    shuffled,
+    trials,
+)
+from tests.plans import Event, event_table, plan_of
+from tests.strategies import LEVELS, kleene_cases
+
+MOST_ROWS = 400
+"""Trials with more matches cost much and show little more."""
+
+
+def same_every_way(trial: Trial, ways: dict[str, Way] = WAYS, engine: Way = at_once) -> None:
+    trial = replace(trial, options=replace(trial.options, max_matches=MOST_ROWS))
+    try:
+        wanted = engine(trial)
+    except CepctlError:
+        assume(False)
+        return
+    assert all(0.0 < each <= 1.0 for each in confidences(wanted))
+    for name, way in ways.items():
+        # Events beside those of the trial have matches of their own.
+        found = way(replace(trial, options=replace(trial.options, max_matches=100 * MOST_ROWS)))
+        assert found == wanted, f"{name}: {first_difference(wanted, found)}"
+
+
+def summarised(trial: Trial) -> None:
+    try:
+        require_summary(trial.plan)
+    except UnsupportedQueryError:
+        assume(False)
+    same_every_way(replace(trial, options=MatchOptions(kleene="summary")))
+
+
+def estimated(trial: Trial) -> None:
+    """So little work is allowed that most matches are sampled."""
+    same_every_way(replace(trial, options=MatchOptions(approximate=0.2), work=300))
+
+
+def pointwise(trial: Trial) -> None:
+    assume(not engine_refusals(trial.plan, "point"))
+    assume(max(event.upper for event in trial.events) < 1_000)
+    ways: dict[str, Way] = {
+        name: lambda trial, way=way: way(replace(trial, engine="point"))  # type: ignore[misc]
+        for name, way in (("shuffled", shuffled), ("small", in_small_batches), ("beside", beside_others))
+    }
+    same_every_way(replace(trial, engine="point"), ways, by_points)
+
+
+def what_a_threshold_leaves_is_unchanged(trial: Trial) -> None:
+    trial = replace(trial, options=replace(trial.options, max_matches=MOST_ROWS))
+    try:
+        wanted = at_once(trial)
+    except CepctlError:
+        assume(False)
+    assume(len(wanted) > 1)
+    kept = sorted(confidences(wanted))[len(wanted) // 2]
+    best = at_once(replace(trial, options=replace(trial.options, top=max(len(wanted) // 2, 1))))
+    plan = replace(trial.plan, minimum_confidence=kept)
+    reaching = rows_of(match_events(plan, trial.table, trial.options))
+    assert best
+    assert best.items() <= wanted.items()
+    assert reaching.items() <= wanted.items()
+    if not trial.wide:
+        assert len(reaching) >= len(wanted) - len(wanted) // 2
+
+
+def test_every_way_to_find_a_row_gives_equal_bytes() -> None:
+    check(trials(st.one_of(*LEVELS.values())), same_every_way)
+
+
+def test_every_way_to_summarise_groups_gives_equal_bytes() -> None:
+    check(trials(kleene_cases(), copies=3), summarised, FEW_EXAMPLES)
+
+
+def test_every_way_to_estimate_a_row_gives_equal_bytes() -> None:
+    check(trials(st.one_of(*LEVELS.values())), estimated, FEW_EXAMPLES)
+
+
+def test_every_way_to_find_a_row_by_points_gives_equal_bytes() -> None:
+    check(trials(st.one_of(*LEVELS.values()), copies=2), pointwise, FEW_EXAMPLES)
+
+
+def test_thresholds_change_no_byte_of_the_rows_that_stay() -> None:
+    check(trials(st.one_of(*LEVELS.values())), what_a_threshold_leaves_is_unchanged, FEW_EXAMPLES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", LEVELS)
+def test_every_way_gives_equal_bytes_in_many_cases(level: str) -> None:
+    check(trials(LEVELS[level]), same_every_way, max(MANY_EXAMPLES // 4, EXAMPLES))
+    check(trials(LEVELS[level]), estimated, MANY_EXAMPLES // 20)
+    check(trials(LEVELS[level]), what_a_threshold_leaves_is_unchanged, MANY_EXAMPLES // 20)
+
+
+# --- causes that were found ----------------------------------------------------------------
+
+
+def confidence_of(query: str, *events: Event) -> float:
+    (found,) = match_events(plan_of(query), event_table(events)).column("confidence").to_pylist()
+    assert isinstance(found, float)
+    return found
+
+
+NEGATED = "PATTERN SEQ(A a, !N n, B b, C c) WITHIN 60 ticks"
+CHAIN = (Event("a", "A", 1023, 1038), Event("b", "B", 1062, 1112), Event("c", "C", 1077, 1127))
+
+
+def test_a_rival_that_the_window_keeps_out_of_its_gap_changes_no_bit() -> None:
+    assert confidence_of(NEGATED, *CHAIN, Event("n", "N", 1101, 1151)) == confidence_of(NEGATED, *CHAIN)
+
+
+def test_a_rival_that_can_lie_in_its_gap_at_one_tick_alone_still_counts() -> None:
+    within = NEGATED.replace("60", "66")
+    assert confidence_of(within, *CHAIN, Event("n", "N", 1101, 1151)) < confidence_of(within, *CHAIN)
+
+
+def test_groups_of_other_sizes_in_the_batch_change_no_bit() -> None:
+    """The members that are neither first nor last of a group, which other groups had, once cut its sums."""
+    query = "PATTERN SEQ(A a, B+ b[]) WHERE [k] WITHIN 10 ticks STRATEGY partition_contiguity"
+    own = [Event("a", "A", 0, 6, k="p"), Event("b", "B", 3, 9, k="p"), Event("c", "B", 5, 11, k="p")]
+    other = [replace(e, event_id=f"{e.event_id}{i}", k="q") for i in range(3) for e in own[bool(i) :]]
+    alone = rows_of(match_events(plan_of(query), event_table(own)))
+    beside = rows_of(match_events(plan_of(query), event_table([*own, *other])))
+    assert len(beside) > len(alone) > 0
+    assert alone.items() <= beside.items()
+
+
+def test_chains_that_share_their_middle_event_change_no_bit_of_each_other() -> None:
+    query = "PATTERN SEQ(A a, B b, C c) WITHIN 6000 ticks STRATEGY skip_till_next_match"
+    events = tuple(Event(f"e{i}", "ABC"[i % 3], 997 * i - 2_003, 997 * i + 2_003, x=1) for i in range(24))
+    trial = Trial(query, events, seed=3, wide=True)
+    wanted = at_once(trial)
+    assert len(wanted) == 96
+    for name in ("in small batches", "in slices", "shuffled"):
+        assert WAYS[name](trial) == wanted
+    # Few sums are so near a border between rounded numbers; these too come out alike.
+    assert in_slices(replace(trial, seed=4)) == wanted
+
+
+# --- no number above 1 ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("members", [2, 3, 5, 6])
+@pytest.mark.parametrize("strategy", ["skip_till_any_match", "skip_till_next_match", "strict_contiguity"])
+def test_what_is_certain_has_confidence_1(members: int, strategy: str) -> None:
+    group = [Event(f"b{i}", "B", 10, 16 + i) for i in range(members)]
+    events = [Event("a", "A", 0, 6), *group, Event("c", "C", 30, 33)]
+    query = f"PATTERN SEQ(A a, B+ b[], C c) WITHIN 50 ticks STRATEGY {strategy}"
+    rows = match_events(plan_of(query), event_table(events)).to_pylist()
+    whole = [row for row in rows if len(row["signature"][1]) == members]
+    assert [row["confidence"] for row in whole] == [1.0]
+    assert all(row["confidence"] <= 1.0 for row in rows)
+
+
+def test_a_chain_that_is_certain_has_confidence_1_whatever_its_masses_sum_to() -> None:
+    thirds = ((0, 2, 0.1), (3, 5, 0.2), (6, 12, 0.7))
+    events = [Event("a", "A", 0, 12, thirds), Event("b", "B", 20, 29), Event("c", "C", 40, 46)]
+    assert confidence_of("PATTERN SEQ(A a, B b, C c) WITHIN 47 ticks", *events) == 1.0
+    assert confidence_of("PATTERN SEQ(A a, B b, C c) WITHIN 46 ticks", *events) < 1.0
