@@ -33,6 +33,8 @@ CALLS = (
     *("openat", "mkdir", "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir"),
     *("write", "pwrite64", "writev", "ftruncate", "fsync", "flock", "fchmod", "chmod"),
 )
+# All of these are killed at, before the others have their turn.
+CHANGING_NAMES = ("rename", "unlink", "mkdir", "rmdir", "ftruncate", "fsync")
 # Files that differ from run to run: when it was, and how long it took.
 DIFFERING = {"figures.prom", "manifest.json"}
 
@@ -161,7 +163,12 @@ def kills(calls: tuple[tuple[str, int], ...], count: int) -> Iterator[dict[str, 
     if not calls:
         yield from ({"killed_after": chance.uniform(0, 0.5)} for _ in range(count))
         return
-    chosen = calls if len(calls) <= count else [calls[len(calls) * n // count] for n in range(count)]
+    names = [call for call in calls if call[0].startswith(CHANGING_NAMES)]
+    others = [call for call in calls if call not in names]
+    room = max(count - len(names), 0)
+    chosen = names[:count] + (
+        others if len(others) <= room else [others[len(others) * n // room] for n in range(room)]
+    )
     for name, number in chosen:
         yield {
             "strace": (
