@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-_OF_THIS_PROCESS = ("/dev/", "/proc/")
+_OF_THIS_PROCESS = ("/dev/fd/", "/dev/stdin", "/proc/")
 
 
 def is_pipe(path: Path) -> bool:

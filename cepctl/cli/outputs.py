@@ -107,8 +107,10 @@ def _place(text: str) -> Path | None:
     filesystem, path = Location.of(text).resolve()
     if not isinstance(filesystem, fs.LocalFileSystem):
         return None
-    place = Path(os.path.realpath(path))
-    return None if place.exists() and not (place.is_file() or place.is_dir()) else place
+    named = Path(path)
+    if named.exists() and not (named.is_file() or named.is_dir()):
+        return None
+    return Path(os.path.realpath(path))
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -23,15 +23,13 @@ def write_whole_file(file: Path, pieces: Iterable[bytes], mode: int | None = Non
     OSError
         If it cannot be written; what was there is then as it was.
     """
+    # Asked of the name itself: that of a pipe behind /dev/stdout leads nowhere.
+    if file.exists() and not file.is_file():
+        with file.open("wb") as stream:
+            stream.writelines(pieces)
+        return
     path = real_place(file)
-    kept = mode
-    if path.exists():
-        found = path.stat().st_mode
-        if not stat.S_ISREG(found):
-            with file.open("wb") as stream:
-                stream.writelines(pieces)
-            return
-        kept = stat.S_IMODE(found) if mode is None else mode
+    kept = stat.S_IMODE(path.stat().st_mode) if mode is None and path.is_file() else mode
     remove_leftovers_of(path)
     aside, handle = _locked_file(path)
     try:

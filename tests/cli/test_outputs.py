@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -93,6 +96,15 @@ def test_a_new_file_among_the_logs_and_a_device_are_no_inputs(place: Path) -> No
     assert Path("/dev/null").is_char_device()
     assert main(["match", QUERY, "logs/events", "-o", "logs/rows.csv", "--quiet"]) == 0
     assert main(["match", QUERY, "logs/events", "-o", "logs/rows.csv", "--quiet"]) == 0
+
+
+def test_pipes_are_not_looked_through_for_outputs(place: Path) -> None:
+    (place / "rows.csv").write_text("old")
+    query, program = shlex.quote(QUERY), f"{shlex.quote(sys.executable)} -m cepctl"
+    words = f"{program} match -o rows.csv -q {query} <(cat logs/a.csv)"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    subprocess.run(["bash", "-c", words], cwd=place, env=environment, check=True, timeout=120)
+    assert (place / "rows.csv").read_text().count("\n") == 2
 
 
 def test_a_dataset_is_still_replaced_by_itself_assigned_anew(place: Path) -> None:

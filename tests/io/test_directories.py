@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import socket
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from cepctl.errors import LogFormatError
-from cepctl.io.locations import InputFile, list_inputs
+from cepctl.io.locations import InputFile, is_stream, list_inputs
 
 
 @pytest.fixture
@@ -122,3 +123,13 @@ def test_a_name_that_is_not_utf8_is_named(logs: Path) -> None:
 def test_a_device_is_no_log() -> None:
     with pytest.raises(LogFormatError, match="/dev/zero is a device, and no log"):
         names("/dev/zero")
+
+
+def test_a_file_in_memory_is_a_file_and_no_pipe() -> None:
+    memory = Path("/dev/shm")
+    if not memory.is_dir() or not os.access(memory, os.W_OK):
+        pytest.skip("no folder in memory")
+    with tempfile.NamedTemporaryFile(dir=memory) as file:
+        assert not is_stream(file.name)
+    assert is_stream(os.devnull)
+    assert not is_stream("/dev/zero")

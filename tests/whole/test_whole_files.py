@@ -64,6 +64,13 @@ def test_a_file_keeps_its_permissions_and_a_link_stays_one(tmp_path: Path) -> No
     assert (tmp_path / "real.csv").stat().st_mode & 0o777 == 0o600
 
 
+def test_standard_output_has_a_name_that_can_be_written_to() -> None:
+    program = "from pathlib import Path; from cepctl.whole.files import *; "
+    program += "write_whole_file(Path('/dev/stdout'), [b'a', b'b'])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout == b"ab"
+
+
 def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
