@@ -126,10 +126,8 @@ def _computed(
         asked.query, EventInputs((), arrived.schema), asked.matching.min_confidence, quiet=asked.quiet
     )
     if plan.window is None and not asked.quiet:
-        say(
-            "warning",
-            "the query has no WITHIN: the state keeps every event that fits, and grows with the logs",
-        )
+        what = "the query has no WITHIN" if plan.query.within is None else "WITHIN is as long as time"
+        say("warning", f"{what}: the state keeps every event that fits, and grows with the logs")
     events = arrived.read(plan.attributes)
     before = saved.progress if saved is not None else beginning(plan, events.schema)
     before = widened(before, events.schema).with_rows_of(plan)
