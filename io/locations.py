@@ -69,9 +69,9 @@ class InputFile:
 
     A file that was `found` in a directory or by a glob was not named by the user.  Where it is the rest of a
     log, `records_before` is how many records stood before it, `id_name` what its ids begin with, and `format`
-    that of the log, which its rest alone may not tell.  Where only a `part` of it is meant, `lines_before`
-    are to be added to the lines of that.  `size` is in bytes, where it is known.  `left_out` says why it is
-    not read, as it is no file.
+    and `time_forms` (ReadReport in io/reading.py) are those of the log, which its rest alone may not tell.
+    Where only a `part` of it is meant, `lines_before` are to be added to the lines of that.  `size` is in
+    bytes, where it is known.  `left_out` says why it is not read, as it is no file.
     """
 
     location: Location
@@ -82,6 +82,7 @@ class InputFile:
     format: str | None = None
     part: FilePart | None = None
     lines_before: int = 0
+    time_forms: tuple[tuple[str, str], ...] = ()
     size: int | None = field(default=None, compare=False)
     left_out: str | None = None
 

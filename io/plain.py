@@ -65,8 +65,8 @@ class ParquetReader:
 
 JSON_LINES = JsonLinesReader()
 READERS = (
-    DelimitedReader("csv", ",", "comma-separated values with event_type, and time or lower and upper"),
-    DelimitedReader("tsv", "\t", "tab-separated values with event_type, and time or lower and upper"),
+    DelimitedReader("csv", "values separated by , ; or | with event_type, and time or lower and upper"),
+    DelimitedReader("tsv", "tab-separated values with event_type, and time or lower and upper"),
     JSON_LINES,
     ParquetReader(),
 )

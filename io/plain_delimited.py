@@ -7,7 +7,6 @@ dataset, so that a column that turns out to be text loses nothing on the way.
 from __future__ import annotations
 
 import codecs
-import csv
 import io
 from collections.abc import Iterator
 from functools import partial
@@ -21,10 +20,11 @@ import pyarrow.csv
 from cepctl.errors import LogFormatError
 from cepctl.io.attribute_limit import MOST_ATTRIBUTES, REST
 from cepctl.io.plain_columns import Rows, raw_batch
+from cepctl.io.plain_header import delimiter_of, first_line, header_names, names_events, note_decimal_commas
 from cepctl.io.plain_histograms import Numbers
 from cepctl.io.plain_mapping import RESERVED, raw_names
 from cepctl.io.plain_places import Places
-from cepctl.io.plain_text import BAD_UTF8, Recoded, decoded, utf8_stream
+from cepctl.io.plain_text import BAD_UTF8, Recoded, utf8_stream
 from cepctl.io.plain_transcript import Transcript
 from cepctl.io.plain_wide import wide_rows
 from cepctl.io.reading import RAW_COLUMNS, ReadOptions, ReadReport, Reject, among_rejects
@@ -38,19 +38,18 @@ _NOT_ATTRIBUTES = {*RAW_COLUMNS, *RESERVED, REST}
 class DelimitedReader:
     """CSV or TSV with a header line."""
 
-    def __init__(self, name: str, delimiter: str, description: str) -> None:
+    def __init__(self, name: str, description: str) -> None:
         self.name = name
-        self.delimiter = delimiter
         self.description = description
 
     def recognises(self, head: bytes) -> bool:
-        names = _header(decoded(head).split("\n", 1)[0], self.delimiter)
-        timed = "time" in names or {"lower", "upper"} <= set(names) or "pmf" in names
-        return "event_type" in names and timed
+        line = first_line(head)
+        return names_events(header_names(line, delimiter_of(line, self.name, ())), ())
 
     def has_header(self, head: bytes) -> bool:
         """Whether the file begins with a line of more than one name: all that a mapping can ask for."""
-        return len(_header(decoded(head).split("\n", 1)[0], self.delimiter)) > 1
+        line = first_line(head)
+        return len(header_names(line, delimiter_of(line, self.name, ()))) > 1
 
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
@@ -62,17 +61,25 @@ class DelimitedReader:
                 f"{source}:1: the header is longer than {_LONGEST_HEADER >> 20} MiB; give the file a first "
                 "line with the names of its columns"
             )
-        header = _header(first.decode("utf-8", "replace"), self.delimiter)
-        names = raw_names(header, options.columns, source)
+        line = first.decode("utf-8", "replace")
+        delimiter = delimiter_of(line, self.name, options.columns)
+        names = raw_names(header_names(line, delimiter), options.columns, source)
         if len(names) > MOST_ATTRIBUTES:
-            for rows in wide_rows(text, names, self.delimiter, source, report):
+            for rows in wide_rows(text, names, delimiter, source, report):
+                note_decimal_commas(rows, delimiter, report)
                 yield _inferring(raw_batch(rows, source, options, report))
             return
         if text.peek(1):
-            yield from self._narrow(text, names, source, options, report)
+            yield from self._narrow(text, names, delimiter, source, options, report)
 
     def _narrow(
-        self, text: IO[bytes], names: list[str], source: str, options: ReadOptions, report: ReadReport
+        self,
+        text: IO[bytes],
+        names: list[str],
+        delimiter: str,
+        source: str,
+        options: ReadOptions,
+        report: ReadReport,
     ) -> Iterator[pa.RecordBatch]:
         transcript = Transcript(text, first_line=2)
         # The parser passes over a byte order mark: this one, and none that belongs to the first value.
@@ -80,9 +87,10 @@ class DelimitedReader:
         places = Places()
         skipped = partial(_skipped, places, transcript, len(names), source, report)
         try:
-            for block in self._blocks(io.BufferedReader(recoded, _BLOCK_BYTES), names, places):
+            for block in _blocks(io.BufferedReader(recoded, _BLOCK_BYTES), names, delimiter, places):
                 numbers = places.take(len(block))
                 rows = _text_rows(block, numbers, places, transcript)
+                note_decimal_commas(rows, delimiter, report)
                 with among_rejects(report, skipped(places.taken)):
                     events = raw_batch(rows, source, options, report)
                 transcript.forget_before(places.forget(places.taken))
@@ -102,37 +110,30 @@ class DelimitedReader:
             )
         return f"damaged {self.name.upper()}: {problem}"
 
-    def _blocks(self, text: IO[bytes], names: list[str], places: Places) -> Iterator[pa.RecordBatch]:
-        def skip(row: pyarrow.csv.InvalidRow) -> str:
-            places.skip(row.number, row.text.count("\n"))
-            return "skip"
 
-        return iter(
-            pyarrow.csv.open_csv(
-                text,
-                pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES, column_names=names),
-                pyarrow.csv.ParseOptions(
-                    delimiter=self.delimiter,
-                    newlines_in_values=True,
-                    ignore_empty_lines=False,
-                    invalid_row_handler=skip,
-                ),
-                pyarrow.csv.ConvertOptions(
-                    column_types=dict.fromkeys(names, pa.string()),
-                    null_values=[""],
-                    strings_can_be_null=True,
-                    quoted_strings_can_be_null=False,
-                ),
-            )
+def _blocks(text: IO[bytes], names: list[str], delimiter: str, places: Places) -> Iterator[pa.RecordBatch]:
+    def skip(row: pyarrow.csv.InvalidRow) -> str:
+        places.skip(row.number, row.text.count("\n"))
+        return "skip"
+
+    return iter(
+        pyarrow.csv.open_csv(
+            text,
+            pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES, column_names=names),
+            pyarrow.csv.ParseOptions(
+                delimiter=delimiter,
+                newlines_in_values=True,
+                ignore_empty_lines=False,
+                invalid_row_handler=skip,
+            ),
+            pyarrow.csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
         )
-
-
-def _header(line: str, delimiter: str) -> list[str]:
-    try:
-        fields = next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [])
-    except csv.Error:
-        return []  # no line of names
-    return [name.strip() for name in fields]
+    )
 
 
 def _text_rows(block: pa.RecordBatch, numbers: Numbers, places: Places, transcript: Transcript) -> Rows:

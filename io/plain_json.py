@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from itertools import chain
 from typing import IO, Any
 
@@ -132,6 +133,8 @@ class _Table:
                 columns[column] = _histogram_texts(values)
                 continue
             simple = [json.dumps(v) if isinstance(v, dict | list) else v for v in values]
+            if column in RESERVED:
+                simple = _exact_numbers(simple)
             columns[column] = natural_array(simple)
             mixed[column] = mixture(simple, columns[column])
         if not self.names.admit(keys):
@@ -139,6 +142,14 @@ class _Table:
         columns.setdefault("event_type", pa.nulls(len(lines), pa.string()))
         numbers = np.array([line.number for line in lines], dtype=np.int64)
         return Rows(columns, numbers, numbers, lambda place: lines[place].text, mixed)
+
+
+def _exact_numbers(values: list[Any]) -> list[Any]:
+    """The values; floats among others, and what stands beside them, as text that keeps every digit."""
+    kinds = set(map(type, values)) - {type(None)}
+    if float not in kinds or len(kinds) == 1:
+        return values
+    return [f"{Decimal(repr(value)):f}" if type(value) in (float, int) else value for value in values]
 
 
 def _histogram_texts(values: list[Any]) -> pa.Array:

@@ -82,7 +82,7 @@ def require_events(found: Sequence[str], names: Sequence[str], source: str) -> N
             f"{source}: no column event_type (found {listed(names)}); say which column holds the kind "
             "of event: --map event_type=COLUMN"
         )
-    if "time" not in found and not {"lower", "upper"} <= set(found) and "pmf" not in found:
+    if not has_events(found):
         raise EventSchemaError(
             f"{source}: no column time, and not both lower and upper (found {listed(names)}); say which "
             "column holds the time: --map time=COLUMN"
@@ -92,6 +92,12 @@ def require_events(found: Sequence[str], names: Sequence[str], source: str) -> N
         if new in seen:
             raise EventSchemaError(f"{source}: two columns are named '{name}'; rename one of them")
         seen.add(new)
+
+
+def has_events(found: Sequence[str]) -> bool:
+    """Whether the raw columns `found` can be those of events."""
+    timed = "time" in found or {"lower", "upper"} <= set(found) or "pmf" in found
+    return timed and "event_type" in found
 
 
 def listed(names: Sequence[str]) -> str:

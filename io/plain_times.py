@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from cepctl.io.reading import ReadReport
 from cepctl.io.times import LogTime, named_zone, parse_time
+from cepctl.io.written_times import parse_written
 from cepctl.schema import TIME_TYPE
 
 # Notes for the report, each completed with a number.
@@ -31,14 +32,21 @@ class ParsedTimes:
     after: pa.Array
 
 
-def parse_times(texts: pa.Array, time_zone: str | None, report: ReadReport) -> ParsedTimes:
+def parse_times(
+    texts: pa.Array, time_zone: str | None, report: ReadReport, form: str | None = None
+) -> ParsedTimes:
     """Parse a string column; null where a text is no time.
 
-    `time_zone` is the IANA zone of times written without one, UTC when None (the report warns).
+    `time_zone` is the IANA zone of times written without one, UTC when None (the report warns).  The times
+    are of this `form` (written_times.py), of ISO 8601 when None.
     """
     encoded = texts.dictionary_encode()
     zone = named_zone(time_zone)
-    found = [parse_time(text, zone) for text in encoded.dictionary.to_pylist()]
+    distinct = encoded.dictionary.to_pylist()
+    if form is None:
+        found = [parse_time(text, zone) for text in distinct]
+    else:
+        found = [parse_written(text, form, zone) for text in distinct]
     _note(found, encoded.indices, time_zone, report)
 
     def spread(values: Sequence[int | None]) -> pa.Array:

@@ -78,7 +78,9 @@ class ReadReport:
 
     `notes` are warnings with a place for a number (`{:,}`), counted up while the file is read.
     `rejects` only takes rejects in: an ingest does not hold on to all of them.  `rules` of the uncertainty
-    model and `patterns` of the user are the numbers, from 1, of those that fitted something.
+    model and `patterns` of the user are the numbers, from 1, of those that fitted something.  `time_forms`
+    tells of the columns of times of a plain file how their first number and their first written time are
+    read, and so all.
     """
 
     records: int = 0
@@ -88,6 +90,7 @@ class ReadReport:
     notes: Counter[str] = field(default_factory=Counter)
     rules: set[int] = field(default_factory=set)
     patterns: set[int] = field(default_factory=set)
+    time_forms: dict[str, str] = field(default_factory=dict)
 
 
 @contextmanager
@@ -139,7 +142,9 @@ class ReadOptions:
     (tasks, attempts, jobs, activities) as interval events; `epoch` is the instant, in microseconds
     since 1970, that logs with relative times count from; `columns` says which columns of plain event
     files are what, as pairs of (field, column); `patterns` are tried on log records before the built-in
-    ones, and `keep_unmatched` makes events of records that none fits.
+    ones, and `keep_unmatched` makes events of records that none fits.  `epoch_unit` (s, ms, us or ns) is that
+    of numbers in the columns of times of plain files, and `time_format` the form of their written times, in
+    codes of strptime; without them both are told from the file.
     """
 
     time_zone: str | None = None
@@ -151,6 +156,8 @@ class ReadOptions:
     columns: tuple[tuple[str, str], ...] = ()
     patterns: tuple[LogPattern, ...] = ()
     keep_unmatched: bool = False
+    epoch_unit: str | None = None
+    time_format: str | None = None
 
 
 class Reader(Protocol):

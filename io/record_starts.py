@@ -22,10 +22,10 @@ import numpy as np
 from cepctl.io.log_layouts import find_headers
 from cepctl.io.log_lines import BLOCK_BYTES, cut_line, mended
 from cepctl.io.log_records import line_bounds
+from cepctl.io.plain_header import DELIMITERS
 from cepctl.io.quoted_lines import LineEnds, QuotedLines
 from cepctl.io.reading import ReadReport
 
-DELIMITERS = {"csv": ord(","), "tsv": ord("\t")}
 LINE_FORMATS = frozenset({*DELIMITERS, "jsonl", "log4j"})
 LONGEST_ROW = 1 << 20
 """A delimited file with longer rows is not cut: its reader may or may not bear them, by where they stand."""
@@ -74,10 +74,15 @@ Block = tuple[Passage, Passage]
 """What a block holds when it begins outside of quotes, and when it begins inside."""
 
 
-def scan_block(stream: IO[bytes], format_name: str, start: int, stop: int, *, first: bool) -> Block:
-    """Tell what stands in bytes `start` .. `stop` - 1 of an open file; with the `first` the records begin."""
+def scan_block(
+    stream: IO[bytes], format_name: str, delimiter: str, start: int, stop: int, *, first: bool
+) -> Block:
+    """Tell what stands in bytes `start` .. `stop` - 1 of an open file; with the `first` the records begin.
+
+    `delimiter` is what separates the values of a delimited file.
+    """
     if format_name in DELIMITERS:
-        return _scan_rows(stream, DELIMITERS[format_name], start, stop)
+        return _scan_rows(stream, ord(delimiter), start, stop)
     if format_name == "jsonl":
         passage = _scan_lines(stream, start, stop)
     else:

@@ -98,8 +98,11 @@ def parse_time(text: str | None, zone: ZoneInfo | None = None) -> LogTime | None
     if time is not None:
         return time
     moment = _read(text.strip())
-    if moment is None:
-        return None
+    return None if moment is None else log_time(moment, zone)
+
+
+def log_time(moment: datetime, zone: ZoneInfo | None) -> LogTime | None:
+    """A date and time as it was written, in `zone` (UTC when None) where it has none of its own."""
     try:
         offset = moment.utcoffset()
         if offset is None:
@@ -140,7 +143,8 @@ def _zone_seconds(text: str) -> int:
 
 def _read(text: str) -> datetime | None:
     """The date and time in the text, with its offset where one is written."""
-    if text[4:5] == "-" and text[10:11] in ("T", " ", ""):
+    basic = text[8:9] == "T" and text[:8].isdigit()
+    if basic or (text[4:5] == "-" and text[10:11] in ("T", " ", "")):
         try:
             return datetime.fromisoformat(text)
         except ValueError:

@@ -52,6 +52,7 @@ EXCLUSIONS = (
         (None,),
         "it is for incremental runs alone; name their state with --state",
     ),
+    Exclusion(("epoch-unit",), "time-format", (), "every time is read by the form, also one of digits alone"),
     Exclusion(("file", "format", "order"), "support", (True,), "its table is of no query"),
 )
 

@@ -111,6 +111,7 @@ def ingest_options(
     from cepctl.io.log_patterns import load_patterns
     from cepctl.io.plain_mapping import parse_mapping
     from cepctl.io.reading import ReadOptions
+    from cepctl.io.written_times import check_form
     from cepctl.uncertainty.model import UncertaintyModel, load_model
 
     return IngestOptions(
@@ -124,6 +125,8 @@ def ingest_options(
             intervals=raw_input.intervals,
             epoch=_instant(raw_input.epoch, raw_input.tz),
             columns=parse_mapping(raw_input.columns),
+            epoch_unit=raw_input.epoch_unit,
+            time_format=None if raw_input.time_format is None else check_form(raw_input.time_format),
         ),
         model=load_model(raw_input.uncertainty) if raw_input.uncertainty is not None else UncertaintyModel(),
         max_errors=max_errors,

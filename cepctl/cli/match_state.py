@@ -88,8 +88,10 @@ def _arrivals(
     parts = scratch / "parts"
     parts.mkdir()
     own = (asked.directory, *([] if asked.rows.output is None else [Path(asked.rows.output)]))
-    mapped, to_the_end = bool(options.read.columns), asked.incremental.final
-    reading = Reading(parts, options.input_format, mapped, to_the_end, own, options.follow_links)
+    to_the_end = asked.incremental.final
+    reading = Reading(
+        parts, options.input_format, options.read.columns, to_the_end, own, options.follow_links
+    )
     news = look(asked.paths, saved.sources if saved else (), reading)
     for reason in news.left_out:
         say("warning", f"left out: {reason}")

@@ -42,6 +42,8 @@ class RawInput:
     epoch: str | None = None
     columns: tuple[str, ...] = ()
     follow_links: bool = False
+    epoch_unit: str | None = None
+    time_format: str | None = None
 
 
 def gathered(command: Callable[..., Any], name: str, kind: type) -> Callable[..., Any]:
@@ -193,6 +195,16 @@ _RAW_INPUT_OPTIONS = (
     ),
     click.option(
         "--follow-links", is_flag=True, help="Read what links in a directory show outside of it, too."
+    ),
+    click.option(
+        "--epoch-unit",
+        type=click.Choice(["s", "ms", "us", "ns"]),
+        help="Unit of the numbers in columns of times, counted from 1970; without it told from their size.",
+    ),
+    click.option(
+        "--time-format",
+        metavar="FORM",
+        help="How times of plain event files are written, where not as ISO 8601, such as '%d.%m.%Y %H:%M'.",
     ),
 )
 

@@ -16,7 +16,7 @@ from cepctl.ingest.ordering import Order, order
 from cepctl.ingest.parts import read_files
 from cepctl.ingest.publishing import aside, publish, refuse_existing
 from cepctl.ingest.reading import ReadTask
-from cepctl.ingest.rejects import refuse_too_many, write_rejects, write_whole
+from cepctl.ingest.rejects import refuse_mostly_bad, refuse_too_many, write_rejects, write_whole
 from cepctl.ingest.results import FileResult
 from cepctl.ingest.runners import LocalRunner, Runner
 from cepctl.ingest.schemas import DatasetSchema, unify
@@ -47,7 +47,8 @@ class IngestOptions:
     `rejects` the JSON lines file that they are written to, `report` the JSON file for the account of
     every file; both are also written when the ingest is then refused.  With `strict` a file in a
     directory that cannot be read is an error, as one that was named always is.  `follow_links` is for links
-    that lead out of a directory.  `known_kinds` are those of
+    that lead out of a directory.  Of input that `is_rest`, what is new in logs that were read before, most
+    records may be bad.  `known_kinds` are those of
     attributes in earlier events, which these join.  The time unit of `read` is chosen anew: the model's,
     else the finest of those that the files declare and of 1 ms for those that do not.
     """
@@ -61,6 +62,7 @@ class IngestOptions:
     strict: bool = False
     overwrite: bool = False
     follow_links: bool = False
+    is_rest: bool = False
     known_kinds: Mapping[str, Kind] = field(default_factory=dict)
 
 
@@ -132,7 +134,7 @@ def _ingest(
         schema = unify(results, options.known_kinds)
         ordered = order(results, filesystem, len(schema.attributes))
         summary = summarised(results, ordered, schema, unit)
-        notices = (*parts_alone(stored), *summary.notices, *tell_unused(results, summary))
+        notices = (*parts_alone(stored), *summary.notices, *tell_unused(results, summary), *_nothing(summary))
         summary = replace(summary, notices=notices)
         if options.rejects is not None:
             pieces = [piece for result in results for piece in result.reject_files]
@@ -140,12 +142,24 @@ def _ingest(
         if options.report is not None:
             write_whole(options.report, [report_text(summary).encode()], "the report")
         refuse_unreadable(summary)
-        refuse_too_many(summary.rejects, summary.rejected, summary.records, options.max_errors)
+        counted = (summary.rejects, summary.rejected, summary.records)
+        refuse_too_many(*counted, options.max_errors)
+        if not options.is_rest:
+            refuse_mostly_bad(*counted, summary.events, options.max_errors)
         _write(directory, scratch, ordered, schema, _metadata(summary, options.model), runner)
         with filesystem.open_output_stream(f"{directory}/{SUCCESS}"):
             pass
         publish(events, target, overwrite=options.overwrite)
     return summary
+
+
+def _nothing(summary: IngestSummary) -> list[str]:
+    """That there is no event, and why, where no record was bad."""
+    if summary.events:
+        return []
+    if summary.records:
+        return [f"none of the {summary.records:,} records gives an event: the dataset has none"]
+    return ["the input has no records: the dataset has no events"]
 
 
 def _read_task(

@@ -3,7 +3,8 @@
 First every block of such a file is scanned for where records begin; then the parts between these places are
 read as files of their own, which know how many records and lines stand before them; then what came of the
 parts is put together.  Where that would not be what the whole file gives (its attributes are of several
-kinds or too many, a part cannot be read, more rejects than are borne), the file is read as a whole.
+kinds or too many, its parts begin with times of several forms, a part cannot be read, more rejects than are
+borne), the file is read as a whole.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from cepctl.io.attribute_limit import MOST_ATTRIBUTES, REST
 from cepctl.io.file_parts import FilePart
 from cepctl.io.formats import OpenLog, open_log, reader_named, recognised_reader
 from cepctl.io.locations import InputFile, Location
+from cepctl.io.plain_header import DELIMITERS, delimiter_of, first_line
 from cepctl.io.plain_mapping import RESERVED
-from cepctl.io.record_starts import DELIMITERS, LINE_FORMATS, Block, Cut, cuts, scan_block
+from cepctl.io.record_starts import LINE_FORMATS, Block, Cut, cuts, scan_block
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LONGEST_HEADER = 1 << 20
@@ -39,13 +41,17 @@ class _Divisible:
     file: InputFile
     format: str
     header: bytes
+    delimiter: str
     begin: int
     size: int
 
     def blocks(self, block_bytes: int) -> list[_Scan]:
         count = -(-(self.size - self.begin) // block_bytes)
         bounds = [self.begin + (self.size - self.begin) * each // count for each in range(count + 1)]
-        return [_Scan(self.file.location, self.format, *bound, self.begin) for bound in pairwise(bounds)]
+        return [
+            _Scan(self.file.location, self.format, self.delimiter, *bound, self.begin)
+            for bound in pairwise(bounds)
+        ]
 
     def parts(self, found: Sequence[Cut]) -> list[InputFile]:
         """The parts between the places where the file is cut."""
@@ -69,6 +75,7 @@ class _Scan:
 
     location: Location
     format: str
+    delimiter: str
     start: int
     stop: int
     begin: int
@@ -124,11 +131,14 @@ def _divisible(task: ReadTask, block_bytes: int) -> _Divisible | None:
             header = log.stream.readline(_LONGEST_HEADER) if format_name in DELIMITERS else b""
     except LogFormatError:
         return None  # reading it will say what is wrong
-    if format_name in DELIMITERS and not _is_narrow(header, DELIMITERS[format_name]):
-        return None
+    delimiter = ""
+    if format_name in DELIMITERS:
+        delimiter = delimiter_of(first_line(header), format_name, task.options.columns)
+        if not _is_narrow(header, delimiter):
+            return None
     marked = log.head.startswith(codecs.BOM_UTF8)
     begin = len(header) or (len(codecs.BOM_UTF8) if marked else 0)
-    return _Divisible(task.file, format_name, header, begin, size) if begin < size else None
+    return _Divisible(task.file, format_name, header, delimiter, begin, size) if begin < size else None
 
 
 def _line_format(task: ReadTask, log: OpenLog) -> str | None:
@@ -143,9 +153,9 @@ def _line_format(task: ReadTask, log: OpenLog) -> str | None:
     return reader.name if reader.name in LINE_FORMATS else None
 
 
-def _is_narrow(header: bytes, delimiter: int) -> bool:
+def _is_narrow(header: bytes, delimiter: str) -> bool:
     """Whether a whole header names so few columns that the file is read by the parser that is known here."""
-    return header.endswith(b"\n") and header.count(delimiter) < MOST_ATTRIBUTES
+    return header.endswith(b"\n") and header.count(delimiter.encode()) < MOST_ATTRIBUTES
 
 
 def _scan(scan: _Scan) -> Block | None:
@@ -154,7 +164,7 @@ def _scan(scan: _Scan) -> Block | None:
         filesystem, path = scan.location.resolve()
         with filesystem.open_input_file(path) as stream:
             first = scan.start == scan.begin
-            return scan_block(stream, scan.format, scan.start, scan.stop, first=first)
+            return scan_block(stream, scan.format, scan.delimiter, scan.start, scan.stop, first=first)
     except (LogFormatError, OSError):
         return None
 
@@ -173,7 +183,8 @@ def _joined(task: ReadTask, parts: Sequence[FileResult]) -> FileResult | None:
             named[name] = named.get(name, frozenset()) | kinds
     too_many = task.borne is not None and causes.total() > task.borne
     crowded = REST in named or len(named) + len(RESERVED) + len(task.options.columns) > MOST_ATTRIBUTES
-    if too_many or crowded:
+    forms = {form for part in parts for form in part.time_forms.items()}
+    if too_many or crowded or len(dict(forms)) < len(forms):
         return None
     times = TimesSeen()
     for part in parts:
@@ -197,6 +208,7 @@ def _joined(task: ReadTask, parts: Sequence[FileResult]) -> FileResult | None:
         size=sum(part.size for part in parts),
         rules=frozenset[int]().union(*(part.rules for part in parts)),
         patterns=frozenset[int]().union(*(part.patterns for part in parts)),
+        time_forms=dict(sorted(forms)),
     )
     return whole if _is_of_one_kind(whole) and not _has_mixed_rules(task, whole) else None
 

@@ -118,7 +118,7 @@ def _read(task: ReadTask, rejects: RejectLog) -> FileResult:
     try:
         if task.file.left_out is not None:
             raise LogFormatError(task.file.left_out)
-        return _read_whole(task, ReadReport(rejects=rejects))
+        return _read_whole(task, ReadReport(rejects=rejects, time_forms=dict(task.file.time_forms)))
     except (LogFormatError, EventSchemaError, UncertaintyModelError) as problem:
         return _unread(task, problem)
 
@@ -151,6 +151,7 @@ def _read_whole(task: ReadTask, report: ReadReport) -> FileResult:
         notes=report.notes,
         rules=frozenset(report.rules),
         patterns=frozenset(report.patterns),
+        time_forms=report.time_forms,
     )
 
 

@@ -113,6 +113,10 @@ class RejectLog(list[Reject]):
 
 
 _REMEDY = "  mend the input, see all with --rejects FILE, or bear more with --max-errors"
+_MISREAD = (
+    "  mend the input, or say how it is written: --map FIELD=COLUMN, --time-format, --epoch-unit; ingest "
+    "writes all bad records to --rejects FILE"
+)
 
 
 def refuse_too_many(
@@ -120,15 +124,33 @@ def refuse_too_many(
 ) -> None:
     """Raise TooManyRejectsError when there are more rejects than are borne.
 
-    `max_errors` is how many are, None for the larger of REJECTS_ALLOWED and REJECTED_SHARE of the
-    records.
+    `max_errors` is how many are, None for the larger of REJECTS_ALLOWED and REJECTED_SHARE of the records.
     """
     borne = max(REJECTS_ALLOWED, int(records * REJECTED_SHARE)) if max_errors is None else max_errors
     if causes.total() > borne:
-        raise TooManyRejectsError(
-            f"{causes.total():,} of {records:,} records are bad, more than the {borne:,} that are borne; "
-            f"nothing was written\n{sampled(samples, causes)}\n{_REMEDY}"
-        )
+        raise _too_many(samples, causes, records, f"more than the {borne:,} that are borne", _REMEDY)
+
+
+def refuse_mostly_bad(
+    samples: Sequence[Reject], causes: Counter[str], records: int, events: int, max_errors: int | None
+) -> None:
+    """Raise TooManyRejectsError where most records are bad, however few that is: they were misread.
+
+    Where the user says how many bad ones are borne, only an input of which no event is left is refused.
+    """
+    if causes.total() and not events:
+        raise _too_many(samples, causes, records, "and there is no event", _MISREAD)
+    if max_errors is None and 2 * causes.total() > records:
+        raise _too_many(samples, causes, records, "most of them", _MISREAD)
+
+
+def _too_many(
+    samples: Sequence[Reject], causes: Counter[str], records: int, how: str, remedy: str
+) -> TooManyRejectsError:
+    return TooManyRejectsError(
+        f"{causes.total():,} of {records:,} records are bad, {how}; nothing was written\n"
+        f"{sampled(samples, causes)}\n{remedy}"
+    )
 
 
 def sampled(samples: Sequence[Reject], causes: Counter[str]) -> str:

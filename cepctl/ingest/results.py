@@ -67,8 +67,9 @@ class FileResult:
     could not be read and need not be has the reason in `unreadable`.  `named` are all attributes, also of
     records that became no events, and of what kinds their values are where the reader tells it; `notes` are
     warnings with a place for a number.  `first` and `last` are the ends of the uncertainty intervals, in
-    ticks; `times` tell how coarse the times are written; `size` is how many bytes the values take;
-    `rules` and `patterns` are the numbers of those of the user that some event comes from.
+    ticks; `times` tell how coarse the times are written, `time_forms` how columns of times were read
+    (ReadReport); `size` is how many bytes the values take; `rules` and `patterns` are the numbers of those of
+    the user that some event comes from.
     """
 
     name: str
@@ -88,6 +89,7 @@ class FileResult:
     last: int | None = None
     times: TimesSeen = field(default_factory=TimesSeen)
     size: int = 0
+    time_forms: Mapping[str, str] = field(default_factory=dict)
     unreadable: str | None = None
     rules: frozenset[int] = frozenset()
     patterns: frozenset[int] = frozenset()
@@ -125,7 +127,8 @@ class FileAccount:
 
     `event_types` counts the events that are in the dataset.  `first` and `last` are ISO 8601, in UTC,
     and span the uncertainty intervals; `granularity` is the coarsest step that all times of the file
-    are multiples of in the zone in which they are written.  `unreadable` says why the file was left out.
+    are multiples of in the zone in which they are written; `time_forms` tells how the numbers and the texts
+    of its columns of times were read.  `unreadable` says why the file was left out.
     """
 
     file: str
@@ -140,3 +143,4 @@ class FileAccount:
     granularity: str | None
     unreadable: str | None
     warnings: tuple[str, ...]
+    time_forms: Mapping[str, str] = field(default_factory=dict)

@@ -90,6 +90,7 @@ def _account(
         granularity=result.times.step,
         unreadable=result.unreadable,
         warnings=result.remarks,
+        time_forms=dict(result.time_forms),
     )
 
 

@@ -16,6 +16,8 @@ _GANGLIA = frozenset({"ganglia", "ganglia-csv", "ganglia-json", "rrd", "rrd-dump
 # Option, whether it is given, the formats whose readers look at it, and these in words.
 _SWITCHES: tuple[tuple[str, Callable[[ReadOptions], bool], frozenset[str], str], ...] = (
     ("--map", lambda read: bool(read.columns), PLAIN_FORMATS, "plain event files"),
+    ("--epoch-unit", lambda read: read.epoch_unit is not None, PLAIN_FORMATS, "plain event files"),
+    ("--time-format", lambda read: read.time_format is not None, PLAIN_FORMATS, "plain event files"),
     (
         "--tz",
         lambda read: read.time_zone is not None and read.epoch is None,

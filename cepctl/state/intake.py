@@ -76,9 +76,9 @@ def arrivals(news: News, known: Known, options: IngestOptions, scratch: Path) ->
         return
     kinds = {name: _KINDS[kind] for name, kind in known.attributes.items()}
     dataset = str(scratch / "events")
-    summary = ingest_files(
-        [piece.file for piece in news.pieces], dataset, replace(options, known_kinds=kinds)
-    )
+    is_rest = known.time_unit is not None
+    reading = replace(options, known_kinds=kinds, is_rest=is_rest)
+    summary = ingest_files([piece.file for piece in news.pieces], dataset, reading)
     with open_events([dataset]) as inputs:
         schema = _joined(known, inputs.schema)
         yield Arrivals(inputs, schema, _sources(news, summary), news.seen, summary)
@@ -111,7 +111,8 @@ def _sources(news: News, summary: IngestSummary) -> tuple[Source, ...]:
             sources.append(piece.before or replace(piece.source, by_lines=False, format=UNREADABLE))
             continue
         counted = account.records - account.rejected.get(_ORPHANS, 0) if piece.counts_records else 0
-        sources.append(replace(piece.source, records=piece.source.records + counted))
+        forms = dict(account.time_forms)
+        sources.append(replace(piece.source, records=piece.source.records + counted, time_forms=forms))
     return tuple(sources)
 
 

@@ -17,6 +17,7 @@ from cepctl.errors import JobError, LogFormatError, UsageError
 from cepctl.ingest.stored import stored_dataset
 from cepctl.io.formats import HEAD_BYTES, OpenLog, open_log, reader_named, recognised_reader
 from cepctl.io.locations import InputFile, Location, is_stream, list_inputs, real_uri
+from cepctl.io.plain_mapping import ColumnMap
 from cepctl.io.reading import Reader
 from cepctl.state.pieces import RECORDS_COUNTED_BY_READER, grows_by_lines, header_of, take_part
 from cepctl.state.sources import (
@@ -54,14 +55,14 @@ class News:
 
 @dataclass(frozen=True)
 class Reading:
-    """How inputs are read: the format that was named, whether columns are mapped, where parts are put.
+    """How inputs are read: the format and the columns that were named, where parts are put.
 
     `to_the_end` takes the last records too, whole or not; files in the directories `but` are no inputs.
     """
 
     scratch: Path
     input_format: str | None = None
-    mapped: bool = False
+    columns: ColumnMap = ()
     to_the_end: bool = False
     but: tuple[Path, ...] = ()
     follow_links: bool = False
@@ -238,7 +239,7 @@ def _begin(news: News, seen: _Seen, known: Sequence[Source], how: Reading) -> No
 def _reader(log: OpenLog, file: InputFile, how: Reading) -> Reader:
     if how.input_format is not None:
         return reader_named(how.input_format)
-    return recognised_reader(log.head, file.name, mapped=how.mapped)
+    return recognised_reader(log.head, file.name, mapped=bool(how.columns))
 
 
 def _whole(source: Source, format_name: str, log: OpenLog) -> Source:
@@ -253,7 +254,7 @@ def _take(news: News, seen: _Seen, source: Source, log: OpenLog, how: Reading) -
     header = header_of(source.format, log.head)
     target = how.scratch / f"{len(news.pieces):06d}"
     try:
-        cut = take_part(source.format, log.stream, header, target, to_the_end=how.to_the_end)
+        cut = take_part(source.format, log.stream, header, how.columns, target, to_the_end=how.to_the_end)
     except OSError as problem:
         raise JobError(f"cannot put aside what is new in {seen.file.name}: {problem.strerror}") from None
     if not cut.bytes_taken:
@@ -277,6 +278,7 @@ def _take(news: News, seen: _Seen, source: Source, log: OpenLog, how: Reading) -
         id_name=source.id_name,
         records_before=source.records,
         format=source.format,
+        time_forms=tuple(source.time_forms.items()),
     )
     before = source if source.head else None
     counts = source.format in RECORDS_COUNTED_BY_READER

@@ -17,8 +17,10 @@ from typing import IO
 
 from cepctl.io.log_layouts import find_headers
 from cepctl.io.log_records import line_bounds
+from cepctl.io.plain_header import DELIMITERS, delimiter_of, first_line
+from cepctl.io.plain_mapping import ColumnMap
 from cepctl.io.quoted_lines import QuotedLines
-from cepctl.io.record_starts import DELIMITERS, LINE_FORMATS
+from cepctl.io.record_starts import LINE_FORMATS
 from cepctl.state.sources import PRINT_BYTES, digest
 
 RECORDS_COUNTED_BY_READER = frozenset({"log4j"})
@@ -47,12 +49,16 @@ def header_of(format_name: str, head: bytes) -> bytes:
     return head[: head.find(b"\n") + 1] if format_name in DELIMITERS else b""
 
 
-def take_part(format_name: str, stream: IO[bytes], header: bytes, target: Path, *, to_the_end: bool) -> Cut:
+def take_part(
+    format_name: str, stream: IO[bytes], header: bytes, mapping: ColumnMap, target: Path, *, to_the_end: bool
+) -> Cut:
     """Copy the whole records that a stream still holds behind `header` into a file.
 
     `to_the_end` takes the last record too, whole or not: nothing more will come.
     """
-    quoted = QuotedLines(DELIMITERS[format_name]) if format_name in DELIMITERS else None
+    quoted = None
+    if format_name in DELIMITERS:
+        quoted = QuotedLines(ord(delimiter_of(first_line(header), format_name, mapping)))
     counter = _Lines(quoted)
     with target.open("w+b") as part:
         part.write(header)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
@@ -45,6 +45,8 @@ class Source:
         Whether bytes behind the last whole record wait for more.
     newest
         No event read of it has a larger `lower`; None where none was read at all.
+    time_forms
+        How its columns of times are read (ReadReport in io/reading.py), told from what was read first.
     """
 
     uri: str
@@ -62,6 +64,7 @@ class Source:
     rest: bool = False
     newest: int | None = None
     on_disk: str = ""
+    time_forms: dict[str, str] = field(default_factory=dict)
 
     @property
     def id_name(self) -> str:

@@ -21,7 +21,7 @@ GIVEN = {
     "order": "sort", "approximate": "0.1", "kleene": "summary", "format": "trace", "time": "ticks",
     "state": "states", "top-k": "3", "slack": "1h", "late": "late.jsonl", "keep": "1h", "file": "q.cep",
     "input-format": "csv", "uncertainty": "model.toml", "tz": "UTC", "name": "A=B", "patterns": "p.toml",
-    "epoch": "2024-05-01", "map": "time=ts",
+    "epoch": "2024-05-01", "map": "time=ts", "epoch-unit": "s", "time-format": "%Y",
 }  # fmt: skip
 ALWAYS = {
     "output": "where the result goes; match looks at its name beside --format",

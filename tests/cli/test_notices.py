@@ -11,7 +11,9 @@ import pytest
 
 from cepctl.cli import main
 
-EVENTS = "event_type,event_id,time,x\nA,a1,1,7\nB,b1,2,7\nB,b2,,7\nB,b3,4,8\n"
+AT = "2024-05-01T10:00:0{}Z"
+EVENTS = "event_type,event_id,time,x\nA,a1,{},7\nB,b1,{},7\nB,b2,,7\nB,b3,{},8\n"
+EVENTS = EVENTS.format(*map(AT.format, "124"))
 QUERY = "PATTERN SEQ(A a, B b)"
 
 
@@ -57,7 +59,7 @@ def test_the_configuration_can_ask_for_it(log: Path, capsys: pytest.CaptureFixtu
 
 
 def test_an_ingest_tells_of_every_file(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    log.with_name("more.csv").write_text("event_type,time\nC,9\n")
+    log.with_name("more.csv").write_text(f"event_type,time\nC,{AT.format(9)}\n")
     said = notices(capsys, "ingest", "log.csv", "more.csv", "-o", "events", "--log-format", "json")
     assert [(each["kind"], each.get("events")) for each in said] == [
         ("warning", None),

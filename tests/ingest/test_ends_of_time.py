@@ -14,7 +14,7 @@ from cepctl.engines.worlds import match_table
 from cepctl.errors import EventSchemaError
 from cepctl.ingest.assigning import assign_dataset
 from cepctl.ingest.jobs import IngestOptions, ingest
-from cepctl.io.reading import BEYOND_TIME
+from cepctl.io.reading import BEYOND_TIME, ReadOptions
 from cepctl.io.rescaling import rescaled
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.model import parse_model
@@ -31,9 +31,9 @@ def intervals(dataset: Path) -> dict[str, tuple[int, int]]:
     return {row["event_id"]: (row["lower"], row["upper"]) for row in rows}
 
 
-def ingested(folder: Path, text: str, model: str) -> dict[str, int]:
+def ingested(folder: Path, text: str, model: str, read: ReadOptions | None = None) -> dict[str, int]:
     (folder / "log.csv").write_text(text)
-    options = IngestOptions(model=parse_model(model))
+    options = IngestOptions(read=read or ReadOptions(), model=parse_model(model))
     return dict(ingest([str(folder / "log.csv")], str(folder / "events"), options).rejected)
 
 
@@ -70,7 +70,7 @@ def test_assign_rejects_what_a_finer_unit_puts_beyond(tmp_path: Path) -> None:
 def test_a_raw_time_near_what_64_bits_hold_is_no_other_time(tmp_path: Path) -> None:
     log = f"event_type,event_id,time\nA,a,{(2**63 - 1) // 1000}\nB,b,5\n"
     rule = '[[rule]]\ninterval = { before = "0 s", after = "1 s" }\n'
-    assert ingested(tmp_path, log, rule) == {}
+    assert ingested(tmp_path, log, rule, ReadOptions(epoch_unit="ms")) == {}
     assert intervals(tmp_path / "events")["a"] == (9223372036854775, 9223372036855775)
 
 

@@ -149,7 +149,7 @@ def test_types_from_json_and_from_text_agree(logs: Path, output: Path) -> None:
 def test_a_mix_of_types_becomes_text_with_a_warning(logs: Path, output: Path) -> None:
     write(logs, a__csv="event_type,time,x\nA,1,3\n", b__csv="event_type,time,x\nA,2,high\n")
     summary = run(logs, output)
-    assert summary.notices == ("attribute 'x' holds int and string; its column is text",)
+    assert summary.notices[-1] == "attribute 'x' holds int and string; its column is text"
 
 
 def test_too_many_attributes_leave_the_rarest_to_a_json_column(
@@ -164,7 +164,7 @@ def test_too_many_attributes_leave_the_rarest_to_a_json_column(
     summary = run(logs, output)
     assert column_types(output) == {"p": "int64", "r": "int64", "other": "string"}
     assert [row["other"] for row in rows(output)] == ['{"q": 2}', None]
-    assert "3 attributes: the 1 with the fewest values are in the column 'other'" in summary.notices[0]
+    assert "3 attributes: the 1 with the fewest values are in the column 'other'" in summary.notices[-1]
 
 
 @pytest.mark.parametrize("chunk_events", [1, 100])
@@ -175,7 +175,7 @@ def test_a_mixture_within_one_file_is_said_however_the_file_is_cut(
     monkeypatch.setattr("cepctl.io.plain_json._BLOCK_BYTES", 30)
     lines = [{"event_type": "A", "time": number, "x": x} for number, x in enumerate([1, "one", None])]
     write(logs, a__jsonl="".join(json.dumps(line) + "\n" for line in lines))
-    assert run(logs, output).notices == ("attribute 'x' holds int and string; its column is text",)
+    assert run(logs, output).notices[1:] == ("attribute 'x' holds int and string; its column is text",)
     assert [row["x"] for row in rows(output)] == ["1", "one", None]
 
 
@@ -262,7 +262,8 @@ def test_chunks_and_parts_change_nothing_but_the_files(
 def test_no_events_make_an_empty_dataset(logs: Path, output: Path) -> None:
     write(logs, a__csv="event_type,time\n", b__csv="")
     summary = run(logs, output)
-    assert (summary.events, summary.notices) == (0, ("b.csv: the file is empty",))
+    nothing = "the input has no records: the dataset has no events"
+    assert (summary.events, summary.notices) == (0, ("b.csv: the file is empty", nothing))
     assert rows(output) == []
 
 
@@ -355,13 +356,41 @@ def test_more_than_ten_rejects_are_too_many_for_a_small_log(logs: Path, output: 
     assert run(logs, output, max_errors=11).events == 1
 
 
+def test_a_log_is_refused_when_most_of_its_records_are_bad_however_few_they_are(
+    logs: Path, output: Path
+) -> None:
+    write(logs, a__csv="event_type,time\n" + "A,1\n" * 2 + "A,?\n" * 6)
+    with pytest.raises(LogFormatError, match=r"6 of 8 records are bad, most of them(.|\n)*--time-format"):
+        run(logs, output)
+    assert not output.exists()
+    assert run(logs, output, max_errors=6).events == 2
+    write(logs, a__csv="event_type,time\n" + "A,1\n" * 4 + "A,?\n" * 4)
+    assert run(logs, output, overwrite=True).events == 4
+
+
+def test_a_log_without_an_event_is_refused_where_records_were_bad_and_noted_where_there_were_none(
+    logs: Path, output: Path
+) -> None:
+    write(logs, a__jsonl='{"event_type": "A", "ts": 1}\n')
+    with pytest.raises(LogFormatError, match="1 of 1 records are bad, and there is no event"):
+        run(logs, output, max_errors=100)
+    assert not output.exists()
+    (logs / "a.jsonl").unlink()
+    write(logs, a__csv="event_type,time\n")
+    assert run(logs, output).notices == ("the input has no records: the dataset has no events",)
+    (logs / "a.csv").unlink()
+    write(logs, a__log="2015-10-18 18:01:47,978 INFO [main] a.b.C: nothing that a pattern knows\n")
+    summary = run(logs, output, overwrite=True)
+    assert summary.notices[-1] == "none of the 1 records gives an event: the dataset has none"
+
+
 def test_one_in_a_thousand_is_borne_in_a_large_log(logs: Path, output: Path) -> None:
     write(logs, a__csv="event_type,time\n" + "A,1\n" * 20_000 + "A,?\n" * 20)
     assert run(logs, output).rejected == {"no time": 20}
 
 
 def test_a_truncated_gzip_keeps_what_came_before_and_is_a_reject(logs: Path, output: Path) -> None:
-    text = "event_type,time\n" + "".join(f"A,{n**5 % 10**9}\n" for n in range(9_000))
+    text = "event_type,time\n" + "".join(f"A,{n**5 % 10**7}\n" for n in range(9_000))
     packed = gzip.compress(text.encode())
     (logs / "a.csv.gz").write_bytes(packed[: len(packed) * 9 // 10])
     summary = run(logs, output)
@@ -399,7 +428,7 @@ def test_a_mapping_that_nothing_can_use_is_said(logs: Path, output: Path) -> Non
         "--map was not used: it is for plain event files, and there is none",
     )
     write(logs, b__csv="event_type,ts\nA,1\n")
-    assert run(logs, output, read=mapping, overwrite=True).notices == ()
+    assert not any("--map" in note for note in run(logs, output, read=mapping, overwrite=True).notices)
 
 
 def test_an_unknown_zone_is_refused_before_anything_is_read(logs: Path, output: Path) -> None:

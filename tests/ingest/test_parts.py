@@ -80,7 +80,21 @@ def parts_of(log: Log, monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[st
 # --- random files ---------------------------------------------------------------------------
 
 NEWLINES = st.sampled_from(["\n", "\r\n"])
-TEXTS = ["", "x", "ü漢", '5"', 'a"b"c', '"a,b"', '"a\nb"', '"a\r\n\nb"', '""', '"""', '"say ""hi"""', '"a"b"']
+TEXTS = [
+    "",
+    "x",
+    '"a;b|c"',
+    "ü漢",
+    '5"',
+    'a"b"c',
+    '"a,b"',
+    '"a\nb"',
+    '"a\r\n\nb"',
+    '""',
+    '"""',
+    '"say ""hi"""',
+    '"a"b"',
+]
 NUMBERS = ["7", "-12", "0.5", "007", "1e3", "99999999999999999999", "true"]
 TIMES = [
     "1000",
@@ -89,13 +103,16 @@ TIMES = [
     "?",
     "",
     "1714557600000",
+    "1714557600.25",
     "2024-03-31T02:30:00",
+    "01.05.2024 10:00",
+    "20240501",
 ]
 
 
 @st.composite
 def delimited(draw: st.DrawFn) -> Log:
-    comma, newline = draw(st.sampled_from([",", "\t"])), draw(NEWLINES)
+    comma, newline = draw(st.sampled_from([",", "\t", ";", "|"])), draw(NEWLINES)
     names = draw(st.sampled_from([["event_type", "time", "x", "y"], ["x", "event_type", "event_id", "time"]]))
     values = {"time": TIMES, "event_type": ["A", "B", "A", ""], "event_id": ["", "", "i", "j", "7"]}
 
@@ -111,6 +128,9 @@ def delimited(draw: st.DrawFn) -> Log:
     return Log(spoiled(draw, text), blocks(draw, text), {"read": ReadOptions(time_zone="Europe/Berlin")})
 
 
+MIXED_TIMES = [1000, 2, "2024-05-01T10:00:00", None, 1714557600, 1714557600000.5, "1714557600", "1.5.2024"]
+
+
 @st.composite
 def json_lines(draw: st.DrawFn) -> Log:
     newline = draw(NEWLINES)
@@ -121,11 +141,11 @@ def json_lines(draw: st.DrawFn) -> Log:
         odd = draw(st.integers(0, 14))
         if odd < 3:
             return draw(st.sampled_from(["", "{", "[1]"]))
-        record = {"event_type": "A", "time": draw(st.sampled_from([1000, 2, "2024-05-01T10:00:00", None]))}
+        record = {"event_type": "A", "time": draw(st.sampled_from(MIXED_TIMES))}
         more = {name: draw(st.sampled_from(values)) for name in sorted(names) if draw(st.booleans())}
         return json.dumps(record | more, ensure_ascii=draw(st.booleans()))
 
-    first = '{"event_type": "A", "time": 7}'
+    first = json.dumps({"event_type": "A", "time": draw(st.sampled_from([7, 1714557600]))})
     text = newline.join([first, *(line() for _ in range(draw(st.integers(0, 14))))])
     text = draw(st.sampled_from(["", "\ufeff"])) + text + draw(st.sampled_from(["", newline]))
     return Log(spoiled(draw, text), blocks(draw, text))
@@ -230,8 +250,10 @@ def test_a_delimited_file_with_a_row_that_its_reader_may_not_bear_is_not_cut(
         (b'{"event_type":"A","time":1,"x":1}\n{"event_type":"A","time":null,"x":0.5}\n', {}),
         (b"event_type,time\nA,?\nA,1\nA,?\n", {"max_errors": 1, "rejects": None}),
         (b"event_type,time,x\nA,1,7\nA,2,seven\n", {"model": parse_model(BY_RULE)}),
+        (b"event_type,time\nA,1714557600\nA,1714557600000\nA,1714557601\n", {}),
+        (b"event_type,time\nA,2024-05-01\nA,01.05.2024\nA,2024-05-02\n", {}),
     ],
-    ids=["kinds", "kind of a reject", "too many rejects", "rule"],
+    ids=["kinds", "kind of a reject", "too many rejects", "rule", "units", "forms"],
 )
 def test_a_file_whose_parts_do_not_tell_what_the_whole_does_is_read_again(
     content: bytes, choices: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -19,9 +19,12 @@ _LOGGER = "INFO [main] org.apache.hadoop.mapreduce.v2.app.MRAppMaster:"
 LOGS = {
     "a.csv": 'event_type,lower,upper,text\r\nA,1,1,"one\ntwo ""2"""\r\n\nB,2,2,é\n'
     'C,3,3\nD,4,4,"x,y"\nE,5,5,last',
+    "semicolons.csv": 'event_type;lower;upper;text\nA;1;1;"one\ntwo; three"\nB;2;2;1,5\nC;3;3;x,y\n',
     "a.tsv": "event_type\tlower\tupper\nA\t1\t1\nB\t2\t2\n",
     "a.jsonl": '{"event_type": "A", "lower": 1, "upper": 1}\n\n{"broken\n'
     '{"event_type": "B", "lower": 2, "upper": 2, "text": "é"}\r\n{"event_type": "C", "lower": 3, "upper": 3}',
+    "numbers.csv": "event_type,time\nA,1714557600\nB,5\nC,1714557602.5\nD,1714557603000\nE,1714557604\n",
+    "dates.csv": "event_type,time\nA,2024-05-01T10:00:00Z\nB,01.05.2024\nC,2024-05-03\n",
     "app.log": f"2015-10-18 18:01:01,978 {_LOGGER} one\n2015-10-18 18:01:02,978 {_LOGGER} two\n"
     f"java.lang.Exception: because\n\tat here\n\n2015-10-18 18:01:03,978 {_LOGGER} three é\r\n"
     f"2015-10-18 18:01:04,978 {_LOGGER} four",

@@ -1,0 +1,160 @@
+"""Numbers in a column of times: ticks, or a time since 1970 in a unit that their size tells.
+
+From the year 1971 to 2199 the counts of the four usual units have sizes that never overlap:
+
+    unit    number of
+    ticks   fewer than 31,536,000: too few even for seconds
+    s       seconds, at least 31,536,000 (1971) and below 7,258,118,400 (2200)
+    ms      milliseconds, a thousand times as many
+    us      microseconds, a million times as many
+    ns      nanoseconds, a thousand million times as many
+
+The first number of a column tells the unit of all in its file; a number of another size is no time there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Numbers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+TICKS = "ticks"
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_FIRST_SECOND = 31_536_000
+_LAST_SECOND = 7_258_118_400
+_NUMBER = r"^\s*(?P<sign>[+-]?)0*(?P<whole>\d+?)(?:\.(?P<fraction>\d*))?\s*$"
+_NANOS = 10**9
+_MOST = 2**63 - 1
+# Digits that read as a date: how many there are, and the form that --time-format then has.
+_DATES = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Numbers of a column: `sign` times (`whole` + `nanos` / 10**9), where they are `known`.
+
+    What 64 bits do not hold is the largest number that they do.
+    """
+
+    sign: Numbers
+    whole: Numbers
+    nanos: Numbers
+    known: Flags
+
+
+def counts(column: pa.Array) -> Counts:
+    """The numbers in a column of integers, floats, decimals or text; other columns have none."""
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.string())
+    if pa.types.is_integer(column.type):
+        return _of_integers(column)
+    if pa.types.is_floating(column.type):
+        return _of_floats(column)
+    if pa.types.is_string(column.type):
+        return _of_texts(column)
+    zeros = np.zeros(len(column), np.int64)
+    return Counts(zeros, zeros, zeros, np.zeros(len(column), np.bool_))
+
+
+def _of_integers(column: pa.Array) -> Counts:
+    if column.type == pa.uint64():
+        column = pc.min_element_wise(column, pa.scalar(_MOST, pa.uint64()), skip_nulls=False)
+    whole = _filled(column.cast(pa.int64()))
+    size = np.abs(np.maximum(whole, -_MOST))
+    return Counts(np.where(whole < 0, -1, 1), size, np.zeros(len(whole), np.int64), _flags(column.is_valid()))
+
+
+def _of_floats(column: pa.Array) -> Counts:
+    values = pc.fill_null(column.cast(pa.float64()), np.nan).to_numpy(zero_copy_only=False)
+    known = np.isfinite(values)
+    inside = known & (np.abs(values) < 2.0**63)
+    size = np.where(inside, np.abs(values), 0.0)
+    whole = np.floor(size)
+    nanos = np.rint((size - whole) * _NANOS).astype(np.int64)
+    whole = np.where(known & ~inside, _MOST, whole.astype(np.int64))
+    return Counts(np.where(values < 0, -1, 1), whole, nanos, known)
+
+
+def _of_texts(column: pa.Array) -> Counts:
+    known = _flags(pc.fill_null(pc.match_substring_regex(column, _NUMBER), False))
+    zeros = np.zeros(len(column), np.int64)
+    if not known.any():
+        return Counts(zeros, zeros, zeros, known)
+    found = pc.extract_regex(column, _NUMBER)
+    sign, whole, fraction = (pc.struct_field(found, name) for name in ("sign", "whole", "fraction"))
+    digits, most = pc.utf8_length(whole), str(_MOST)
+    larger = pc.or_(
+        pc.greater(digits, len(most)), pc.and_(pc.equal(digits, len(most)), pc.greater(whole, most))
+    )
+    nanos = pc.utf8_rpad(pc.utf8_slice_codeunits(fraction, 0, 9), 9, "0")
+    return Counts(
+        np.where(_flags(pc.fill_null(pc.equal(sign, "-"), False)), -1, 1),
+        _filled(pc.if_else(larger, most, whole).cast(pa.int64())),
+        _filled(nanos.cast(pa.int64())),
+        known,
+    )
+
+
+def unit_of(numbers: Counts, row: int) -> str | None:
+    """What the size of one number says: one of UNITS, TICKS, or None where it says nothing."""
+    whole = int(numbers.whole[row])
+    for unit, scale in _PER_SECOND.items():
+        if numbers.sign[row] > 0 and _FIRST_SECOND * scale <= whole < _LAST_SECOND * scale:
+            return unit
+    return TICKS if whole < _FIRST_SECOND and numbers.nanos[row] == 0 else None
+
+
+def fitting(numbers: Counts, unit: str) -> Flags:
+    """Which numbers are of the size of a unit."""
+    if unit == TICKS:
+        return np.asarray(numbers.known & (numbers.whole < _FIRST_SECOND) & (numbers.nanos == 0))
+    scale = _PER_SECOND[unit]
+    low, high = _FIRST_SECOND * scale, _LAST_SECOND * scale
+    return np.asarray(numbers.known & (numbers.sign > 0) & (numbers.whole >= low) & (numbers.whole < high))
+
+
+def microseconds(numbers: Counts, unit: str) -> tuple[Numbers, Flags]:
+    """The numbers, counts of a unit of UNITS, as microseconds since 1970, and which of them have such.
+
+    A fraction is rounded to microseconds; of nanoseconds the last three digits are cut off.
+    """
+    if unit == "ns":
+        return numbers.sign * (numbers.whole // 1_000), numbers.known
+    scale = 10**6 // _PER_SECOND[unit]
+    most = _MOST // scale
+    known = numbers.known & ((numbers.whole < most) | ((numbers.whole == most) & (numbers.nanos == 0)))
+    whole: Numbers = np.where(known, numbers.whole, 0) * scale
+    fraction: Numbers = (numbers.nanos * scale + _NANOS // 2) // _NANOS
+    return numbers.sign * (whole + fraction), known
+
+
+def digits_of_a_date(numbers: Counts, row: int) -> str | None:
+    """The form that a number has when it is a date without separators, such as %Y%m%d; None for others."""
+    digits = str(int(numbers.whole[row]))
+    form = _DATES.get(len(digits))
+    if form is None or numbers.sign[row] < 0 or numbers.nanos[row] or not "1900" <= digits[:4] < "2200":
+        return None
+    try:
+        datetime.strptime(digits, form)
+    except ValueError:
+        return None
+    return form
+
+
+def _filled(column: Any) -> Numbers:
+    values: Numbers = pc.fill_null(column, 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    return values
+
+
+def _flags(column: Any) -> Flags:
+    found: Flags = column.to_numpy(zero_copy_only=False).astype(np.bool_)
+    return found
