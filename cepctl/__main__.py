@@ -8,9 +8,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import suppress
+
+from cepctl.interrupts import end_soon_after_signals
 
 _INTERRUPTED = 130
 _FAILED = 4
+_SIGNALLED = 128
 
 
 def run() -> int:
@@ -26,9 +30,13 @@ def run() -> int:
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
                 signal.signal(number, _end)
+        end_soon_after_signals(_tell)
         from cepctl.cli import main
 
-        return main()
+        code = main()
+        if code > _SIGNALLED:
+            _leave(code)
+        return code
     except KeyboardInterrupt:
         sys.stderr.write("\nerror: interrupted\n")
         return _INTERRUPTED
@@ -36,6 +44,24 @@ def run() -> int:
         # A defect of ours.  Python would end with 1, which says that there were matches.
         sys.excepthook(*sys.exc_info())
         return _FAILED
+
+
+def _leave(code: int) -> None:
+    """End now: threads may still be at work, and Python would wait for some of them."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
+
+
+def _tell(number: int) -> None:
+    if number == signal.SIGINT:
+        from cepctl.cli.notices import guess_log_format, in_json, say
+
+        guess_log_format(sys.argv[1:])
+        if not in_json():
+            sys.stderr.write("\n")
+        say("error", "interrupted")
 
 
 def _end(number: int, frame: object) -> None:

@@ -8,7 +8,7 @@ Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cepctl.engines.bindings import Bound, Group, MatchBatch, single_events
+from cepctl.engines.bindings import Bound, Group, MatchBatch, single_events, take
 from cepctl.engines.constraints import closed_system
 from cepctl.engines.enumeration import FEWEST_COSTLY_STARTS, FEWEST_STARTS, Search, enumeration_parts
 from cepctl.engines.events import Events
-from cepctl.engines.measure import Measure, Measured
+from cepctl.engines.interval_join import PAIRS_AT_ONCE
+from cepctl.engines.measure import Measure, Measured, joined
 from cepctl.engines.predicates import fitting_events
 from cepctl.engines.push_down import PushDown, Threshold
+from cepctl.engines.rival_blocks import BlockMemory, joined_blocks
 from cepctl.engines.shape import Shape, shape_of
 from cepctl.engines.sorted_rows import WantedRows
 from cepctl.engines.types import Flags, Indexes, Ticks
@@ -34,7 +36,11 @@ from cepctl.plan.plan import Alternative, Plan
 from cepctl.plan.summary import KleeneRows
 
 if TYPE_CHECKING:
+    from cepctl.engines.rival_joins import RivalJoin
     from cepctl.engines.rivals import Rivals
+
+_ROW_BYTES, _COMPONENT_BYTES, _DEPTH_BYTES = 300, 150, 24
+"""Generous estimates of what a match takes until it is a row, and for each of its components."""
 
 SMALLEST = np.nextafter(0.0, 1.0)
 """Stands for a confidence below the smallest positive float: the match is possible."""
@@ -61,6 +67,11 @@ class MatchOptions:
     raw_times: bool = False
     starting: tuple[int | None, int | None] = (None, None)
     memory: MemoryBudget = field(default_factory=default_budget)
+
+    @property
+    def block_memory(self) -> BlockMemory:
+        """What each thread may take for a block of matches."""
+        return BlockMemory.of(self.memory, self.threads)
 
     @property
     def wanted(self) -> WantedRows:
@@ -94,7 +105,10 @@ class PreparedAlternative:
         """Find the candidates of every component and close the constraints."""
         candidates = tuple(fitting_events(events, each) for each in alternative.components)
         system = _system(plan, alternative)
-        search = Search(alternative, alternative.positive, system, candidates, plan.partition_by)
+        search = Search(
+            *(alternative, alternative.positive, system, candidates, plan.partition_by),
+            pairs_at_once=_pairs_at_once(plan, alternative, options),
+        )
         return cls(plan, events, shape_of(plan, alternative), search, options)
 
     def above(self, threshold: Threshold) -> PreparedAlternative:
@@ -117,7 +131,8 @@ class PreparedAlternative:
             from cepctl.engines.sampling import Sampling
 
             sampling = Sampling(self.options.approximate, self.events)
-        return Measure(self.shape, self.events.masses, self.search.system, self.plan.window, sampling)
+        masses, system = self.events.masses, self.search.system
+        return Measure(self.shape, masses, system, self.plan.window, sampling, self.options.block_memory)
 
     def matches(self, owned: tuple[int, int] | None) -> Iterator[MatchBatch]:
         """Measured matches, batch by batch; `owned` as in `cepctl.engines.match.match_batches`."""
@@ -150,11 +165,15 @@ class PreparedAlternative:
             return iter([dict(zip(self.search.singles, rows.T, strict=True))] if len(rows) else [])
         from cepctl.engines.kleene import with_groups
 
-        return with_groups(self.search, self.shape, self.events, rows, self.plan, self.options.max_matches)
+        return with_groups(
+            *(self.search, self.shape, self.events, rows, self.plan),
+            *(self.options.max_matches, self.options.block_memory),
+        )
 
-    def rivals(self, bound: dict[int, Bound]) -> list[Rivals]:
-        """Who could break these matches."""
-        from cepctl.engines.rivals import rivals_of, spans_of
+    def rivals(self, bound: dict[int, Bound], joins: Sequence[RivalJoin] | None = None) -> list[Rivals]:
+        """Who could break these matches; `joins` are those of `_rival_joins`, where they are known."""
+        from cepctl.engines.rival_joins import spans_of
+        from cepctl.engines.rivals import rivals_of
 
         return rivals_of(
             self.shape,
@@ -164,7 +183,43 @@ class PreparedAlternative:
             bound,
             spans_of(self.events.masses, self.measure.groups(bound)),
             by_partition=self.plan.strategy is Strategy.PARTITION_CONTIGUITY,
+            joins=joins,
         )
+
+    def _rival_joins(self, bound: dict[int, Bound]) -> list[RivalJoin]:
+        from cepctl.engines.rival_joins import rival_joins, spans_of
+
+        return rival_joins(
+            self.shape,
+            self.events,
+            self.search.candidates,
+            self.plan.partition_by,
+            bound,
+            spans_of(self.events.masses, self.measure.groups(bound)),
+            by_partition=self.plan.strategy is Strategy.PARTITION_CONTIGUITY,
+        )
+
+    def judged(self, bound: dict[int, Bound]) -> Measured:
+        """Time range and confidence of matches, with their rivals found in blocks that fit in memory.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If a match needs more memory or more work than is allowed.
+        """
+        if self.shape.plain_chain:
+            return self.measure.chains(single_events([bound[i] for i in self.search.singles]))
+        count = len(self.measure.groups(bound)[0].sizes)
+        joins = self._rival_joins(bound)
+        blocks = list(joined_blocks(joins, count, self.options.block_memory))
+        if len(blocks) <= 1:
+            return self.decided(bound, self.rivals(bound, joins))
+        parts = []
+        for begin, end in blocks:
+            part = {i: take(each, np.arange(begin, end)) for i, each in bound.items()}
+            own = [join.taken(slice(begin, end)) for join in joins]
+            parts.append(self.decided(part, self.rivals(part, own)))
+        return joined(parts)
 
     def decided(self, bound: dict[int, Bound], rivals: list[Rivals]) -> Measured:
         """Time range and confidence of matches that the given rivals can break.
@@ -181,16 +236,23 @@ class PreparedAlternative:
     def measured(self, bound: dict[int, Bound], owned: tuple[int, int] | None) -> MatchBatch:
         """Time range and confidence of a batch; without what no world returns or another slice owns."""
         values = tuple(bound[i] for i in self.search.singles)
-        if self.shape.plain_chain:
-            found = self.measure.chains(single_events(values))
-        else:
-            found = self.decided(bound, self.rivals(bound))
+        found = self.judged(bound)
         kept = found.start <= found.end
         if owned is not None:
             kept &= _is_owned(self.events, values[0], owned)
         confidence = np.maximum(found.confidence, SMALLEST)
         matches = MatchBatch(values, found.start, found.end, confidence, found.error)
         return matches if kept.all() else matches.filter(kept)
+
+
+def _pairs_at_once(plan: Plan, alternative: Alternative, options: MatchOptions) -> int:
+    """Pairs of a partial match and an event that one step lists: fewer than usual where memory is short.
+
+    Each becomes a row of the search at every depth, and at last one of the output, with its ids as text.
+    """
+    components = len(alternative.positive)
+    each = _ROW_BYTES + components * (_COMPONENT_BYTES + _DEPTH_BYTES * components) + 16 * len(plan.returns)
+    return min(PAIRS_AT_ONCE, max(options.block_memory.block // each, 1))
 
 
 def _system(plan: Plan, alternative: Alternative) -> Ticks:

@@ -77,6 +77,11 @@ class MatchBatch:
         return np.zeros(len(self)) if self.error is None else self.error
 
 
+def members_of(bound: Bound) -> int:
+    """How many events all matches together bind there."""
+    return len(bound.members) if isinstance(bound, Group) else len(bound)
+
+
 def take(bound: Bound, rows: Indexes) -> Bound:
     """Select matches from one component's bindings."""
     return bound.take(rows) if isinstance(bound, Group) else bound[rows]

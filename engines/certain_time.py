@@ -24,16 +24,15 @@ from cepctl.engines.events import Events
 from cepctl.engines.group_predicates import group_link_holds
 from cepctl.engines.masses import Masses
 from cepctl.engines.predicates import fitting_events
-from cepctl.engines.rivals import Rivals, Spans, link_holds_for_pairs, rivals_of, spans_of
+from cepctl.engines.rival_blocks import BlockMemory, joined_blocks
+from cepctl.engines.rival_joins import Spans, rival_joins, spans_of
+from cepctl.engines.rivals import Rivals, link_holds_for_pairs, rivals_of
 from cepctl.engines.shape import BlockKind, Point, Shape, shape_of
 from cepctl.engines.tick_sums import shifted
 from cepctl.engines.types import Flags, Indexes, Ticks
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan, Scope, Timing
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK
-
-MATCHES_AT_ONCE = 1 << 18
-"""How many matches are joined with their rivals at once; keeps memory flat."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +48,10 @@ class CertainTimes:
     known: Flags
     shapes: tuple[Shape, ...]
     candidates: tuple[tuple[Indexes, ...], ...]
+    memory: BlockMemory
 
     @classmethod
-    def of(cls, plan: Plan, events: Events) -> CertainTimes:
+    def of(cls, plan: Plan, events: Events, memory: BlockMemory | None = None) -> CertainTimes:
         """Put the events at their raw times; their frame has the column `time`.
 
         Raises
@@ -70,7 +70,9 @@ class CertainTimes:
             tuple(fitting_events(events, each) for each in shape.alternative.components) if asked else ()
             for shape in shapes
         )
-        return cls(plan, Events(masses, events.frame), time.is_not_null().to_numpy(), shapes, candidates)
+        known = time.is_not_null().to_numpy()
+        memory = memory or BlockMemory.of()
+        return cls(plan, Events(masses, events.frame), known, shapes, candidates, memory)
 
     def judgeable(self, bound: tuple[Bound, ...]) -> Flags:
         """Matches all of whose events have a raw time, shape (n,); `bound` as in `MatchBatch`."""
@@ -127,21 +129,29 @@ class CertainTimes:
         return holds
 
     def _broken(self, number: int, bound: dict[int, Bound], count: int) -> Flags:
-        """Whether a rival lies, at its raw time, where none may be; in batches, to bound the pairs."""
+        """Whether a rival lies, at its raw time, where none may be; in blocks, to bound the pairs."""
         shape, masses = self.shapes[number], self.events.masses
         by_partition = self.plan.strategy is Strategy.PARTITION_CONTIGUITY
         broken = np.zeros(count, dtype=bool)
-        for begin in range(0, count, MATCHES_AT_ONCE):
-            part = _taken(bound, np.arange(begin, min(begin + MATCHES_AT_ONCE, count)))
-            groups = [block_group([part[i] for i in block.components]) for block in shape.blocks]
-            spans = spans_of(masses, groups)
+        partition_by, candidates = self.plan.partition_by, self.candidates[number]
+        spans = _spans(shape, masses, bound)
+        joins = rival_joins(
+            shape, self.events, candidates, partition_by, bound, spans, by_partition=by_partition
+        )
+        for begin, end in joined_blocks(joins, count, self.memory):
+            part = _taken(bound, np.arange(begin, end))
+            spans = _spans(shape, masses, part)
             for rivals in rivals_of(
-                shape, self.events, self.candidates[number], self.plan.partition_by, part, spans,
-                by_partition=by_partition,
+                shape, self.events, candidates, partition_by, part, spans, by_partition=by_partition,
+                joins=[join.taken(slice(begin, end)) for join in joins],
             ):  # fmt: skip
                 inside = _inside(shape, rivals, masses.lower, part, spans) & self.known[rivals.event]
                 broken[begin + rivals.row[inside]] = True
         return broken
+
+
+def _spans(shape: Shape, masses: Masses, bound: dict[int, Bound]) -> Spans:
+    return spans_of(masses, [block_group([bound[i] for i in block.components]) for block in shape.blocks])
 
 
 def _count(bound: tuple[Bound, ...]) -> int:

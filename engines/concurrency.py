@@ -43,8 +43,14 @@ def concurrently(parts: Sequence[Part[Item]], threads: int) -> Iterator[Item]:
     crew = _Crew(parts, min(threads, len(parts)))
     try:
         yield from crew.items()
-    finally:
+    except (KeyboardInterrupt, SystemExit):
+        # The process ends: whoever is in a long step is not waited for.
+        crew.abandon()
+        raise
+    except BaseException:
         crew.stop()
+        raise
+    crew.stop()
 
 
 class _Crew(Generic[Item]):
@@ -70,9 +76,13 @@ class _Crew(Generic[Item]):
             else:
                 yield found
 
+    def abandon(self) -> None:
+        """Let the threads end at their next result."""
+        self._stopped.set()
+
     def stop(self) -> None:
         """Let the threads end at their next result, and wait for them."""
-        self._stopped.set()
+        self.abandon()
         for thread in self._threads:
             while thread.is_alive():
                 try:

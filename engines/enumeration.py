@@ -22,7 +22,7 @@ from numba import njit
 
 from cepctl.engines.constraints import UNBOUNDED
 from cepctl.engines.events import Events
-from cepctl.engines.interval_join import IntervalIndex, interval_index, overlapping
+from cepctl.engines.interval_join import PAIRS_AT_ONCE, IntervalIndex, interval_index, overlapping
 from cepctl.engines.join_keys import JoinKey, join_key
 from cepctl.engines.predicates import links_hold
 from cepctl.engines.push_down import PushDown
@@ -45,7 +45,8 @@ class Search:
 
     `singles` are the positive components, in pattern order, one column each; `system` is the closed system of
     difference constraints over them, shape (l, l); `candidates` the fitting events of every
-    component of the alternative; `push_down` the threshold of confidence, where there is one.
+    component of the alternative; `push_down` the threshold of confidence, where there is one.  A step of the
+    search lists `pairs_at_once` pairs of a partial match and an event.
     """
 
     alternative: Alternative
@@ -54,6 +55,7 @@ class Search:
     candidates: tuple[Indexes, ...]
     partition_by: tuple[str, ...] = ()
     push_down: PushDown | None = None
+    pairs_at_once: int = PAIRS_AT_ONCE
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ def _extend(
     step, before = steps[depth], order[:depth]
     first, last = reach(search, events, rows, before, step.column)
     codes = step.key.codes_of(rows, search.singles)
-    for row, event in overlapping(step.index, codes, first, last):
+    for row, event in overlapping(step.index, codes, first, last, search.pairs_at_once):
         longer = np.empty((len(row), rows.shape[1]), dtype=np.int64)
         longer = longer[: _extended(rows, row, event, step.column, longer)]
         longer = _linked(search, events, longer, order[: depth + 1], step.links)

@@ -12,7 +12,8 @@ from cepctl.engines.enumeration import Search, reach
 from cepctl.engines.events import Events
 from cepctl.engines.interval_join import interval_index, overlapping
 from cepctl.engines.join_keys import join_key, partition_codes
-from cepctl.engines.rivals import link_holds_for_pairs, some_event
+from cepctl.engines.rival_joins import some_event
+from cepctl.engines.rivals import link_holds_for_pairs
 from cepctl.engines.shape import Shape
 from cepctl.engines.types import Indexes
 from cepctl.plan.plan import Scope

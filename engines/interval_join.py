@@ -18,7 +18,7 @@ from numba import njit
 from cepctl.engines.types import Indexes, Ticks
 
 PAIRS_AT_ONCE = 1 << 20
-"""Bound on the pairs produced by one step of a join; keeps memory flat."""
+"""Pairs that one step of a join produces, where memory allows."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ def _running_maximum(upper, key_starts):  # type: ignore[no-untyped-def]
 
 
 def overlapping(
-    index: IntervalIndex, key: Indexes, first: Ticks, last: Ticks
+    index: IntervalIndex, key: Indexes, first: Ticks, last: Ticks, at_once: int = PAIRS_AT_ONCE
 ) -> Iterator[tuple[Indexes, Indexes]]:
-    """Pairs (query row, event) with equal keys and overlapping intervals, in bounded batches.
+    """Pairs (query row, event) with equal keys and overlapping intervals, in batches of about `at_once`.
 
     `key`, `first`, `last` have shape (n,): key code of each query (-1 joins nothing) and its interval
     of ticks, both ends included.
@@ -75,11 +75,17 @@ def overlapping(
     ([0, 1, 1], [8, 7, 8])
     """
     begin, counts = _candidates(index.key_starts, index.lower, index.reach, key, first, last)
-    for start, stop in _batches(counts):
+    for start, stop in batches(counts, at_once):
         size = int(counts[start:stop].sum())
         row, event = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
         found = _pairs(start, stop, begin, counts, first, index.upper, index.event, row, event)
         yield row[:found], event[:found]
+
+
+def candidate_counts(index: IntervalIndex, key: Indexes, first: Ticks, last: Ticks) -> Indexes:
+    """At most so many events overlap each query, shape (n,): a bound that lists nothing."""
+    counts: Indexes = _candidates(index.key_starts, index.lower, index.reach, key, first, last)[1]
+    return counts
 
 
 @njit(nogil=True, cache=True)
@@ -108,12 +114,12 @@ def _pairs(start, stop, begin, counts, first, upper, events, row, event):  # typ
     return found
 
 
-def _batches(counts: Indexes) -> Iterator[tuple[int, int]]:
-    """Split rows so that each part yields about PAIRS_AT_ONCE pairs, at least one row each."""
+def batches(counts: Indexes, at_once: int) -> Iterator[tuple[int, int]]:
+    """Split rows so that the counts of each part add up to `at_once` at most, at least one row each."""
     total = np.cumsum(counts)
     start, done = 0, 0
     while start < len(counts) and done < total[-1]:
-        stop = int(np.searchsorted(total, done + PAIRS_AT_ONCE, side="right"))
+        stop = int(np.searchsorted(total, done + at_once, side="right"))
         stop = max(stop, start + 1)
         yield start, stop
         start, done = stop, int(total[stop - 1])

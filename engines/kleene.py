@@ -26,19 +26,32 @@ from cepctl.engines.group_candidates import group_candidates
 from cepctl.engines.group_choices import GroupChoices, WholeSpans, distinct
 from cepctl.engines.group_counts import count_sets, latest_beginnings
 from cepctl.engines.group_predicates import group_link_holds
+from cepctl.engines.interval_join import batches
 from cepctl.engines.join_keys import partition_codes
+from cepctl.engines.rival_blocks import BlockMemory
 from cepctl.engines.shape import Shape
 from cepctl.engines.types import Flags, Indexes, Reals, Ticks
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan, Scope
 
-_STATES_AT_ONCE = 1 << 14
+_GROWN_AT_ONCE = 1 << 20
+"""Longer groups that one step makes, where memory allows."""
+_STATE_BYTES, _MEMBER_BYTES = 100, 48
+"""What a group takes while it grows, and each of its members: they are gathered, sorted and filtered."""
+_DEPTHS = 8
+"""Steps whose groups are held at once share the memory; the groups of a deeper one are few."""
 _ENDLESSLY_MANY = 1000
 """Events whose sets need not be told from those of more."""
 
 
 def with_groups(
-    search: Search, shape: Shape, events: Events, rows: Indexes, plan: Plan, max_matches: int
+    search: Search,
+    shape: Shape,
+    events: Events,
+    rows: Indexes,
+    plan: Plan,
+    max_matches: int,
+    memory: BlockMemory,
 ) -> Iterator[dict[int, Bound]]:
     """Complete bindings with every possible group of every Kleene component, in batches.
 
@@ -54,7 +67,7 @@ def with_groups(
         i: rows[:, column] for column, i in enumerate(search.singles) if not components[i].kleene
     }
     kleene = [i for i in search.singles if components[i].kleene]
-    expansion = _Expansion(search, shape, events, plan, GroupBudget(max_matches))
+    expansion = _Expansion(search, shape, events, plan, GroupBudget(max_matches), memory)
     for completed in expansion.extend(rows, bound, kleene):
         yield {i: completed[i] for i in search.singles}
 
@@ -68,6 +81,7 @@ class _Expansion:
     events: Events
     plan: Plan
     budget: GroupBudget
+    memory: BlockMemory
     early: EarlyFilter | None = None
 
     def extend(self, rows: Indexes, bound: dict[int, Bound], left: list[int]) -> Iterator[dict[int, Bound]]:
@@ -155,14 +169,13 @@ class _Expansion:
     ) -> Iterator[tuple[Indexes, Group]]:
         """Sets with one more optional event, from position `following` on, and all that grow from them."""
         end = choices.optional.offsets[1:]
-        for start in range(0, len(owner), _STATES_AT_ONCE):
-            part = slice(start, start + _STATES_AT_ONCE)
-            counts = end[owner[part]] - following[part]
+        every = end[owner] - following
+        for start, stop in batches(every, self._at_once(members.shape[1] + 1)):
+            part = slice(start, stop)
+            counts = every[part]
             self.budget.spend(
                 int(counts.sum()), int(choices.optional.sizes.max(initial=0)), choices.component
             )
-            if not counts.sum():
-                continue
             state = np.repeat(np.arange(len(counts)), counts)
             position = (
                 following[part][state] + np.arange(len(state)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -178,6 +191,11 @@ class _Expansion:
             if len(own):
                 yield self._finished(choices, own, longer)
                 yield from self._grown(choices, own, position + 1, longer, bound)
+
+    def _at_once(self, size: int) -> int:
+        """How many groups of so many members one step makes."""
+        each = _STATE_BYTES + size * _MEMBER_BYTES
+        return min(_GROWN_AT_ONCE, max(self.memory.block // (_DEPTHS * each), 1))
 
     def _share(self, choices: GroupChoices, position: Indexes, share: Reals) -> Reals:
         return share if choices.shares is None else share * choices.shares[position]
@@ -223,8 +241,8 @@ class _Expansion:
         self, choices: GroupChoices, owner: Indexes, members: Indexes, earliest: Ticks, share: Reals
     ) -> Iterator[tuple[Indexes, Group]]:
         masses, optional = self.events.masses, choices.optional
-        for start in range(0, len(owner), _STATES_AT_ONCE):
-            part = slice(start, start + _STATES_AT_ONCE)
+        for start, stop in batches(optional.sizes[owner], self._at_once(members.shape[1] + 1)):
+            part = slice(start, stop)
             room = Group(optional.offsets, np.arange(len(optional.members))).take(owner[part])
             self.budget.spend(len(room.members), int(optional.sizes.max(initial=0)), choices.component)
             state, position = room.owner, room.members

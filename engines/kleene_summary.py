@@ -26,7 +26,7 @@ import polars as pl
 import pyarrow as pa
 
 from cepctl.engines.alternative import SMALLEST, PreparedAlternative
-from cepctl.engines.bindings import Bound, Group, MatchBatch, signatures, single_events, take
+from cepctl.engines.bindings import Bound, Group, MatchBatch, signatures, take
 from cepctl.engines.enumeration import enumeration_parts
 from cepctl.engines.group_candidates import group_candidates
 from cepctl.engines.group_counts import count_sets, has_holes, latest_beginnings
@@ -272,9 +272,7 @@ class Summary:
 
 def _measured(reading: PreparedAlternative, bound: dict[int, Bound]) -> Measured:
     """Every binding measured; those that no world returns start after they end."""
-    if reading.shape.plain_chain:
-        return reading.measure.chains(single_events([bound[i] for i in reading.search.singles]))
-    return reading.decided(bound, reading.rivals(bound))
+    return reading.judged(bound)
 
 
 def _taken(found: Measured, happens: Flags) -> Measured:

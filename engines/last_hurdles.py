@@ -25,7 +25,8 @@ from cepctl.engines.group_predicates import group_link_holds
 from cepctl.engines.measure import Measured
 from cepctl.engines.partial_matches import Loss
 from cepctl.engines.readings import Condition
-from cepctl.engines.rivals import Rivals, Spans, certainly_broken, spans_of
+from cepctl.engines.rival_joins import Spans, spans_of
+from cepctl.engines.rivals import Rivals, certainly_broken
 from cepctl.engines.shape import AbsenceRule, Shape
 from cepctl.engines.types import Flags, Indexes
 from cepctl.errors import QueryTooLargeError

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import pyarrow as pa
 
 from cepctl.engines.alternative import MatchOptions
-from cepctl.engines.concurrency import usable_cores
+from cepctl.engines.concurrency import concurrently, usable_cores
 from cepctl.engines.match import match_batches, match_events
 from cepctl.engines.progress import Progress
 from cepctl.engines.results import ordered
 from cepctl.engines.row_groups import EventSource, row_groups
 from cepctl.engines.sending import refuse_repeated, repeated_id
-from cepctl.engines.slice_task import SliceTask
+from cepctl.engines.slice_task import SliceTask, require_room
 from cepctl.engines.sorted_rows import SortedRows
 from cepctl.plan.plan import Plan
 
@@ -49,17 +49,26 @@ def collect_stored(
     _refuse_repeated(sources)
     task = SliceTask(plan, options, tuple(sources), row_groups(sources))
     pieces = list(task.groups.pieces(_GROUPS_AT_ONCE))
-    tables: list[pa.Table] = []
-    with ThreadPoolExecutor(usable_cores()) as threads:
-        read = threads.map(lambda piece: list(task.relevant(*piece)), pieces)
-        for done, found in enumerate(read, start=1):
-            tables += found
-            progress.read(done, len(pieces))
-    events = task.joined(tables)
+    tables: list[list[pa.Table]] = [[] for _ in pieces]
+    size = 0
+    parts = [partial(_relevant, task, number, piece) for number, piece in enumerate(pieces)]
+    for done, (number, table) in enumerate(concurrently(parts, usable_cores()), start=1):
+        tables[number] = table
+        size += sum(each.nbytes for each in table)
+        require_room(size, options.memory)
+        progress.read(done, len(pieces))
+    events = task.joined([table for found in tables for table in found])
     progress.relevant = events.num_rows
     progress.matching()
     for batch in match_batches(plan, events, replace(options, threads=usable_cores())):
         rows.add(batch)
+
+
+def _relevant(
+    task: SliceTask, number: int, piece: tuple[int, int, Sequence[int]]
+) -> Iterator[tuple[int, list[pa.Table]]]:
+    """The events of some row groups that can matter, with the number of their piece."""
+    yield number, list(task.relevant(*piece))
 
 
 def _refuse_repeated(sources: Sequence[EventSource]) -> None:

@@ -8,14 +8,14 @@ Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from cepctl.engines.alternative import MatchOptions, PreparedAlternative
-from cepctl.engines.bindings import MatchBatch, signatures
+from cepctl.engines.bindings import MatchBatch, members_of, signatures
 from cepctl.engines.certain_time import CertainTimes
 from cepctl.engines.concurrency import concurrently
 from cepctl.engines.events import events_of
@@ -23,6 +23,8 @@ from cepctl.engines.push_down import Threshold
 from cepctl.engines.raw_time_counts import found_at_raw_times
 from cepctl.engines.results import ordered
 from cepctl.engines.returns import return_columns
+from cepctl.errors import QueryTooLargeError
+from cepctl.memory import size_text
 from cepctl.plan.plan import CONFIDENCE_ERROR, FOUND_AT_RAW_TIMES, Plan
 from cepctl.plan.summary import require_summary
 
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from cepctl.engines.kleene_summary import Summary, SummaryBatch
 
 _HELD_AT_LEAST = 100_000
+_HELD_ROW_BYTES, _HELD_BYTES = 200, 80
+"""What a match of an OR takes while it is held, and each of its events: numbers, and ids as text."""
 _MOST_CHOSEN = 100_000
 """Of more rows the best are not chosen while they are found, but when they are sorted."""
 
@@ -108,7 +112,7 @@ def match_batches(
         return
     events = events_of(table)
     prepared = [PreparedAlternative.of(plan, each, events, options) for each in plan.alternatives]
-    times = CertainTimes.of(plan, events) if options.raw_times else None
+    times = CertainTimes.of(plan, events, options.block_memory) if options.raw_times else None
     threshold = Threshold((plan.minimum_confidence or 0.0) - CONFIDENCE_SLACK, options.top)
     if options.kleene == "summary":
         require_summary(plan)
@@ -124,7 +128,7 @@ def match_batches(
     else:
         from cepctl.engines.union import united
 
-        every = united(prepared, [list(each.matches(owned)) for each in prepared])
+        every = united(prepared, _of_each(prepared, owned, options))
         batches = (_rows(source, matches, threshold, times) for source, matches in every)
     if options.top is not None and options.top <= _MOST_CHOSEN:
         batches = _best(batches, threshold, options)
@@ -134,6 +138,35 @@ def match_batches(
         options.check_count(rows)
         if batch.num_rows:
             yield batch
+
+
+def _of_each(
+    prepared: Sequence[PreparedAlternative], owned: tuple[int, int] | None, options: MatchOptions
+) -> list[list[MatchBatch]]:
+    """The matches of each alternative: one signature may stand in several, so that all are held.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If they do not fit in memory.
+    """
+    found: list[list[MatchBatch]] = []
+    count = size = 0
+    for each in prepared:
+        found.append([])
+        for batch in each.matches(owned):
+            found[-1].append(batch)
+            count += len(batch)
+            size += (
+                len(batch) * _HELD_ROW_BYTES + sum(members_of(bound) for bound in batch.bound) * _HELD_BYTES
+            )
+            if size > options.memory.block(1):
+                raise QueryTooLargeError(
+                    f"the matches of an OR are held until all are found: {count:,} by now, which take "
+                    f"{size_text(size)} of memory where {size_text(options.memory.block(1))} are allowed; "
+                    "narrow it (WITHIN, [attr], tighter predicates, CONFIDENCE), or raise --max-memory"
+                )
+    return found
 
 
 def _best(

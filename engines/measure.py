@@ -7,7 +7,8 @@ Runs inside Spark workers: imports NumPy and Numba only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +22,7 @@ from cepctl.engines.shape import Shape
 from cepctl.engines.types import Indexes, Reals, Ticks
 
 if TYPE_CHECKING:
+    from cepctl.engines.rival_blocks import BlockMemory
     from cepctl.engines.sampling import Sampling
 
 
@@ -41,12 +43,19 @@ class Measured:
         object.__setattr__(self, "confidence", np.minimum(self.confidence, 1.0))
 
 
+def joined(parts: Sequence[Measured]) -> Measured:
+    """What was measured of some matches, and then of others."""
+    return Measured(
+        *(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(Measured))
+    )
+
+
 @dataclass(frozen=True)
 class Measure:
     """What measuring the matches of one alternative needs.
 
     `system`: closed constraints over its positive components; `sampling`: how confidences beyond the
-    work bound are estimated, None where they are refused.
+    work bound are estimated, None where they are refused; `memory`: what a block of matches may take.
     """
 
     shape: Shape
@@ -54,6 +63,7 @@ class Measure:
     system: Ticks
     window: int | None
     sampling: Sampling | None
+    memory: BlockMemory
 
     def groups(self, bound: dict[int, Bound]) -> list[Group]:
         """Members of every block."""

@@ -21,7 +21,9 @@ from cepctl.engines.gap_chains import GapChains, gap_chains, has_gaps_only
 from cepctl.engines.gap_confidence import gap_confidence, narrow
 from cepctl.engines.gap_range import gap_range
 from cepctl.engines.measure import Measure, Measured
-from cepctl.engines.rivals import Rivals, certainly_broken, spans_of
+from cepctl.engines.rival_blocks import coupled_blocks
+from cepctl.engines.rival_joins import spans_of
+from cepctl.engines.rivals import Rivals, certainly_broken
 from cepctl.engines.types import Flags, Indexes, Reals, Ticks
 
 
@@ -53,7 +55,16 @@ def rivalled_matches(measure: Measure, bound: dict[int, Bound], rivals: list[Riv
     if len(rows):
         chosen = measure.groups({i: take(each, rows) for i, each in bound.items()})
         reaching = [each.taken(rows) for each in rivals]
-        parts.put(rows, coupled_matches(shape, masses, chosen, reaching, measure.sampling))
+        for begin, end in coupled_blocks(shape, chosen, reaching, measure.memory):
+            block = np.arange(begin, end)
+            found = coupled_matches(
+                shape,
+                masses,
+                [group.take(block) for group in chosen],
+                [each.taken(block) for each in reaching],
+                measure.sampling,
+            )
+            parts.put(rows[block], found)
     return parts.measured()
 
 

@@ -11,16 +11,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cepctl.engines.bindings import Bound, Group, take
-from cepctl.engines.constraints import UNBOUNDED
 from cepctl.engines.events import Events
 from cepctl.engines.group_predicates import group_link_holds
-from cepctl.engines.interval_join import interval_index, overlapping
-from cepctl.engines.join_keys import join_key, partition_codes
 from cepctl.engines.masses import Masses
 from cepctl.engines.predicates import links_hold
-from cepctl.engines.shape import AbsenceRule, Point, Region, Shape
+from cepctl.engines.rival_joins import RivalJoin, Spans, extreme, rival_joins
+from cepctl.engines.shape import AbsenceRule, Shape
 from cepctl.engines.tick_sums import shifted
-from cepctl.engines.types import Flags, Indexes, Ticks
+from cepctl.engines.types import Flags, Indexes
 from cepctl.plan.plan import Link, Scope
 
 
@@ -41,16 +39,6 @@ class Rivals:
         return replace(self, row=at[kept], event=self.event[kept])
 
 
-@dataclass(frozen=True)
-class Spans:
-    """Earliest and latest tick of the first and the last member of every block, shape (n, blocks)."""
-
-    first_lower: Ticks
-    first_upper: Ticks
-    last_lower: Ticks
-    last_upper: Ticks
-
-
 def rivals_of(
     shape: Shape,
     events: Events,
@@ -60,15 +48,19 @@ def rivals_of(
     spans: Spans,
     *,
     by_partition: bool,
+    joins: Sequence[RivalJoin] | None = None,
 ) -> list[Rivals]:
     """Pairs for every rule.
 
     `bound` gives the bindings per positive component; `by_partition` says that strangers count only
-    in the match's own partition.
+    in the match's own partition; `joins` are those of `rival_joins`, where they are known.
     """
+    if joins is None:
+        joins = rival_joins(shape, events, candidates, partition_by, bound, spans, by_partition=by_partition)
     found = []
-    for rule in shape.rules:
-        row, event = _pairs(shape, events, candidates, partition_by, bound, spans, rule, by_partition)
+    for join in joins:
+        rule = join.rule
+        row, event = join.pairs()
         other = ~_is_bound(shape, rule, bound, row, event, len(events))
         row, event = row[other], event[other]
         if rule.component is not None:
@@ -76,21 +68,6 @@ def rivals_of(
             row, event = row[keep], event[keep]
         found.append(Rivals(rule, row, event))
     return found
-
-
-def spans_of(masses: Masses, groups: Sequence[Group]) -> Spans:
-    """Where the first and last member of every block can be, by their own intervals alone."""
-    lower = [masses.lower[group.members] for group in groups]
-    upper = [masses.upper[group.members] for group in groups]
-    begins = [group.offsets[:-1] for group in groups]
-    return Spans(
-        *(
-            np.stack([extreme.reduceat(t, b) for t, b in zip(ticks, begins, strict=True)], axis=1)
-            for extreme, ticks in (
-                (np.minimum, lower), (np.minimum, upper), (np.maximum, lower), (np.maximum, upper)
-            )
-        )
-    )  # fmt: skip
 
 
 def certainly_broken(rivals: list[Rivals], masses: Masses, spans: Spans) -> Flags:
@@ -106,98 +83,13 @@ def certainly_broken(rivals: list[Rivals], masses: Masses, spans: Spans) -> Flag
             for end in region:
                 limit = np.full(len(spans.first_lower), end.constant)
                 if end.point is not None:
-                    limit = shifted(_extreme(end.point, spans, latest=end.is_lower), end.constant)
+                    limit = shifted(extreme(end.point, spans, latest=end.is_lower), end.constant)
                 if end.is_lower:
                     inside &= masses.lower[each.event] >= limit[each.row]
                 else:
                     inside &= masses.upper[each.event] <= limit[each.row]
             broken[each.row[inside]] = True
     return broken
-
-
-def _pairs(
-    shape: Shape,
-    events: Events,
-    candidates: tuple[Indexes, ...],
-    partition_by: tuple[str, ...],
-    bound: dict[int, Bound],
-    spans: Spans,
-    rule: AbsenceRule,
-    by_partition: bool,
-) -> tuple[Indexes, Indexes]:
-    """Events with the right keys whose interval reaches into the widest region of the rule."""
-    count = len(spans.first_lower)
-    singles = [i for i, each in bound.items() if not isinstance(each, Group)]
-    if rule.component is None:
-        event = np.arange(len(events), dtype=np.int64)
-        keys = partition_codes(partition_by, events) if by_partition else np.zeros(len(events), np.int64)
-        codes = keys[some_event(bound)]
-        event_codes = keys
-    else:
-        earlier = set(singles) if shape.alternative.components[rule.component].negated else {
-            i for i in singles if i < rule.component}  # fmt: skip
-        event = candidates[rule.component]
-        key = join_key(shape.alternative, partition_by, events, rule.component, earlier, event)
-        event_codes = key.candidate_codes
-        matrix = (
-            np.stack([_as_column(bound[i]) for i in singles], axis=1)
-            if singles
-            else np.zeros((count, 0), np.int64)
-        )
-        codes = key.codes_of(matrix, singles) if earlier else np.zeros(count, dtype=np.int64)
-        if not earlier and partition_by:
-            keys = partition_codes(partition_by, events)
-            codes, event_codes = keys[some_event(bound)], keys[event]
-    usable = event_codes >= 0
-    event, event_codes = event[usable], event_codes[usable]
-    index = interval_index(event, event_codes, events.masses.lower[event], events.masses.upper[event])
-    first, last = _widest(rule, spans)
-    parts = list(overlapping(index, codes, first, last))
-    if not parts:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
-
-
-def _as_column(bound: Bound) -> Indexes:
-    assert not isinstance(bound, Group)
-    return bound
-
-
-def some_event(bound: dict[int, Bound]) -> Indexes:
-    """One bound event per match: all of a match share the key."""
-    each = next(iter(bound.values()))
-    return each.members[each.offsets[:-1]] if isinstance(each, Group) else each
-
-
-def _widest(rule: AbsenceRule, spans: Spans) -> tuple[Ticks, Ticks]:
-    ends = [_region_reach(region, spans) for region in rule.regions]
-    return np.min([first for first, _ in ends], axis=0), np.max([last for _, last in ends], axis=0)
-
-
-def _region_reach(region: Region, spans: Spans) -> tuple[Ticks, Ticks]:
-    count = len(spans.first_lower)
-    first = np.full(count, -UNBOUNDED, dtype=np.int64)
-    last = np.full(count, UNBOUNDED, dtype=np.int64)
-    for end in region:
-        if end.point is None:
-            continue
-        if end.is_lower:
-            first = np.maximum(first, shifted(_extreme(end.point, spans, latest=False), end.constant))
-        else:
-            last = np.minimum(last, shifted(_extreme(end.point, spans, latest=True), end.constant))
-    return first, last
-
-
-def _extreme(point: Point, spans: Spans, *, latest: bool) -> Ticks:
-    """Latest or earliest tick that a point can have."""
-    if point.role == "first":
-        ticks = spans.first_upper if latest else spans.first_lower
-    elif point.role == "last":
-        ticks = spans.last_upper if latest else spans.last_lower
-    else:
-        ticks = spans.last_upper if latest else spans.first_lower
-    column: Ticks = ticks[:, point.block]
-    return column
 
 
 def _is_bound(

@@ -21,10 +21,27 @@ from cepctl.engines.match import match_batches
 from cepctl.engines.relevance import Relevance
 from cepctl.engines.row_groups import EventSource, RowGroups
 from cepctl.engines.slices import TimeSlice
+from cepctl.errors import QueryTooLargeError
+from cepctl.memory import MemoryBudget, size_text
 from cepctl.plan.plan import Plan
 from cepctl.schema import TICK_MAX, TICK_MIN
 
 IN_ORDER = [("lower", "ascending"), ("event_id", "ascending")]
+
+
+EVENT_COPIES = 3
+"""Events are held as they are read, joined, and as what the engine computes of each."""
+
+
+def require_room(size: int, memory: MemoryBudget) -> None:
+    """Raise QueryTooLargeError where events of so many bytes, as they are read, do not fit in memory."""
+    needed = EVENT_COPIES * size
+    if needed > memory.events:
+        raise QueryTooLargeError(
+            f"the events that can matter to the query take {size_text(needed)} of memory or more, where "
+            f"{size_text(memory.events)} are for events; narrow it (predicates on single events, WITHIN), "
+            "run it in slices of time (--runner spark), or raise --max-memory"
+        )
 
 
 @dataclass(frozen=True)
@@ -78,15 +95,13 @@ class SliceTask:
 
     def _read(self, groups: RowGroups, first: int, last: int) -> pa.Table:
         """The events of some row groups that can matter and touch [first, last]."""
-        tables = [
-            table.filter(
-                pc.and_(
-                    pc.greater_equal(table.column("upper"), first), pc.less_equal(table.column("lower"), last)
-                )
-            )
-            for source, part, numbers in groups.files()
-            for table in self.relevant(source, part, numbers)
-        ]
+        tables, size = [], 0
+        for source, part, numbers in groups.files():
+            for table in self.relevant(source, part, numbers):
+                begun = pc.less_equal(table.column("lower"), last)
+                tables.append(table.filter(pc.and_(pc.greater_equal(table.column("upper"), first), begun)))
+                size += tables[-1].nbytes
+                require_room(size, self.options.memory)
         return self.joined(tables)
 
     def relevant(self, source: int, part: int, numbers: Sequence[int]) -> Iterator[pa.Table]:

@@ -23,6 +23,7 @@ LINKED = ("engines", "io")
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "memory": {"errors"},
+    "interrupts": {"whole"},
     "schema": {"errors"},
     "whole": set(),
     "trust": set(),
@@ -38,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "spark_master": {"errors"},
     "session": {"spark_master", "errors", "java", "java_classes", "java_output", "whole"},
     "engines": {"errors", "schema", "language", "plan", "memory", "whole", "trust"},
-    "ingest": {"errors", "schema", "language", "plan", "io", "uncertainty", "session", "whole"},
+    "ingest": {"errors", "schema", "language", "plan", "io", "uncertainty", "session", "whole", "interrupts"},
     "stored_events": {"errors", "schema", "plan", "io", "ingest", "engines"},
     "dataset": {
         *("errors", "schema", "language", "plan", "io", "uncertainty", "ingest", "stored_events", "whole"),

@@ -6,9 +6,9 @@ one that killed it, and another child goes on with the next.
 
 The child is forked: it has all that is imported here after a few milliseconds, where a new interpreter takes
 half a second.  Locks that another thread held would stay locked in it for ever, so it is forked only where no
-other Python thread runs.  Of the libraries, Arrow renews its threads in a forked process, and readers start
-none of another.  Where no child can be forked (not on Linux, or a program that has threads calls us), tasks
-run here.
+other Python thread runs but the one that waits for signals, which holds none.  Of the libraries, Arrow renews
+its threads in a forked process, and readers start none of another.  Where no child can be forked (not on
+Linux, or a program that has threads calls us), tasks run here.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ import ctypes
 import os
 import signal
 import sys
-import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, Pipe
 from typing import Any, NoReturn, TypeVar
+
+from cepctl.interrupts import busy_threads
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -56,7 +57,7 @@ def run_apart(
 
 
 def _can_fork() -> bool:
-    return sys.platform == "linux" and threading.active_count() == 1
+    return sys.platform == "linux" and not busy_threads()
 
 
 class _Child:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from cepctl.whole.leftovers import hidden_name, lock_of_file, remove_leftovers_of
 from cepctl.whole.places import real_place
+from cepctl.whole.unfinished import begin, finish
 
 
 def write_whole_file(file: Path, pieces: Iterable[bytes], mode: int | None = None) -> None:
@@ -32,6 +33,7 @@ def write_whole_file(file: Path, pieces: Iterable[bytes], mode: int | None = Non
     kept = stat.S_IMODE(path.stat().st_mode) if mode is None and path.is_file() else mode
     remove_leftovers_of(path)
     aside, handle = _locked_file(path)
+    begin(aside)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.writelines(pieces)
@@ -44,6 +46,8 @@ def write_whole_file(file: Path, pieces: Iterable[bytes], mode: int | None = Non
         with suppress(OSError):
             aside.unlink()
         raise
+    finally:
+        finish(aside)
 
 
 def _locked_file(path: Path) -> tuple[Path, int]:

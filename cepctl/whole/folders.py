@@ -15,6 +15,7 @@ from cepctl.whole.leftovers import (
     remove_leftovers,
     remove_leftovers_of,
 )
+from cepctl.whole.unfinished import begin, finish
 
 _TEMPORARY = "cepctl-run"
 _PRIVATE = 0o700
@@ -53,10 +54,12 @@ def folder_beside(target: Path) -> Iterator[Path]:
 
 def _worked_in(target: Path, mode: int) -> Iterator[Path]:
     folder, held = _locked_folder(target, mode)
+    begin(folder)
     try:
         yield folder
     finally:
         remove_folder(folder, held)
+        finish(folder)
 
 
 def _locked_folder(target: Path, mode: int) -> tuple[Path, int]:

@@ -59,7 +59,8 @@ from cepctl.engines.kleene import _Expansion
 from cepctl.engines.masses import Masses, masses_of, ticks_between
 from cepctl.engines.match import match_events
 from cepctl.engines.predicates import fitting_events, links_hold
-from cepctl.engines.rivals import Rivals, rivals_of, some_event
+from cepctl.engines.rival_joins import some_event
+from cepctl.engines.rivals import Rivals, rivals_of
 from cepctl.engines.shape import AbsenceRule, RegionEnd, Shape, shape_of
 from cepctl.engines.tick_sums import shifted
 from cepctl.engines.types import Flags, Indexes, Reals, Ticks
@@ -114,9 +115,9 @@ def _first_bucket(events: pa.Table) -> Masses:
 
 
 def _no_touching(
-    index: IntervalIndex, key: Indexes, first: Ticks, last: Ticks
+    index: IntervalIndex, key: Indexes, first: Ticks, last: Ticks, *at_once: int
 ) -> Iterator[tuple[Indexes, Indexes]]:
-    return overlapping(index, key, first, last - 1)
+    return overlapping(index, key, first, last - 1, *at_once)
 
 
 def _links_unasked(

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cepctl.engines import interval_join
-from cepctl.engines.interval_join import interval_index, overlapping
+from cepctl.engines.interval_join import PAIRS_AT_ONCE, interval_index, overlapping
 from cepctl.engines.types import Indexes, Ticks
 
 Rows = list[tuple[int, int, int]]
@@ -20,11 +18,11 @@ def columns(rows: Rows) -> tuple[Indexes, Ticks, Ticks]:
     return table[:, 0], table[:, 1], table[:, 2]
 
 
-def joined(events: Rows, queries: Rows) -> list[tuple[int, int]]:
+def joined(events: Rows, queries: Rows, at_once: int = PAIRS_AT_ONCE) -> list[tuple[int, int]]:
     """Pairs (query, event) in the order in which the join yields them; event i has row number 100 + i."""
     index = interval_index(np.arange(100, 100 + len(events)), *columns(events))
     found = []
-    for row, event in overlapping(index, *columns(queries)):
+    for row, event in overlapping(index, *columns(queries), at_once):
         assert len(row) == len(event)
         found += list(zip(row.tolist(), (event - 100).tolist(), strict=True))
     return found
@@ -60,9 +58,7 @@ def queries(draw: st.DrawFn) -> Rows:
 @settings(deadline=None)  # the first call compiles
 @given(events(), queries(), st.sampled_from([1, 2, 5, 1 << 20]))
 def test_every_pair_that_overlaps_once(events: Rows, queries: Rows, at_once: int) -> None:
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(interval_join, "PAIRS_AT_ONCE", at_once)
-        found = joined(events, queries)
+    found = joined(events, queries, at_once)
     assert sorted(found) == sorted(brute_force(events, queries))
     assert [row for row, _ in found] == sorted(row for row, _ in found)
 
@@ -81,10 +77,9 @@ def test_a_wide_event_of_one_key_does_not_reach_into_the_next() -> None:
     assert joined([(0, 0, 1_000), (1, 5, 5)], [(1, 500, 600), (1, 5, 6)]) == [(1, 1)]
 
 
-def test_batches_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interval_join, "PAIRS_AT_ONCE", 10)
+def test_batches_are_bounded() -> None:
     index = interval_index(np.arange(6), *columns([(0, 0, 9)] * 6))
-    sizes = [len(row) for row, _ in overlapping(index, *columns([(0, 0, 9)] * 5))]
+    sizes = [len(row) for row, _ in overlapping(index, *columns([(0, 0, 9)] * 5), at_once=10)]
     assert sum(sizes) == 30
     assert max(sizes) <= 10
 
