@@ -8,9 +8,10 @@ import click
 
 from cepctl.cli.exclusions import CheckedCommand
 from cepctl.cli.ingest import given_ingest_options, report_reading
-from cepctl.cli.options import RawInput, raw_input_options, verbosity_options, words_or_json
+from cepctl.cli.options import RawInput, memory_option, raw_input_options, verbosity_options, words_or_json
 from cepctl.cli.query_text import query_argument, read_query
 from cepctl.errors import UsageError
+from cepctl.memory import MemoryBudget
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 from cepctl.render.counting import counted
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="The order of evaluation to explain.",
 )
+@memory_option
 @click.option("--support", is_flag=True, help="Show what runs on which engine instead; takes no QUERY.")
 @raw_input_options("--input-format")
 @verbosity_options
@@ -37,6 +39,7 @@ def command(
     query_file: str | None,
     output_format: str,
     order: OrderName,
+    memory: MemoryBudget,
     support: bool,
     raw_input: RawInput,
     quiet: bool,
@@ -61,12 +64,15 @@ def command(
     query = parse(text)
     if events:
         from cepctl.dataset import open_events
+        from cepctl.engines.memory_estimate import MemoryEstimate
 
         with open_events(events, given_ingest_options(raw_input)) as inputs:
             if inputs.summary is not None:
                 report_reading(inputs.summary, quiet=quiet)
             plan = analyze(query, inputs.schema)
-            facts = ShownFacts(inputs.schema.type_counts, order, _slices(plan, inputs))
+            counts = inputs.schema.type_counts
+            estimate = MemoryEstimate.of(plan, counts or {}, memory)
+            facts = ShownFacts(counts, order, _slices(plan, inputs), estimate.text(), estimate.to_json())
     else:
         plan, facts = analyze(query, None), ShownFacts(None, order)
     print_plan(plan, facts, as_json=output_format == "json")

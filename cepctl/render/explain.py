@@ -21,24 +21,32 @@ _ALARM = r"^(?:NEVER MATCHES|Warning) .*$"
 
 @dataclass(frozen=True)
 class ShownFacts:
-    """What is shown beside a plan: events by type, the order asked for, how Spark would split the events."""
+    """What is shown beside a plan: events by type, the order asked for, how Spark would split the events.
+
+    `memory` are words, `memory_figures` numbers on what the run would take.
+    """
 
     counts: Mapping[str, int] | None
     order: OrderName
     slices: str | None = None
+    memory: str | None = None
+    memory_figures: Mapping[str, int] | None = None
 
 
 def print_plan(plan: Plan, facts: ShownFacts, *, as_json: bool, file: TextIO | None = None) -> None:
     """Print it to a file, standard output by default."""
     file = file or sys.stdout
     if as_json:
-        shown_json = to_json(plan, facts.counts, facts.order) | {"slices": facts.slices}
+        beside = {"slices": facts.slices, "memory": facts.memory_figures}
+        shown_json = to_json(plan, facts.counts, facts.order) | beside
         file.write(json.dumps(shown_json, ensure_ascii=False, indent=2) + "\n")
         return
     console = Console(file=file, highlight=False, soft_wrap=True)
     lines = to_text(plan, facts.counts, facts.order).splitlines()
     if facts.slices is not None:
         lines.append(f"Slices      {facts.slices}")
+    if facts.memory is not None:
+        lines.append(f"Memory      {facts.memory}")
     for line in lines:
         shown = Text(line)
         shown.highlight_regex(_HEADING, "bold")

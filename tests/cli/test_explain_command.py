@@ -35,6 +35,24 @@ def test_events_tell_how_spark_would_split_them(events: str, capsys: pytest.Capt
     assert "Slices      1: all 3 events in one task (" in capsys.readouterr().out
 
 
+def test_events_tell_what_a_run_would_take_of_memory(events: str, capsys: pytest.CaptureFixture[str]) -> None:
+    query = QUERY + " STRATEGY skip_till_next_match"
+    assert main(["explain", query, events, "--max-memory", "2GB", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["memory"] == {
+        "max_bytes": 2_000_000_000,
+        "events": 3,
+        "event_bytes": 3 * 3 * (80 + 16),
+        "rivals_of_a_match": 2,
+        "rival_bytes": 2 * 640,
+        "row_bytes_in_memory": 100_000_000,
+    }
+    assert main(["explain", query, events, "--max-memory", "2GB"]) == 0
+    told = capsys.readouterr().out
+    assert "Memory      2.0 GB at most; 3 events about 864 B of 800 MB; a match with at most 2 rivals" in told
+    assert "about 1 kB of " in told
+    assert told.endswith("; rows beyond 100 MB go to disk\n")
+
+
 def test_an_unknown_attribute_is_an_error_of_the_query(
     events: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -191,3 +191,42 @@ def end_of_group(group: int) -> None:
     while time.monotonic() < until:
         os.killpg(group, 0)
         time.sleep(0.1)
+
+
+def events_of_a_kleene_search(file: Path) -> None:
+    lines = [f"b{i},B,{i},{100 + i},{i}" for i in range(1, 60)]
+    file.write_text(
+        "\n".join(["event_id,event_type,lower,upper,x", "a,A,0,0,", *lines, "c,C,1000,1000,", ""])
+    )
+
+
+def wide_events(file: Path) -> None:
+    lines = [f"e{i},{'AB'[i % 2]},{i % 7},100000,0" for i in range(1_500)]
+    file.write_text("\n".join(["event_id,event_type,lower,upper,x", *lines, ""]))
+
+
+@pytest.mark.parametrize(
+    ("query", "write_events"),
+    [
+        ("PATTERN SEQ(A a, B+ b[], C c) WHERE sum(b[].x) = 5", events_of_a_kleene_search),
+        ("PATTERN SEQ(A a, B b) STRATEGY skip_till_next_match", wide_events),
+        ("PATTERN SEQ(A a, B b, A c)", wide_events),
+    ],
+    ids=["a Kleene search", "next match among wide intervals", "rows that go to disk"],
+)
+def test_a_running_match_ends_and_leaves_nothing(
+    query: str, write_events: Callable[[Path], None], tmp_path: Path
+) -> None:
+    """130 interrupted, whatever a match is at; the folder of rows on disk is gone, too."""
+    write_events(tmp_path / "log.csv")
+    (tmp_path / "scratch").mkdir()
+    arguments = ["match", query, "log.csv", "-o", "rows.csv", "--runner", "local", "--max-memory", "600MB"]
+    arguments += ["--max-matches", "1000000000000"]
+    with started(arguments, tmp_path, TMPDIR=str(tmp_path / "scratch")) as process:
+        wait_until(lambda: any((tmp_path / "scratch").iterdir()), process)
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        out, error = process.communicate(timeout=SECONDS)
+    assert (process.returncode, out, error) == (130, "", "\nerror: interrupted\n")
+    assert {path.name for path in tmp_path.iterdir()} == {"log.csv", "scratch"}
+    assert list((tmp_path / "scratch").iterdir()) == []

@@ -1,0 +1,77 @@
+"""An interrupt ends a process soon, also in the middle of a call that Python cannot leave."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from cepctl.interrupts import busy_threads, descendants
+
+SECONDS = 120
+# Twenty minutes in one call that releases the interpreter's lock, as compiled kernels and Arrow's sorts do.
+LONG_CALL = """
+import hashlib, subprocess, sys
+from pathlib import Path
+from cepctl.interrupts import end_soon_after_signals
+from cepctl.whole.folders import temporary_folder
+from cepctl.whole.unfinished import begin
+end_soon_after_signals(lambda number: print("told", number, flush=True))
+half = Path(sys.argv[1], "half.csv")
+half.touch()
+begin(half)
+child = subprocess.Popen(["sleep", "1000"])
+with temporary_folder(Path(sys.argv[1])) as folder:
+    (folder / "rows.arrow").touch()
+    print(child.pid, flush=True)
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_long_call_is_left_behind_and_nothing_else(number: signal.Signals, tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        handler = "" if number is signal.SIGINT else "import signal; signal.signal(15, lambda *_: None)\n"
+        with subprocess.Popen(
+            [sys.executable, "-c", handler + LONG_CALL, str(tmp_path)], stdout=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdout is not None
+            child = int(process.stdout.readline())
+            process.send_signal(number)
+            assert process.wait(SECONDS) == 128 + number
+            assert process.stdout.read() == f"told {int(number)}\n"
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert list(tmp_path.iterdir()) == []
+    stat = Path(f"/proc/{child}/stat")
+    assert not stat.exists() or child not in descendants(1) or " Z " in stat.read_text()
+
+
+def test_processes_of_processes_are_known() -> None:
+    with subprocess.Popen(
+        ["sh", "-c", "sleep 1000 & echo $!; wait"], stdout=subprocess.PIPE, text=True
+    ) as outer:
+        assert outer.stdout is not None
+        inner = int(outer.stdout.readline())
+        assert {outer.pid, inner} <= descendants(os.getpid())
+        os.kill(inner, signal.SIGKILL)
+        outer.wait(SECONDS)
+
+
+def test_the_thread_that_waits_for_signals_is_not_busy() -> None:
+    before = len(busy_threads())
+    done = threading.Event()
+    idle = threading.Thread(target=done.wait, name="waits for signals")
+    busy = threading.Thread(target=done.wait)
+    for each in (idle, busy):
+        each.start()
+    assert len(busy_threads()) == before + 1
+    done.set()
+    for each in (idle, busy):
+        each.join()
