@@ -53,7 +53,7 @@ EXCLUSIONS = (
         "it is for incremental runs alone; name their state with --state",
     ),
     Exclusion(("epoch-unit",), "time-format", (), "every time is read by the form, also one of digits alone"),
-    Exclusion(("file", "format", "order"), "support", (True,), "its table is of no query"),
+    Exclusion(("file", "format", "order", "max-memory"), "support", (True,), "its table is of no query"),
 )
 
 
