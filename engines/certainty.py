@@ -14,7 +14,7 @@ import numpy as np
 
 from cepctl.engines.bindings import Group
 from cepctl.engines.masses import Masses
-from cepctl.engines.rivals import Spans, spans_of
+from cepctl.engines.rival_joins import Spans, spans_of
 from cepctl.engines.shape import BlockKind, Shape
 from cepctl.engines.tick_sums import shifted
 from cepctl.engines.types import Flags, Ticks
