@@ -22,7 +22,7 @@ from cepctl.engines.types import Indexes, Reals
 from cepctl.errors import QueryTooLargeError
 from cepctl.memory import MemoryBudget, default_budget, size_text
 
-PAIR_BYTES = 160
+PAIR_BYTES = 256
 """What a rival of a match takes where it is looked for and sorted into gaps."""
 COUPLED_PAIR_BYTES = 480
 """What it takes as a factor of a coupled problem, for each region that it may not be in."""

@@ -43,7 +43,7 @@ def test_events_tell_what_a_run_would_take_of_memory(events: str, capsys: pytest
         "events": 3,
         "event_bytes": 3 * 3 * (80 + 16),
         "rivals_of_a_match": 2,
-        "rival_bytes": 2 * 640,
+        "rival_bytes": 2 * (256 + 480),
         "row_bytes_in_memory": 100_000_000,
     }
     assert main(["explain", query, events, "--max-memory", "2GB"]) == 0

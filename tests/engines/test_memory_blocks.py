@@ -81,7 +81,7 @@ def test_pairs_with_rivals_are_listed_in_blocks(monkeypatch: pytest.MonkeyPatch)
 def test_a_match_with_too_many_rivals_is_refused_with_their_number() -> None:
     with pytest.raises(
         QueryTooLargeError,
-        match=r"^a match of this query has up to 41 events that could break it, .* 7 kB of memory where 4 kB",
+        match=r"^a match of this query has up to 41 events that could break it, .* 10 kB of memory where 4",
     ):
         match_events(plan_of(NEXT), same_events(80), small_blocks(2_000))
 
