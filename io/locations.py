@@ -42,7 +42,16 @@ class Location:
         return cls(text if _SCHEME.match(text) else str(Path(text).absolute()))
 
     def resolve(self) -> tuple[fs.FileSystem, str]:
-        """The filesystem and the path on it; raises LogFormatError for an unknown scheme."""
+        """The filesystem and the path on it.
+
+        Raises
+        ------
+        LogFormatError
+            If the scheme is unknown, or the path is not UTF-8, as those of Arrow are.
+        """
+        if any("\udc80" <= letter <= "\udcff" for letter in self.uri):
+            shown = self.uri.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+            raise LogFormatError(f"{shown}: this name is not UTF-8; rename it")
         if not _SCHEME.match(self.uri):
             return fs.LocalFileSystem(), self.uri
         try:
@@ -138,12 +147,11 @@ def _why_none(text: str) -> str:
 
 def real_uri(location: Location) -> str:
     """What tells a file from all others, however it is named: on this machine its path without links."""
-    filesystem, path = location.resolve()
-    return os.path.realpath(path) if isinstance(filesystem, fs.LocalFileSystem) else location.uri
+    return location.uri if _SCHEME.match(location.uri) else os.path.realpath(location.uri)
 
 
 def _path(location: Location) -> Path:
-    return Path(location.resolve()[1])
+    return Path(location.uri)
 
 
 def is_stream(text: str) -> bool:

@@ -53,8 +53,12 @@ def stored_dataset(path: str) -> StoredDataset | None:
         restore(Path(os.path.realpath(directory)))
     if filesystem.get_file_info(directory).type is not fs.FileType.Directory:
         return None
-    entries = filesystem.get_file_info(fs.FileSelector(directory))
-    parts = sorted(entry.path for entry in entries if entry.path.endswith(".parquet"))
+    if isinstance(filesystem, fs.LocalFileSystem):
+        # Arrow cannot tell names that are not UTF-8, which other files in the directory may have.
+        entries = [f"{directory}/{entry.name}" for entry in Path(directory).iterdir()]
+    else:
+        entries = [entry.path for entry in filesystem.get_file_info(fs.FileSelector(directory))]
+    parts = sorted(path for path in entries if path.endswith(".parquet"))
     if not parts:
         return None
     try:
@@ -64,7 +68,7 @@ def stored_dataset(path: str) -> StoredDataset | None:
     metadata = schema.metadata or {}
     if META_TIME_UNIT not in metadata:
         return None
-    if not any(entry.base_name == SUCCESS for entry in entries):
+    if f"{directory}/{SUCCESS}" not in entries:
         raise EventSchemaError(incomplete(path))
     counts = json.loads(metadata.get(META_TYPE_COUNTS, b"{}"))
     unit = TimeUnit.parse(metadata[META_TIME_UNIT].decode())
