@@ -22,6 +22,7 @@ from cepctl.errors import JobError
 from cepctl.java import Java, find_java
 from cepctl.java_classes import using_options
 from cepctl.java_output import JavaOutput
+from cepctl.spark_jobs import persistent
 from cepctl.spark_master import require_master, require_reachable
 from cepctl.whole.folders import temporary_folder
 
@@ -71,7 +72,7 @@ def settings(master: str, conf: Sequence[tuple[str, str]] = ()) -> dict[str, str
     >>> settings("local[2]", [("spark.ui.enabled", "true")])["spark.ui.enabled"]
     'true'
     """
-    own = {"spark.master": master, **_SETTINGS, **(_LOCAL_SETTINGS if is_local(master) else {})}
+    own = {"spark.master": persistent(master), **_SETTINGS, **(_LOCAL_SETTINGS if is_local(master) else {})}
     java_options = [_LOCAL_JAVA_OPTIONS] if is_local(master) else []
     for key, value in conf:
         if key == _JAVA_OPTIONS:

@@ -10,7 +10,6 @@ and hand rows over took ten times as long.
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -22,7 +21,6 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from cepctl import errors
 from cepctl.engines.alternative import MatchOptions
 from cepctl.engines.concurrency import usable_cores
 from cepctl.engines.match import match_batches, schema_for
@@ -39,9 +37,9 @@ from cepctl.engines.sending import (
 from cepctl.engines.slice_task import SliceTask
 from cepctl.engines.slices import Slicing, choose_slicing
 from cepctl.engines.sorted_rows import Gathered, SortedRows
-from cepctl.errors import CepctlError, JobError
 from cepctl.plan.plan import Plan
 from cepctl.session import HasContext, is_local, undisturbed
+from cepctl.spark_jobs import failing_once, failures_told
 from cepctl.whole.folders import temporary_folder
 
 if TYPE_CHECKING:
@@ -104,9 +102,6 @@ def collect(
     CepctlError
         What the partition function raised in a task.
     """
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
     progress = progress or Progress()
     context = session.sparkContext
     groups = row_groups(sources)
@@ -117,14 +112,11 @@ def collect(
     own = replace(options, memory=options.memory.shared_by(_tasks_at_once(context)))
     task = SliceTask(plan, own, tuple(sources), groups)
     shared = rows.folder if is_local(str(context.master)) else None
-    try:
-        with ExitStack() as stack:
-            job = _Job(task, slicing, _copied(sources, context, stack), context.accumulator(0), shared)
-            undisturbed(partial(_refuse_repeated, job, context))
-            stack.enter_context(progress.watching(context, job.matches))
-            parts = undisturbed(partial(job.sent if slicing.sent else job.by_slice, context))
-    except (Py4JError, PySparkException) as problem:
-        raise _cause(problem) from problem
+    with failures_told(), ExitStack() as stack:
+        job = _Job(task, slicing, _copied(sources, context, stack), context.accumulator(0), shared)
+        undisturbed(partial(_refuse_repeated, job, context))
+        stack.enter_context(progress.watching(context, job.matches))
+        parts = undisturbed(partial(job.sent if slicing.sent else job.by_slice, context))
     progress.relevant = sum(part.owned for part in parts)
     for part in parts:
         if part.stream is not None:
@@ -166,7 +158,7 @@ class _Job:
         files = list(self.task.groups.files())
         spread = context.parallelize(files, len(files))
         widest = spread.map(self.widest).max() if len(self.slicing.slices) > 1 else 0
-        pieces = spread.flatMap(lambda file: sent_events(self.here(), self.slicing, widest, *file))
+        pieces = spread.flatMap(lambda file: self.send(widest, file))
         return pieces.partitionBy(self.slicing.tasks, int).mapPartitions(self.match_sent).collect()
 
     def here(self) -> SliceTask:
@@ -181,15 +173,23 @@ class _Job:
 
     def match_slice(self, number: int) -> Iterator[Part]:
         """The matches of one slice."""
-        return self._parts(self.here().run(self.slicing.slices[number]))
+        with failing_once():
+            yield from self._parts(self.here().run(self.slicing.slices[number]))
 
     def widest(self, file: File) -> int:
         """The widest interval in a file that can begin a match."""
-        return widest_begin(self.here(), *file)
+        with failing_once():
+            return widest_begin(self.here(), *file)
+
+    def send(self, widest: int, file: File) -> Iterator[tuple[int, bytes]]:
+        """The events of a file, to the groups that need them."""
+        with failing_once():
+            yield from sent_events(self.here(), self.slicing, widest, *file)
 
     def match_sent(self, pieces: Iterable[tuple[int, bytes]]) -> Iterator[Part]:
         """The matches of the groups whose events were sent here."""
-        return self._parts(self._matched(pieces))
+        with failing_once():
+            yield from self._parts(self._matched(pieces))
 
     def _matched(self, pieces: Iterable[tuple[int, bytes]]) -> Iterator[Found]:
         by_group: dict[int, list[pa.Table]] = {}
@@ -249,16 +249,3 @@ def _refuse_repeated(job: _Job, context: SparkContext) -> None:
         lambda pieces: [repeated_id(pa.ipc.open_stream(piece).read_all().column(0) for _, piece in pieces)]
     )
     refuse_repeated(min(filter(None, repeated.collect()), default=None))
-
-
-def _cause(problem: Exception) -> CepctlError:
-    """The error that a task raised, found in the text of the job's failure."""
-    text = str(problem)
-    for kind, message in re.findall(r"cepctl\.errors\.(\w+): ([^\n]+)", text):
-        known = getattr(errors, kind, None)
-        if isinstance(known, type) and issubclass(known, CepctlError):
-            return known(message)
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    # A trace of Python ends with what went wrong, before Spark appends its own.
-    raised = [line for line in lines if re.match(r"\w[\w.]*(Error|Exception): ", line)]
-    return JobError(f"the Spark job failed: {[*raised, *lines, type(problem).__name__][0]}")

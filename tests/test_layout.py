@@ -37,9 +37,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "java_classes": {"errors", "java", "trust"},
     "java_output": set(),
     "spark_master": {"errors"},
-    "session": {"spark_master", "errors", "java", "java_classes", "java_output", "whole"},
-    "engines": {"errors", "schema", "language", "plan", "memory", "whole", "trust"},
-    "ingest": {"errors", "schema", "language", "plan", "io", "uncertainty", "session", "whole", "interrupts"},
+    "spark_jobs": {"errors"},
+    "session": {"spark_jobs", "spark_master", "errors", "java", "java_classes", "java_output", "whole"},
+    "engines": {"errors", "schema", "language", "plan", "memory", "spark_jobs", "whole", "trust"},
+    "ingest": {
+        *("errors", "schema", "language", "plan", "io", "uncertainty"),
+        *("session", "spark_jobs", "whole", "interrupts"),
+    },
     "stored_events": {"errors", "schema", "plan", "io", "ingest", "engines"},
     "dataset": {
         *("errors", "schema", "language", "plan", "io", "uncertainty", "ingest", "stored_events", "whole"),
@@ -55,7 +59,9 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 TOP = {"cli", "__main__"}  # may import every part
 # may import PySpark
-SPARK_MODULES = re.compile(r"cepctl\.(session|worker_daemon|ingest(\..+)?|doctor\.workers|engines\.spark\w*)")
+SPARK_MODULES = re.compile(
+    r"cepctl\.(session|spark_jobs|worker_daemon|ingest(\..+)?|doctor\.workers|engines\.spark\w*)"
+)
 START_UP_FORBIDS = ("pyspark", "py4j", "polars", "numba", "pyarrow", "numpy", "lxml", "rich", "pandas")
 
 

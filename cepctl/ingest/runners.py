@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from cepctl.errors import CepctlError, JobError
+from cepctl.errors import CepctlError
 from cepctl.ingest.apart import run_apart
 from cepctl.session import spark_session, undisturbed
+from cepctl.spark_jobs import failing_once, failures_told
 
 FEWEST_SHARED = 256
 SHARES_PER_CORE = 8
@@ -73,17 +74,12 @@ class SparkRunner:
     ) -> list[Result]:
         if not tasks:
             return []
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
-
-        try:
+        with failures_told():
             context = self.session.sparkContext
             # Starting a Spark task takes longer than reading a small file.
             most = max(FEWEST_SHARED, SHARES_PER_CORE * context.defaultParallelism)
             spread = context.parallelize(list(tasks), min(len(tasks), most))
             outcomes = undisturbed(spread.mapPartitions(_Guarded(function, died)).collect)
-        except (Py4JError, PySparkException) as problem:
-            raise JobError(f"the Spark job failed: {_first_line(problem)}") from problem
         for outcome in outcomes:
             if isinstance(outcome, CepctlError):
                 raise outcome
@@ -109,10 +105,12 @@ class _Guarded:
     function: Callable[[Any], Any]
     died: Callable[[Any, str], Any] | None
 
-    def __call__(self, tasks: Iterable[Any]) -> Iterable[Any]:
-        if self.died is None:
-            return map(self._run, tasks)
-        return run_apart(self._run, list(tasks), self._died)
+    def __call__(self, tasks: Iterable[Any]) -> Iterator[Any]:
+        with failing_once():
+            if self.died is None:
+                yield from map(self._run, tasks)
+            else:
+                yield from run_apart(self._run, list(tasks), self._died)
 
     def _run(self, task: Any) -> Any:
         try:
@@ -126,8 +124,3 @@ class _Guarded:
             return self.died(task, cause)
         except CepctlError as problem:
             return problem
-
-
-def _first_line(problem: Exception) -> str:
-    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
-    return lines[0] if lines else type(problem).__name__
