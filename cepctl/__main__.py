@@ -12,6 +12,8 @@ from contextlib import suppress
 
 from cepctl.interrupts import end_soon_after_signals
 
+from cepctl.terminal import guard_terminals
+
 _INTERRUPTED = 130
 _FAILED = 4
 _SIGNALLED = 128
@@ -26,6 +28,7 @@ def run() -> int:
     # Python has none where the caller closed it.
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115, PTH123
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115, PTH123
+    guard_terminals()
     try:
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup

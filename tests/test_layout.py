@@ -32,6 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "io": {"errors", "schema", "whole"},
     "uncertainty": {"errors", "schema", "language", "plan", "engines"},
     "start_up": set(),
+    "terminal": set(),
     "worker_daemon": {"start_up"},
     "java": {"errors", "trust", "whole"},
     "java_classes": {"errors", "java", "trust"},
@@ -55,7 +56,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("java", "java_classes", "memory", "session", "trust", "whole"),
     },
     "report": {"errors", "schema", "language", "plan", "engines", "io", "dataset"},
-    "render": {"errors", "schema", "language", "plan", "io", "ingest", "inspection", "state"},
+    "render": {"errors", "schema", "language", "plan", "io", "ingest", "inspection", "state", "terminal"},
 }
 TOP = {"cli", "__main__"}  # may import every part
 # may import PySpark

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cepctl.cli.notices import in_json
+from cepctl.terminal import unguarded, visible
 
 if TYPE_CHECKING:
     from cepctl.engines.progress import Progress
@@ -25,13 +26,15 @@ def shown_progress(*, quiet: bool) -> Iterator[Progress]:
         yield Progress()
         return
 
+    terminal = unguarded(sys.stderr)
+
     def tell(line: str) -> None:
         width = shutil.get_terminal_size().columns
-        sys.stderr.write(_ERASE_LINE + line[: width - 1])
-        sys.stderr.flush()
+        terminal.write(_ERASE_LINE + visible(line)[: width - 1])
+        terminal.flush()
 
     try:
         yield Progress(tell)
     finally:
-        sys.stderr.write(_ERASE_LINE)
-        sys.stderr.flush()
+        terminal.write(_ERASE_LINE)
+        terminal.flush()

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TextIO
 
-from rich.console import Console
 from rich.text import Text
 
 from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.explain import to_json, to_text
 from cepctl.plan.plan import Plan
+from cepctl.render.console import SafeConsole
 
 _HEADING = r"^[A-Z][a-z]+(?: (?:between events|\d+ of \d+))?(?=  |$)"
 _ALARM = r"^(?:NEVER MATCHES|Warning) .*$"
@@ -41,7 +41,7 @@ def print_plan(plan: Plan, facts: ShownFacts, *, as_json: bool, file: TextIO | N
         shown_json = to_json(plan, facts.counts, facts.order) | beside
         file.write(json.dumps(shown_json, ensure_ascii=False, indent=2) + "\n")
         return
-    console = Console(file=file, highlight=False, soft_wrap=True)
+    console = SafeConsole(file, highlight=False, soft_wrap=True)
     lines = to_text(plan, facts.counts, facts.order).splitlines()
     if facts.slices is not None:
         lines.append(f"Slices      {facts.slices}")

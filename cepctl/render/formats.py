@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TextIO
 
-from rich.console import Console
 from rich.markup import escape
 
 from cepctl.io.catalogue import FormatFacts
+from cepctl.render.console import SafeConsole
 
 _PIPE_WIDTH = 100
 
@@ -22,7 +22,7 @@ def print_formats(formats: Sequence[FormatFacts], *, as_json: bool, file: TextIO
     if as_json:
         file.write(json.dumps([asdict(facts) for facts in formats], ensure_ascii=False, indent=2) + "\n")
         return
-    console = Console(file=file, width=None if file.isatty() else _PIPE_WIDTH, highlight=False)
+    console = SafeConsole(file, width=None if file.isatty() else _PIPE_WIDTH, highlight=False)
     for facts in formats:
         what = "" if facts.supported else "  (not read)"
         console.print(f"[bold]{escape(facts.name)}[/bold]  {escape(facts.description)}{what}")

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from cepctl.ingest.results import FileAccount
+from cepctl.render.console import SafeConsole
 from cepctl.render.counting import counted
 
 _FILES_SHOWN = 40
@@ -24,7 +24,7 @@ def print_accounts(accounts: Sequence[FileAccount], file: TextIO | None = None) 
     `file` is standard error by default; NO_COLOR and pipes get plain text.
     """
     file = file or sys.stderr
-    console = Console(file=file, width=None if file.isatty() else _PIPE_WIDTH, highlight=False)
+    console = SafeConsole(file, width=None if file.isatty() else _PIPE_WIDTH, highlight=False)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("file", "format", "events", "types", "from", "to", "steps", "left out"):
         counts = column in {"events", "types"}

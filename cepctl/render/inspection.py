@@ -9,7 +9,6 @@ from dataclasses import asdict
 from datetime import timedelta
 from typing import TextIO
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -19,6 +18,7 @@ from cepctl.inspection.granularity import Grain
 from cepctl.inspection.overview import Inspection
 from cepctl.inspection.sampling import SampledSeries
 from cepctl.inspection.suggestion import length, length_range
+from cepctl.render.console import SafeConsole
 from cepctl.render.counting import counted
 from cepctl.schema import TimeUnit, tick_text
 
@@ -30,14 +30,14 @@ _LEAST_COUNTED = 1_000
 def print_inspection(inspection: Inspection, file: TextIO | None = None) -> None:
     """Print it to a file, standard output by default; NO_COLOR and pipes get plain text."""
     file = file or sys.stdout
-    console = Console(file=file, width=None if file.isatty() else _PIPE_WIDTH, highlight=False)
+    console = SafeConsole(file, width=None if file.isatty() else _PIPE_WIDTH, highlight=False)
     with console.capture() as captured:
         _print_parts(console, inspection)
     # Rich fills every line of a table with blanks.
     file.write("".join(f"{line.rstrip()}\n" for line in captured.get().rstrip().split("\n")))
 
 
-def _print_parts(console: Console, inspection: Inspection) -> None:
+def _print_parts(console: SafeConsole, inspection: Inspection) -> None:
     unit = TimeUnit.parse(inspection.time_unit)
     console.print(_overview(inspection, unit))
     _print(console, _types(inspection, unit))
@@ -61,7 +61,7 @@ def inspection_json(inspection: Inspection) -> str:
     return json.dumps(content, ensure_ascii=False, indent=2)
 
 
-def _print(console: Console, table: Table, rows: int | None = None) -> None:
+def _print(console: SafeConsole, table: Table, rows: int | None = None) -> None:
     """A table that has rows, and how many of all its rows it leaves out."""
     if not table.row_count:
         return

@@ -9,9 +9,10 @@ import sys
 from typing import TextIO
 
 import pyarrow as pa
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+
+from cepctl.render.console import SafeConsole
 
 _PIPE_WIDTH = 200
 _ANY_WIDTH = 1_000_000
@@ -22,7 +23,7 @@ _NARROW_TIME = len("09:01:29.552Z")
 def print_matches(matches: pa.Table, file: TextIO | None = None) -> None:
     """Print rows (times already as text) to a file, standard output by default."""
     file = file or sys.stdout
-    console = Console(file=file, width=None if file.isatty() else _PIPE_WIDTH, highlight=False)
+    console = SafeConsole(file, width=None if file.isatty() else _PIPE_WIDTH, highlight=False)
     unlimited = console.options.update(max_width=_ANY_WIDTH)
     table = _table(matches, narrow=False)
     if console.measure(table, options=unlimited).maximum > console.width:

@@ -6,14 +6,15 @@ import io
 from collections.abc import Iterable
 from typing import TextIO
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from cepctl.render.console import SafeConsole
 
 
 def page_width(file: TextIO, piped: int) -> int:
     """Columns of a page on this file; `piped` where it is no terminal."""
-    return Console(file=file).width if file.isatty() else piped
+    return SafeConsole(file).width if file.isatty() else piped
 
 
 def print_page(parts: Iterable[Table | Text | str], file: TextIO, width: int) -> None:
@@ -22,7 +23,7 @@ def print_page(parts: Iterable[Table | Text | str], file: TextIO, width: int) ->
     Where the file is no terminal, no line ends in blanks.
     """
     target = file if file.isatty() else io.StringIO()
-    console = Console(file=target, width=width, highlight=False, markup=False)
+    console = SafeConsole(target, width=width, highlight=False, markup=False)
     for part in parts:
         console.print(part, soft_wrap=not isinstance(part, Table))
     if isinstance(target, io.StringIO):
