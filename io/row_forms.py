@@ -22,6 +22,8 @@ from cepctl.errors import UsageError
 ROW_FORMS = ("table", "csv", "tsv", "json", "jsonl", "parquet", "arrow", "trace")
 FILE_FORMS = ("csv", "tsv", "json", "jsonl", "parquet", "arrow")
 """Forms that a program reads back row by row."""
+DELIMITED_FORMS = ("csv", "tsv")
+"""Forms that spreadsheets open."""
 TYPED_FORMS = ("parquet", "arrow")
 """Forms that have timestamps, which are text in the others."""
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4"}

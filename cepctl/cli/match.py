@@ -111,6 +111,7 @@ def _run_once(asked: MatchRequest) -> int:
 
     began = time.monotonic()
     target = row_target(asked.rows.form, asked.rows.output)
+    guarded = asked.rows.guarded(target.form)
     if not asked.paths:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
     with temporary_folder() as folder:
@@ -139,7 +140,7 @@ def _run_once(asked: MatchRequest) -> int:
         if target.form == "trace":
             write_pieces(trace, asked.rows.output, target.compression)
         else:
-            _write(rows, counts, plan, asked, target)
+            _write(rows, counts, plan, asked, target, guarded=guarded)
     write_metrics(asked.metrics, figures)
     return counts.rows
 
@@ -170,8 +171,11 @@ def _matched(
     return rows, progress
 
 
-def _write(rows: SortedRows, counts: RowCounts, plan: Plan, asked: MatchRequest, target: RowFile) -> None:
+def _write(
+    rows: SortedRows, counts: RowCounts, plan: Plan, asked: MatchRequest, target: RowFile, *, guarded: bool
+) -> None:
     from cepctl.io.match_rows import TimeFormat, presented, require_calendar
+    from cepctl.io.safe_cells import safe_cells
     from cepctl.plan.plan import FOUND_AT_RAW_TIMES
 
     times = cast(TimeFormat, asked.rows.times)
@@ -180,7 +184,8 @@ def _write(rows: SortedRows, counts: RowCounts, plan: Plan, asked: MatchRequest,
     def shown(block: pa.Table) -> pa.Table:
         if FOUND_AT_RAW_TIMES in block.column_names:
             block = block.drop_columns([FOUND_AT_RAW_TIMES])
-        return presented(block, plan.time_unit, times, typed=target.form in TYPED_FORMS)
+        rows = presented(block, plan.time_unit, times, typed=target.form in TYPED_FORMS)
+        return safe_cells(rows) if guarded else rows
 
     write_rows(rows.blocks(), shown, target, asked.rows.output, quiet=asked.quiet)
 

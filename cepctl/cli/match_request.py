@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cepctl.cli.exclusions import refuse_or_leave_out
 from cepctl.cli.match_options import Matching
 from cepctl.cli.match_run import Execution
 from cepctl.cli.options import RawInput, gathered, with_options
 from cepctl.cli.state_options import Incremental
-from cepctl.io.row_forms import ROW_FORMS
+from cepctl.io.row_forms import DELIMITED_FORMS, ROW_FORMS
 from cepctl.plan.summary import KleeneRows
 
 if TYPE_CHECKING:
@@ -27,6 +28,14 @@ class RowChoice:
     form: str | None
     output: str | None
     times: str
+    csv_safe: bool
+
+    def guarded(self, form: str) -> bool:
+        """Whether cells are to be kept from being formulas; raises UsageError where the form has no cells."""
+        if self.csv_safe and form not in DELIMITED_FORMS:
+            because = f"to rows that are written as {form}: it is for CSV and TSV"
+            refuse_or_leave_out(click.get_current_context(), "csv-safe", because)
+        return self.csv_safe and form in DELIMITED_FORMS
 
 
 _ROW_OPTIONS = (
@@ -51,6 +60,12 @@ _ROW_OPTIONS = (
         default="iso",
         show_default=True,
         help="How start and end are written.",
+    ),
+    click.option(
+        "--csv-safe",
+        is_flag=True,
+        help="In CSV and TSV, put an apostrophe before texts that a spreadsheet would compute (those that "
+        "begin with = + - @, a tab or a carriage return).",
     ),
 )
 

@@ -38,13 +38,16 @@ class Step:
 def hand_over(asked: MatchRequest, step: Step) -> None:
     """Write the state aside, hand the rows over, and make both valid at once."""
     from cepctl.io.match_rows import RowFormat, TimeFormat, encoded_rows, presented
+    from cepctl.io.safe_cells import safe_cells
     from cepctl.state.store import deliver, prepare, run_name
 
     form = asked.rows.form or ("csv" if asked.rows.output is not None or not sys.stdout.isatty() else "table")
+    guarded = asked.rows.guarded(form)
 
     def shown(rows: pa.Table) -> pa.Table:
         times = cast(TimeFormat, asked.rows.times)
-        return presented(rows, step.plan.time_unit, times, typed=form in TYPED_FORMS)
+        rows = presented(rows, step.plan.time_unit, times, typed=form in TYPED_FORMS)
+        return safe_cells(rows) if guarded else rows
 
     shown(step.rows)  # What cannot be written changes no state.
     target = None

@@ -1,0 +1,75 @@
+"""`--csv-safe`: no cell that comes out of a log is a formula in a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from cepctl.io.safe_cells import safe_cells
+from tests.cli.test_contract import run
+
+NOTES = ["=1+1", "+1", "-1 a", "@SUM(A1)", "\tx", "a=1", "", "'=1"]
+QUERY = "PATTERN SEQ(A a) RETURN a.note, a.amount"
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    with (tmp_path / "log.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["event_id", "event_type", "time", "note", "amount"])
+        rows.writerows([f"={at}", "A", at, note, -at] for at, note in enumerate(NOTES))
+    return tmp_path
+
+
+@pytest.mark.parametrize(("form", "separator"), [("csv", ","), ("tsv", "\t")])
+def test_texts_that_begin_like_formulas_get_an_apostrophe_and_numbers_none(
+    log: Path, form: str, separator: str
+) -> None:
+    arguments = ["match", QUERY, "log.csv", "--runner", "local", "--format", form]
+    plain, safe = (
+        list(csv.reader(io.StringIO(run([*arguments, *more], log).stdout, newline=""), delimiter=separator))
+        for more in ([], ["--csv-safe"])
+    )
+    assert plain[0] == safe[0]
+    for before, after in zip(plain[1:], safe[1:], strict=True):
+        assert before[4] == NOTES[int(before[0][1:])]
+        assert after[0] == f"'{before[0]}"
+        assert after[4] == (f"'{before[4]}" if before[4][:1] in {*"=+-@\t\r"} - {""} else before[4])
+        assert after[1:4] == before[1:4]
+        assert after[5] == before[5] == str(-int(before[0][1:]))
+
+
+def test_incremental_rows_are_as_safe(log: Path) -> None:
+    (log / "rows").mkdir()
+    arguments = ["match", QUERY, "log.csv", "--runner", "local", "--state", "state", "-o", "rows", "--final"]
+    done = run([*arguments, "--csv-safe"], log)
+    assert done.returncode == 0, done.stderr
+    (written,) = (log / "rows").iterdir()
+    assert "'=1+1" in written.read_text(encoding="utf-8")
+
+
+def test_a_carriage_return_begins_a_formula_too() -> None:
+    rows = pa.table({"a": ["\rx", "x\r"], "b": pa.array(["=", None], pa.large_string())})
+    assert safe_cells(rows).to_pydict() == {"a": ["'\rx", "x\r"], "b": ["'=", None]}
+    assert safe_cells(rows).schema == rows.schema
+
+
+@pytest.mark.parametrize("output", [["--format", "jsonl"], ["-o", "rows.parquet"], ["--format", "table"]])
+def test_it_is_refused_where_there_are_no_cells(log: Path, output: list[str]) -> None:
+    done = run(["match", QUERY, "log.csv", "--runner", "local", "--csv-safe", *output], log)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "error: --csv-safe cannot apply to rows that are written as " in done.stderr
+    assert {path.name for path in log.iterdir()} == {"log.csv"}
+
+
+def test_in_the_configuration_it_is_for_csv_alone(log: Path) -> None:
+    (log / "cepctl.toml").write_text("[match]\ncsv-safe = true\n")
+    arguments = ["match", QUERY, "log.csv", "--runner", "local", "--quiet"]
+    assert "'=1+1" in run(arguments, log).stdout
+    other = run([*arguments, "--format", "jsonl"], log)
+    assert (other.returncode, other.stderr) == (0, "")
+    assert '"=1+1"' in other.stdout
