@@ -11,7 +11,6 @@ import sys
 from contextlib import suppress
 
 from cepctl.interrupts import end_soon_after_signals
-
 from cepctl.terminal import guard_terminals
 
 _INTERRUPTED = 130
