@@ -235,3 +235,19 @@ def test_a_lock_that_no_run_has_made_is_refused_and_not_written_to(tmp_path: Pat
 def test_a_new_state_is_private(tmp_path: Path) -> None:
     with held(tmp_path / "deep" / "state"):
         assert (tmp_path / "deep" / "state").stat().st_mode & 0o777 == 0o700
+
+
+def test_what_a_run_keeps_is_private_also_in_a_directory_that_was_there(directory: Path) -> None:
+    directory.chmod(0o755)
+    place = prepare(directory, saved_after(1), [])
+    assert place.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_state_of_the_format_before_is_read(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It does not know what was on disk of its inputs."""
+    monkeypatch.setattr(store, "FORMAT", 1)
+    deliver(prepare(directory, saved_after(1), []), None)
+    monkeypatch.undo()
+    found = load(directory)
+    assert found is not None
+    assert (found.run, found.sources) == (1, saved_after(1).sources)
