@@ -22,6 +22,9 @@ from cepctl.whole.unfinished import remove_unfinished
 
 PATIENCE_SECONDS = 1.0
 """How long the main thread has to end by itself."""
+_LAST_WORDS_SECONDS = 0.5
+"""How long it then has for what it says last."""
+_told = threading.Event()
 _NAME = "waits for signals"
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -37,6 +40,11 @@ def end_soon_after_signals(tell: Callable[[int], None]) -> None:
     threading.Thread(target=_watch, args=(reading, tell), name=_NAME, daemon=True).start()
 
 
+def being_told() -> None:
+    """The main thread has come to the end by itself, and is about to say so."""
+    _told.set()
+
+
 def busy_threads() -> list[threading.Thread]:
     """Threads beside the current one that may hold a lock; the one that waits for signals holds none."""
     others = (each for each in threading.enumerate() if each is not threading.current_thread())
@@ -49,6 +57,8 @@ def _watch(reading: int, tell: Callable[[int], None]) -> None:
         if number in SIGNALS:
             break
     time.sleep(PATIENCE_SECONDS)
+    if _told.is_set():
+        time.sleep(_LAST_WORDS_SECONDS)
     leave(number, tell)
 
 
@@ -58,8 +68,9 @@ def leave(number: int, tell: Callable[[int], None]) -> None:
         with suppress(OSError):
             os.kill(process, signal.SIGTERM)
     remove_unfinished()
-    with suppress(Exception):
-        tell(number)
+    if not _told.is_set():
+        with suppress(Exception):
+            tell(number)
     os._exit(128 + number)
 
 

@@ -53,6 +53,35 @@ def test_a_long_call_is_left_behind_and_nothing_else(number: signal.Signals, tmp
     assert not stat.exists() or child not in descendants(1) or " Z " in stat.read_text()
 
 
+SAID_AT_THE_LAST_MOMENT = """
+import signal, sys, time
+from cepctl.interrupts import PATIENCE_SECONDS, being_told, end_soon_after_signals
+end_soon_after_signals(lambda number: print("told", number, flush=True))
+try:
+    print("ready", flush=True)
+    time.sleep(1000)
+except KeyboardInterrupt:
+    being_told()
+    print("interrupted", flush=True)
+    time.sleep(1000)
+"""
+
+
+def test_what_the_command_has_said_is_not_said_again() -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with subprocess.Popen(
+            [sys.executable, "-c", SAID_AT_THE_LAST_MOMENT], stdout=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            process.send_signal(signal.SIGINT)
+            assert process.wait(SECONDS) == 130
+            assert process.stdout.read() == "interrupted\n"
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_processes_of_processes_are_known() -> None:
     with subprocess.Popen(
         ["sh", "-c", "sleep 1000 & echo $!; wait"], stdout=subprocess.PIPE, text=True

@@ -29,6 +29,7 @@ from cepctl.cli.settings import (
 )
 from cepctl.cli.versions import tell_versions
 from cepctl.errors import CepctlError, JobError, UsageError
+from cepctl.interrupts import being_told
 from cepctl.start_up import light_start
 
 COMMANDS: dict[str, str] = {
@@ -126,6 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _hint(problem.ctx if isinstance(problem, click.UsageError) else None)
         return 2
     except (click.Abort, KeyboardInterrupt):
+        being_told()
         say("error", "interrupted")
         return INTERRUPTED
     except CepctlError as problem:
