@@ -35,7 +35,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("place")
     value = EVIL.replace("\r", "")
     log = f"event_id,event_type,lower,upper,x,{value}\na{value},A,1,2,{value},1\nb{value},B,4,5,{value},2\n"
-    log += f"c,C{value},4,5,1,2\nbad,A,{value},2,1,1\n"
+    log += f"c,C{value},4,5,1,2\nbad{value},A,9,2,1,1\n"
     (folder / f"{value.replace('/', '')}.csv").write_text(log, encoding="utf-8")
     arguments = ["ingest", ".", "-o", "events", "--runner", "local", "--max-errors", "9"]
     subprocess.run([PROGRAM, *arguments], cwd=folder, check=True, capture_output=True)
