@@ -44,6 +44,12 @@ def assert_same_rows(expected: pa.Table, actual: pa.Table) -> None:
             )
 
 
+def assert_equal_rows(expected: pa.Table, actual: pa.Table) -> None:
+    """Same rows, each number to the last bit."""
+    assert actual.column_names == expected.column_names
+    assert rows_by_signature(actual) == rows_by_signature(expected)
+
+
 def _same(expected: object, actual: object) -> bool:
     if isinstance(expected, float) and isinstance(actual, float):
         return math.isclose(expected, actual, rel_tol=0, abs_tol=CONFIDENCE_ERROR)
