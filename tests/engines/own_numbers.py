@@ -59,7 +59,8 @@ SMALL_BATCHES: dict[object, dict[str, int]] = {
 class Trial:
     """A query on a stream that is longer than its window, and how to look at it in other ways.
 
-    `work` bounds the exact work for a match, beyond which it is sampled.
+    `wide`: intervals of any width go the way of wide ones.  `work` bounds the exact work for a match, beyond
+    which it is sampled; `least` is the confidence that a row must have.
     """
 
     query: str
@@ -69,10 +70,11 @@ class Trial:
     wide: bool = False
     work: int | None = None
     engine: str = "event"
+    least: float | None = None
 
     @property
     def plan(self) -> Plan:
-        return plan_of(self.query)
+        return replace(plan_of(self.query), minimum_confidence=self.least)
 
     @property
     def table(self) -> pa.Table:
