@@ -139,8 +139,8 @@ def add_events(record: Record, facts: HistoryFacts, rows: EventBatches, report: 
         return
     usable = [(time, name) for field, name in times if (time := micros(record.fields.get(field)))]
     if facts.times_complete and usable:
-        missing = [name for field, name in times if field not in record.fields]
-        report.skipped.update(f"{name} without a time" for name in missing)
+        known = {name for _, name in usable}
+        report.skipped.update(f"{name} without a time" for _, name in times if name not in known)
     attributes = _attributes(record, facts, rows.options)
     counters = {name: compact_counters(record.fields[name]) for name in COUNTER_FIELDS & record.fields.keys()}
     for time, event_type in usable[:-1]:

@@ -9,13 +9,14 @@ from typing import IO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from cepctl.errors import LogFormatError
+from cepctl.io.parquet_limits import open_parquet, pieces
 from cepctl.io.plain_columns import Rows, raw_batch
 from cepctl.io.plain_delimited import DelimitedReader
 from cepctl.io.plain_json import JsonLinesReader
 from cepctl.io.plain_mapping import raw_names
+from cepctl.io.plain_text import BAD_UTF8
 from cepctl.io.reading import Reader, ReadOptions, ReadReport
 from cepctl.io.rescaling import rescaled
 from cepctl.schema import META_TIME_UNIT, TimeUnit
@@ -41,7 +42,7 @@ class ParquetReader:
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
     ) -> Iterator[pa.RecordBatch]:
         try:
-            file = pq.ParquetFile(stream if stream.seekable() else io.BytesIO(stream.read()))
+            file = open_parquet(stream if stream.seekable() else io.BytesIO(stream.read()), source)
             own_unit = (file.schema_arrow.metadata or {}).get(META_TIME_UNIT)
             unit = TimeUnit.parse(own_unit.decode()) if own_unit else options.time_unit
             own_options = replace(options, time_unit=unit)
@@ -54,13 +55,36 @@ class ParquetReader:
             ]
             taken = 0
             for batch in file.iter_batches(_BLOCK_ROWS):
-                numbers = taken + 1 + np.arange(len(batch), dtype=np.int64)
-                taken += len(batch)
-                columns = dict(zip(names, batch.columns, strict=True))
-                events = raw_batch(Rows(columns, numbers, None), source, own_options, report)
-                yield from rescaled(pa.Table.from_batches([events]), unit, options.time_unit).to_batches()
+                for piece in pieces(dict(zip(names, batch.columns, strict=True))):
+                    columns = {name: _valid_text(column, report) for name, column in piece.items()}
+                    rows = len(next(iter(columns.values()), ()))
+                    numbers = taken + 1 + np.arange(rows, dtype=np.int64)
+                    taken += rows
+                    events = raw_batch(Rows(columns, numbers, None), source, own_options, report)
+                    yield from rescaled(pa.Table.from_batches([events]), unit, options.time_unit).to_batches()
         except (pa.ArrowException, OSError) as problem:
             raise LogFormatError(f"{source}: damaged Parquet: {problem}") from problem
+
+
+def _valid_text(column: pa.Array, report: ReadReport) -> pa.Array:
+    """The column, bytes of its text that are no UTF-8 replaced: Parquet says that it is, and nobody looks."""
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
+            raise
+        if BAD_UTF8 not in report.warnings:
+            report.warnings.append(BAD_UTF8)
+        raw = pa.Array.from_buffers(
+            pa.large_binary() if pa.types.is_large_string(column.type) else pa.binary(),
+            len(column),
+            column.buffers(),
+            offset=column.offset,
+        )
+        raw.validate(full=True)
+        texts = [value if value is None else value.decode("utf-8", "replace") for value in raw.to_pylist()]
+        return pa.array(texts, column.type)
+    return column
 
 
 JSON_LINES = JsonLinesReader()

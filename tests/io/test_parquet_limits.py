@@ -1,0 +1,85 @@
+"""Parquet that unpacks to far more than it has bytes is read in pieces, or refused with the number."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cepctl.errors import LogFormatError
+from cepctl.io import parquet_limits
+from cepctl.io.plain import ParquetReader
+from cepctl.io.plain_text import BAD_UTF8
+from cepctl.io.reading import ReadOptions, ReadReport
+
+
+def written(table: pa.Table, **options: Any) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(table, sink, **options)
+    return sink.getvalue()
+
+
+def events(notes: list[Any]) -> pa.Table:
+    return pa.table({"event_type": ["A"] * len(notes), "time": list(range(len(notes))), "note": notes})
+
+
+def read(data: bytes, report: ReadReport | None = None) -> list[pa.RecordBatch]:
+    return list(ParquetReader().read(io.BytesIO(data), "a.parquet", ReadOptions(), report or ReadReport()))
+
+
+def test_a_text_that_a_dictionary_holds_once_is_unpacked_piece_by_piece(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(parquet_limits, "PIECE_BYTES", 1_000)
+    notes = ["x" * 400, None, "y" * 400, "x" * 400, "", "z" * 3_000, "x"]
+    batches = read(written(events(notes)))
+    assert [batch.column("note").to_pylist() for batch in batches] == [notes[:4], notes[4:6], notes[6:]]
+    assert [n for batch in batches for n in batch.column("number").to_pylist()] == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_a_small_file_of_large_texts_takes_memory_for_a_piece_of_them() -> None:
+    data = written(events(["x" * (1 << 20)] * 300), compression="zstd")
+    assert len(data) < 100_000
+    before = pa.total_allocated_bytes()
+    reader = ParquetReader().read(io.BytesIO(data), "a.parquet", ReadOptions(), ReadReport())
+    most = rows = 0
+    for batch in reader:
+        rows += len(batch)
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert rows == 300
+    assert most < 5 * parquet_limits.PIECE_BYTES
+
+
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_a_column_that_unpacks_to_too_much_is_refused_before_it_is_read(
+    dictionary: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = written(events(["x" * 10_000, "y" * 10_000]), use_dictionary=dictionary)
+    monkeypatch.setattr(parquet_limits, "MOST_COLUMN_BYTES", 15_000)
+    with pytest.raises(
+        LogFormatError, match=r"a\.parquet: the column note of row group 1 unpacks to 20,0\d\d"
+    ):
+        read(data)
+
+
+def test_lists_that_unpack_to_too_much_are_refused_before_they_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = written(events([[7] * 100_000] * 3))
+    assert len(data) < 50_000
+    monkeypatch.setattr(parquet_limits, "MOST_COLUMN_BYTES", 1 << 20)
+    with pytest.raises(LogFormatError, match="unpacks to 2,400,000 bytes, more than the 1,048,576 that are"):
+        read(data)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_text_that_is_no_utf8_is_replaced_and_said(kind: pa.DataType) -> None:
+    table = events(pa.array(["before", "bad one", "after"], kind))
+    data = written(table, compression="none").replace(b"bad one", b"bad\xffone")
+    report = ReadReport()
+    (batch,) = read(data, report)
+    assert batch.column("note").to_pylist() == ["before", "bad\ufffdone", "after"]
+    assert report.warnings == [BAD_UTF8]
