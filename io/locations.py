@@ -41,6 +41,11 @@ class Location:
         """The location that a user wrote; a relative path is relative to the working directory."""
         return cls(text if _SCHEME.match(text) else str(Path(text).absolute()))
 
+    @property
+    def is_local(self) -> bool:
+        """Whether it is on this machine, where reading needs no connection and no threads."""
+        return not _SCHEME.match(self.uri) or self.uri.startswith("file:")
+
     def resolve(self) -> tuple[fs.FileSystem, str]:
         """The filesystem and the path on it.
 

@@ -8,7 +8,8 @@ The child is forked: it has all that is imported here after a few milliseconds, 
 half a second.  Locks that another thread held would stay locked in it for ever, so it is forked only where no
 other Python thread runs but the one that waits for signals, which holds none.  Of the libraries, Arrow renews
 its threads in a forked process, and readers start none of another.  Where no child can be forked (not on
-Linux, or a program that has threads calls us), tasks run here.
+Linux, or a program that has threads calls us), tasks run here; and whoever reads from a
+server does not ask for a child, which would have the connections without the threads that serve them.
 """
 
 from __future__ import annotations

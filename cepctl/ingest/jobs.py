@@ -195,7 +195,8 @@ def _beside(target: Location, files: Sequence[InputFile], paths: Sequence[str]) 
 def _declared_units(files: Sequence[InputFile]) -> list[TimeUnit | None]:
     """The time units that Parquet files say they are counted in."""
     parquet = [file for file in files if _is_parquet(file)]
-    units = LocalRunner().run(_unit_in_footer, parquet, lambda *_: None)
+    local = all(file.location.is_local for file in parquet)
+    units = LocalRunner().run(_unit_in_footer, parquet, (lambda *_: None) if local else None)
     found = dict(zip(parquet, units, strict=True))
     return [found.get(file) for file in files]
 

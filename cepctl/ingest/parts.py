@@ -90,12 +90,18 @@ def read_files(tasks: Sequence[ReadTask], runner: Runner) -> list[FileResult]:
         As `read_file` does.
     """
     parts = _in_parts(tasks, runner)
-    results = iter(runner.run(read_file, [part for of_file in parts for part in of_file], parser_died))
+    results = iter(_run(runner, [part for of_file in parts for part in of_file]))
     pairs = list(zip(tasks, parts, strict=True))
     found = [_joined(task, [next(results) for _ in of_file]) for task, of_file in pairs]
     whole = [task for task, result in zip(tasks, found, strict=True) if result is None]
-    again = iter(runner.run(read_file, whole, parser_died))
+    again = iter(_run(runner, whole))
     return [next(again) if result is None else result for result in found]
+
+
+def _run(runner: Runner, tasks: Sequence[ReadTask]) -> list[FileResult]:
+    """Read files in a process of their own, but those on a server: a fork has connections, and no threads."""
+    local = all(task.file.location.is_local and task.scratch.is_local for task in tasks)
+    return runner.run(read_file, tasks, parser_died if local else None)
 
 
 def _in_parts(tasks: Sequence[ReadTask], runner: Runner) -> list[list[ReadTask]]:
