@@ -47,6 +47,8 @@ _STRANGERS = "elements and texts that Ganglia does not write, left out with what
 # What is read of an element; of one with more than so many attributes only these are looked at.
 _NAMES = frozenset({"NAME", "VAL", "TYPE", "UNITS", "TN", "TMAX", "REPORTED", "IP"})
 _MOST_ATTRIBUTES = 100
+# So many elements that have ended may stay in the tree of a poll beside each other.
+_MOST_KEPT = 1_000
 # Fixed, because a batch may hold no number, or no text, at all.
 _TYPES = {
     "value": pa.float64(),
@@ -86,6 +88,7 @@ class _Poll:
     )
     summaries: int = 0
     strangers: int = 0
+    kept: int = 0
 
     def feed(self, part: PollPart) -> Iterator[_Sample]:
         yield from self._samples(self.elements.feed(part.data))
@@ -107,9 +110,14 @@ class _Poll:
             self._forget(element)
 
     def _forget(self, element: Any) -> None:
-        """Drop an element that has ended and those before it; what is none of Ganglia's is counted."""
-        self.strangers += _has_text(element.text) + sum(map(_is_strange, element))
+        """Drop an element that has ended, and now and then those before it; what is strange is counted."""
+        if element.tag != "METRIC":
+            self.strangers += _has_text(element.text) + sum(map(_is_strange, element))
         element.clear(keep_tail=True)
+        self.kept += 1
+        if self.kept < _MOST_KEPT:
+            return
+        self.kept = 0
         while (before := element.getprevious()) is not None:
             self.strangers += _is_strange(before)
             element.getparent().remove(before)

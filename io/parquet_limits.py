@@ -1,7 +1,7 @@
 """Parquet that unpacks to far more than the file has bytes: taken in small pieces, or refused beforehand.
 
-A page is unpacked as a whole, so a column of a row group may take no more than MOST_COLUMN_BYTES; the
-metadata say how much it will.  Text that a dictionary holds once stays so, and rows are cut into pieces that
+A page is unpacked as a whole, so a row group may take no more than MOST_GROUP_BYTES; the metadata
+say how much it will.  Text that a dictionary holds once stays so, and rows are cut into pieces that
 take no more than PIECE_BYTES once every row has its own.
 """
 
@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from cepctl.errors import LogFormatError
 
-MOST_COLUMN_BYTES = 1 << 30
+MOST_GROUP_BYTES = 1 << 30
 PIECE_BYTES = 64 << 20
 _CELL_BYTES = 8
 
@@ -28,22 +28,24 @@ def open_parquet(stream: IO[bytes], source: str) -> pq.ParquetFile:
     Raises
     ------
     LogFormatError
-        If a column of a row group is too large.
+        If a row group is too large.
     """
     file = pq.ParquetFile(stream)
     metadata = file.metadata
-    for group in range(metadata.num_row_groups):
-        rows = metadata.row_group(group).num_rows
-        for place in range(metadata.num_columns):
-            column = metadata.row_group(group).column(place)
-            cells = column.num_values if metadata.schema.column(place).max_repetition_level else 0
-            size = max(column.total_uncompressed_size, cells * _CELL_BYTES)
-            if size > MOST_COLUMN_BYTES:
-                raise LogFormatError(
-                    f"{source}: the column {column.path_in_schema} of row group {group + 1} unpacks to "
-                    f"{size:,} bytes, more than the {MOST_COLUMN_BYTES:,} that are read at once; write the "
-                    f"file with row groups of fewer than {rows:,} rows"
-                )
+    nested = [
+        place for place in range(metadata.num_columns) if metadata.schema.column(place).max_repetition_level
+    ]
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        # Of columns that are not nested nothing is asked: a damaged one would end the process.
+        cells = max((group.column(place).num_values for place in nested), default=0)
+        size = max(group.total_byte_size, cells * _CELL_BYTES)
+        if size > MOST_GROUP_BYTES:
+            raise LogFormatError(
+                f"{source}: row group {number + 1} unpacks to {size:,} bytes, more than the "
+                f"{MOST_GROUP_BYTES:,} that are read at once; write the file with row groups of fewer than "
+                f"{group.num_rows:,} rows"
+            )
     texts = [field.name for field in file.schema_arrow if _is_text(field.type)]
     return pq.ParquetFile(stream, metadata=metadata, read_dictionary=texts) if texts else file
 
