@@ -82,7 +82,7 @@ class _Dump:
             self.whole = True
 
     def _name(self, name: str) -> None:
-        if self.size:
+        if self.stamps or self.size:
             raise LogFormatError(
                 f"{self.source}: the data source '{name[:40]}' is named after the first row, so the dump is "
                 "damaged; dump the database again"

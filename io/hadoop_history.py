@@ -35,7 +35,8 @@ def history_events(
     every record has all the times of its kind, so that one which is missing is damage.
     """
     with tempfile.SpooledTemporaryFile(max_size=_COPY_IN_MEMORY_BYTES) as copy:
-        copy.writelines(chunks)
+        for chunk in chunks:  # writelines would hold all of them in memory
+            copy.write(chunk)
         copy.seek(0)
         facts = history_facts(records(copy, ReadReport()), options, times_complete=times_complete)
         copy.seek(0)

@@ -9,15 +9,16 @@ from typing import IO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from cepctl.errors import LogFormatError
+from cepctl.errors import LogFormatError, UncertaintyModelError
 from cepctl.io.parquet_limits import open_parquet, pieces
 from cepctl.io.plain_columns import Rows, raw_batch
 from cepctl.io.plain_delimited import DelimitedReader
 from cepctl.io.plain_json import JsonLinesReader
 from cepctl.io.plain_mapping import raw_names
 from cepctl.io.plain_text import BAD_UTF8
-from cepctl.io.reading import Reader, ReadOptions, ReadReport
+from cepctl.io.reading import Reader, ReadOptions, ReadReport, Reject
 from cepctl.io.rescaling import rescaled
 from cepctl.schema import META_TIME_UNIT, TimeUnit
 
@@ -44,7 +45,7 @@ class ParquetReader:
         try:
             file = open_parquet(stream if stream.seekable() else io.BytesIO(stream.read()), source)
             own_unit = (file.schema_arrow.metadata or {}).get(META_TIME_UNIT)
-            unit = TimeUnit.parse(own_unit.decode()) if own_unit else options.time_unit
+            unit = _unit(own_unit, source) if own_unit else options.time_unit
             own_options = replace(options, time_unit=unit)
             mapping = () if own_unit else options.columns
             names = [
@@ -62,8 +63,27 @@ class ParquetReader:
                     taken += rows
                     events = raw_batch(Rows(columns, numbers, None), source, own_options, report)
                     yield from rescaled(pa.Table.from_batches([events]), unit, options.time_unit).to_batches()
-        except (pa.ArrowException, OSError) as problem:
+            _report_missing(file, taken, source, report)
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
             raise LogFormatError(f"{source}: damaged Parquet: {problem}") from problem
+
+
+def _report_missing(file: pq.ParquetFile, taken: int, source: str, report: ReadReport) -> None:
+    """Compare the rows that were read with both counts of the footer, of which damage may lower one."""
+    metadata = file.metadata
+    groups = sum(metadata.row_group(number).num_rows for number in range(metadata.num_row_groups))
+    counted = max(metadata.num_rows, groups)
+    if taken < counted:
+        cause = f"rows are missing: the file counts {counted:,}, and gives {taken:,}"
+        report.records += 1
+        report.rejects.append(Reject(source, None, cause))
+
+
+def _unit(written: bytes, source: str) -> TimeUnit:
+    try:
+        return TimeUnit.parse(written.decode())
+    except UncertaintyModelError as problem:
+        raise LogFormatError(f"{source}: damaged Parquet: its time unit is none: {problem}") from problem
 
 
 def _valid_text(column: pa.Array, report: ReadReport) -> pa.Array:

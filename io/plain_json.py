@@ -153,6 +153,8 @@ def _exact_numbers(values: list[Any]) -> list[Any]:
 
 
 def _histogram_texts(values: list[Any]) -> pa.Array:
+    """Histograms as text; what is none, or holds a sign that no histogram has, is refused later."""
+    plain = [None if value is None else isinstance(value, str) and value.isascii() for value in values]
     return pa.array(
-        [value if value is None or isinstance(value, str) else "?" for value in values], pa.string()
+        [value if fits is not False else "?" for value, fits in zip(values, plain, strict=True)], pa.string()
     )

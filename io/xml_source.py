@@ -119,7 +119,7 @@ class Elements:
 
     def _completed(self) -> Iterator[tuple[str, Any]]:
         for event, element in self._parser.read_events():
-            if not self._looked_at:
+            if not self._looked_at and event != "comment":  # one may stand before the root
                 self._looked_at = True
                 self._refuse_entities(element)
             if event == "end":

@@ -29,6 +29,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
+from typing import IO
 
 from tests.mutations import NASTY
 from tests.reader_account import Account, account_of, lost_in_silence
@@ -128,14 +129,21 @@ def work(share: int, processes: int, count: int, state: Path) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY_BYTES, used + MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     noted = state / f"at-{share}"
-    with (state / f"findings-{share}").open("a") as findings:
-        for number in range(_next_of(noted, share), count, processes):
-            noted.write_text(str(number))
+    begin = _next_of(noted, share)
+    with (state / f"findings-{share}").open("a") as findings, _in_place(noted) as place:
+        for number in range(begin, count, processes):
+            # In place and of one length: whenever the process dies, a number stands there.
+            os.pwrite(place.fileno(), b"%018d" % number, 0)
             finding = judged(number, true)
             if finding is not None:
                 findings.write(json.dumps(asdict(finding)) + "\n")
                 findings.flush()
     noted.write_text(str(count + share))
+
+
+def _in_place(noted: Path) -> IO[bytes]:
+    noted.touch()
+    return noted.open("r+b", buffering=0)
 
 
 def _next_of(noted: Path, share: int) -> int:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cepctl import __version__
+from cepctl.errors import UncertaintyModelError
 from cepctl.ingest.kinds import Kind
 from cepctl.ingest.marker import SUCCESS, dataset_of, is_part, part_name, parts_alone
 from cepctl.ingest.ordering import Order, order
@@ -211,10 +212,10 @@ def _is_parquet(file: InputFile) -> bool:
 def _unit_in_footer(file: InputFile) -> TimeUnit | None:
     with open_log(file.location) as log:
         try:
-            metadata = pq.read_schema(log.stream).metadata or {}
-        except (pa.ArrowException, OSError):
+            written = (pq.read_schema(log.stream).metadata or {}).get(META_TIME_UNIT)
+            return None if written is None else TimeUnit.parse(written.decode())
+        except (pa.ArrowException, OSError, UnicodeDecodeError, UncertaintyModelError):
             return None  # the reader will say what is wrong
-    return TimeUnit.parse(metadata[META_TIME_UNIT].decode()) if META_TIME_UNIT in metadata else None
 
 
 def _finest(units: Sequence[TimeUnit]) -> TimeUnit:

@@ -174,3 +174,16 @@ def test_no_corrupt_count_makes_the_reader_ask_for_much_memory(name: str, offset
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     assert peak < 40 << 20
+
+
+def test_a_data_source_that_is_named_after_empty_rows_is_damage() -> None:
+    moved = DUMP.replace(b"<ds><name> sum </name><type> GAUGE </type></ds>", b"").replace(
+        b"</database></rra>\n<rra>", b"<name> sum </name></database></rra>\n<rra>"
+    )
+    with pytest.raises(CepctlError, match="is named after the first row"):
+        events_of(RrdDump(), moved)
+
+
+def test_a_dump_of_nothing_but_comments_is_cut_short() -> None:
+    _, report = events_of(RrdDump(), b"<!-- a --><!-- <rrd > --><!-- b -->")
+    assert [reject.cause for reject in report.rejects] == ["truncated dump"]

@@ -91,3 +91,11 @@ def test_a_damaged_parquet_file_gives_events_or_a_documented_error(data: bytes) 
 @given(data=st.binary(max_size=300))
 def test_any_bytes_give_rejects_or_a_documented_error(name: str, data: bytes) -> None:
     read(name, data)
+
+
+def test_half_a_surrogate_in_a_histogram_costs_its_own_row() -> None:
+    line = b'{"event_type":"A","lower":1,"upper":5,"pmf":"1:5:1"}\n'
+    report = ReadReport()
+    data = line + line.replace(b"1:5:1", b"1\xed\xa0\x80:5:1") + line
+    batches = BY_NAME["jsonl"].read(io.BytesIO(data), "f", ReadOptions(), report)
+    assert (sum(batch.num_rows for batch in batches), [reject.line for reject in report.rejects]) == (2, [2])

@@ -14,6 +14,7 @@ from cepctl.io import parquet_limits
 from cepctl.io.plain import ParquetReader
 from cepctl.io.plain_text import BAD_UTF8
 from cepctl.io.reading import ReadOptions, ReadReport
+from cepctl.schema import META_TIME_UNIT
 
 
 def written(table: pa.Table, **options: Any) -> bytes:
@@ -81,3 +82,32 @@ def test_text_that_is_no_utf8_is_replaced_and_said(kind: pa.DataType) -> None:
     (batch,) = read(data, report)
     assert batch.column("note").to_pylist() == ["before", "bad\ufffdone", "after"]
     assert report.warnings == [BAD_UTF8]
+
+
+@pytest.mark.parametrize("unit", [b"1 mz", b"1 \xff", b"0 s"])
+def test_a_time_unit_that_is_none_is_said_to_be_damage(unit: bytes) -> None:
+    data = written(events(["x"]).replace_schema_metadata({META_TIME_UNIT: unit}))
+    with pytest.raises(LogFormatError, match=r"a\.parquet: damaged Parquet: "):
+        read(data)
+
+
+def test_the_name_of_a_column_that_is_no_text_is_said_to_be_damage() -> None:
+    data = written(events(["x"]), store_schema=False).replace(b"note", b"n\xffte")
+    with pytest.raises(LogFormatError, match=r"a\.parquet: damaged Parquet: "):
+        read(data)
+
+
+def test_rows_that_the_file_counts_and_does_not_give_are_said_to_be_missing() -> None:
+    data = written(events(["x"] * 60), row_group_size=30)
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    found = set()
+    for place in range(footer, len(data) - 8):
+        if data[place] == 2 * 30:  # as the footer writes 30
+            report = ReadReport()
+            try:
+                rows = sum(map(len, read(data[:place] + bytes([2 * 29]) + data[place + 1 :], report)))
+            except LogFormatError:
+                continue
+            found.add((rows, *(reject.cause for reject in report.rejects)))
+    assert (59, "rows are missing: the file counts 60, and gives 59") in found
+    assert all(rows == 60 or causes for rows, *causes in found)
