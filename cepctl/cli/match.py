@@ -21,7 +21,7 @@ from cepctl.cli.metrics import metrics_option, write_metrics
 from cepctl.cli.options import RawInput, RunnerChoice, raw_input_options, runner_options, verbosity_options
 from cepctl.cli.outputs import refuse_overwriting
 from cepctl.cli.query_text import query_argument, query_file_of, read_query
-from cepctl.cli.row_output import row_target, write_pieces, write_rows
+from cepctl.cli.row_output import refuse_unwritable, row_target, write_pieces, write_rows
 from cepctl.cli.run_figures import RunFigures, rejects_in
 from cepctl.cli.state_options import Incremental, state_options
 from cepctl.errors import UsageError
@@ -92,6 +92,8 @@ def command(
         parse(text), paths, incremental, matching, kleene, raw_input,
         Execution(matching.engine, where, verbose), rows, why_not, metrics, quiet,
     )  # fmt: skip
+    if incremental.state is None and rows.output is not None:
+        refuse_unwritable(rows.output)
     written = {"-o": rows.output, "--metrics": metrics, "--late": incremental.late}
     refuse_overwriting(written, paths, raw_input, query_file_of(arguments, query_file))
     asked.how.require_startable()

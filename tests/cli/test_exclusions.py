@@ -21,7 +21,7 @@ GIVEN = {
     "order": "sort", "approximate": "0.1", "kleene": "summary", "format": "trace", "time": "ticks",
     "state": "states", "top-k": "3", "slack": "1h", "late": "late.jsonl", "keep": "1h", "file": "q.cep",
     "input-format": "csv", "uncertainty": "model.toml", "tz": "UTC", "name": "A=B", "patterns": "p.toml",
-    "epoch": "2024-05-01", "map": "time=ts", "epoch-unit": "s", "time-format": "%Y",
+    "epoch": "2024-05-01", "map": "time=ts", "max-memory": "2GB", "epoch-unit": "s", "time-format": "%Y",
 }  # fmt: skip
 ALWAYS = {
     "output": "where the result goes; match looks at its name beside --format",
@@ -44,6 +44,7 @@ ALWAYS = {
     "engine": "it excludes others; require_engine refuses queries by name",
     "state": "it excludes others",
     "max-memory": "every run holds events or rows",
+    "csv-safe": "it is refused where rows take another form, which FILE's name may tell",
     "warm": "kernels are compiled on any runner",
     "quiet": "every command says something",
     "verbose": "every command takes options from elsewhere",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -99,7 +101,8 @@ def test_tasks_on_this_machine_hand_over_sorted_runs(scratch: Path, tmp_path: Pa
     write_events(tmp_path / "many.csv", 450)
     arguments = ["match", AB, "many.csv", "--quiet"]
     assert main([*arguments, "-o", "local.csv"]) == 0
-    spark = ["--runner", "spark", "--master", "local[1]", "--max-memory", "600MB"]
-    assert main([*arguments, *spark, "-o", "spark.csv"]) == 0
+    spark = ["--runner", "spark", "--master", "local[1]", "--max-memory", "600MB", "-o", "spark.csv"]
+    # In a process of its own: a session that runs here already has as many tasks at a time as it has.
+    subprocess.run([sys.executable, "-m", "cepctl", *arguments, *spark], check=True)
     assert Path("spark.csv").read_bytes() == Path("local.csv").read_bytes()
     assert [each for each in scratch.iterdir() if each.name.startswith(".cepctl")] == []

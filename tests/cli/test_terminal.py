@@ -221,7 +221,7 @@ def test_a_running_match_ends_and_leaves_nothing(
     write_events(tmp_path / "log.csv")
     (tmp_path / "scratch").mkdir()
     arguments = ["match", query, "log.csv", "-o", "rows.csv", "--runner", "local", "--max-memory", "600MB"]
-    arguments += ["--max-matches", "1000000000000"]
+    arguments += ["--max-matches", "1000000000000000000"]  # more than the 2^59 groups there are
     with started(arguments, tmp_path, TMPDIR=str(tmp_path / "scratch")) as process:
         wait_until(lambda: any((tmp_path / "scratch").iterdir()), process)
         time.sleep(3)

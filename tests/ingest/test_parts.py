@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.errors import CepctlError
-from cepctl.ingest import ordering, parts, reading
+from cepctl.ingest import apart, ordering, parts, reading
 from cepctl.ingest.jobs import IngestOptions, ingest
 from cepctl.ingest.runners import FEWEST_SHARED, LocalRunner, Runner, SparkRunner
 from cepctl.io import record_starts
@@ -62,6 +63,12 @@ def assert_same_in_parts(log: Log) -> None:
         assert outcome(log, LocalRunner(log.block_bytes), Path(cut)) == expected
 
 
+def read_here(monkeypatch: pytest.MonkeyPatch, noting: Callable[[reading.ReadTask], Any]) -> None:
+    """Let files be read by another function, in this process, where it can note what it is given."""
+    monkeypatch.setattr(apart, "_can_fork", lambda: False)
+    monkeypatch.setattr(parts, "read_file", noting)
+
+
 def parts_of(log: Log, monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[str]:
     """The bytes of the parts that a log is read in, without the headers put before them."""
     read: list[str] = []
@@ -72,7 +79,7 @@ def parts_of(log: Log, monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[st
             read.append(log.content[part.start : part.stop].decode())
         return reading.read_file(task)
 
-    monkeypatch.setattr(parts, "read_file", noting)
+    read_here(monkeypatch, noting)
     outcome(log, LocalRunner(log.block_bytes), folder)
     return read
 
@@ -266,7 +273,7 @@ def test_a_file_whose_parts_do_not_tell_what_the_whole_does_is_read_again(
         tasks.append(task)
         return reading.read_file(task)
 
-    monkeypatch.setattr(parts, "read_file", noting)
+    read_here(monkeypatch, noting)
     outcome(log, LocalRunner(5), tmp_path)
     assert [task.file.part is None for task in tasks] == [*[False] * (len(tasks) - 1), True]
     assert len(tasks) > 2
