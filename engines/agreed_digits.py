@@ -68,7 +68,7 @@ def rounded(confidence: Reals) -> Reals:
     Examples
     --------
     >>> rounded(np.array([0.5, 1 / 3])).tolist()
-    [0.5, 0.33333333333575865]
+    [0.5, 0.3333333333430346]
     """
     mantissa, exponent = np.frexp(confidence)
     shortened: Reals = np.ldexp(np.rint(np.ldexp(mantissa, BITS)), exponent - BITS)

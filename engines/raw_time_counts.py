@@ -55,20 +55,20 @@ def missed_by_raw_times(plan: Plan, matches: pa.Table, table: pa.Table) -> RawTi
     """
     if not matches.num_rows:
         return RawTimeCounts(0, 0, 0)
-    times = CertainTimes.of(plan, events_of(table))
+    events = events_of(table)
+    times = CertainTimes.of(plan, events)
     columns = [
-        found_at_raw_times(times, bound)
-        for bound in _bindings(matches.column("signature"), table.column("event_id"))
+        found_at_raw_times(times, bound) for bound in _bindings(matches.column("signature"), events.ids)
     ]
     return counts_of(pa.chunked_array(columns, pa.bool_()))
 
 
-def _bindings(signatures: pa.ChunkedArray, ids: pa.ChunkedArray) -> list[tuple[Group, ...]]:
+def _bindings(signatures: pa.ChunkedArray, ids: pl.Series) -> list[tuple[Group, ...]]:
     """The events of matches by their rows: per number of components, a group for each component."""
     matches = pa.concat_arrays(signatures.chunks)
     components = matches.flatten()
     members = pl.DataFrame({"id": pl.from_arrow(components.flatten())})
-    numbered = pl.DataFrame({"id": pl.from_arrow(ids)}).with_row_index("row")
+    numbered = pl.DataFrame({"id": ids}).with_row_index("row")
     joined = members.join(numbered, on="id", how="left", maintain_order="left")
     every = Group(_offsets(components), joined.get_column("row").cast(pl.Int64).to_numpy())
     outer = _offsets(matches)

@@ -68,6 +68,7 @@ def test_a_command_does_not_wait_for_a_master_that_is_not_there(
     """Spark would try for two minutes; no Java is started here."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("cepctl.session._gateway", None)
+    monkeypatch.setattr("pyspark.SparkContext._active_spark_context", None)
     Path("log.csv").write_text("event_type,time\nA,1\n")
     for words in (["ingest", "log.csv", "-o", "events"], ["match", "PATTERN SEQ(A a)", "log.csv"]):
         master = f"spark://127.0.0.1:{closed}"

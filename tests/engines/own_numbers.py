@@ -47,7 +47,7 @@ SMALL_BATCHES: dict[object, dict[str, int]] = {
     interval_join: {"PAIRS_AT_ONCE": 1},
     gap_polynomials: {"_MOST_CHAINS": 1},
     gap_confidence: {"_MOST_SLOTS": 1},
-    kleene: {"_STATES_AT_ONCE": 1},
+    kleene: {"_GROWN_AT_ONCE": 1},
     kleene_summary: {"_ROWS_AT_ONCE": 1},
     point: {"_STARTS_AT_ONCE": 1},
     point_stream: {"ROWS_AT_ONCE": 1},

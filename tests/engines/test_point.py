@@ -129,5 +129,7 @@ def test_it_shares_neither_search_nor_confidence_with_the_event_engine() -> None
         for name in [(node.module or "").removeprefix("cepctl.engines.")]
         if not name.startswith("point")
     }
-    reading_and_fitting = {"events", "masses", "types", "predicates", "join_keys", "bindings", "returns"}
-    assert shared - reading_and_fitting == {"alternative", "constraints", "match"}  # options, shifted, schema
+    reading_and_fitting = {
+        *("events", "masses", "types", "tick_sums", "predicates", "join_keys", "bindings", "returns")
+    }
+    assert shared - reading_and_fitting == {"alternative", "match"}  # options, schema

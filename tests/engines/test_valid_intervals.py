@@ -22,8 +22,9 @@ def intervals(query: str, events: list[Event]) -> dict[str, list[tuple[int, int]
     """By match the valid intervals of its events, in the order of the signature."""
     plan, table = plan_of(query), event_table(events)
     matches = match_events(plan, table, MatchOptions())
-    bound = bound_events(matches.column("signature"), table.column("event_id").combine_chunks())
-    valid = valid_intervals(plan, events_of(table), bound)
+    in_order = events_of(table)
+    bound = bound_events(matches.column("signature"), in_order.ids.to_arrow().cast(pa.string()))
+    valid = valid_intervals(plan, in_order, bound)
     names = [" ".join("+".join(group) for group in each) for each in matches.column("signature").to_pylist()]
     pairs = list(zip(valid.lower.tolist(), valid.upper.tolist(), strict=True))
     return {

@@ -143,6 +143,7 @@ def test_matches_that_raw_times_miss_are_told() -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.usefixtures("spark")
 def test_both_runners_write_the_same_page() -> None:
     pages = []
     for runner in ("local", "spark"):
