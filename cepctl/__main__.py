@@ -58,7 +58,7 @@ def _leave(code: int) -> None:
 
 def _tell(number: int) -> None:
     if number == signal.SIGINT:
-        from cepctl.cli.notices import guess_log_format, in_json, say
+        from cepctl.cli.output.notices import guess_log_format, in_json, say
 
         guess_log_format(sys.argv[1:])
         if not in_json():

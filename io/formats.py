@@ -20,28 +20,28 @@ from typing import IO, Any, cast
 import pyarrow as pa
 
 from cepctl.errors import LogFormatError
-from cepctl.io.file_parts import FilePart, PartBytes
-from cepctl.io.locations import Location, first_line
-from cepctl.io.plain import mapped_reader
-from cepctl.io.reading import Reader
+from cepctl.io.contract.reader import Reader
+from cepctl.io.source.file_parts import FilePart, PartBytes
+from cepctl.io.source.locations import Location, first_line
+from cepctl.io.tabular.files import mapped_reader
 
 HEAD_BYTES = 1 << 16
 
 # Asked in this order: the first that recognises a file reads it.
 _READERS = (
-    "cepctl.io.ganglia_web:READERS",
-    "cepctl.io.plain:READERS",
-    "cepctl.io.hadoop_jhist:HadoopJobHistory",
-    "cepctl.io.hadoop_jhist1:HadoopOldJobHistory",
-    "cepctl.io.hadoop_rumen:RumenTrace",
-    "cepctl.io.hadoop_sls:SchedulerLoad",
-    "cepctl.io.ganglia_xml:GangliaXml",
-    "cepctl.io.ganglia_rrd:GangliaRrd",
-    "cepctl.io.ganglia_dump:RrdDump",
-    "cepctl.io.ganglia_fetch:RrdFetch",
-    "cepctl.io.ganglia_xport:RrdXport",
-    "cepctl.io.xes:XesLog",
-    "cepctl.io.log4j:Log4jLog",
+    "cepctl.io.ganglia.web_export:READERS",
+    "cepctl.io.tabular.files:READERS",
+    "cepctl.io.hadoop.jhist:HadoopJobHistory",
+    "cepctl.io.hadoop.jhist1:HadoopOldJobHistory",
+    "cepctl.io.hadoop.rumen:RumenTrace",
+    "cepctl.io.hadoop.sls:SchedulerLoad",
+    "cepctl.io.ganglia.gmond_xml:GangliaXml",
+    "cepctl.io.ganglia.rrd_file:GangliaRrd",
+    "cepctl.io.ganglia.rrd_dump:RrdDump",
+    "cepctl.io.ganglia.rrd_fetch:RrdFetch",
+    "cepctl.io.ganglia.rrd_xport:RrdXport",
+    "cepctl.io.xes.log:XesLog",
+    "cepctl.io.log4j.log:Log4jLog",
 )
 _SMALL = 4_096
 _DAMAGE = (EOFError, zlib.error, OSError)

@@ -19,12 +19,12 @@ from typing import IO
 
 import numpy as np
 
-from cepctl.io.log_layouts import find_headers
-from cepctl.io.log_lines import BLOCK_BYTES, cut_line, mended
-from cepctl.io.log_records import line_bounds
-from cepctl.io.plain_header import DELIMITERS
-from cepctl.io.quoted_lines import LineEnds, QuotedLines
-from cepctl.io.reading import ReadReport
+from cepctl.io.contract.reader import ReadReport
+from cepctl.io.log4j.layouts import find_headers
+from cepctl.io.log4j.lines import BLOCK_BYTES, cut_line, mended
+from cepctl.io.log4j.records import line_bounds
+from cepctl.io.tabular.header import DELIMITERS
+from cepctl.io.tabular.quoted_lines import LineEnds, QuotedLines
 
 LINE_FORMATS = frozenset({*DELIMITERS, "jsonl", "log4j"})
 LONGEST_ROW = 1 << 20

@@ -20,11 +20,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-import cepctl.cli.assign
-import cepctl.cli.ingest
-import cepctl.cli.match
-import cepctl.cli.match_state
-import cepctl.engines.local
+import cepctl.cli.commands.assign
+import cepctl.cli.commands.ingest
+import cepctl.cli.commands.match
+import cepctl.cli.match.incremental_run
+import cepctl.engines.runners.local
 import cepctl.ingest.assigning
 import cepctl.ingest.jobs
 import cepctl.render.ingest

@@ -11,7 +11,7 @@ import hypothesis
 import pytest
 
 if TYPE_CHECKING:
-    from cepctl.session import Session
+    from cepctl.spark.session import Session
 
 
 # A run under load is slow, not wrong.
@@ -28,7 +28,7 @@ def spark() -> Iterator[Session]:
     local[2]     two tasks at a time, so that an order which only one worker keeps shows
     PYTHONPATH   workers do not import from the working directory, but have to find what tests define
     """
-    from cepctl.session import spark_session
+    from cepctl.spark.session import spark_session
 
     root = str(Path(__file__).parents[1])
     os.environ["PYTHONPATH"] = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])

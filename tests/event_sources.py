@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.engines.row_groups import GroupFacts, PushedFilter
+from cepctl.datasets.row_groups import GroupFacts, PushedFilter
 from tests.plans import ATTRIBUTES, event_table
 
 IN_ORDER = [("lower", "ascending"), ("event_id", "ascending")]

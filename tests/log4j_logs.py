@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from cepctl.io.log4j import Log4jLog
-from cepctl.io.reading import ReadOptions, ReadReport
+from cepctl.io.contract.reader import ReadOptions, ReadReport
+from cepctl.io.log4j.log import Log4jLog
 
 READER = Log4jLog()
 KEEP = ReadOptions(keep_unmatched=True)

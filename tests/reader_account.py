@@ -21,8 +21,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.errors import CepctlError
+from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.formats import open_bytes, reader_named, recognised_reader
-from cepctl.io.reading import ReadOptions, ReadReport
 
 SOURCE = "c/n7/load_one.log"
 OPTIONS = ReadOptions(keep_unmatched=True)

@@ -10,12 +10,7 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.io.test_hadoop_jhist1 import LIFETIME as OLD_HISTORY
-from tests.io.test_hadoop_jhist_binary import binary_history, json_history
-from tests.io.test_hadoop_rumen import LIFETIME as RUMEN_JOB
-from tests.io.test_hadoop_rumen import trace
-from tests.io.test_hadoop_sls import container, job
-from tests.io.test_hostile_ganglia import (
+from tests.io.ganglia.test_hostile_ganglia import (
     DUMP,
     FETCH,
     GRAPH,
@@ -26,6 +21,11 @@ from tests.io.test_hostile_ganglia import (
     XPORT,
     XPORT_XML,
 )
+from tests.io.hadoop.test_hadoop_jhist1 import LIFETIME as OLD_HISTORY
+from tests.io.hadoop.test_hadoop_jhist_binary import binary_history, json_history
+from tests.io.hadoop.test_hadoop_rumen import LIFETIME as RUMEN_JOB
+from tests.io.hadoop.test_hadoop_rumen import trace
+from tests.io.hadoop.test_hadoop_sls import container, job
 from tests.log4j_logs import CONSOLE, CONTAINER, DAEMON, OLD_HDFS
 from tests.rrd_files import MACHINES, rrd_bytes
 from tests.xes_documents import LOG

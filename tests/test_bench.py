@@ -77,7 +77,7 @@ def test_a_large_dataset_is_one_as_ingest_writes_it(monkeypatch: pytest.MonkeyPa
     import large
 
     from cepctl.cli import main
-    from cepctl.dataset import open_events
+    from cepctl.matching.inputs import open_events
 
     monkeypatch.setattr(large, "PART", 3_000)
     written = large._dataset(tmp_path, 7_000, 10, keyed=True)
@@ -96,7 +96,7 @@ def test_a_missing_match_and_a_wrong_confidence_are_wrong_results() -> None:
     from results import CheckFailed
     from workloads import ONE_PERCENT, appendix_c
 
-    from cepctl.engines.match import match_events
+    from cepctl.engines.event.match import match_events
 
     matches = match_events(ONE_PERCENT.plan, appendix_c(3000, 10))
     assert check_periodic(matches, ONE_PERCENT, 10, 3000) == "count and sum"

@@ -19,8 +19,8 @@ LONG_CALL = """
 import hashlib, subprocess, sys
 from pathlib import Path
 from cepctl.interrupts import end_soon_after_signals
-from cepctl.whole.folders import temporary_folder
-from cepctl.whole.unfinished import begin
+from cepctl.atomic.folders import temporary_folder
+from cepctl.atomic.unfinished import begin
 end_soon_after_signals(lambda number: print("told", number, flush=True))
 half = Path(sys.argv[1], "half.csv")
 half.touch()

@@ -92,7 +92,7 @@ def module_name(path: Path) -> str:
 
 
 def part_of(module: str) -> str:
-    """`cepctl.engines.match` belongs to the part `engines`; the package itself to ``."""
+    """`cepctl.engines.event.match` belongs to the part `engines`; the package itself to ``."""
     return module.partition(".")[2].partition(".")[0]
 
 

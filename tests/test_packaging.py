@@ -64,7 +64,7 @@ def test_the_wheel_installs_with_its_dependencies_and_answers(built: Path, tmp_p
     )
     assert answer.stdout.startswith("Usage: cepctl")
     where = subprocess.run(
-        [programs / "python", "-c", "import cepctl.engines, cepctl.io.reading as r; print(r.__file__)"],
+        [programs / "python", "-c", "import cepctl.engines, cepctl.io.formats as f; print(f.__file__)"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -17,11 +17,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
-from cepctl.io.ganglia_xml import GangliaXml, drop_repeated_samples
-from cepctl.io.hadoop_jhist import HadoopJobHistory
-from cepctl.io.log4j import Log4jLog
-from cepctl.io.reading import Reader, ReadOptions, ReadReport
-from cepctl.io.xes import XesLog
+from cepctl.io.contract.reader import Reader, ReadOptions, ReadReport
+from cepctl.io.ganglia.gmond_xml import GangliaXml, drop_repeated_samples
+from cepctl.io.hadoop.jhist import HadoopJobHistory
+from cepctl.io.log4j.log import Log4jLog
+from cepctl.io.xes.log import XesLog
 from cepctl.language.parser import parse
 from cepctl.uncertainty.model import load_model
 

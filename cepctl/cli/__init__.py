@@ -1,7 +1,7 @@
 """The command line: one group whose commands are imported only when they are called.
 
 `cepctl --help` must answer at once, so nothing here imports Arrow, Spark or Rich; a command named
-NAME is the object `command` of the module `cepctl.cli.NAME`.
+NAME is the object `command` of the module `cepctl.cli.commands.NAME`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from typing import Any
 
 import click
 
-from cepctl.cli.notices import command_begins, command_said, guess_log_format, say
-from cepctl.cli.settings import (
+from cepctl.cli.options.settings import (
     CONFIG_VARIABLE,
     SETTINGS,
     blamed,
@@ -27,7 +26,8 @@ from cepctl.cli.settings import (
     read_from_environment,
     refuse_unknown_variables,
 )
-from cepctl.cli.versions import tell_versions
+from cepctl.cli.output.notices import command_begins, command_said, guess_log_format, say
+from cepctl.cli.output.versions import tell_versions
 from cepctl.errors import CepctlError, JobError, UsageError
 from cepctl.interrupts import being_told
 from cepctl.start_up import light_start
@@ -58,7 +58,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command = importlib.import_module(f"cepctl.cli.{cmd_name}").command
+        command = importlib.import_module(f"cepctl.cli.commands.{cmd_name}").command
         assert isinstance(command, click.Command)
         read_from_environment(command)
         return command

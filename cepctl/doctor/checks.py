@@ -87,7 +87,7 @@ def kernel_cache() -> Finding:
 
 def java() -> Finding:
     """The Java that Spark would run on."""
-    from cepctl.java import find_java
+    from cepctl.spark.java import find_java
 
     try:
         found = find_java()

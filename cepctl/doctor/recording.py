@@ -8,11 +8,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from cepctl.atomic.folders import temporary_folder
 from cepctl.errors import JobError
-from cepctl.java import find_java
-from cepctl.java_classes import archive_name, archives_of, recording_options
+from cepctl.spark.java import find_java
+from cepctl.spark.java_classes import archive_name, archives_of, recording_options
 from cepctl.trust import make_private
-from cepctl.whole.folders import temporary_folder
 
 _EVENTS = "event_type,event_id,lower,upper,k\nA,a,1,5,x\nB,b,3,7,x\n"
 _QUERY = "PATTERN SEQ(A a, B b) WHERE a.k = b.k WITHIN 10 ticks"

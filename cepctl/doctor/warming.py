@@ -13,8 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from cepctl.engines.alternative import MatchOptions
-from cepctl.engines.match import match_events
+from cepctl.engines.event.alternative import MatchOptions
+from cepctl.engines.event.match import match_events
 from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
 from cepctl.plan.plan import EventSchema

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cepctl.errors import JobError
 from cepctl.ingest.runners import SparkRunner
-from cepctl.session import spark_session
+from cepctl.spark.session import spark_session
 
 NEEDED = ("cepctl", "pyarrow", "numpy", "polars", "numba")
 

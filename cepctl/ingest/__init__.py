@@ -1,7 +1,7 @@
 """From logs to an event dataset: the jobs behind `cepctl ingest` and `cepctl assign`.
 
     spooled          standard input and pipes -> files                  spooling.py
-    list_inputs      PATHs -> files                                     io/locations.py, io/directories.py
+    list_inputs      PATHs -> files                                     io/source/
     read_files       large files -> parts, and what came of them        parts.py, io/record_starts.py
     read_file        one file -> sorted Parquet chunks + FileResult     reading.py, chunks.py, results.py
     unify            kinds of every attribute -> one schema             schemas.py

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cepctl.datasets.stored import stored_dataset
 from cepctl.errors import EventSchemaError
 from cepctl.ingest.jobs import IngestOptions, ingest
 from cepctl.ingest.runners import Runner
-from cepctl.ingest.stored import stored_dataset
 from cepctl.ingest.summary import IngestSummary
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.ingest.kinds import (
+from cepctl.datasets.kinds import (
     ARROW_TYPES,
     Kind,
     is_inferred,
@@ -24,8 +24,8 @@ from cepctl.ingest.kinds import (
     unified,
     with_kinds,
 )
-from cepctl.io.locations import InputFile
-from cepctl.io.reading import END_COLUMNS, RAW_COLUMNS
+from cepctl.io.contract.reader import END_COLUMNS, RAW_COLUMNS
+from cepctl.io.source.locations import InputFile
 from cepctl.schema import ATTRIBUTE_PREFIX, END_TIME, FIXED_COLUMNS, TIME_TYPE
 
 RAW_PREFIX = "cepctl.raw."

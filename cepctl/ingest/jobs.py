@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cepctl import __version__
+from cepctl.datasets.kinds import Kind
+from cepctl.datasets.marker import SUCCESS, dataset_of, is_part, part_name, parts_alone
 from cepctl.errors import UncertaintyModelError
-from cepctl.ingest.kinds import Kind
-from cepctl.ingest.marker import SUCCESS, dataset_of, is_part, part_name, parts_alone
 from cepctl.ingest.ordering import Order, order
 from cepctl.ingest.parts import read_files
 from cepctl.ingest.publishing import aside, publish, refuse_existing
@@ -25,10 +25,10 @@ from cepctl.ingest.spooling import spooled
 from cepctl.ingest.summary import IngestSummary, refuse_unreadable, report_text, summarised
 from cepctl.ingest.unused import unused
 from cepctl.ingest.writing import PartTask, write_part
+from cepctl.io.contract.reader import ReadOptions
+from cepctl.io.contract.times import named_zone
 from cepctl.io.formats import open_log, reader_named
-from cepctl.io.locations import InputFile, Location, list_inputs, real_uri
-from cepctl.io.reading import ReadOptions
-from cepctl.io.times import named_zone
+from cepctl.io.source.locations import InputFile, Location, list_inputs, real_uri
 from cepctl.schema import (
     META_MODEL,
     META_TIME_UNIT,

@@ -17,8 +17,8 @@ from pyarrow import fs
 
 from cepctl.ingest.chunks import RAW_NUMBER, Chunk
 from cepctl.ingest.results import FileResult
-from cepctl.io.ganglia_xml import drop_repeated_samples
-from cepctl.io.reading import Reject
+from cepctl.io.contract.reader import Reject
+from cepctl.io.ganglia.gmond_xml import drop_repeated_samples
 
 Flags = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]

@@ -15,19 +15,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from cepctl.datasets.kinds import Kind, kind_of_texts
 from cepctl.errors import LogFormatError
-from cepctl.ingest.kinds import Kind, kind_of_texts
 from cepctl.ingest.reading import ReadTask, parser_died, read_file
 from cepctl.ingest.rejects import rejects_of_parts
 from cepctl.ingest.results import FileResult, TimesSeen
 from cepctl.ingest.runners import Runner
-from cepctl.io.attribute_limit import MOST_ATTRIBUTES, REST
-from cepctl.io.file_parts import FilePart
+from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
 from cepctl.io.formats import OpenLog, open_log, reader_named, recognised_reader
-from cepctl.io.locations import InputFile, Location
-from cepctl.io.plain_header import DELIMITERS, delimiter_of, first_line
-from cepctl.io.plain_mapping import RESERVED
 from cepctl.io.record_starts import LINE_FORMATS, Block, Cut, cuts, scan_block
+from cepctl.io.source.file_parts import FilePart
+from cepctl.io.source.locations import InputFile, Location
+from cepctl.io.tabular.header import DELIMITERS, delimiter_of, first_line
+from cepctl.io.tabular.mapping import RESERVED
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LONGEST_HEADER = 1 << 20

@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
+from cepctl.atomic.folders import folder_beside
+from cepctl.atomic.places import real_place
+from cepctl.atomic.replacing import NEW, OLD, put_in_place, restore
+from cepctl.datasets.marker import SUCCESS, is_part_name
 from cepctl.errors import CepctlError, JobError, UsageError
-from cepctl.ingest.marker import SUCCESS, is_part_name
-from cepctl.io.locations import Location
+from cepctl.io.source.locations import Location
 from cepctl.schema import META_TIME_UNIT
-from cepctl.whole.folders import folder_beside
-from cepctl.whole.places import real_place
-from cepctl.whole.replacing import NEW, OLD, put_in_place, restore
 
 _CHUNKS = "chunks"
 

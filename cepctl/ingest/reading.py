@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from cepctl.datasets.kinds import Kind, converted, is_inferred, kinds_of, kinds_of_field, unified
 from cepctl.errors import CepctlError, EventSchemaError, LogFormatError, UncertaintyModelError
 from cepctl.ingest.chunks import (
     RAW_AFTER,
@@ -35,13 +36,12 @@ from cepctl.ingest.chunks import (
     sorted_events,
 )
 from cepctl.ingest.ends import end_notes, with_ends
-from cepctl.ingest.kinds import Kind, converted, is_inferred, kinds_of, kinds_of_field, unified
 from cepctl.ingest.rejects import RejectLog, TooManyRejectsError
 from cepctl.ingest.results import EMPTY, FileResult, TimesSeen
+from cepctl.io.contract.reader import BEYOND_TIME, NO_TIME, Reader, ReadOptions, ReadReport, Reject
+from cepctl.io.contract.rescaling import rescaled
 from cepctl.io.formats import OpenLog, open_log, reader_named, recognised_reader
-from cepctl.io.locations import InputFile, Location
-from cepctl.io.reading import BEYOND_TIME, NO_TIME, Reader, ReadOptions, ReadReport, Reject
-from cepctl.io.rescaling import rescaled
+from cepctl.io.source.locations import InputFile, Location
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TimeUnit
 from cepctl.uncertainty.assign import DAY, RawTimes, assign
 from cepctl.uncertainty.model import Granularity, UncertaintyModel

@@ -27,10 +27,10 @@ from typing import IO
 
 from pyarrow import fs
 
+from cepctl.atomic.files import write_whole_file
 from cepctl.errors import JobError, LogFormatError
-from cepctl.io.locations import Location
-from cepctl.io.reading import Reject
-from cepctl.whole.files import write_whole_file
+from cepctl.io.contract.reader import Reject
+from cepctl.io.source.locations import Location
 
 REJECTS_ALLOWED = 10
 REJECTED_SHARE = 0.001

@@ -9,8 +9,8 @@ from typing import Any, Protocol, TypeVar
 
 from cepctl.errors import CepctlError
 from cepctl.ingest.apart import run_apart
-from cepctl.session import spark_session, undisturbed
-from cepctl.spark_jobs import failing_once, failures_told
+from cepctl.spark.jobs import failing_once, failures_told
+from cepctl.spark.session import spark_session, undisturbed
 
 FEWEST_SHARED = 256
 SHARES_PER_CORE = 8

@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from cepctl.datasets.kinds import Kind, unified
 from cepctl.ingest.chunks import ZONE_ATTRIBUTE
-from cepctl.ingest.kinds import Kind, unified
 from cepctl.ingest.results import FileResult
-from cepctl.io.attribute_limit import MOST_ATTRIBUTES, REST
+from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
 from cepctl.schema import ATTRIBUTE_PREFIX
 
 OTHER = "other"

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from cepctl.ingest.stored import STANDARD_INPUT
-from cepctl.io.locations import Location, is_stream
+from cepctl.datasets.stored import STANDARD_INPUT
+from cepctl.io.source.locations import Location, is_stream
 
 
 def spooled(paths: Sequence[str], scratch: Location) -> list[str]:

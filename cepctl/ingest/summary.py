@@ -12,7 +12,7 @@ from cepctl.ingest.ordering import Order
 from cepctl.ingest.rejects import RejectLog
 from cepctl.ingest.results import FileAccount, FileResult
 from cepctl.ingest.schemas import DatasetSchema
-from cepctl.io.reading import Reject
+from cepctl.io.contract.reader import Reject
 from cepctl.schema import TimeUnit, tick_text
 
 REPEATED = "repeated sample"

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 from cepctl.ingest.results import FileResult
-from cepctl.io.plain import PLAIN_FORMATS
-from cepctl.io.reading import ReadOptions
+from cepctl.io.contract.reader import ReadOptions
+from cepctl.io.tabular.files import PLAIN_FORMATS
 from cepctl.uncertainty.model import Rule, UncertaintyModel
 
 _HADOOP = frozenset({"jhist", "jhist1", "rumen", "sls"})

@@ -15,12 +15,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
+from cepctl.datasets.kinds import ARROW_TYPES, Kind, converted
 from cepctl.ingest.chunks import RAW_END_TIME, RAW_ZONE, ZONE_ATTRIBUTE, has_column, sorted_events
-from cepctl.ingest.kinds import ARROW_TYPES, Kind, converted
 from cepctl.ingest.ordering import Slice
 from cepctl.ingest.schemas import OTHER, DatasetSchema
-from cepctl.io.attribute_limit import REST
-from cepctl.io.locations import Location
+from cepctl.io.contract.attribute_limit import REST
+from cepctl.io.source.locations import Location
 from cepctl.schema import END_TIME, FIXED_COLUMNS, TIME_TYPE
 
 ROW_GROUP_EVENTS = 65_536

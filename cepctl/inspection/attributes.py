@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow.parquet as pq
 
-from cepctl.dataset import EventInputs
+from cepctl.matching.inputs import EventInputs
 from cepctl.schema import FIXED_COLUMNS
 
 

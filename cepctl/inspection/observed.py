@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.dataset import EventInputs
+from cepctl.matching.inputs import EventInputs
 
 MICROSECONDS_PER_SECOND = 1_000_000
 _ZONE = "zone_seconds"

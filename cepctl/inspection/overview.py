@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from cepctl.dataset import EventInputs
 from cepctl.inspection.attributes import AttributeColumn, attribute_columns
 from cepctl.inspection.clocks import ClockBound, clock_bounds
 from cepctl.inspection.disorder import FileOrder, Ties, TypeFacts, file_orders, simultaneous, ties, type_facts
 from cepctl.inspection.granularity import Grain, granularities
 from cepctl.inspection.observed import observed_events
 from cepctl.inspection.sampling import SampledSeries, sampled_series
+from cepctl.matching.inputs import EventInputs
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from cepctl.render.pages import page_width, plain_table, print_page
 from cepctl.schema import TimeUnit, tick_text
 
 if TYPE_CHECKING:
-    from cepctl.engines.match_reasons import Reason
-    from cepctl.engines.one_match import EventShown, Member, OneMatch
+    from cepctl.engines.diagnosis.failed_conditions import Reason
+    from cepctl.engines.diagnosis.one_match import EventShown, Member, OneMatch
 
 _PIPE_WIDTH = 120
 _HEIGHTS = "▁▂▃▄▅▆▇█"

@@ -15,10 +15,10 @@ from cepctl.render.lengths import ticks_text
 from cepctl.render.pages import page_width, plain_table, print_page
 
 if TYPE_CHECKING:
-    from cepctl.engines.last_hurdles import Hurdles
-    from cepctl.engines.partial_matches import Fitting, Loss, Step
-    from cepctl.engines.relaxing import Forbidden
-    from cepctl.engines.why_not import ReadingExplained, WhyNot
+    from cepctl.engines.diagnosis.complete_bindings import Hurdles
+    from cepctl.engines.diagnosis.leave_one_out import Forbidden
+    from cepctl.engines.diagnosis.partial_matches import Fitting, Loss, Step
+    from cepctl.engines.diagnosis.why_not import ReadingExplained, WhyNot
 
 _PIPE_WIDTH = 200
 

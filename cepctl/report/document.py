@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow.compute as pc
 
 from cepctl import __version__
-from cepctl.engines.raw_time_counts import RawTimeCounts
-from cepctl.io.match_rows import presented
+from cepctl.engines.event.raw_time_counts import RawTimeCounts
+from cepctl.io.rows.encoding import presented
 from cepctl.plan.plan import CONFIDENCE_ERROR
 from cepctl.report.matched_events import MatchedEvents
 from cepctl.report.overview import Overview, key_texts

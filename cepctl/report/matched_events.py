@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.engines.events import events_of
-from cepctl.engines.valid_intervals import BoundEvents, ValidIntervals, bound_events, valid_intervals
+from cepctl.engines.columns.events import events_of
+from cepctl.engines.diagnosis.valid_intervals import (
+    BoundEvents,
+    ValidIntervals,
+    bound_events,
+    valid_intervals,
+)
 from cepctl.plan.plan import Plan
 
 if TYPE_CHECKING:
-    from cepctl.dataset import EventInputs
+    from cepctl.matching.inputs import EventInputs
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,7 @@ def matched_events(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Matche
     plan, inputs
         What gave the matches.
     matches
-        Rows of `cepctl.engines.results.ordered`, each a match of its own (no summary of groups).
+        Rows of `cepctl.engines.rows.order.ordered`, each a match of its own (no summary of groups).
     """
     events = inputs.read_ids(_bound_ids(matches.column("signature")), list(inputs.schema.attributes))
     bound = bound_events(matches.column("signature"), events.column("event_id").combine_chunks())

@@ -13,7 +13,7 @@ from cepctl.plan.plan import Plan
 from cepctl.schema import MICROSECONDS, TimeUnit
 
 if TYPE_CHECKING:
-    from cepctl.dataset import EventInputs
+    from cepctl.matching.inputs import EventInputs
 
 CONFIDENCE_BINS = 20
 MOST_TIME_BINS = 60

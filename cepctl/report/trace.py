@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.errors import UsageError
-from cepctl.io.match_rows import presented
+from cepctl.io.rows.encoding import presented
 from cepctl.plan.plan import CONFIDENCE_ERROR
 from cepctl.report.matched_events import MatchedEvents
 from cepctl.report.records import EventRecord, Plain, event_records, plain, variables

@@ -20,8 +20,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.engines.relevance import Relevance
-from cepctl.engines.types import Ticks
+from cepctl.arrays import Ticks
+from cepctl.engines.runners.relevance import Relevance
 from cepctl.plan.plan import Plan
 from cepctl.schema import TICK_MIN
 from cepctl.state.corrections import Correction, by_end, marked, without
@@ -29,7 +29,7 @@ from cepctl.state.progress import Progress
 from cepctl.state.settling import Reach, clamped, decided_until, least_ends, reach_of
 
 Find: TypeAlias = Callable[[Plan, pa.Table], pa.Table]
-"""An engine: the rows of a plan on an event table, as `cepctl.engines.results.ordered` gives them."""
+"""An engine: the rows of a plan on an event table, as `rows.order.ordered` gives them."""
 
 
 @dataclass(frozen=True)

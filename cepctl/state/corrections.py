@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.engines.types import Flags
+from cepctl.arrays import Flags
 
 CHANGE = "change"
 """The column that marks a row as added (`+`) or taken back (`-`)."""

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from cepctl.dataset import EventInputs, open_events
+from cepctl.datasets.kinds import ARROW_TYPES, Kind
 from cepctl.errors import UsageError
 from cepctl.ingest.jobs import IngestOptions, ingest_files
-from cepctl.ingest.kinds import ARROW_TYPES, Kind
 from cepctl.ingest.summary import IngestSummary
-from cepctl.io.rescaling import rescaled
+from cepctl.io.contract.rescaling import rescaled
+from cepctl.matching.inputs import EventInputs, open_events
 from cepctl.plan.plan import EventSchema
 from cepctl.schema import FIXED_COLUMNS, TimeUnit
 from cepctl.state.news import News

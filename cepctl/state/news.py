@@ -13,12 +13,12 @@ from pathlib import Path, PurePosixPath
 
 from pyarrow import fs
 
+from cepctl.datasets.stored import stored_dataset
 from cepctl.errors import JobError, LogFormatError, UsageError
-from cepctl.ingest.stored import stored_dataset
+from cepctl.io.contract.reader import Reader
 from cepctl.io.formats import HEAD_BYTES, OpenLog, open_log, reader_named, recognised_reader
-from cepctl.io.locations import InputFile, Location, is_stream, list_inputs, real_uri
-from cepctl.io.plain_mapping import ColumnMap
-from cepctl.io.reading import Reader
+from cepctl.io.source.locations import InputFile, Location, is_stream, list_inputs, real_uri
+from cepctl.io.tabular.mapping import ColumnMap
 from cepctl.state.pieces import RECORDS_COUNTED_BY_READER, grows_by_lines, header_of, take_part
 from cepctl.state.sources import (
     UNREADABLE,

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from cepctl.io.log_layouts import find_headers
-from cepctl.io.log_records import line_bounds
-from cepctl.io.plain_header import DELIMITERS, delimiter_of, first_line
-from cepctl.io.plain_mapping import ColumnMap
-from cepctl.io.quoted_lines import QuotedLines
+from cepctl.io.log4j.layouts import find_headers
+from cepctl.io.log4j.records import line_bounds
 from cepctl.io.record_starts import LINE_FORMATS
+from cepctl.io.tabular.header import DELIMITERS, delimiter_of, first_line
+from cepctl.io.tabular.mapping import ColumnMap
+from cepctl.io.tabular.quoted_lines import QuotedLines
 from cepctl.state.sources import PRINT_BYTES, digest
 
 RECORDS_COUNTED_BY_READER = frozenset({"log4j"})

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from cepctl.engines.match import match_schema
-from cepctl.engines.results import ordered
+from cepctl.engines.event.match import match_schema
+from cepctl.engines.rows.order import ordered
 from cepctl.plan.plan import Plan
 from cepctl.schema import TICK_MIN
 

@@ -22,8 +22,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.engines.shape import AbsenceRule, shape_of
-from cepctl.engines.types import Ticks
+from cepctl.arrays import Ticks
+from cepctl.engines.pattern.blocks import AbsenceRule, shape_of
 from cepctl.plan.plan import Plan
 from cepctl.schema import TICK_MAX, TICK_MIN
 

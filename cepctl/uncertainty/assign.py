@@ -20,9 +20,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.engines.expressions import Leaf, compile_expression
 from cepctl.errors import QuerySemanticError, UncertaintyModelError
 from cepctl.language.ast import Attribute, EventTime, Expression
+from cepctl.polars_expressions import Leaf, compile_expression
 from cepctl.schema import PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit
 from cepctl.uncertainty.model import Granularity, Latency, Normal, Rule
 from cepctl.uncertainty.shapes import Bucket, interval_offsets, latency_buckets, normal_buckets, widened

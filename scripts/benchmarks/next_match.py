@@ -12,7 +12,7 @@ from peers import polars_join
 from results import Goal, Row, Setup, check_close
 from workloads import NEXT, appendix_c, stored
 
-from cepctl.engines.match import match_events
+from cepctl.engines.event.match import match_events
 
 WIDENED = 100
 

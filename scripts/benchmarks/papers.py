@@ -17,7 +17,7 @@ from measuring import timed
 from results import Row, Setup, check_close, check_equal
 from workloads import COLUMNS, ONE_PERCENT, appendix_c, plan_for, stored, with_types
 
-from cepctl.engines import point
+from cepctl.engines.point import engine as point
 from cepctl.plan.evaluation_order import OrderName
 
 ORDERS: tuple[OrderName, ...] = ("sort", "any-state", "selectivity")

@@ -16,9 +16,9 @@ from xml.parsers import expat
 import polars as pl
 from measuring import peak_megabytes
 
+from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.formats import open_log, recognised_reader
-from cepctl.io.locations import list_inputs
-from cepctl.io.reading import ReadOptions, ReadReport
+from cepctl.io.source.locations import list_inputs
 from cepctl.start_up import light_start
 
 DOCUMENT = b"<?xml"

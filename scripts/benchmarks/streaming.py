@@ -13,7 +13,7 @@ from machine import cores
 from measuring import peak_megabytes
 from workloads import COLUMNS, FIVE_PERCENT
 
-from cepctl.engines.match import match_batches
+from cepctl.engines.event.match import match_batches
 
 
 def main(path: str) -> None:

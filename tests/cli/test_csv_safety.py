@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from cepctl.io.safe_cells import safe_cells
+from cepctl.io.rows.safe_cells import safe_cells
 from tests.cli.test_contract import run
 
 NOTES = ["=1+1", "+1", "-1 a", "@SUM(A1)", "\tx", "a=1", "", "'=1"]

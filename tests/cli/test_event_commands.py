@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cepctl.cli import main
-from cepctl.dataset import read_events
+from cepctl.matching.inputs import read_events
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ import click
 import pytest
 
 from cepctl.cli import all_commands, main
-from cepctl.cli.exclusions import EXCLUSIONS, Exclusion, of_raw_input, settle
-from cepctl.cli.settings import options_of, read_from_environment
+from cepctl.cli.options.exclusions import EXCLUSIONS, Exclusion, of_raw_input, settle
+from cepctl.cli.options.settings import options_of, read_from_environment
 from cepctl.errors import UsageError
 
 QUERY = "PATTERN SEQ(A a, B b)"

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cepctl.cli import main
-from cepctl.dataset import read_events
+from cepctl.matching.inputs import read_events
 from cepctl.schema import META_TYPE_COUNTS
 from cepctl.uncertainty.model import load_model
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cepctl.cli.instants import instant
+from cepctl.cli.options.instants import instant
 from cepctl.errors import UsageError
 
 NOW = datetime(2026, 3, 3, 9, 30, tzinfo=UTC)

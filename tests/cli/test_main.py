@@ -26,7 +26,7 @@ def csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_is_documented_and_said_to_be_what_it_is(name: str) -> None:
-    command = importlib.import_module(f"cepctl.cli.{name}").command
+    command = importlib.import_module(f"cepctl.cli.commands.{name}").command
     assert isinstance(command, click.Command)
     assert command.name == name
     assert command.help

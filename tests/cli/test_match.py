@@ -88,7 +88,7 @@ COUPLED = "PATTERN SEQ(A a, !B n, C c) WHERE c.time - a.time <= 3 ticks WITHIN 4
 def test_estimates_carry_their_error_and_are_announced(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cepctl.engines.coupled_confidence.WORK_BOUND", 0)
+    monkeypatch.setattr("cepctl.engines.confidence.coupled.solve.WORK_BOUND", 0)
     assert main(["match", COUPLED, "fig1.csv", "--approximate", "0.05", "--time", "ticks"]) == 0
     captured = capsys.readouterr()
     header, first, _ = captured.out.splitlines()
@@ -115,7 +115,7 @@ def test_what_need_not_be_estimated_is_exact(capsys: pytest.CaptureFixture[str])
 def test_what_is_too_costly_is_refused_unless_an_error_is_allowed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cepctl.engines.coupled_confidence.WORK_BOUND", 0)
+    monkeypatch.setattr("cepctl.engines.confidence.coupled.solve.WORK_BOUND", 0)
     assert "allow an error with --approximate" in refused(capsys, COUPLED, "fig1.csv")
     assert "0.0001<=x<=0.5" in refused(capsys, COUPLED, "fig1.csv", "--approximate", "0")
     summary = ("--approximate", "0.1", "--kleene", "summary")
@@ -357,7 +357,7 @@ def test_a_time_can_be_told_from_now(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 40_000_000
-    monkeypatch.setattr("cepctl.cli.match_options.microseconds_now", lambda: now)
+    monkeypatch.setattr("cepctl.cli.options.matching.microseconds_now", lambda: now)
     write("log.csv", "event_type,lower,upper\nA,10000,10000\nB,10001,10001\nA,20000,20000\nB,20001,20001\n")
     recent = told(
         capsys, f"{AB} WITHIN 1 s", "log.csv", "--time", "ticks", "--since", "-25 s", "--until", "now"

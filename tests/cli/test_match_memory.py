@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cepctl.cli import main
-from cepctl.engines import match
+from cepctl.engines.event import match
 from cepctl.memory import MemoryBudget
 
 AB = "PATTERN SEQ(A a, B b) RETURN a.x"

@@ -10,8 +10,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from cepctl.cli import main
-from cepctl.cli.metrics import metrics_text
-from cepctl.cli.run_figures import RunFigures
+from cepctl.cli.output.metrics import metrics_text
+from cepctl.cli.output.run_figures import RunFigures
 
 QUERY = "PATTERN SEQ(A a, B b)"
 

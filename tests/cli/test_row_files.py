@@ -19,8 +19,8 @@ import pyarrow.ipc
 import pytest
 
 from cepctl.cli import main
-from cepctl.io.match_rows import compressed, encoded_rows
-from cepctl.io.row_forms import FILE_FORMS, ROW_FORMS
+from cepctl.io.rows.encoding import compressed, encoded_rows
+from cepctl.io.rows.forms import FILE_FORMS, ROW_FORMS
 
 QUERY = "PATTERN SEQ(A a, B b) RETURN a.s"
 TEXT = 'tab\there, "quoted"'

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cepctl.cli import COMMANDS, all_commands, main
-from cepctl.cli.settings import CONFIG_VARIABLE, OF_TESTS, options_of, variables
+from cepctl.cli.options.settings import CONFIG_VARIABLE, OF_TESTS, options_of, variables
 
 QUERY = "PATTERN SEQ(A a, B b)"
 

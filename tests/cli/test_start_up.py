@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cepctl.session import Session
+from cepctl.spark.session import Session
 from cepctl.start_up import light_start
 
 SAYS_WHAT_IS_LOADED = (

@@ -22,7 +22,7 @@ import pyspark
 import pytest
 
 from cepctl.errors import JobError
-from cepctl.java import find_java
+from cepctl.spark.java import find_java
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -159,7 +159,7 @@ READ_AND_GONE = """
 import sys
 from pathlib import Path
 from cepctl.cli import main
-from cepctl.engines import spark
+from cepctl.engines.runners import spark
 
 copied = spark._copied
 def copied_and_gone(sources, context, stack):
@@ -215,7 +215,7 @@ def test_what_is_packed_runs_under_spark_submit(
 
 KILLING = """
 import json, os, signal, subprocess, sys, threading, time
-from cepctl.session import spark_session
+from cepctl.spark.session import spark_session
 from {module} import {function} as job
 
 def executors():
@@ -250,12 +250,12 @@ print(json.dumps(killed))
 
 def match_in_many_slices(session: object, events: str, output: str) -> None:
     """Match in slices of a few seconds each, so that there are many tasks."""
-    from cepctl.dataset import open_events
-    from cepctl.engines import spark
-    from cepctl.engines.row_groups import row_groups
-    from cepctl.engines.slices import choose_slicing
-    from cepctl.io.match_rows import encoded_rows, presented
+    from cepctl.datasets.row_groups import row_groups
+    from cepctl.engines.runners import spark
+    from cepctl.engines.runners.slices import choose_slicing
+    from cepctl.io.rows.encoding import encoded_rows, presented
     from cepctl.language.parser import parse
+    from cepctl.matching.inputs import open_events
     from cepctl.plan import analyze
 
     with open_events([events]) as inputs:

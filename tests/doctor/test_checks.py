@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cepctl import java
 from cepctl.doctor import checks
+from cepctl.spark import java
 
 
 @pytest.mark.parametrize(("needed", "verdict"), [(0, "ok"), (10**18, "warning")])

@@ -11,17 +11,17 @@ import pytest
 
 # The compiled functions that Python calls, but for the small ones of estimates.
 ENTRIES = {
-    "chain_confidence": "_chain_batch",
-    "chain_range": "_first_ticks",
-    "constraints": "_tighten",
-    "early_filters": "_mass_between",
-    "enumeration": "_extended",
-    "gap_confidence": "_solve",
-    "gap_polynomials": "_solve",
-    "gap_range": "_first_ticks",
-    "group_counts": "_company",
-    "interval_join": "_pairs",
-    "tick_rules": "summation_rule",
+    "confidence.chain.closed_form": "_chain_batch",
+    "confidence.chain.time_range": "_first_ticks",
+    "pattern.difference_constraints": "_tighten",
+    "kleene.early_filters": "_mass_between",
+    "enumeration.search": "_extended",
+    "confidence.gaps.tables": "_solve",
+    "confidence.gaps.polynomials": "_solve",
+    "confidence.gaps.time_range": "_first_ticks",
+    "kleene.counts": "_company",
+    "columns.range_join": "_pairs",
+    "confidence.quadrature": "summation_rule",
 }
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"

@@ -11,7 +11,7 @@ from cepctl.doctor.checks import spark as check
 from cepctl.doctor.workers import NEEDED, answer, worker_of
 
 if TYPE_CHECKING:
-    from cepctl.session import Session
+    from cepctl.spark.session import Session
 
 
 def test_what_is_missing_is_named() -> None:

@@ -16,23 +16,20 @@ from unittest.mock import patch
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from cepctl.engines import (
-    coupled_confidence,
-    enumeration,
-    gap_confidence,
-    gap_polynomials,
-    interval_join,
-    kleene,
-    kleene_summary,
-    point,
-    point_stream,
-)
-from cepctl.engines.alternative import MatchOptions
-from cepctl.engines.match import match_events, schema_for
-from cepctl.engines.point import match_table as match_points
-from cepctl.engines.row_groups import row_groups
-from cepctl.engines.slice_task import SliceTask
-from cepctl.engines.slices import choose_slicing
+from cepctl.datasets.row_groups import row_groups
+from cepctl.engines.columns import range_join
+from cepctl.engines.confidence.coupled import solve
+from cepctl.engines.confidence.gaps import polynomials, tables
+from cepctl.engines.enumeration import search
+from cepctl.engines.event import kleene_summary
+from cepctl.engines.event.alternative import MatchOptions
+from cepctl.engines.event.match import match_events, schema_for
+from cepctl.engines.kleene import growth
+from cepctl.engines.point import engine as point
+from cepctl.engines.point import stream as point_stream
+from cepctl.engines.point.engine import match_table as match_points
+from cepctl.engines.runners.slice_task import SliceTask
+from cepctl.engines.runners.slices import choose_slicing
 from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.plan import Plan
 from tests.event_sources import TableSource
@@ -43,11 +40,11 @@ FAR = 10**9
 """Ticks after which a copy of the events cannot matter to any of them."""
 
 SMALL_BATCHES: dict[object, dict[str, int]] = {
-    enumeration: {"FEWEST_STARTS": 1, "FEWEST_COSTLY_STARTS": 1, "MOST_STARTS": 1},
-    interval_join: {"PAIRS_AT_ONCE": 1},
-    gap_polynomials: {"_MOST_CHAINS": 1},
-    gap_confidence: {"_MOST_SLOTS": 1},
-    kleene: {"_GROWN_AT_ONCE": 1},
+    search: {"FEWEST_STARTS": 1, "FEWEST_COSTLY_STARTS": 1, "MOST_STARTS": 1},
+    range_join: {"PAIRS_AT_ONCE": 1},
+    polynomials: {"_MOST_CHAINS": 1},
+    tables: {"_MOST_SLOTS": 1},
+    growth: {"_GROWN_AT_ONCE": 1},
     kleene_summary: {"_ROWS_AT_ONCE": 1},
     point: {"_STARTS_AT_ONCE": 1},
     point_stream: {"ROWS_AT_ONCE": 1},
@@ -135,9 +132,9 @@ def _under(trial: Trial, patches: dict[object, dict[str, int]] | None = None) ->
         (module, name, value) for module, each in (patches or {}).items() for name, value in each.items()
     ]
     if trial.wide:
-        chosen.append((gap_confidence, "MOST_TICKS", 0))
+        chosen.append((tables, "MOST_TICKS", 0))
     if trial.work is not None:
-        chosen.append((coupled_confidence, "WORK_BOUND", trial.work))
+        chosen.append((solve, "WORK_BOUND", trial.work))
     active = [patch.object(module, name, value) for module, name, value in chosen]
     for each in active:
         each.start()
@@ -181,7 +178,7 @@ def in_small_batches(trial: Trial) -> Rows:
 
 
 def on_threads(trial: Trial) -> Rows:
-    with _under(trial, {enumeration: SMALL_BATCHES[enumeration]}):
+    with _under(trial, {search: SMALL_BATCHES[search]}):
         return rows_of(match_events(trial.plan, trial.table, replace(trial.options, threads=3)))
 
 

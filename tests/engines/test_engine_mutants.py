@@ -47,24 +47,26 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cepctl.engines import problem_regions, rivals, shape, union
-from cepctl.engines.alternative import MatchOptions
-from cepctl.engines.bindings import Bound, Group, MatchBatch
-from cepctl.engines.chain_confidence import chain_confidence
-from cepctl.engines.constraints import closed_system, valid_bounds
-from cepctl.engines.enumeration import Search, reach
-from cepctl.engines.events import Events, _in_order
-from cepctl.engines.interval_join import IntervalIndex, overlapping
-from cepctl.engines.kleene import _Expansion
-from cepctl.engines.masses import Masses, masses_of, ticks_between
-from cepctl.engines.match import match_events
-from cepctl.engines.predicates import fitting_events, links_hold
-from cepctl.engines.rival_joins import some_event
-from cepctl.engines.rivals import Rivals, rivals_of
-from cepctl.engines.shape import AbsenceRule, RegionEnd, Shape, shape_of
-from cepctl.engines.tick_sums import shifted
-from cepctl.engines.types import Flags, Indexes, Reals, Ticks
-from cepctl.engines.union import united
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.columns.bindings import Bound, Group, MatchBatch
+from cepctl.engines.columns.events import Events, _in_order
+from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
+from cepctl.engines.columns.predicates import fitting_events, links_hold
+from cepctl.engines.columns.range_join import IntervalIndex, overlapping
+from cepctl.engines.columns.tick_sums import shifted
+from cepctl.engines.confidence.chain.closed_form import chain_confidence
+from cepctl.engines.confidence.coupled import regions as problem_regions
+from cepctl.engines.enumeration.search import Search, reach
+from cepctl.engines.event import union
+from cepctl.engines.event.alternative import MatchOptions
+from cepctl.engines.event.match import match_events
+from cepctl.engines.event.union import united
+from cepctl.engines.kleene.growth import _Expansion
+from cepctl.engines.pattern import blocks, rivals
+from cepctl.engines.pattern.blocks import AbsenceRule, RegionEnd, Shape, shape_of
+from cepctl.engines.pattern.difference_constraints import closed_system, valid_bounds
+from cepctl.engines.pattern.rival_joins import some_event
+from cepctl.engines.pattern.rivals import Rivals, rivals_of
 from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.plan import Alternative, Component, Link, Plan
 from tests.engines.agreement import assert_same_rows, check
@@ -132,10 +134,10 @@ def _tied_rivals(block: int) -> RegionEnd:
 
 
 _before, _negation, _contiguity, _next_match = (
-    shape._before, shape._negation, shape._contiguity, shape._next_match,
+    blocks._before, blocks._negation, blocks._contiguity, blocks._next_match,
 )  # fmt: skip
 _window_end, _inside, _links_of_rivals, _union = (
-    shape._window_end, problem_regions._inside, rivals._links_hold, union._union,
+    blocks._window_end, problem_regions._inside, rivals._links_hold, union._union,
 )  # fmt: skip
 _grown, _sequences = _Expansion._grown, _Expansion._sequences
 

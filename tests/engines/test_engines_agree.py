@@ -10,10 +10,10 @@ from collections import Counter
 import pytest
 from hypothesis import assume
 
-from cepctl.engines.alternative import MatchOptions
-from cepctl.engines.match import match_events
-from cepctl.engines.point import match_table as match_points
-from cepctl.engines.worlds import match_table
+from cepctl.engines.event.alternative import MatchOptions
+from cepctl.engines.event.match import match_events
+from cepctl.engines.point.engine import match_table as match_points
+from cepctl.engines.worlds.engine import match_table
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 from cepctl.plan.support import engine_refusals
 from tests.engines.agreement import EXAMPLES, MANY_EXAMPLES, assert_same_rows, check

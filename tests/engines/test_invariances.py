@@ -17,9 +17,9 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from cepctl.engines.match import match_events
-from cepctl.engines.point import match_table as match_points
-from cepctl.engines.worlds import match_table
+from cepctl.engines.event.match import match_events
+from cepctl.engines.point.engine import match_table as match_points
+from cepctl.engines.worlds.engine import match_table
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import Engine as EngineName

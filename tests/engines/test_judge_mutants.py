@@ -13,10 +13,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines import worlds, worlds_search, worlds_stream
-from cepctl.engines.worlds import match_table
-from cepctl.engines.worlds_expressions import Row
-from cepctl.engines.worlds_search import Bound, Edge, Group, Search, Ticks
+from cepctl.engines.worlds import engine, search, stream
+from cepctl.engines.worlds.engine import match_table
+from cepctl.engines.worlds.expressions import Row
+from cepctl.engines.worlds.search import Bound, Edge, Group, Search, Ticks
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan
 from tests.engines.agreement import assert_same_rows, check
@@ -52,7 +52,7 @@ groups, gap, between = Search._groups, Search._gap, Search._between
 
 
 def _window_a_tick_wider(self: Search, ticks: Ticks, bound: Bound) -> bool:
-    first, last = worlds_search.extent(ticks, bound)
+    first, last = search.extent(ticks, bound)
     return self.plan.window is None or last - first <= self.plan.window
 
 
@@ -75,7 +75,7 @@ def _closed_gap(self: Search, ticks: Ticks, bound: Bound, place: int) -> tuple[E
 
 def _edge_gap_without_window(self: Search, ticks: Ticks, bound: Bound, place: int) -> tuple[Edge, Edge]:
     lo, hi = gap(self, ticks, bound, place)
-    first, last = worlds_search.extent(ticks, bound)
+    first, last = search.extent(ticks, bound)
     window = self.plan.window or 0
     return (first - window, hi) if hi == first else (lo, last + window) if lo == last else (lo, hi)
 
@@ -120,7 +120,7 @@ def _always(*_: object) -> bool:
     return True
 
 
-def _uniform(row: Row) -> worlds.Mass:
+def _uniform(row: Row) -> engine.Mass:
     lower, upper = cast(int, row["lower"]), cast(int, row["upper"])
     return tuple((tick, 1) for tick in range(lower, upper + 1))
 
@@ -133,8 +133,8 @@ MUTANTS = [
     Mutant("WITHIN W allows W ticks", chain_cases(), Search, "_window_holds", _window_a_tick_wider),
     Mutant("SEQ allows ties", chain_cases(), Search, "_groups", _ties_in_order),
     Mutant("links are not asked", chain_cases(), Search, "_links_hold", _always),
-    Mutant("a histogram is uniform", chain_cases(), worlds, "_mass", _uniform),
-    Mutant("null equals null in [attr]", chain_cases(), worlds_stream, "_key", _null_is_a_key),
+    Mutant("a histogram is uniform", chain_cases(), engine, "_mass", _uniform),
+    Mutant("null equals null in [attr]", chain_cases(), stream, "_key", _null_is_a_key),
     Mutant("ties are rivals", next_match_cases(), Search, "_next_match_holds", _ties_are_rivals),
     Mutant(
         "links do not decide rivals",

@@ -8,14 +8,15 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines import local, rival_blocks
-from cepctl.engines.alternative import MatchOptions, PreparedAlternative
-from cepctl.engines.events import events_of
-from cepctl.engines.interval_join import PAIRS_AT_ONCE
-from cepctl.engines.match import match_events
-from cepctl.engines.results import ordered
-from cepctl.engines.rivals import rivals_of
-from cepctl.engines.slice_task import require_room
+from cepctl.engines.columns.events import events_of
+from cepctl.engines.columns.range_join import PAIRS_AT_ONCE
+from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
+from cepctl.engines.event.match import match_events
+from cepctl.engines.measure import rival_blocks
+from cepctl.engines.pattern.rivals import rivals_of
+from cepctl.engines.rows.order import ordered
+from cepctl.engines.runners import local
+from cepctl.engines.runners.slice_task import require_room
 from cepctl.errors import QueryTooLargeError
 from cepctl.memory import PROGRAM_BYTES, MemoryBudget
 from tests.engines.agreement import FEW_EXAMPLES, assert_same_rows, check
@@ -67,7 +68,7 @@ def test_pairs_with_rivals_are_listed_in_blocks(monkeypatch: pytest.MonkeyPatch)
         listed.append(sum(len(each.row) for each in found))
         return found
 
-    monkeypatch.setattr("cepctl.engines.rivals.rivals_of", watched)
+    monkeypatch.setattr("cepctl.engines.pattern.rivals.rivals_of", watched)
     table = same_events(40)
     plan = plan_of(NEXT)
     wanted = match_events(plan, table)

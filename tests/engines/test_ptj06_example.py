@@ -11,8 +11,8 @@ from fractions import Fraction
 
 import pytest
 
-from cepctl.engines.match import match_events
-from cepctl.engines.worlds import match_table
+from cepctl.engines.event.match import match_events
+from cepctl.engines.worlds.engine import match_table
 from tests.engines.agreement import Engine
 from tests.engines.exact_chain import Mass, chain_confidence
 from tests.plans import event_table, histogram, plan_of

@@ -13,10 +13,10 @@ ROOT = Path(__file__).parents[2]
 # A reader that kills its process, as a parser written in C may: the one of CSV, for a file with the word.
 KILLED = """
 import os, signal, sys
-from cepctl.io import plain_delimited
+from cepctl.io.tabular import delimited
 from cepctl.__main__ import run
 
-whole = plain_delimited.DelimitedReader.read
+whole = delimited.DelimitedReader.read
 
 def read(self, stream, source, options, report):
     for batch in whole(self, stream, source, options, report):
@@ -24,7 +24,7 @@ def read(self, stream, source, options, report):
             os.kill(os.getpid(), getattr(signal, {signal!r}))
         yield batch
 
-plain_delimited.DelimitedReader.read = read
+delimited.DelimitedReader.read = read
 sys.argv[1:] = {arguments!r}
 sys.exit(run())
 """

@@ -7,10 +7,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from cepctl.dataset import read_events
 from cepctl.errors import EventSchemaError
 from cepctl.ingest.assigning import assign_dataset
 from cepctl.ingest.jobs import IngestOptions, ingest
+from cepctl.matching.inputs import read_events
 from cepctl.schema import META_MODEL, META_TIME_UNIT
 from cepctl.uncertainty.model import parse_model
 

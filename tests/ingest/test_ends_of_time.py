@@ -8,14 +8,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cepctl.dataset import read_events
-from cepctl.engines.masses import masses_of
-from cepctl.engines.worlds import match_table
+from cepctl.engines.columns.masses import masses_of
+from cepctl.engines.worlds.engine import match_table
 from cepctl.errors import EventSchemaError
 from cepctl.ingest.assigning import assign_dataset
 from cepctl.ingest.jobs import IngestOptions, ingest
-from cepctl.io.reading import BEYOND_TIME, ReadOptions
-from cepctl.io.rescaling import rescaled
+from cepctl.io.contract.reader import BEYOND_TIME, ReadOptions
+from cepctl.io.contract.rescaling import rescaled
+from cepctl.matching.inputs import read_events
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.model import parse_model
 from tests.plans import Event, event_table, histogram, plan_of

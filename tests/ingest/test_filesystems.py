@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cepctl.dataset import open_events
-from cepctl.engines import local
-from cepctl.engines import spark as spark_runner
-from cepctl.engines.match import match_schema
-from cepctl.engines.sorted_rows import SortedRows, WantedRows
+from cepctl.engines.event.match import match_schema
+from cepctl.engines.rows.sorted import SortedRows, WantedRows
+from cepctl.engines.runners import local
+from cepctl.engines.runners import spark as spark_runner
 from cepctl.ingest.jobs import IngestOptions, ingest
 from cepctl.ingest.runners import LocalRunner, Runner, SparkRunner
 from cepctl.language.parser import parse
+from cepctl.matching.inputs import open_events
 from cepctl.memory import default_budget
 from cepctl.plan.analyze import analyze
 
 if TYPE_CHECKING:
-    from cepctl.session import Session
+    from cepctl.spark.session import Session
 
 OTHER_SCHEME = "fsspec+local://"
 

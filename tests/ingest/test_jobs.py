@@ -19,7 +19,7 @@ from cepctl.errors import LogFormatError, UncertaintyModelError, UsageError
 from cepctl.ingest import ordering, reading, schemas
 from cepctl.ingest.jobs import IngestOptions, ingest
 from cepctl.ingest.summary import IngestSummary
-from cepctl.io.reading import ReadOptions
+from cepctl.io.contract.reader import ReadOptions
 from cepctl.schema import FIXED_COLUMNS, META_MODEL, META_TIME_UNIT, META_TYPE_COUNTS, META_VERSION
 from cepctl.uncertainty.model import parse_model
 
@@ -172,7 +172,7 @@ def test_a_mixture_within_one_file_is_said_however_the_file_is_cut(
     chunk_events: int, logs: Path, output: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "CHUNK_EVENTS", chunk_events)
-    monkeypatch.setattr("cepctl.io.plain_json._BLOCK_BYTES", 30)
+    monkeypatch.setattr("cepctl.io.tabular.json_lines._BLOCK_BYTES", 30)
     lines = [{"event_type": "A", "time": number, "x": x} for number, x in enumerate([1, "one", None])]
     write(logs, a__jsonl="".join(json.dumps(line) + "\n" for line in lines))
     assert run(logs, output).notices[1:] == ("attribute 'x' holds int and string; its column is text",)

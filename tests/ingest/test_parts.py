@@ -18,13 +18,13 @@ from cepctl.ingest import apart, ordering, parts, reading
 from cepctl.ingest.jobs import IngestOptions, ingest
 from cepctl.ingest.runners import FEWEST_SHARED, LocalRunner, Runner, SparkRunner
 from cepctl.io import record_starts
-from cepctl.io.reading import ReadOptions
+from cepctl.io.contract.reader import ReadOptions
 from cepctl.uncertainty.model import parse_model
 from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.log4j_logs import CONSOLE, CONTAINER, DAEMON, OLD_HDFS
 
 if TYPE_CHECKING:
-    from cepctl.session import Session
+    from cepctl.spark.session import Session
 
 BY_RULE = """rule = [{ where = "x = '7'", interval = { before = "1 s", after = "0 s" } }]"""
 KEPT = ReadOptions(keep_unmatched=True)

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from cepctl.cli import main
-from cepctl.dataset import read_events
 from cepctl.errors import LogFormatError
 from cepctl.ingest.jobs import IngestOptions, ingest
+from cepctl.matching.inputs import read_events
 
 ROOT = Path(__file__).parents[2]
 LOG = "event_id,event_type,lower,upper\na1,A,1,5\nb3,B,3,5\n"

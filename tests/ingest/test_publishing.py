@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cepctl.dataset import read_events
 from cepctl.errors import UsageError
 from cepctl.ingest.jobs import IngestOptions, ingest
 from cepctl.ingest.publishing import refuse_existing
-from cepctl.io.locations import Location
+from cepctl.io.source.locations import Location
+from cepctl.matching.inputs import read_events
 from cepctl.schema import META_TIME_UNIT
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +25,7 @@ KILLED = """
 import os, signal
 from pathlib import Path
 from cepctl.ingest.jobs import IngestOptions, ingest
-from cepctl.whole import replacing
+from cepctl.atomic import replacing
 replacing.exchange = lambda one, other: False
 rename = Path.rename
 def dying(path, other):

@@ -16,7 +16,7 @@ from cepctl.ingest.runners import FEWEST_SHARED, LocalRunner, Runner, SparkRunne
 from cepctl.uncertainty.model import parse_model
 
 if TYPE_CHECKING:
-    from cepctl.session import Session
+    from cepctl.spark.session import Session
 
 MODEL = parse_model("rule = [{ source = '*.csv', latency = [['0 s', '1 s', 0.5], ['1 s', '3 s', 0.5]] }]")
 REAL_LOGS = [

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cepctl.dataset import open_events
 from cepctl.inspection.overview import inspect_events
+from cepctl.matching.inputs import open_events
 
 pytestmark = pytest.mark.realdata
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cepctl.errors import LogFormatError
 from cepctl.io.formats import known_readers, open_log, reader_named, recognised_reader
-from cepctl.io.locations import Location
+from cepctl.io.source.locations import Location
 
 TEXT = b"event_type,time\n" + b"".join(b"A,%d\n" % (number**5 % 10**9) for number in range(50_000))
 

@@ -20,8 +20,8 @@ import pytest
 from cepctl.errors import CepctlError, LogFormatError
 from cepctl.ingest.jobs import IngestOptions, ingest
 from cepctl.ingest.summary import IngestSummary
-from cepctl.io.attribute_limit import MOST_ATTRIBUTES
-from cepctl.io.reading import ReadOptions
+from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES
+from cepctl.io.contract.reader import ReadOptions
 
 TIMES = ("2024-05-01T10:00:00Z", "2024-05-01T10:00:01Z", "2024-05-01T10:00:02Z")
 

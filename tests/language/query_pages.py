@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from cepctl.dataset import open_events
-from cepctl.engines.worlds import match_table
+from cepctl.engines.worlds.engine import match_table
 from cepctl.errors import CepctlError
 from cepctl.language.parser import parse
+from cepctl.matching.inputs import open_events
 from cepctl.plan import analyze
 from cepctl.plan.plan import EventSchema
 

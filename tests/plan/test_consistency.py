@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from cepctl.engines.worlds_expressions import Scene, evaluate, holds
+from cepctl.engines.worlds.expressions import Scene, evaluate, holds
 from cepctl.language.ast import Expression
 from cepctl.language.parser import parse
 from cepctl.plan.consistency import Consistency, consistency

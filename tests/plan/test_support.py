@@ -10,9 +10,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from cepctl.engines.match import match_events
-from cepctl.engines.point import match_table as match_points
-from cepctl.engines.worlds import match_table
+from cepctl.engines.event.match import match_events
+from cepctl.engines.point.engine import match_table as match_points
+from cepctl.engines.worlds.engine import match_table
 from cepctl.errors import QuerySemanticError, UnsupportedQueryError
 from cepctl.language.ast import Strategy
 from cepctl.language.parser import parse

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.dataset import open_events
 from cepctl.ingest.jobs import IngestOptions
-from cepctl.io.reading import ReadOptions
+from cepctl.io.contract.reader import ReadOptions
+from cepctl.matching.inputs import open_events
 from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.state.test_news import Taking
 

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cepctl.dataset import open_events
 from cepctl.errors import LogFormatError, UsageError
 from cepctl.ingest.jobs import IngestOptions, ingest
-from cepctl.io.reading import ReadOptions
+from cepctl.io.contract.reader import ReadOptions
+from cepctl.matching.inputs import open_events
 from cepctl.state.intake import Known, arrivals
 from cepctl.state.news import Reading, look
 from cepctl.state.sources import Source

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines.types import Ticks
+from cepctl.arrays import Ticks
 from cepctl.plan.plan import Plan
 from cepctl.state import advancing, settling
 from cepctl.state.settling import Reach, clamped

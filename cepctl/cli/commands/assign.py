@@ -1,0 +1,51 @@
+"""`cepctl assign`: the intervals of a dataset anew, from the raw times that it kept."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from cepctl.cli.commands.ingest import ingest_options, report
+from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.shared import RawInput, RunnerChoice, runner_options, verbosity_options
+
+
+@click.command("assign", cls=CheckedCommand)
+@click.argument("events", type=click.Path(), metavar="EVENTS")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(),
+    metavar="EVENTS2",
+    help="Directory of the dataset to write.",
+)
+@click.option(
+    "--uncertainty", required=True, type=click.Path(), metavar="MODEL", help="Uncertainty model (TOML)."
+)
+@click.option("--overwrite", is_flag=True, help="Replace the dataset at EVENTS2.")
+@runner_options
+@verbosity_options
+def command(
+    events: str,
+    output: str,
+    uncertainty: str,
+    overwrite: bool,
+    where: RunnerChoice,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Assign the uncertainty intervals of the dataset EVENTS anew.
+
+    The model is applied to the times that the logs gave; an event that no rule fits keeps its
+    interval.
+    """
+    from cepctl.ingest.assigning import assign_dataset
+    from cepctl.ingest.runners import chosen_runner
+
+    began = time.monotonic()
+    options = ingest_options(RawInput(uncertainty=uncertainty), overwrite=overwrite)
+    with chosen_runner(where.runner, where.master, where.conf, verbose=verbose) as chosen:
+        summary = assign_dataset(events, output, options, chosen)
+    report(summary, output, time.monotonic() - began, quiet=quiet)

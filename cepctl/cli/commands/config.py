@@ -1,0 +1,72 @@
+"""`cepctl config`: the values that options have where the command line is silent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cepctl.cli.options.settings import DEFAULT_FILE, effective, file_settings, options_of
+
+
+@click.command("config")
+@click.argument("names", nargs=-1, metavar="[COMMAND...]")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["toml", "json"]),
+    default="toml",
+    show_default=True,
+    help="A file that --config takes, or JSON for programs.",
+)
+@click.pass_context
+def command(context: click.Context, names: tuple[str, ...], output_format: str) -> None:
+    """Show the options of each COMMAND (of all without one): their values, and where each comes from.
+
+    That is the environment, the configuration file or the default; the command line wins over all of
+    them.  What is printed is itself a configuration file that says the same.
+    """
+    from cepctl.cli import COMMANDS, all_commands
+
+    for name in names:
+        if name not in COMMANDS:
+            raise click.BadParameter(f"there is no command '{name}'", context, param_hint="COMMAND")
+    file = context.parent.params.get("config") if context.parent else None
+    found = {}
+    for each in all_commands():
+        settings = file_settings(each, all_commands, COMMANDS, file)
+        if each.name is not None and each.name in (names or COMMANDS) and options_of(each):
+            found[each.name] = effective(each, settings, context.parent)
+    if output_format == "json":
+        click.echo(json.dumps(_as_objects(found), indent=2, ensure_ascii=False))
+    else:
+        used = file or (DEFAULT_FILE if Path(DEFAULT_FILE).is_file() else None)
+        click.echo("\n".join(_as_toml(found, used)))
+
+
+def _as_objects(found: dict[str, list[tuple[str, Any, str]]]) -> list[dict[str, Any]]:
+    return [
+        {"command": name, "option": option, "value": value, "from": place}
+        for name, rows in found.items()
+        for option, value, place in rows
+    ]
+
+
+def _as_toml(found: dict[str, list[tuple[str, Any, str]]], file: str | None) -> Sequence[str]:
+    lines = [
+        f"# configuration file: {file or f'none ({DEFAULT_FILE} in the working directory, or --config)'}"
+    ]
+    for name, rows in found.items():
+        lines += ["", f"[{name}]"]
+        for option, value, place in rows:
+            said = f"# {option} =" if value in (None, []) else f"{option} = {_toml(value)}"
+            lines.append(f"{said}  # {place}")
+    return lines
+
+
+def _toml(value: Any) -> str:
+    """A value in TOML, whose basic strings, arrays and numbers are those of JSON."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

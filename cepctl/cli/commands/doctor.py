@@ -1,0 +1,60 @@
+"""`cepctl doctor`: whether this machine has what cepctl needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.shared import RunnerChoice, runner_options
+from cepctl.cli.output.notices import say
+from cepctl.render.counting import counted
+
+if TYPE_CHECKING:
+    from cepctl.doctor.checks import Finding
+
+FAILED = 4
+
+
+@click.command("doctor", cls=CheckedCommand)
+@click.option(
+    "--warm",
+    is_flag=True,
+    help="Compile the kernels now (a minute or two), so that no match has to wait for them; with --runner "
+    "spark and a local master also record Java's classes (200 MB), so that Spark starts in less time.",
+)
+@runner_options
+def command(warm: bool, where: RunnerChoice) -> int:
+    """Check Python, disk, memory, compiled kernels, Java, Spark and its workers' Python.
+
+    Each line says what was found, and what to do where something is missing; Spark is started for it.
+    With --runner local, Java and Spark are not looked at.  Exits with 4 when a check failed.
+    """
+    from cepctl.doctor.checks import findings
+
+    if warm:
+        _warm(where)
+    failed = 0
+    for finding in findings(where.runner, where.master, where.conf):
+        click.echo("\n".join(_lines(finding)))
+        failed += finding.verdict == "failed"
+    return FAILED if failed else 0
+
+
+def _lines(finding: Finding) -> list[str]:
+    line = f"{finding.verdict:8} {finding.what:8} {finding.told}"
+    return [line] if finding.remedy is None else [line, f"{'':17} -> {finding.remedy}"]
+
+
+def _warm(where: RunnerChoice) -> None:
+    from cepctl.doctor.recording import record_classes
+    from cepctl.doctor.warming import warm_up
+    from cepctl.spark.session import is_local
+
+    done = warm_up()
+    kernels = counted(done.compiled, "kernel")
+    say("summary", f"{kernels} compiled, {done.found} found compiled, {done.seconds:.0f} s")
+    if where.runner == "spark" and is_local(where.master):
+        kept = record_classes()
+        say("summary", f"Java's classes in {kept.archive} ({kept.size >> 20} MB), {kept.seconds:.0f} s")

@@ -1,0 +1,21 @@
+"""`cepctl formats`: which logs can be read, and what each gives."""
+
+from __future__ import annotations
+
+import click
+
+from cepctl.cli.options.shared import words_or_json
+
+
+@click.command("formats")
+@words_or_json
+def command(output_format: str) -> None:
+    """List the formats that ingest, match, explain and inspect read, and what each yields.
+
+    The format of a file is told from its content, never from its name; --format (--input-format in
+    match, explain and inspect) overrides.  Every format may be compressed with gzip, bzip2 or zstd.
+    """
+    from cepctl.io.catalogue import known_formats
+    from cepctl.render.formats import print_formats
+
+    print_formats(known_formats(), as_json=output_format == "json")

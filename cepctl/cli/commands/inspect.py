@@ -1,0 +1,60 @@
+"""`cepctl inspect`: what is in a set of events, and what its times can be trusted for."""
+
+from __future__ import annotations
+
+import click
+
+from cepctl.cli.commands.ingest import given_ingest_options, report_reading
+from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.outputs import refuse_overwriting
+from cepctl.cli.options.shared import RawInput, raw_input_options, verbosity_options
+from cepctl.cli.output.rows import write_whole
+
+
+@click.command("inspect", cls=CheckedCommand)
+@click.argument("events", nargs=-1, required=True, type=click.Path(), metavar="EVENTS...")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="Tables for people, JSON for programs.",
+)
+@click.option(
+    "--write-model",
+    type=click.Path(),
+    metavar="FILE",
+    help="Write the uncertainty model (TOML) that the times suggest, with its evidence.",
+)
+@raw_input_options("--input-format")
+@verbosity_options
+def command(
+    events: tuple[str, ...],
+    output_format: str,
+    write_model: str | None,
+    raw_input: RawInput,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Show types, attributes, counts and span of EVENTS, and how far their times can be trusted.
+
+    That is ties, disorder, granularity, sampling steps and the clocks of hosts.  EVENTS are ingested
+    datasets, plain event files or raw logs; nothing is changed.
+    """
+    from cepctl.inspection.overview import inspect_events
+    from cepctl.inspection.suggestion import suggested_model
+    from cepctl.matching.inputs import open_events
+    from cepctl.render.inspection import inspection_json, print_inspection
+
+    refuse_overwriting({"--write-model": write_model}, events, raw_input)
+    with open_events(events, given_ingest_options(raw_input)) as inputs:
+        if inputs.summary is not None:
+            report_reading(inputs.summary, quiet=quiet)
+        inspection = inspect_events(inputs)
+    if write_model is not None:
+        write_whole(write_model, [suggested_model(inspection).encode()])
+    if output_format == "json":
+        click.echo(inspection_json(inspection))
+    else:
+        print_inspection(inspection)

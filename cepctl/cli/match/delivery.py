@@ -1,0 +1,115 @@
+"""How the rows of an incremental run are handed over, and what is said beside them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from cepctl.cli.match.request import MatchRequest
+from cepctl.cli.output.notices import say
+from cepctl.cli.output.rows import write_rows
+from cepctl.cli.output.run_figures import RunFigures
+from cepctl.errors import UsageError
+from cepctl.io.rows.forms import TYPED_FORMS, RowFile
+from cepctl.render.counting import counted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cepctl.plan.plan import Plan
+    from cepctl.state.advancing import Outcome
+    from cepctl.state.store import Saved
+
+
+@dataclass(frozen=True)
+class Step:
+    """A run that has been computed and changes nothing yet."""
+
+    plan: Plan
+    saved: Saved
+    outcome: Outcome
+    rows: pa.Table
+    events: int
+
+
+def hand_over(asked: MatchRequest, step: Step) -> None:
+    """Write the state aside, hand the rows over, and make both valid at once."""
+    from cepctl.io.rows.encoding import RowFormat, TimeFormat, encoded_rows, presented
+    from cepctl.io.rows.safe_cells import safe_cells
+    from cepctl.state.store import deliver, prepare, run_name
+
+    form = asked.rows.form or ("csv" if asked.rows.output is not None or not sys.stdout.isatty() else "table")
+    guarded = asked.rows.guarded(form)
+
+    def shown(rows: pa.Table) -> pa.Table:
+        times = cast(TimeFormat, asked.rows.times)
+        rows = presented(rows, step.plan.time_unit, times, typed=form in TYPED_FORMS)
+        return safe_cells(rows) if guarded else rows
+
+    shown(step.rows)  # What cannot be written changes no state.
+    target = None
+    pieces: Iterator[bytes] = iter(())
+    if asked.rows.output is not None:
+        target = Path(asked.rows.output, f"{run_name(step.saved.run)}.{form}")
+        if target.exists():
+            raise UsageError(f"{target} exists and is not of this state; name another directory with -o")
+        pieces = encoded_rows([step.rows], cast(RowFormat, form), shown)
+    place = prepare(asked.directory, step.saved, pieces)
+    if asked.incremental.late is not None:
+        _list_late(Path(asked.incremental.late), step)
+    if target is None:
+        write_rows(iter([step.rows]), shown, RowFile(form), None, quiet=asked.quiet)
+    deliver(place, target)
+
+
+def _list_late(file: Path, step: Step) -> None:
+    """Append the late events of this run; a run that is repeated lists them again."""
+    import polars as pl
+
+    from cepctl.errors import JobError
+
+    columns = ["event_id", "event_type", "source", "lower", "upper", "time"]
+    late = pl.from_arrow(step.outcome.late.select(columns))
+    assert isinstance(late, pl.DataFrame)
+    lines = late.with_columns(run=pl.lit(step.saved.run)).write_ndjson()
+    try:
+        with file.open("a", encoding="utf-8") as stream:
+            stream.write(lines)
+    except OSError as problem:
+        raise JobError(f"cannot write {file}: {problem.strerror}") from None
+
+
+def tell(asked: MatchRequest, step: Step, figures: RunFigures) -> None:
+    """Say on standard error what came too late, and what the run came to."""
+    from cepctl.schema import tick_text
+
+    progress, outcome = step.outcome.progress, step.outcome
+    if outcome.late.num_rows and not asked.incremental.reopen:
+        say(
+            "warning",
+            f"{counted(outcome.late.num_rows, 'event')} came too late and {_left_out(outcome.late)}",
+        )
+    if outcome.too_late:
+        say(
+            "warning",
+            f"{counted(outcome.too_late, 'late event')} cannot be taken in any more; a longer --keep lets "
+            "later ones",
+        )
+    if asked.quiet:
+        return
+    line = f"run {step.saved.run}: {counted(step.rows.num_rows, 'row')}"
+    line += f" from {counted(figures.events, 'new event')}"
+    line += f", {counted(progress.events.num_rows, 'event')} kept, {figures.seconds:.1f} s"
+    if progress.closed:
+        line += "; everything is said, the state is closed"
+    elif progress.watermark is not None:
+        line += f"; watermark {tick_text(progress.watermark, step.plan.time_unit)}"
+    say("summary", line, **figures.known(), run=step.saved.run)
+
+
+def _left_out(late: pa.Table) -> str:
+    were = "was" if late.num_rows == 1 else "were"
+    return f"{were} left out; --late lists them, --reopen takes them in, a longer --slack waits for them"

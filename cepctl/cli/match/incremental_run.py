@@ -1,0 +1,165 @@
+"""`cepctl match --state DIR`: one incremental run, from what is new in the inputs to what is said of it."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cepctl.atomic.folders import temporary_folder
+from cepctl.cli.commands.ingest import ingest_options, report_reading
+from cepctl.cli.match.delivery import Step, hand_over, tell
+from cepctl.cli.match.planning import analyzed, starting_between
+from cepctl.cli.match.request import MatchRequest
+from cepctl.cli.match.state_binding import binding_of, refuse_options, require_same, run_options
+from cepctl.cli.output.metrics import write_metrics
+from cepctl.cli.output.notices import say
+from cepctl.cli.output.run_figures import RunFigures, rejects_in
+from cepctl.errors import CepctlError
+from cepctl.matching.table_engine import TableEngine
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cepctl.ingest.jobs import IngestOptions
+    from cepctl.schema import TimeUnit
+    from cepctl.state.intake import Arrivals
+    from cepctl.state.store import Saved
+
+
+def run_with_state(asked: MatchRequest) -> int:
+    """One run; returns how many rows it said.
+
+    Raises
+    ------
+    StateHeldError
+        If another run holds the state.
+    StateError
+        If the state is damaged, closed, or bound to something else.
+    JobError
+        If state or rows cannot be written; nothing has changed then.
+    """
+    from cepctl.state.lock import held
+    from cepctl.state.store import clean, load, require_deliverable
+
+    began = time.monotonic()
+    refuse_options(asked)
+    options = ingest_options(asked.raw_input)
+    with held(asked.directory), ExitStack() as opened:
+        saved = load(asked.directory)
+        clean(asked.directory)
+        require_same(saved, binding_of(asked, options), asked.directory)
+        if asked.rows.output is not None:
+            require_deliverable(asked.directory, Path(asked.rows.output))
+        try:
+            arrived = _arrivals(asked, options, saved, opened)
+            step = _computed(asked, options, saved, arrived)
+            if step is None:
+                return 0
+            hand_over(asked, step)
+        except CepctlError:
+            say("note", "the state is as it was: the next run takes the same input again")
+            raise
+        clean(asked.directory)
+    figures = RunFigures(
+        events=step.events,
+        rejects=rejects_in(arrived.summary),
+        seconds=time.monotonic() - began,
+        matches=step.rows.num_rows,
+        late=step.outcome.late.num_rows,
+        watermark=_seconds(step.outcome.progress.watermark, step.plan.time_unit),
+    )
+    tell(asked, step, figures)
+    write_metrics(asked.metrics, figures)
+    return len(step.rows)
+
+
+def _arrivals(
+    asked: MatchRequest, options: IngestOptions, saved: Saved | None, opened: ExitStack
+) -> Arrivals:
+    """What is new in the inputs, ingested; `opened` holds its files."""
+    from cepctl.state.intake import Known, arrivals
+    from cepctl.state.news import Reading, look
+
+    scratch = opened.enter_context(temporary_folder())
+    parts = scratch / "parts"
+    parts.mkdir()
+    own = (asked.directory, *([] if asked.rows.output is None else [Path(asked.rows.output)]))
+    to_the_end = asked.incremental.final
+    reading = Reading(
+        parts, options.input_format, options.read.columns, to_the_end, own, options.follow_links
+    )
+    news = look(asked.paths, saved.sources if saved else (), reading)
+    for reason in news.left_out:
+        say("warning", f"left out: {reason}")
+    known = Known({}, None, {})
+    if saved is not None:
+        known = Known(_attributes(saved.progress.events), saved.time_unit, saved.type_counts)
+    arrived = opened.enter_context(arrivals(news, known, options, scratch))
+    if arrived.summary is not None:
+        report_reading(arrived.summary, quiet=asked.quiet)
+    return arrived
+
+
+def _attributes(events: pa.Table) -> dict[str, pa.DataType]:
+    from cepctl.schema import FIXED_COLUMNS
+
+    return {field.name: field.type for field in events.schema if field.name not in FIXED_COLUMNS}
+
+
+def _computed(
+    asked: MatchRequest, options: IngestOptions, saved: Saved | None, arrived: Arrivals
+) -> Step | None:
+    """The run, in memory; None where there has never been an event."""
+    from cepctl.matching.inputs import EventInputs
+    from cepctl.state.advancing import advance
+    from cepctl.state.intake import widened
+    from cepctl.state.progress import beginning
+    from cepctl.state.sources import kept_sources
+    from cepctl.state.store import Saved
+
+    if saved is None and arrived.inputs is None:
+        say("note", "the inputs hold no events yet; the state has not begun")
+        return None
+    plan = analyzed(
+        asked.query, EventInputs((), arrived.schema), asked.matching.min_confidence, quiet=asked.quiet
+    )
+    if plan.window is None and not asked.quiet:
+        what = "the query has no WITHIN" if plan.query.within is None else "WITHIN is as long as time"
+        say("warning", f"{what}: the state keeps every event that fits, and grows with the logs")
+    events = arrived.read(plan.attributes)
+    before = saved.progress if saved is not None else beginning(plan, events.schema)
+    before = widened(before, events.schema).with_rows_of(plan)
+    outcome = advance(
+        before,
+        events,
+        plan,
+        TableEngine(asked.how, asked.matching, arrived.schema),
+        run_options(asked, plan.time_unit),
+    )
+    newest, watermark = outcome.progress.newest, outcome.progress.watermark
+    old = {source.uri: source for source in (saved.sources if saved else ())}
+    sources = [
+        source
+        if source.offset == getattr(old.get(source.uri), "offset", -1)
+        else replace(source, newest=newest)
+        for source in arrived.sources
+    ]
+    after = Saved(
+        run=saved.run + 1 if saved else 1,
+        binding=binding_of(asked, options),
+        time_unit=arrived.schema.time_unit,
+        type_counts=dict(arrived.schema.type_counts or {}),
+        sources=kept_sources(sources, arrived.seen, watermark),
+        progress=outcome.progress,
+        written=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    rows = starting_between(outcome.rows, plan, asked.matching.since, asked.matching.until)
+    return Step(plan, after, outcome, rows, len(events))
+
+
+def _seconds(tick: int | None, unit: TimeUnit) -> float | None:
+    return None if tick is None else tick * unit.microseconds / 1e6

@@ -1,0 +1,1 @@
+"""Options that commands share, and where their values come from: environment, file, command line."""

@@ -1,0 +1,59 @@
+"""Options of incremental runs: `cepctl match --state DIR`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from cepctl.cli.options.shared import gathered, with_options
+
+
+@dataclass(frozen=True)
+class Incremental:
+    """What was asked for, in the words of the command line."""
+
+    state: str | None
+    slack: str | None
+    final: bool
+    eager: bool
+    late: str | None
+    reopen: bool
+    keep: str | None
+
+
+_OPTIONS = (
+    click.option(
+        "--state",
+        metavar="DIR",
+        help="Take only what is new since the last run with this state, and say each match once; FILE of -o "
+        "is then a directory, which gets a file for each run.",
+    ),
+    click.option(
+        "--slack",
+        metavar="DURATION",
+        help="How much later than a younger event an event may come, such as 1h.  [default: 0]",
+    ),
+    click.option("--final", is_flag=True, help="Say all that is pending, and close the state."),
+    click.option(
+        "--eager",
+        is_flag=True,
+        help="Say matches at once; what turns out otherwise is taken back (- in the column change).",
+    ),
+    click.option("--late", metavar="FILE", help="Append the events that came too late to FILE (JSON lines)."),
+    click.option(
+        "--reopen", is_flag=True, help="Take late events in after all, and say what they change (- and +)."
+    ),
+    click.option(
+        "--keep",
+        metavar="DURATION",
+        help="How late an event may be to be taken in by --reopen.  [default: as far as the state reaches]",
+    ),
+)
+
+
+def state_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How incremental runs go: the parameter incremental (Incremental)."""
+    return with_options(gathered(command, "incremental", Incremental), _OPTIONS)

@@ -1,0 +1,99 @@
+"""Options of the commands that run a query: by which engine, and which of its matches are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from cepctl.cli.options.instants import instant, microseconds_now
+from cepctl.cli.options.shared import gathered, memory_option, with_options
+from cepctl.errors import UsageError
+from cepctl.memory import MemoryBudget
+from cepctl.plan.evaluation_order import ORDERS, OrderName
+from cepctl.plan.support import Engine
+
+
+@dataclass(frozen=True)
+class Matching:
+    """How a query is run and which of its matches are kept; None where nothing was asked for."""
+
+    engine: Engine
+    order: OrderName
+    min_confidence: float | None
+    top_k: int | None
+    max_matches: int
+    approximate: float | None
+    since: int | None  # microseconds since 1970 UTC, as `until`
+    until: int | None
+    memory: MemoryBudget
+
+
+def _instant(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
+    """The instant of `--since` or `--until`; a wrong one is refused before any work is done."""
+    if text is None:
+        return None
+    now = context.meta.setdefault(f"{__name__}.now", microseconds_now())
+    try:
+        return instant(text, now)
+    except UsageError as problem:
+        raise UsageError(f"{parameter.opts[0]}: {problem}") from None
+
+
+_OPTIONS = (
+    click.option(
+        "--engine",
+        type=click.Choice(["event", "point", "worlds"]),
+        default="event",
+        show_default=True,
+        help="point expands each interval into its ticks, worlds enumerates every possible world; both are "
+        "for small inputs and run in this process.",
+    ),
+    click.option(
+        "--order",
+        type=click.Choice(ORDERS),
+        default="auto",
+        show_default=True,
+        help="In which order components are bound; changes no row.",
+    ),
+    click.option(
+        "--min-confidence",
+        type=click.FloatRange(0.0, 1.0),
+        metavar="C",
+        help="Keep matches with at least this confidence; with CONFIDENCE in the query the larger holds.",
+    ),
+    click.option(
+        "--top-k", type=click.IntRange(min=1), metavar="K", help="Keep the K most probable matches."
+    ),
+    click.option(
+        "--max-matches",
+        type=click.IntRange(min=1),
+        default=10_000_000,
+        show_default=True,
+        metavar="N",
+        help="Stop when there are more matches than this.",
+    ),
+    memory_option,
+    click.option(
+        "--approximate",
+        type=click.FloatRange(1e-4, 0.5),
+        metavar="EPS",
+        help="Estimate confidences that are too costly to compute exactly, to within EPS (at least 0.0001).",
+    ),
+    click.option(
+        "--since",
+        callback=_instant,
+        metavar="TIME",
+        help="Keep matches that start at TIME or later: ISO 8601, -24h (before now), today, yesterday (UTC).",
+    ),
+    click.option(
+        "--until", callback=_instant, metavar="TIME", help="Keep matches that start at TIME or earlier."
+    ),
+)
+
+
+def matching_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How a query is run and which of its matches are kept: the parameter matching (Matching)."""
+    return with_options(gathered(command, "matching", Matching), _OPTIONS)

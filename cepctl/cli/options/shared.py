@@ -1,0 +1,284 @@
+"""Options that several commands share, each defined once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from cepctl.cli.options.settings import borrowed
+from cepctl.cli.output.notices import LOG_FORMATS, log_format_chosen, say
+from cepctl.memory import MemoryBudget, budget_of, default_budget
+from cepctl.spark.master import require_master
+
+Conf = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class RunnerChoice:
+    """Where the work is done."""
+
+    runner: str
+    master: str
+    conf: Conf
+
+
+@dataclass(frozen=True)
+class RawInput:
+    """How raw logs are read, in the words of the command line; paths and texts are not looked at yet."""
+
+    input_format: str | None = None
+    uncertainty: str | None = None
+    tz: str | None = None
+    renames: Conf = ()
+    drop_domain: bool = False
+    patterns: str | None = None
+    keep_unmatched: bool = False
+    intervals: bool = False
+    epoch: str | None = None
+    columns: tuple[str, ...] = ()
+    follow_links: bool = False
+    epoch_unit: str | None = None
+    time_format: str | None = None
+
+
+def gathered(command: Callable[..., Any], name: str, kind: type) -> Callable[..., Any]:
+    """A command that takes parameters named like the fields of a dataclass as one value of it."""
+    names = [each.name for each in fields(kind)]
+
+    @wraps(command)
+    def gathering(**values: Any) -> Any:
+        own = {each: values.pop(each) for each in names}
+        return command(**values, **{name: kind(**own)})
+
+    return gathering
+
+
+words_or_json = click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Words for people, JSON for machines.",
+)
+
+
+def _pairs(context: click.Context, parameter: click.Parameter, values: Sequence[str]) -> Conf:
+    """Split `key=value` texts; a text without `=` is an error of the command line."""
+    pairs = []
+    for value in values:
+        key, equals, setting = value.partition("=")
+        if not equals or not key.strip():
+            raise click.BadParameter(f"'{value}' is not of the form key=value", context, parameter)
+        pairs.append((key.strip(), setting))
+    return tuple(pairs)
+
+
+def _master(context: click.Context, parameter: click.Parameter, master: str) -> str:
+    return require_master(master)
+
+
+def with_options(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+    """A command with these options, in this order."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _memory(context: click.Context, option: click.Parameter, text: str | None) -> MemoryBudget:
+    """The budget of `--max-memory`; half of what there is, where none is named."""
+    return default_budget() if text is None else budget_of(text)
+
+
+memory_option = click.option(
+    "--max-memory",
+    "memory",
+    callback=_memory,
+    metavar="SIZE",
+    help="Take at most this much memory, such as 2GB; tasks at one time share it.  [default: half of what "
+    "the machine or its container has]",
+)
+
+
+def runner_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--runner`, `--master` and `--conf`: the parameter where (RunnerChoice)."""
+    return with_options(
+        gathered(command, "where", RunnerChoice),
+        [
+            click.option(
+                "--runner",
+                type=click.Choice(["spark", "local"]),
+                default="spark",
+                show_default=True,
+                help="Where the work is done; local needs no Java. Both write the same bytes.",
+            ),
+            click.option(
+                "--master",
+                callback=_master,
+                default="local[*]",
+                show_default=True,
+                metavar="URL",
+                help="Spark master.",
+            ),
+            click.option(
+                "--conf",
+                multiple=True,
+                callback=_pairs,
+                metavar="KEY=VALUE",
+                help="A Spark setting; may be given several times.",
+            ),
+        ],
+    )
+
+
+def _formats(context: click.Context, option: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """What a shell offers as the format of logs."""
+    from cepctl.io.catalogue import known_formats
+
+    names = (each.name for each in known_formats() if each.supported)
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+_RAW_INPUT_OPTIONS = (
+    click.option(
+        "--uncertainty",
+        type=click.Path(),
+        metavar="MODEL",
+        help="Uncertainty model (TOML) that gives raw events their intervals.",
+    ),
+    click.option(
+        "--tz",
+        metavar="ZONE",
+        help="IANA zone of times that are written without one, such as Europe/Berlin.",
+    ),
+    click.option(
+        "--name",
+        "renames",
+        multiple=True,
+        callback=_pairs,
+        metavar="OLD=NEW",
+        help="Rename an event type, such as cpu_user=CPU; may be given several times.",
+    ),
+    click.option("--drop-domain", is_flag=True, help="Shorten host names to their first label."),
+    click.option(
+        "--patterns",
+        type=click.Path(),
+        metavar="FILE",
+        help="Patterns (TOML) that make events of log lines, tried before the built-in ones.",
+    ),
+    click.option(
+        "--keep-unmatched",
+        is_flag=True,
+        help="Make LogLine events of the log lines that no pattern fits.",
+    ),
+    click.option(
+        "--intervals",
+        is_flag=True,
+        help="Give what lasts (tasks, attempts, jobs, activities) as interval events, too.",
+    ),
+    click.option(
+        "--epoch",
+        metavar="TIME",
+        help="Instant (ISO 8601) that logs with relative times count from.  [default: 1970]",
+    ),
+    click.option(
+        "--map",
+        "columns",
+        multiple=True,
+        metavar="FIELD=COLUMN",
+        help="Columns of plain event files, such as event_type=activity,time=ts; may be given several times.",
+    ),
+    click.option(
+        "--follow-links", is_flag=True, help="Read what links in a directory show outside of it, too."
+    ),
+    click.option(
+        "--epoch-unit",
+        type=click.Choice(["s", "ms", "us", "ns"]),
+        help="Unit of the numbers in columns of times, counted from 1970; without it told from their size.",
+    ),
+    click.option(
+        "--time-format",
+        metavar="FORM",
+        help="How times of plain event files are written, where not as ISO 8601, such as '%d.%m.%Y %H:%M'.",
+    ),
+)
+
+
+def raw_input_options(format_option: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """How raw logs are read: the parameter raw_input (RawInput).
+
+    `format_option` is the spelling of the option that names the format: `match` keeps `--format`
+    for its output and says `--input-format`.
+    """
+    named = click.option(
+        format_option,
+        "input_format",
+        metavar="FORMAT",
+        shell_complete=_formats,
+        help="Format of the logs; without it told from their content.",
+    )
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        return with_options(gathered(command, "raw_input", RawInput), (named, *_RAW_INPUT_OPTIONS))
+
+    return decorate
+
+
+def reject_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--rejects` and `--max-errors`: parameters rejects (path or None), max_errors (int or None)."""
+    return with_options(
+        command,
+        [
+            click.option(
+                "--rejects",
+                type=click.Path(),
+                metavar="FILE",
+                help="Write the bad records to this JSON lines file.",
+            ),
+            click.option(
+                "--max-errors",
+                type=click.IntRange(min=0),
+                metavar="N",
+                help="Fail when there are more bad records.  [default: the larger of 10 and 0.1 %]",
+            ),
+        ],
+    )
+
+
+def verbosity_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--quiet` and `-v`: parameters quiet, verbose; `--log-format`, which notices.py keeps.
+
+    With -v a command first says which options it takes from the environment and the file.
+    """
+
+    @wraps(command)
+    def telling(**values: Any) -> Any:
+        if values["verbose"] and not values["quiet"]:
+            for line in borrowed(click.get_current_context()):
+                say("note", line)
+        return command(**values)
+
+    return with_options(
+        telling,
+        [
+            click.option("--quiet", "-q", is_flag=True, help="Say only what went wrong."),
+            click.option(
+                "--verbose", "-v", is_flag=True, help="Say where options come from, and what Spark warns of."
+            ),
+            click.option(
+                "--log-format",
+                type=click.Choice(LOG_FORMATS),
+                default="text",
+                show_default=True,
+                is_eager=True,
+                expose_value=False,
+                callback=log_format_chosen,
+                help="What is said on standard error: lines for people, or JSON objects for programs.",
+            ),
+        ],
+    )

@@ -1,0 +1,91 @@
+"""The figures of the last run as a file that Prometheus' node_exporter collects.
+
+The textfile collector reads `*.prom` files whose metrics are named and labelled differently from
+all others, and must never see half of one: every metric has the label `task`, the name of the file,
+and the file is renamed into place.  It is written when a run succeeds, so that the age of
+`cepctl_last_success_timestamp_seconds` tells of failures.
+
+    https://prometheus.io/docs/instrumenting/exposition_formats/
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cepctl.cli.output.rows import refuse_unwritable, write_whole
+from cepctl.cli.output.run_figures import RunFigures
+
+_METRICS = {
+    "events": ("cepctl_events", "Events that the last run read."),
+    "matches": ("cepctl_matches", "Matches that the last run wrote."),
+    "rejects": ("cepctl_rejects", "Bad records that the last run left out."),
+    "late": ("cepctl_late_events", "Events below the watermark in the last run."),
+    "seconds": ("cepctl_run_seconds", "How long the last run took."),
+    "watermark": ("cepctl_watermark_timestamp_seconds", "No event before this time is still awaited."),
+}
+_SUCCESS = ("cepctl_last_success_timestamp_seconds", "When the last run that succeeded ended.")
+
+
+def metrics_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--metrics FILE`: the parameter metrics; it is refused before any work where it cannot be written."""
+    return click.option(
+        "--metrics",
+        callback=_writable,
+        type=click.Path(),
+        metavar="FILE",
+        help="Write the figures of this run for Prometheus (node_exporter's textfile collector).",
+    )(command)
+
+
+def _writable(context: click.Context, parameter: click.Parameter, file: str | None) -> str | None:
+    if file is not None:
+        refuse_unwritable(file)
+    return file
+
+
+def metrics_text(figures: RunFigures, task: str, finished: float) -> str:
+    r"""The figures in Prometheus' text format, all of them gauges.
+
+    Parameters
+    ----------
+    figures
+        Of the run; what it has not gets no metric.
+    task
+        Value of the label `task`.
+    finished
+        When the run ended, seconds since 1970 UTC.
+
+    Examples
+    --------
+    >>> print(metrics_text(RunFigures(events=7, rejects=0, seconds=0.5), "nightly", 9.0), end="")
+    # HELP cepctl_events Events that the last run read.
+    # TYPE cepctl_events gauge
+    cepctl_events{task="nightly"} 7
+    # HELP cepctl_rejects Bad records that the last run left out.
+    # TYPE cepctl_rejects gauge
+    cepctl_rejects{task="nightly"} 0
+    # HELP cepctl_run_seconds How long the last run took.
+    # TYPE cepctl_run_seconds gauge
+    cepctl_run_seconds{task="nightly"} 0.5
+    # HELP cepctl_last_success_timestamp_seconds When the last run that succeeded ended.
+    # TYPE cepctl_last_success_timestamp_seconds gauge
+    cepctl_last_success_timestamp_seconds{task="nightly"} 9.0
+    """
+    known = figures.known()
+    shown = [(*described, known[name]) for name, described in _METRICS.items() if name in known]
+    label = task.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+    return "".join(
+        f'# HELP {name} {text}\n# TYPE {name} gauge\n{name}{{task="{label}"}} {value!r}\n'
+        for name, text, value in [*shown, (*_SUCCESS, finished)]
+    )
+
+
+def write_metrics(file: str | None, figures: RunFigures) -> None:
+    """Write the metrics of a run that succeeded, if a file was asked for."""
+    if file is not None:
+        write_whole(file, [metrics_text(figures, Path(file).stem, time.time()).encode()])

@@ -1,0 +1,96 @@
+"""Where rows go and in which form: standard output, or a file that appears whole."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from cepctl.atomic.files import write_whole_file
+from cepctl.errors import JobError, UsageError
+from cepctl.io.rows.forms import RowFile, row_file
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def row_target(wanted: str | None, output: str | None) -> RowFile:
+    """The form of the rows; also looks whether `output` can be written, before any work is done."""
+    if output is None:
+        return RowFile(wanted or ("table" if sys.stdout.isatty() else "csv"))
+    refuse_unwritable(output)
+    path = Path(output)
+    if path.exists() and not path.is_file():  # a device or a pipe, whose name says nothing
+        return RowFile(wanted or "csv")
+    return row_file(wanted, output)
+
+
+def refuse_unwritable(output: str) -> None:
+    """Raise UsageError where a file can never be written, before any work is done."""
+    path = Path(output)
+    if path.is_dir():
+        raise UsageError(f"cannot write {output}: it is a directory")
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"cannot write {output}: there is no directory {path.parent}")
+
+
+def write_rows(
+    blocks: Iterator[pa.Table],
+    shown: Callable[[pa.Table], pa.Table],
+    file: RowFile,
+    output: str | None,
+    *,
+    quiet: bool,
+) -> None:
+    """Write blocks of rows, each as `shown`, to standard output, or to a file that appears whole."""
+    from cepctl.io.rows.encoding import RowFormat, encoded_rows
+
+    if file.form == "table":
+        rows = shown(_whole(blocks))
+        if output is None:
+            from cepctl.render.matches import print_matches
+
+            print_matches(rows)
+            return
+        pieces: Iterable[bytes] = [_table_text(rows).encode()]
+    else:
+        pieces = encoded_rows(blocks, cast(RowFormat, file.form), shown, empty_header=not quiet)
+    write_pieces(pieces, output, file.compression)
+
+
+def _whole(blocks: Iterator[pa.Table]) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.concat_tables(blocks)
+
+
+def write_pieces(pieces: Iterable[bytes], output: str | None, compression: str | None = None) -> None:
+    """Write bytes to standard output, or to a file that appears whole; compressed, if they are to be."""
+    if compression is not None:
+        from cepctl.io.rows.encoding import compressed
+
+        pieces = compressed(pieces, compression)
+    if output is not None:
+        write_whole(output, pieces)
+        return
+    for piece in pieces:
+        sys.stdout.buffer.write(piece)
+    sys.stdout.buffer.flush()
+
+
+def _table_text(rows: pa.Table) -> str:
+    from cepctl.render.matches import print_matches
+
+    held = io.StringIO()
+    print_matches(rows, held)
+    return held.getvalue()
+
+
+def write_whole(output: str, pieces: Iterable[bytes]) -> None:
+    """Write a file that appears whole or not at all; raises JobError when it cannot be written."""
+    try:
+        write_whole_file(Path(output), pieces)
+    except OSError as problem:
+        raise JobError(f"cannot write {output}: {problem.strerror}") from None

@@ -1,0 +1,1 @@
+"""Stored datasets of events: their marker, kinds, row groups, reading them back; `ingest` writes them."""

@@ -1,0 +1,184 @@
+"""What type an attribute has, when every file, batch and text cell may say something else.
+
+kinds seen           column
+int                  int64
+float, int           float64
+bool                 bool
+string               string
+any other mix        string, with a warning
+an integer beyond 64 bits (big)      string, with a warning
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from enum import Enum
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.io.contract.batches import KINDS
+from cepctl.io.tabular.delimited import INFERRED
+from cepctl.schema import TICK_MAX, TICK_MIN
+
+_INTEGER = r"^-?(0|[1-9][0-9]*)$"
+_FLOAT = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$|^(?i:nan|-?inf|-?infinity)$"
+_PADDED = r"^-?0[0-9]"
+_BOOLEAN = r"^(?i:true|false)$"
+
+
+class Kind(Enum):
+    """What the values of one attribute are."""
+
+    BOOL = "bool"
+    INT = "int"
+    FLOAT = "float"
+    BIG = "integers beyond 64 bits"
+    STRING = "string"
+
+
+ARROW_TYPES = {
+    Kind.BOOL: pa.bool_(),
+    Kind.INT: pa.int64(),
+    Kind.FLOAT: pa.float64(),
+    Kind.STRING: pa.string(),
+}
+
+
+def unified(kinds: Iterable[Kind]) -> Kind:
+    """The one kind that holds all; STRING when there is none.
+
+    Examples
+    --------
+    >>> unified({Kind.INT, Kind.FLOAT}), unified({Kind.INT, Kind.BOOL})
+    (<Kind.FLOAT: 'float'>, <Kind.STRING: 'string'>)
+    """
+    seen = set(kinds)
+    if seen == {Kind.INT, Kind.FLOAT}:
+        return Kind.FLOAT
+    if len(seen) == 1 and Kind.BIG not in seen:
+        return seen.pop()
+    return Kind.STRING
+
+
+def is_inferred(field: pa.Field) -> bool:
+    """Whether a text column stands for values whose type is yet to be told."""
+    return bool(field.metadata) and INFERRED.items() <= dict(field.metadata).items()
+
+
+def kinds_of(field: pa.Field, column: pa.ChunkedArray) -> frozenset[Kind]:
+    """The kinds of the values of a simple column (see `simple`); empty when all are null."""
+    if column.null_count == len(column):
+        return frozenset()
+    if is_inferred(field):
+        return frozenset({kind_of_texts(kinds_in_text(column))})
+    return kinds_of_field(field)
+
+
+def kinds_of_field(field: pa.Field) -> frozenset[Kind]:
+    """The kinds of the values that a simple column was made of; empty where there is nothing to tell them."""
+    if pa.types.is_null(field.type) or is_inferred(field):
+        return frozenset()
+    if pa.types.is_boolean(field.type):
+        return frozenset({Kind.BOOL})
+    if pa.types.is_integer(field.type):
+        return frozenset({Kind.INT})
+    if pa.types.is_floating(field.type):
+        return frozenset({Kind.FLOAT})
+    mixed = (field.metadata or {}).get(KINDS)
+    return frozenset(map(Kind, mixed.decode().split(","))) if mixed else frozenset({Kind.STRING})
+
+
+def with_kinds(field: pa.Field, kinds: frozenset[Kind]) -> pa.Field:
+    """The field of a text column, with the kinds of its values where they are mixed."""
+    if is_inferred(field) or len(kinds) < 2 or not pa.types.is_string(field.type):
+        return field
+    return field.with_metadata({KINDS: ",".join(sorted(kind.value for kind in kinds)).encode()})
+
+
+def kinds_in_text(column: pa.ChunkedArray) -> frozenset[Kind]:
+    """What single texts of a column whose type is yet to be told look like; of several columns, the union."""
+    texts = pc.unique(column).drop_null()
+    kinds: set[Kind] = set()
+
+    def take(pattern: str) -> pa.Array:
+        nonlocal texts
+        found = pc.match_substring_regex(texts, pattern)
+        taken, texts = texts.filter(found), texts.filter(pc.invert(found))
+        return taken
+
+    if len(whole := take(_INTEGER)):
+        kinds |= _within_64_bits(whole)
+    # 007 is a name, not a number: as a number it would not come back.
+    for pattern, kind in ((_PADDED, Kind.STRING), (_FLOAT, Kind.FLOAT), (_BOOLEAN, Kind.BOOL)):
+        if len(take(pattern)):
+            kinds.add(kind)
+    return frozenset(kinds | {Kind.STRING} if len(texts) else kinds)
+
+
+def kind_of_texts(kinds: frozenset[Kind]) -> Kind:
+    """The kind of a column of text that holds such texts; unlike other values, a mixture is simply text.
+
+    Examples
+    --------
+    >>> kind_of_texts(frozenset({Kind.INT, Kind.FLOAT})), kind_of_texts(frozenset({Kind.INT, Kind.BOOL}))
+    (<Kind.FLOAT: 'float'>, <Kind.STRING: 'string'>)
+    """
+    if kinds == {Kind.INT, Kind.BIG}:
+        return Kind.BIG
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    return Kind.FLOAT if kinds and kinds <= {Kind.INT, Kind.BIG, Kind.FLOAT} else Kind.STRING
+
+
+def _within_64_bits(texts: pa.Array) -> set[Kind]:
+    """INT, BIG or both, for texts that are integers."""
+    try:
+        texts.cast(pa.int64())
+    except pa.ArrowInvalid:
+        small = sum(TICK_MIN <= int(text) <= TICK_MAX for text in texts.to_pylist())
+        return {Kind.BIG, Kind.INT} if small else {Kind.BIG}
+    return {Kind.INT}
+
+
+def converted(column: pa.ChunkedArray, kind: Kind) -> pa.ChunkedArray:
+    """A simple column as the Arrow type of a kind that holds its values."""
+    target = ARROW_TYPES[kind]
+    if column.type == target:
+        return column
+    if pa.types.is_null(column.type):
+        return pa.chunked_array([pa.nulls(len(column), target)])
+    if pa.types.is_string(column.type) and kind is Kind.BOOL:
+        return pc.equal(pc.utf8_lower(column), "true")
+    # Integers that no float64 holds become the nearest one, as where both stand in one block of a file.
+    return column.cast(target, safe=not pa.types.is_integer(column.type))
+
+
+def simple(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Any Arrow column as null, bool, int64, float64 or string; nested values as JSON text."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return simple(column.cast(kind.value_type))
+    if kind in (pa.null(), pa.bool_(), pa.int64(), pa.float64(), pa.string()):
+        return column
+    if kind == pa.uint64() and (pc.max(column).as_py() or 0) >= 2**63:
+        return column.cast(pa.string())
+    if pa.types.is_integer(kind):
+        return column.cast(pa.int64())
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return column.cast(pa.float64())
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return column.cast(pa.string())
+    return pa.chunked_array([pa.array([_text(value) for value in column.to_pylist()], pa.string())])
+
+
+def _text(value: object) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, list | dict | tuple):
+        return json.dumps(value, default=str, ensure_ascii=False)
+    isoformat = getattr(value, "isoformat", None)
+    return str(isoformat()) if isoformat else str(value)

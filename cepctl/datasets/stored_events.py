@@ -1,0 +1,231 @@
+"""The Parquet files of one dataset as tasks read them: row group by row group, a few columns of each.
+
+Paths go through Arrow's filesystem layer, so that a task reads them wherever it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from cepctl.datasets.kinds import Kind, converted
+from cepctl.datasets.marker import check_count
+from cepctl.datasets.row_groups import GroupFacts, PushedFilter
+from cepctl.errors import EventSchemaError
+from cepctl.io.contract.rescaling import first_tick, last_tick, rescaled
+from cepctl.io.source.locations import Location, first_line
+from cepctl.plan.plan import EventSchema
+from cepctl.schema import FIXED_COLUMNS, PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit
+
+if TYPE_CHECKING:
+    from cepctl.datasets.stored import StoredDataset
+
+KINDS = {pa.bool_(): Kind.BOOL, pa.int64(): Kind.INT, pa.float64(): Kind.FLOAT, pa.string(): Kind.STRING}
+_NEVER_READ = ("source", "end_lower", "end_upper")
+_FOOTERS_AT_ONCE = 16
+_FORMAT = ds.ParquetFileFormat()
+# Types are few: as numbers of a dictionary they are read and compared several times as fast.
+_FEW_VALUES = ("event_type",)
+_LEAVES = {"pmf": ("pmf.list.element.lo", "pmf.list.element.hi", "pmf.list.element.p")}
+
+
+@dataclass(frozen=True)
+class StoredEvents:
+    """The events of a dataset with the attributes `names`, in the units and types of `schema`.
+
+    `own_disk`: whether the files are a copy for this run that no other machine can read.  `written`: how many
+    events the files must hold, None where that is unknown.
+    """
+
+    location: Location
+    parts: tuple[str, ...]
+    unit: TimeUnit
+    schema: EventSchema
+    names: tuple[str, ...]
+    own_disk: bool = False
+    written: int | None = None
+
+    @classmethod
+    def of(
+        cls, dataset: StoredDataset, schema: EventSchema, names: Sequence[str], *, own_disk: bool = False
+    ) -> StoredEvents:
+        """The events of a dataset; `schema` is that of all inputs of the query."""
+        return cls(
+            dataset.location, dataset.parts, dataset.time_unit, schema, tuple(names), own_disk, dataset.events
+        )
+
+    @property
+    def shipped(self) -> tuple[str, ...]:
+        """Files that have to be copied to workers on other machines."""
+        return self.parts if self.own_disk else ()
+
+    def copied(self, directory: str, prefix: str) -> StoredEvents:
+        """The same events in copies of the files, all in one directory, `prefix` before their names."""
+        parts = tuple(f"{directory}/{prefix}{PurePosixPath(part).name}" for part in self.parts)
+        return replace(self, location=Location(directory), parts=parts, own_disk=False)
+
+    def empty(self) -> pa.Table:
+        """A table without events, of the schema of all others."""
+        fields = [(name, FIXED_COLUMNS[name]) for name in self._fixed]
+        attributes = [(name, self.schema.attributes[name]) for name in self.names]
+        return pa.schema([*fields, *attributes]).empty_table()
+
+    def row_groups(self, source: int) -> list[GroupFacts]:
+        """What the footers of the files say of every row group.
+
+        Raises
+        ------
+        EventSchemaError
+            If a file cannot be read, or all together do not hold what the ingest has written.
+        """
+        with ThreadPoolExecutor(_FOOTERS_AT_ONCE) as threads:
+            footers = list(threads.map(self._footer, range(len(self.parts))))
+        check_count(self.location, sum(rows for groups in footers for rows, *_ in groups), self.written)
+        return [
+            (source, part, number, *facts)
+            for part, groups in enumerate(footers)
+            for number, facts in enumerate(groups)
+        ]
+
+    def read(self, part: int, numbers: Sequence[int], pushed: PushedFilter) -> Iterator[pa.Table]:
+        """The events of some row groups that may pass a filter, one table for each."""
+        with self._readable(part):
+            fragment = _FORMAT.make_fragment(self.parts[part], self._filesystem)
+            fragment.ensure_complete_metadata()
+        stored = fragment.physical_schema
+        present = [name for name in self.names if stored.get_field_index(name) >= 0]
+        same = {
+            field.name: field.type
+            for field in map(stored.field, present)
+            if field.type == self.schema.attributes[field.name]
+        }
+        possible = fragment.subset(row_group_ids=list(numbers))
+        if (wanted := pushed(same)) is not None:
+            possible = possible.subset(filter=wanted)
+        yield from self._read_groups(
+            part, fragment.metadata, [each.id for each in possible.row_groups], present
+        )
+
+    def _read_groups(
+        self, part: int, metadata: pq.FileMetaData, numbers: Sequence[int], attributes: Sequence[str]
+    ) -> Iterator[pa.Table]:
+        """Some row groups of a file; a column in which a group holds only nulls is not read."""
+        columns = [*self._fixed, *attributes]
+        places = _places(metadata, columns)
+        with ExitStack() as opened:
+            with self._readable(part):
+                file = pq.ParquetFile(
+                    self.parts[part],
+                    metadata=metadata,
+                    filesystem=self._filesystem,
+                    read_dictionary=_FEW_VALUES,
+                    pre_buffer=True,
+                )
+            opened.enter_context(file)
+            for number in numbers:
+                group = metadata.row_group(number)
+                held = [name for name in columns if not _only_nulls(group, places[name])]
+                with self._readable(part):
+                    table = file.read_row_group(number, columns=held, use_threads=False)
+                for name in self._fixed:
+                    if name not in held:
+                        table = table.append_column(name, pa.nulls(len(table), FIXED_COLUMNS[name]))
+                yield common_form(table, self.unit, self.schema, self.names)
+
+    def ids(self, part: int) -> pa.ChunkedArray:
+        """The ids of all events of a file."""
+        with self._readable(part):
+            table = pq.read_table(
+                self.parts[part], columns=["event_id"], filesystem=self._filesystem, partitioning=None
+            )
+        return table.column("event_id")
+
+    @contextmanager
+    def _readable(self, part: int) -> Iterator[None]:
+        """Say which file cannot be read, and what to do."""
+        try:
+            yield
+        except (OSError, pa.ArrowInvalid) as problem:
+            raise EventSchemaError(
+                f"cannot read {self.parts[part]}: {first_line(problem)}; the dataset is not whole, ingest it "
+                "again (on a cluster: to a path that all workers reach)"
+            ) from problem
+
+    @property
+    def _fixed(self) -> list[str]:
+        return [name for name in FIXED_COLUMNS if name not in _NEVER_READ]
+
+    @property
+    def _filesystem(self) -> fs.FileSystem:
+        return self.location.resolve()[0]
+
+    def _footer(self, part: int) -> list[tuple[int, int, int, int]]:
+        """Rows, first and last `lower`, last `upper` of every row group of a file."""
+        with self._readable(part):
+            metadata = pq.read_metadata(self.parts[part], filesystem=self._filesystem)
+        found = []
+        for number in range(metadata.num_row_groups):
+            group = metadata.row_group(number)
+            bounds = {}
+            for place in range(group.num_columns):
+                column = group.column(place)
+                if column.path_in_schema in ("lower", "upper"):
+                    known = column.statistics is not None and column.statistics.has_min_max
+                    ends = (column.statistics.min, column.statistics.max) if known else (TICK_MIN, TICK_MAX)
+                    bounds[column.path_in_schema] = ends
+            first, last = bounds["lower"]
+            found.append((group.num_rows, *self._ticks(first, last, bounds["upper"][1])))
+        return found
+
+    def _ticks(self, first: int, last: int, last_upper: int) -> tuple[int, int, int]:
+        """Bounds of a row group in the common time unit."""
+        edges = first_tick(np.array([first, last]), self.unit, self.schema.time_unit)
+        end = last_tick(np.array([last_upper]), self.unit, self.schema.time_unit)
+        return int(edges[0]), int(edges[1]), int(end[0])
+
+
+def _places(metadata: pq.FileMetaData, columns: Sequence[str]) -> dict[str, list[int]]:
+    """Where the columns of Parquet that make up a column stand."""
+    paths: dict[str, list[int]] = {}
+    for place in range(metadata.num_columns):
+        paths.setdefault(metadata.schema.column(place).path, []).append(place)
+    return {
+        name: [place for path in _LEAVES.get(name, (name,)) for place in paths.get(path, ())]
+        for name in columns
+    }
+
+
+def _only_nulls(group: pq.RowGroupMetaData, places: Sequence[int]) -> bool:
+    """Whether statistics say that a column holds nothing (a list without elements counts as nothing)."""
+    for place in places:
+        column = group.column(place)
+        known = column.is_stats_set and column.statistics.has_null_count
+        if not known or column.statistics.null_count != column.num_values:
+            return False
+    return bool(places)
+
+
+def common_form(table: pa.Table, unit: TimeUnit, schema: EventSchema, names: Sequence[str]) -> pa.Table:
+    """Stored events in the common time unit and types: their fixed columns, then the attributes asked for."""
+    # Parquet names the list's elements in its own way.
+    table = table.replace_schema_metadata(None)
+    table = table.set_column(table.column_names.index("pmf"), "pmf", table.column("pmf").cast(PMF_TYPE))
+    table = rescaled(table, unit, schema.time_unit)
+    for name in names:
+        target = schema.attributes[name]
+        if name in table.column_names:
+            values = converted(table.column(name), KINDS[target])
+            table = table.set_column(table.column_names.index(name), name, values)
+        else:
+            table = table.append_column(name, pa.nulls(len(table), target))
+    return table.select([*(name for name in FIXED_COLUMNS if name in table.column_names), *names])

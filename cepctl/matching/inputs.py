@@ -1,0 +1,211 @@
+"""Events for a query: ingested datasets, plain event files and raw logs, opened alike.
+
+Everything that is no dataset yet goes through the ingest into a temporary dataset, so a query on a
+raw log sees exactly what a query on the ingested log would.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from cepctl.atomic.folders import temporary_folder
+from cepctl.datasets.kinds import Kind, unified
+from cepctl.datasets.marker import check_count
+from cepctl.datasets.stored import StoredDataset, stored_dataset
+from cepctl.datasets.stored_events import KINDS, StoredEvents, common_form
+from cepctl.errors import EventSchemaError
+from cepctl.plan.plan import EventSchema
+from cepctl.schema import END_TIME, FIXED_COLUMNS
+
+if TYPE_CHECKING:
+    from cepctl.ingest.jobs import IngestOptions
+    from cepctl.ingest.summary import IngestSummary
+
+
+@dataclass(frozen=True)
+class EventInputs:
+    """Opened events of one or more inputs.
+
+    `schema` holds the attributes of all inputs in one type each and the finest time unit;
+    `summary` what was said while raw input was ingested, None when there was none; the dataset made
+    of it is the `temporary` one.
+    """
+
+    datasets: tuple[StoredDataset, ...]
+    schema: EventSchema
+    summary: IngestSummary | None = None
+    temporary: StoredDataset | None = None
+
+    def read(
+        self, attributes: Sequence[str] | None = None, event_types: Collection[str] | None = None
+    ) -> pa.Table:
+        """The events as one table sorted by (lower, event_id).
+
+        Parameters
+        ----------
+        attributes
+            The attributes to read, None for all.
+        event_types
+            The types to read, None for all; row groups without any of them are not touched.
+
+        Returns
+        -------
+        pa.Table
+            The fixed columns (cepctl.schema.FIXED_COLUMNS) in their order, then the attributes as
+            they were asked for, in the types of `schema`.  Ticks are counted in its time unit.
+
+        Raises
+        ------
+        EventSchemaError
+            If no input has such an attribute, two inputs hold events with the same id, or a dataset
+            lacks some of what its ingest has written.
+        """
+        names = list(self.schema.attributes if attributes is None else attributes)
+        for name in names:
+            if name not in self.schema.attributes:
+                raise EventSchemaError(_missing(name, self.schema))
+        wanted = None
+        if event_types is not None:
+            wanted = pc.field("event_type").isin(pa.array(sorted(event_types), pa.string()))
+        tables = [_events(dataset, names, self.schema, wanted) for dataset in self.datasets]
+        table = pa.concat_tables(tables)
+        if len(tables) == 1:
+            return table.combine_chunks()
+        _refuse_duplicates(table)
+        order = pc.sort_indices(table, sort_keys=[("lower", "ascending"), ("event_id", "ascending")])
+        return table.take(order).combine_chunks()
+
+    def read_ids(self, ids: pa.Array, attributes: Sequence[str]) -> pa.Table:
+        """The events with these ids (strings, each once) as a table like that of `read`."""
+        wanted = pc.field("event_id").isin(ids)
+        tables = [_events(dataset, attributes, self.schema, wanted) for dataset in self.datasets]
+        table = pa.concat_tables(tables)
+        order = pc.sort_indices(table, sort_keys=[("lower", "ascending"), ("event_id", "ascending")])
+        return table.take(order).combine_chunks()
+
+    def sources(self, attributes: Sequence[str]) -> list[StoredEvents]:
+        """The inputs with these attributes as tasks read them, in the units and types of `schema`."""
+        return [
+            StoredEvents.of(dataset, self.schema, attributes, own_disk=dataset is self.temporary)
+            for dataset in self.datasets
+        ]
+
+
+@contextmanager
+def open_events(paths: Sequence[str], options: IngestOptions | None = None) -> Iterator[EventInputs]:
+    r"""Open datasets, plain event files and raw logs for one query.
+
+    Raw input is ingested (by this process) into a temporary directory, which is gone when the
+    context ends.  `-` is standard input.
+
+    Raises
+    ------
+    EventSchemaError
+        If a dataset is incomplete (it has no completion marker) or an input is no event file.
+    LogFormatError
+        If an input is missing, damaged beyond what is borne, or of no known format.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "events.csv")
+    >>> _ = file.write_text("event_type,lower,upper,task\nA,1,5,t1\n")
+    >>> with open_events([str(file)]) as events:
+    ...     events.read(["task"]).select(["event_id", "lower", "task"]).to_pylist()
+    [{'event_id': 'events.csv#1', 'lower': 1, 'task': 't1'}]
+    """
+    opened = [(path, stored_dataset(path)) for path in dict.fromkeys(paths)]
+    stored = [dataset for _, dataset in opened if dataset is not None]
+    raw = [path for path, dataset in opened if dataset is None]
+    summary = ingested = None
+    with ExitStack() as opened_folders:
+        if raw:
+            # Datasets alone need no reader of logs, and importing them all takes a while.
+            from cepctl.ingest.jobs import IngestOptions, ingest
+
+            output = str(opened_folders.enter_context(temporary_folder()) / "events")
+            summary = ingest(raw, output, options or IngestOptions())
+            ingested = stored_dataset(output)
+            assert ingested is not None
+            stored.append(ingested)
+        yield EventInputs(tuple(stored), _common_schema(stored), summary, ingested)
+
+
+def read_schema(paths: Sequence[str], options: IngestOptions | None = None) -> EventSchema:
+    """The schema of `open_events`, for a single look."""
+    with open_events(paths, options) as events:
+        return events.schema
+
+
+def read_events(
+    paths: Sequence[str], attributes: Sequence[str] | None = None, options: IngestOptions | None = None
+) -> pa.Table:
+    """The table of `open_events(...).read(attributes)`, for a single look."""
+    with open_events(paths, options) as events:
+        return events.read(attributes)
+
+
+def _common_schema(datasets: Sequence[StoredDataset]) -> EventSchema:
+    kinds: dict[str, set[Kind]] = {}
+    counts: Counter[str] = Counter()
+    for dataset in datasets:
+        counts.update(dataset.type_counts)
+        for column in dataset.schema:
+            if column.name not in FIXED_COLUMNS and column.name != END_TIME:
+                kinds.setdefault(column.name, set()).add(KINDS[column.type])
+    units = [dataset.time_unit for dataset in datasets]
+    attributes = {name: _arrow_type(unified(kinds[name])) for name in sorted(kinds)}
+    return EventSchema(
+        attributes, min(units, key=lambda unit: unit.microseconds), dict(sorted(counts.items()))
+    )
+
+
+def _arrow_type(kind: Kind) -> pa.DataType:
+    return next(arrow for arrow, known in KINDS.items() if known is kind)
+
+
+def _events(
+    dataset: StoredDataset,
+    names: Sequence[str],
+    schema: EventSchema,
+    wanted: pc.Expression | None,
+) -> pa.Table:
+    """The wanted events of one dataset (None: all) in the common time unit and types."""
+    filesystem, _ = dataset.location.resolve()
+    present = [name for name in names if name in dataset.schema.names]
+    columns = [*FIXED_COLUMNS, *present]
+    held = sum(pq.read_metadata(part, filesystem=filesystem).num_rows for part in dataset.parts)
+    check_count(dataset.location, held, dataset.events)
+    table = pa.concat_tables(
+        pq.read_table(part, columns=columns, filesystem=filesystem, filters=wanted, partitioning=None)
+        for part in dataset.parts
+    )
+    return common_form(table, dataset.time_unit, schema, names)
+
+
+def _refuse_duplicates(table: pa.Table) -> None:
+    counts = table.group_by("event_id").aggregate([("event_id", "count")])
+    repeated = counts.filter(pc.greater(counts.column("event_id_count"), 1))
+    if len(repeated):
+        name = pc.min(repeated.column("event_id")).as_py()
+        raise EventSchemaError(
+            f"{len(repeated):,} event ids occur in more than one input, such as '{name}'; ingest the inputs "
+            "together, or give each event an id of its own"
+        )
+
+
+def _missing(name: str, schema: EventSchema) -> str:
+    near = get_close_matches(name, schema.attributes, 1)
+    if near:
+        return f"no event has the attribute '{name}'; did you mean '{near[0]}'?"
+    known = ", ".join(schema.attributes) or "none"
+    return f"no event has the attribute '{name}' (attributes: {known})"

@@ -1,0 +1,307 @@
+"""The Spark session: started quietly, with this interpreter as worker and standard output kept clean.
+
+The Java process writes to its standard output, and a match prints its rows to ours: whatever the
+Java process says is sent to standard error instead, without the lines that only make noise.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from cepctl.atomic.folders import temporary_folder
+from cepctl.errors import JobError
+from cepctl.spark.java import Java, find_java
+from cepctl.spark.java_classes import using_options
+from cepctl.spark.java_output import JavaOutput
+from cepctl.spark.jobs import persistent
+from cepctl.spark.master import require_master, require_reachable
+
+if TYPE_CHECKING:
+    from pyspark import SparkConf, SparkContext
+
+T = TypeVar("T")
+
+_LOGGING = """
+rootLogger.level = {level}
+rootLogger.appenderRef.stderr.ref = stderr
+appender.console.type = Console
+appender.console.name = stderr
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %p %c{{1}}: %m%n%ex
+"""
+
+# What keeps a command quiet and quick to start.
+_SETTINGS = {
+    "spark.app.name": "cepctl",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+_LOCAL_SETTINGS = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.python.daemon.module": "cepctl.spark.worker_daemon",
+}
+# Half the processor time of a small job is the Java process starting: compile less, collect simply.
+_LOCAL_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+DEFAULT_MASTER = "local[*]"
+_GATEWAY_OF_SUBMIT = "PYSPARK_GATEWAY_PORT"
+
+
+def is_local(master: str) -> bool:
+    """Whether a Spark master runs in this machine's own process: `local`, `local[4]`, `local[*]`."""
+    return master == "local" or master.startswith("local[")
+
+
+def settings(master: str, conf: Sequence[tuple[str, str]] = ()) -> dict[str, str]:
+    """All Spark settings of a session; the user's `conf` wins, Java options are joined.
+
+    Examples
+    --------
+    >>> settings("local[2]", [("spark.ui.enabled", "true")])["spark.ui.enabled"]
+    'true'
+    """
+    own = {"spark.master": persistent(master), **_SETTINGS, **(_LOCAL_SETTINGS if is_local(master) else {})}
+    java_options = [_LOCAL_JAVA_OPTIONS] if is_local(master) else []
+    for key, value in conf:
+        if key == _JAVA_OPTIONS:
+            java_options.append(value)
+        else:
+            own[key] = value
+    return own | {_JAVA_OPTIONS: " ".join(java_options)}
+
+
+def require_startable(master: str) -> None:
+    """Raise UsageError or JobError where no session can be started on a master; quick.
+
+    Under spark-submit the master is that of the submitted program.
+    """
+    if _GATEWAY_OF_SUBMIT not in os.environ:
+        require_reachable(require_master(master))
+
+
+class HasContext(Protocol):
+    """What tasks are run by: a SparkSession of PySpark, or a `Session`."""
+
+    @property
+    def sparkContext(self) -> SparkContext: ...  # noqa: N802  (PySpark's name)
+
+
+@dataclass(frozen=True)
+class Session:
+    """A Spark context where PySpark has a session: without Spark SQL, half of what Java would load."""
+
+    sparkContext: SparkContext  # noqa: N815  (PySpark's name)
+
+    @property
+    def version(self) -> str:
+        """The version of Spark."""
+        return str(self.sparkContext.version)
+
+
+@contextmanager
+def spark_session(
+    master: str = DEFAULT_MASTER, conf: Sequence[tuple[str, str]] = (), *, verbose: bool = False
+) -> Iterator[Session]:
+    """A Spark session for one command, stopped at its end; one that is already active is used as it is.
+
+    Under spark-submit it is that of the submitted program.
+
+    Parameters
+    ----------
+    master
+        Spark master URL.
+    conf
+        Settings of the user.
+    verbose
+        Whether Spark's warnings are shown, not only its fatal errors.
+
+    Raises
+    ------
+    UsageError
+        If the master is badly written.
+    JobError
+        If there is no suitable Java (the message says how to get one), the master cannot be reached, or Spark
+        does not start.
+    """
+    from pyspark import SparkContext
+
+    _wait_until_stopped()
+    active = SparkContext._active_spark_context
+    if active is not None:
+        yield Session(active)
+        return
+    if _GATEWAY_OF_SUBMIT in os.environ:
+        context = _submitted(master, conf)
+    else:
+        require_startable(master)
+        context = _start(master, settings(master, conf), verbose=verbose)
+    try:
+        yield Session(context)
+    except BaseException:
+        # What ends this process may have ended Java, too, and is what is to be told.
+        with suppress(Exception):
+            context.stop()
+        raise
+    if is_local(str(context.master)):
+        _stop_aside(context)
+    else:
+        context.stop()
+
+
+_stopping: list[threading.Thread] = []
+
+
+def _stop_aside(context: SparkContext) -> None:
+    """Stop a context of this machine while rows are written; with the process it ends in any case."""
+
+    def stop() -> None:
+        with suppress(Exception):
+            context.stop()
+
+    thread = threading.Thread(target=stop, daemon=True)
+    _stopping.append(thread)
+    thread.start()
+
+
+def _wait_until_stopped() -> None:
+    while _stopping:
+        _stopping.pop().join()
+
+
+def _submitted(master: str, conf: Sequence[tuple[str, str]]) -> SparkContext:
+    """The context of a program that spark-submit has started: its master, its archives, its Java process."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    launch: Callable[..., Any] = launch_gateway
+    gateway = SparkContext._gateway or launch()
+    chosen = SparkConf(loadDefaults=True, _jvm=gateway.jvm)
+    given = chosen.get("spark.master", DEFAULT_MASTER)
+    if master not in (DEFAULT_MASTER, given):
+        raise JobError(f"--master {master} disagrees with spark-submit, which runs on {given}; leave one out")
+    chosen.setAll([*_SETTINGS.items(), *conf])
+    return SparkContext(conf=chosen, gateway=gateway)
+
+
+def _start(master: str, chosen: dict[str, str], *, verbose: bool) -> SparkContext:
+    from py4j.protocol import Py4JError
+    from pyspark import SparkConf, SparkContext
+
+    java = find_java()
+    _set_environment(java, master, chosen)
+    with temporary_folder() as directory:
+        logging = directory / "log4j2.properties"
+        logging.write_text(_LOGGING.format(level="warn" if verbose else "fatal"))
+        # The user's options come last, so that they win.
+        shared = using_options(java) if is_local(master) else ""
+        options = f"{shared} {chosen[_JAVA_OPTIONS]} -Dlog4j2.configurationFile={logging.as_uri()}".strip()
+        conf = SparkConf(loadDefaults=False).setAll([*(chosen | {_JAVA_OPTIONS: options}).items()])
+        # A process has one Java process for all its sessions.
+        gateway = SparkContext._gateway or _gateway(conf)
+        try:
+            with _own_interrupts():
+                return SparkContext(conf=conf, gateway=gateway)
+        except Py4JError as problem:
+            raise JobError(f"Spark did not start on master '{master}': {_java_cause(problem)}") from problem
+
+
+def undisturbed(work: Callable[[], T]) -> T:
+    """Have another thread do work that waits for Java, while this one waits for that thread.
+
+    An interrupt then never cuts an answer short, after which py4j could not even tell Spark to stop.
+    Work that is left behind ends when the session does.
+    """
+    done: Future[T] = Future()
+
+    def in_thread() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as problem:  # handed on
+            done.set_exception(problem)
+
+    threading.Thread(target=in_thread, daemon=True).start()
+    return done.result()
+
+
+@contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """Keep what this process does when it is interrupted, and its standard error free of traces.
+
+    PySpark would send Java a command while another waits for its answer, and py4j logs every command
+    that an interrupt cuts short.
+    """
+    logging.getLogger().addFilter(_is_not_from_py4j)
+    ours = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, ours)
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Let what would interrupt this process wait: a Java that is left while it starts never ends."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    arrived: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    ours = [signal.signal(number, lambda number, frame: arrived.append(number)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, ours, strict=True):
+            signal.signal(number, handler)
+        if arrived:
+            signal.raise_signal(arrived[0])
+
+
+def _is_not_from_py4j(record: logging.LogRecord) -> bool:
+    return Path(record.pathname).parent.name != "py4j"
+
+
+def _gateway(conf: SparkConf) -> Any:
+    """Start the Java process, its output led away from ours."""
+    from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
+
+    launch: Callable[..., Any] = launch_gateway
+    output = JavaOutput()
+    try:
+        with _interrupts_held_back():
+            gateway = launch(conf, output.popen_arguments())
+    except PySparkException as problem:
+        raise JobError(f"Spark did not start: {output.complaint() or problem}") from problem
+    output.forward()
+    return gateway
+
+
+def _set_environment(java: Java, master: str, chosen: dict[str, str]) -> None:
+    os.environ["JAVA_HOME"] = str(java.home)
+    # Workers start as `python -m`, which would import from the working directory first.
+    os.environ["PYTHONSAFEPATH"] = "1"
+    if is_local(master):
+        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    else:
+        own = os.environ.get("PYSPARK_PYTHON", sys.executable)
+        os.environ["PYSPARK_PYTHON"] = chosen.get("spark.pyspark.python", own)
+
+
+def _java_cause(problem: Exception) -> str:
+    exception = getattr(problem, "java_exception", None)
+    message = str(problem if exception is None else exception.getMessage())
+    return message.strip().splitlines()[0]

@@ -1,0 +1,122 @@
+"""What a batch of matches binds: one event, or a group of events, per positive component.
+
+Runs inside Spark workers: imports NumPy and PyArrow only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+
+
+@dataclass(frozen=True)
+class Group:
+    """A Kleene group per match: match i owns members[offsets[i]:offsets[i + 1]]."""
+
+    offsets: Indexes
+    members: Indexes
+
+    @property
+    def sizes(self) -> Indexes:
+        """Number of members per match, shape (n,)."""
+        return np.diff(self.offsets)
+
+    @property
+    def owner(self) -> Indexes:
+        """For every member the match it belongs to."""
+        return np.repeat(np.arange(len(self.offsets) - 1), self.sizes)
+
+    def take(self, rows: Indexes) -> Group:
+        """The groups of some matches, in the order of `rows`."""
+        sizes = self.sizes[rows]
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
+        return Group(offsets, self.members[np.repeat(self.offsets[rows], sizes) + within])
+
+
+Bound: TypeAlias = Indexes | Group
+
+
+@dataclass(frozen=True)
+class MatchBatch:
+    """n collapsed matches of one alternative.
+
+    `bound` has one entry per positive component, in pattern order; `start`, `end`, `confidence` and
+    `error` have shape (n,).  `error` bounds the error of each confidence; None: all are exact.
+    """
+
+    bound: tuple[Bound, ...]
+    start: Ticks
+    end: Ticks
+    confidence: Reals
+    error: Reals | None = None
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def filter(self, keep: Flags) -> MatchBatch:
+        """The matches for which `keep` is true."""
+        return self.take(np.flatnonzero(keep))
+
+    def take(self, rows: Indexes) -> MatchBatch:
+        """The matches of some rows, in the order of `rows`."""
+        bound = tuple(take(each, rows) for each in self.bound)
+        error = None if self.error is None else self.error[rows]
+        return MatchBatch(bound, self.start[rows], self.end[rows], self.confidence[rows], error)
+
+    @property
+    def errors(self) -> Reals:
+        """Error of each confidence, 0 where it is exact."""
+        return np.zeros(len(self)) if self.error is None else self.error
+
+
+def members_of(bound: Bound) -> int:
+    """How many events all matches together bind there."""
+    return len(bound.members) if isinstance(bound, Group) else len(bound)
+
+
+def take(bound: Bound, rows: Indexes) -> Bound:
+    """Select matches from one component's bindings."""
+    return bound.take(rows) if isinstance(bound, Group) else bound[rows]
+
+
+def single_events(bound: Sequence[Bound]) -> Indexes:
+    """Bindings of components that bind one event each, as a matrix of shape (n, components)."""
+    return np.stack([each for each in bound if not isinstance(each, Group)], axis=1)
+
+
+def block_group(bound: Sequence[Bound]) -> Group:
+    """The members of a block: one Kleene group, or an event of each component in pattern order."""
+    if len(bound) == 1 and isinstance(bound[0], Group):
+        return bound[0]
+    members = single_events(bound)
+    offsets = np.arange(0, members.size + 1, max(members.shape[1], 1), dtype=np.int64)
+    return Group(offsets, members.reshape(-1))
+
+
+def signatures(bound: Sequence[Bound], ids: pl.Series) -> pa.Array:
+    """Signatures of a batch: list<list<string>>, one inner list per positive component."""
+    sizes = np.stack(
+        [each.sizes if isinstance(each, Group) else np.ones(len(each), dtype=np.int64) for each in bound],
+        axis=1,
+    )
+    inner = np.concatenate([[0], np.cumsum(sizes)])
+    begins = inner[:-1].reshape(sizes.shape)
+    events = np.empty(inner[-1], dtype=np.int64)
+    for position, each in enumerate(bound):
+        if isinstance(each, Group):
+            within = np.arange(len(each.members)) - np.repeat(each.offsets[:-1], each.sizes)
+            events[begins[:, position][each.owner] + within] = each.members
+        else:
+            events[begins[:, position]] = each
+    names = ids.gather(events).to_arrow().cast(pa.string())
+    lists = pa.ListArray.from_arrays(pa.array(inner, pa.int32()), names)
+    outer = np.arange(0, len(lists) + 1, sizes.shape[1])
+    return pa.ListArray.from_arrays(pa.array(outer, pa.int32()), lists)

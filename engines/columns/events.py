@@ -1,0 +1,85 @@
+"""The events of one partition, as the engines see them: masses, ids, types and attributes.
+
+Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.arrays import Indexes
+from cepctl.engines.columns.masses import Masses, masses_of
+
+
+@dataclass(frozen=True)
+class Events:
+    """n events in the order of a dataset, by `lower` and id; an event is known by its row number.
+
+    Sums over events and products over rivals run in this order, whatever the order of the input.
+
+    `frame` holds `event_id`, `event_type`, `lower`, `upper`, `time` where present, and the
+    attributes, one row per event.
+    """
+
+    masses: Masses
+    frame: pl.DataFrame
+
+    def __len__(self) -> int:
+        return len(self.masses.lower)
+
+    @property
+    def ids(self) -> pl.Series:
+        """Event ids, shape (n,)."""
+        return self.frame.get_column("event_id")
+
+    @cached_property
+    def id_rank(self) -> Indexes:
+        """Rank of each event's id in code-point order, shape (n,)."""
+        return self.ids.rank("ordinal").to_numpy().astype(np.int64)
+
+
+def events_of(table: pa.Table) -> Events:
+    """Take over an event table; raises EventSchemaError where an interval or pmf is wrong."""
+    table = _in_order(table)
+    attributes = [name for name in table.column_names if name not in ("pmf", "source")]
+    frame = pl.from_arrow(table.select(attributes))
+    assert isinstance(frame, pl.DataFrame)
+    return Events(masses_of(table), frame)
+
+
+def _in_order(table: pa.Table) -> pa.Table:
+    lower = table.column("lower")
+    if lower.null_count or not len(lower):
+        return table
+    steps = np.diff(lower.to_numpy())
+    ties = np.flatnonzero(steps == 0)
+    ids = table.column("event_id")
+    if (steps < 0).any() or pc.any(pc.greater(ids.take(ties), ids.take(ties + 1))).as_py():
+        return table.sort_by([("lower", "ascending"), ("event_id", "ascending")])
+    return table
+
+
+def value_codes(*columns: pl.Series) -> tuple[Indexes, ...]:
+    """Number the values of some columns: equal values get equal codes, null gets -1.
+
+    Columns of integers and floats compare as numbers; all columns must otherwise share a type.
+
+    Examples
+    --------
+    >>> value_codes(pl.Series(["x", None, "y"]), pl.Series(["y", "z", "x"]))[0].tolist()
+    [0, -1, 1]
+    """
+    renamed = [column.alias("value") for column in columns]
+    if len({column.dtype for column in columns}) > 1 and all(c.dtype.is_numeric() for c in columns):
+        renamed = [column.cast(pl.Float64) for column in renamed]
+    together = pl.concat(renamed)
+    ranks = together.rank("dense").cast(pl.Int64) - 1
+    numbered = ranks.fill_null(-1).to_numpy().astype(np.int64)
+    ends = np.cumsum([len(column) for column in columns])[:-1]
+    return tuple(np.split(numbered, ends))

@@ -1,0 +1,114 @@
+"""Equality predicates as join keys: small integers that are equal where the values are.
+
+Two sources give keys: `[attr]`, which all components share, and equalities between two
+components.  A null equals nothing and gets the code -1.
+
+Runs inside Spark workers: imports NumPy and Polars only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+
+import numpy as np
+
+from cepctl.arrays import Indexes
+from cepctl.engines.columns.events import Events, value_codes
+from cepctl.plan.plan import Alternative
+
+
+@dataclass(frozen=True)
+class KeyPart:
+    """One equality: codes per event of the new component's side, and of the bound side."""
+
+    new_codes: Indexes
+    bound_codes: Indexes
+    bound_component: int
+
+
+@dataclass(frozen=True)
+class JoinKey:
+    """Key of one join step.
+
+    `candidate_codes`: shape (m,), one per candidate, -1 for those that join nothing.
+    `parts` and `levels` repeat the folding of several codes into one for the other side.
+    """
+
+    candidate_codes: Indexes
+    parts: tuple[KeyPart, ...]
+    levels: tuple[Indexes, ...]
+
+    def codes_of(self, rows: Indexes, singles: Sequence[int]) -> Indexes:
+        """Codes of partial matches, shape (n,); `singles` maps columns to component indexes."""
+        folded = np.zeros(len(rows), dtype=np.int64)
+        for part, distinct in zip(self.parts, self.levels, strict=True):
+            codes = part.bound_codes[rows[:, singles.index(part.bound_component)]]
+            together = _fold(folded, codes, part)
+            at = np.minimum(np.searchsorted(distinct, together), max(len(distinct) - 1, 0))
+            found = (distinct[at] == together) if len(distinct) else np.zeros(len(rows), dtype=bool)
+            folded = np.where(found & (folded >= 0) & (codes >= 0), at, -1)
+        return folded
+
+
+def join_key(
+    alternative: Alternative,
+    partition_by: Sequence[str],
+    events: Events,
+    component: int,
+    bound: Set[int],
+    candidates: Indexes,
+) -> JoinKey:
+    """Key for joining `component` to a partial match whose components are `bound`."""
+    parts = _parts(alternative, partition_by, events, component, bound)
+    folded = np.zeros(len(candidates), dtype=np.int64)
+    for name in partition_by:
+        missing = events.frame.get_column(name).is_null().to_numpy()
+        folded[missing[candidates]] = -1
+    levels = []
+    for part in parts:
+        codes = part.new_codes[candidates]
+        together = _fold(folded, codes, part)
+        usable = (folded >= 0) & (codes >= 0)
+        distinct = np.unique(together[usable])
+        levels.append(distinct)
+        folded = np.where(usable, np.searchsorted(distinct, together), -1)
+    return JoinKey(folded, tuple(parts), tuple(levels))
+
+
+def partition_codes(partition_by: Sequence[str], events: Events) -> Indexes:
+    """One code per event for all `[attr]` of a query together, -1 where one is null."""
+    folded = np.zeros(len(events), dtype=np.int64)
+    for name in partition_by:
+        (codes,) = value_codes(events.frame.get_column(name))
+        usable = (folded >= 0) & (codes >= 0)
+        together = folded * (int(codes.max(initial=0)) + 1) + codes
+        folded = np.where(usable, np.unique(together, return_inverse=True)[1], -1)
+    return folded
+
+
+def _fold(folded: Indexes, codes: Indexes, part: KeyPart) -> Indexes:
+    largest = max(int(part.new_codes.max(initial=0)), int(part.bound_codes.max(initial=0)))
+    return folded * (largest + 2) + codes
+
+
+def _parts(
+    alternative: Alternative,
+    partition_by: Sequence[str],
+    events: Events,
+    component: int,
+    bound: Set[int],
+) -> list[KeyPart]:
+    parts = []
+    if bound:
+        for name in partition_by:
+            (codes,) = value_codes(events.frame.get_column(name))
+            parts.append(KeyPart(codes, codes, min(bound)))
+    for equality in alternative.equalities:
+        here, there = (equality.left, equality.left_attribute), (equality.right, equality.right_attribute)
+        if there[0] == component:
+            here, there = there, here
+        if here[0] == component and there[0] in bound:
+            new, old = value_codes(events.frame.get_column(here[1]), events.frame.get_column(there[1]))
+            parts.append(KeyPart(new, old, there[0]))
+    return parts

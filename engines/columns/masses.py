@@ -1,0 +1,168 @@
+"""When each event happened, as columns: its interval and its piecewise uniform mass.
+
+Every mass is a list of buckets (lo, hi, density), both ends included, in time order, `density`
+being the probability of each single tick in it.  A uniform event has one bucket.  All buckets of
+all events lie in three flat arrays; event e owns those from starts[e] to starts[e + 1].
+
+Runs inside Spark workers: imports NumPy and PyArrow only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.errors import EventSchemaError
+from cepctl.schema import EARLIEST_TICK, LATEST_TICK, PMF_TYPE
+
+_SUM_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Masses:
+    """Uncertainty intervals and masses of n events.
+
+    `lower`, `upper`: shape (n,).  `starts`: shape (n + 1,), offsets into `lo`, `hi`, `density`.
+    """
+
+    lower: Ticks
+    upper: Ticks
+    starts: Indexes
+    lo: Ticks
+    hi: Ticks
+    density: Reals
+
+    def __post_init__(self) -> None:
+        """Make the arrays read-only: Numba compiles a kernel anew for arrays that may be written."""
+        for name in ("lower", "upper", "starts", "lo", "hi", "density"):
+            array = getattr(self, name).view()
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    @property
+    def uniform(self) -> bool:
+        """True when every event has a single bucket."""
+        return len(self.lo) == len(self.lower)
+
+    @cached_property
+    def most_buckets(self) -> int:
+        """Largest number of buckets of an event."""
+        return 1 if self.uniform else int(np.diff(self.starts).max(initial=1))
+
+    def mirrored(self) -> Masses:
+        """The same masses with time reversed: every tick changes its sign."""
+        owner = np.repeat(np.arange(len(self.lower)), np.diff(self.starts))
+        mirror = self.starts[owner] + self.starts[owner + 1] - 1 - np.arange(len(owner))
+        return Masses(
+            -self.upper, -self.lower, self.starts, -self.hi[mirror], -self.lo[mirror], self.density[mirror]
+        )
+
+
+def ticks_between(lo: Ticks, hi: Ticks) -> Reals:
+    """Number of ticks in [lo, hi] as floats, right even where the difference exceeds int64."""
+    difference = hi - lo
+    wide = difference < 0
+    count = difference.astype(np.float64)
+    if wide.any():
+        count[wide] = hi[wide].astype(np.float64) - lo[wide].astype(np.float64)
+    counted: Reals = count + 1.0
+    return counted
+
+
+def masses_of(events: pa.Table) -> Masses:
+    """Read the masses of an event table.
+
+    Zero-probability buckets are dropped and the rest renormalised; `lower` and `upper` then are
+    the extremes of what remains.
+
+    Raises
+    ------
+    EventSchemaError
+        If an interval is missing or reversed, or a pmf is unsorted, overlapping or does not sum
+        to 1 within 1e-6, or an event lies beyond the ends of time; the message names the event.
+    """
+    found = _masses_of(events)
+    _refuse_beyond_time(events, found)
+    return found
+
+
+def _refuse_beyond_time(events: pa.Table, found: Masses) -> None:
+    beyond = np.flatnonzero((found.lower < EARLIEST_TICK) | (found.upper > LATEST_TICK))
+    if len(beyond):
+        row = int(beyond[0])
+        raise EventSchemaError(
+            f"event {_name(events, row)} reaches from tick {found.lower[row]} to {found.upper[row]}, "
+            "beyond the ticks that there are, -2^62 to 2^62; ingest it with a coarser time_unit"
+        )
+
+
+def _masses_of(events: pa.Table) -> Masses:
+    lower, upper = _ends(events)
+    pmf = events.column("pmf").combine_chunks() if "pmf" in events.column_names else None
+    if pmf is None or pmf.null_count == len(pmf):
+        starts = np.arange(len(lower) + 1, dtype=np.int64)
+        return Masses(lower, upper, starts, lower, upper, 1.0 / ticks_between(lower, upper))
+    return _with_histograms(events, lower, upper, pmf)
+
+
+def _ends(events: pa.Table) -> tuple[Ticks, Ticks]:
+    for name in ("lower", "upper"):
+        if events.column(name).null_count:
+            row = pc.index(pc.is_null(events.column(name)), True).as_py()
+            raise EventSchemaError(f"event {_name(events, row)} has no `{name}`")
+    lower = events.column("lower").to_numpy().astype(np.int64, copy=False)
+    upper = events.column("upper").to_numpy().astype(np.int64, copy=False)
+    reversed_ends = np.flatnonzero(lower > upper)
+    if len(reversed_ends):
+        row = int(reversed_ends[0])
+        raise EventSchemaError(f"event {_name(events, row)} has lower {lower[row]} after upper {upper[row]}")
+    return lower, upper
+
+
+def _with_histograms(events: pa.Table, lower: Ticks, upper: Ticks, pmf: pa.Array) -> Masses:
+    if isinstance(pmf, pa.ChunkedArray):
+        pmf = pa.concat_arrays(pmf.chunks) if pmf.num_chunks else pa.array([], PMF_TYPE)
+    lengths = pc.fill_null(pc.list_value_length(pmf), 0).to_numpy().astype(np.int64)
+    flat = pmf.flatten()
+    flat_lo, flat_hi, flat_p = (flat.field(i).to_numpy(zero_copy_only=False) for i in range(3))
+    owner = np.repeat(np.arange(len(lower)), lengths)
+    _check_histograms(events, lengths, owner, flat_lo, flat_hi, flat_p)
+    total = np.bincount(owner, weights=flat_p, minlength=len(lower))
+    plain = np.flatnonzero(lengths == 0)
+    positive = flat_p > 0
+    owner = np.concatenate([owner[positive], plain])
+    lo = np.concatenate([flat_lo[positive], lower[plain]])
+    hi = np.concatenate([flat_hi[positive], upper[plain]])
+    mass = np.concatenate([flat_p[positive] / total[owner[: positive.sum()]], np.ones(len(plain))])
+    order = np.lexsort((lo, owner))
+    owner, lo, hi, mass = owner[order], lo[order], hi[order], mass[order]
+    starts = np.searchsorted(owner, np.arange(len(lower) + 1))
+    return Masses(lo[starts[:-1]], hi[starts[1:] - 1], starts, lo, hi, mass / ticks_between(lo, hi))
+
+
+def _check_histograms(
+    events: pa.Table, lengths: Indexes, owner: Indexes, lo: Ticks, hi: Ticks, p: Reals
+) -> None:
+    def refuse(wrong: Flags, reason: str) -> None:
+        if wrong.any():
+            row = int(owner[np.flatnonzero(wrong)[0]])
+            raise EventSchemaError(f"event {_name(events, row)} has a pmf {reason}")
+
+    refuse(~(np.isfinite(p) & (p >= 0)), "with a probability that is negative or no number")
+    refuse(lo > hi, "with a bucket whose end is before its start")
+    together = np.zeros(len(lo), dtype=bool)
+    order = np.lexsort((lo, owner))
+    together[order[1:]] = (owner[order[1:]] == owner[order[:-1]]) & (lo[order[1:]] <= hi[order[:-1]])
+    refuse(together, "with overlapping buckets")
+    total = np.bincount(owner, weights=p, minlength=len(lengths))
+    wrong_sum = (np.abs(total - 1.0) > _SUM_TOLERANCE) & (lengths > 0)
+    refuse(wrong_sum[owner], "whose probabilities do not sum to 1")
+
+
+def _name(events: pa.Table, row: int) -> str:
+    return repr(events.column("event_id")[row].as_py())

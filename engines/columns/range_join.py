@@ -1,0 +1,125 @@
+"""Range join: for each query interval, the events with the same key whose interval overlaps it.
+
+Events are sorted by (key, lower).  Among those of the query's key, a binary search on `lower` cuts off
+those that start too late, one on the running maximum of `upper` those that end too early; what is left
+is checked exactly.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Indexes, Ticks
+
+PAIRS_AT_ONCE = 1 << 20
+"""Pairs that one step of a join produces, where memory allows."""
+
+
+@dataclass(frozen=True)
+class IntervalIndex:
+    """Events of one component, ready to be joined.
+
+    Shapes (m,) for m events, sorted by key and lower: `event` row numbers, `lower`, `upper`, and
+    `reach`, the largest `upper` so far among those of the same key.  Those of key k lie between
+    key_starts[k] and key_starts[k + 1].
+    """
+
+    event: Indexes
+    lower: Ticks
+    upper: Ticks
+    reach: Ticks
+    key_starts: Indexes
+
+
+def interval_index(event: Indexes, key: Indexes, lower: Ticks, upper: Ticks) -> IntervalIndex:
+    """Sort events for joining; `key` holds codes >= 0, all arrays have shape (m,)."""
+    order = np.lexsort((lower, key))
+    event, key, lower, upper = event[order], key[order], lower[order], upper[order]
+    key_starts = np.searchsorted(key, np.arange(int(key.max(initial=0)) + 2))
+    return IntervalIndex(event, lower, upper, _running_maximum(upper, key_starts), key_starts)
+
+
+@njit(nogil=True, cache=True)
+def _running_maximum(upper, key_starts):  # type: ignore[no-untyped-def]
+    reach = upper.copy()
+    for k in range(len(key_starts) - 1):
+        for at in range(key_starts[k] + 1, key_starts[k + 1]):
+            reach[at] = max(reach[at], reach[at - 1])
+    return reach
+
+
+def overlapping(
+    index: IntervalIndex, key: Indexes, first: Ticks, last: Ticks, at_once: int = PAIRS_AT_ONCE
+) -> Iterator[tuple[Indexes, Indexes]]:
+    """Pairs (query row, event) with equal keys and overlapping intervals, in batches of about `at_once`.
+
+    `key`, `first`, `last` have shape (n,): key code of each query (-1 joins nothing) and its interval
+    of ticks, both ends included.
+
+    Yields
+    ------
+    Two arrays of equal length: rows of the query arrays, ascending, and row numbers of events.
+
+    Examples
+    --------
+    >>> one = np.zeros(2, dtype=np.int64)
+    >>> index = interval_index(np.array([7, 8]), one, np.array([1, 4]), np.array([5, 9]))
+    >>> rows, events = next(overlapping(index, one, np.array([6, 5]), np.array([8, 5])))
+    >>> rows.tolist(), events.tolist()
+    ([0, 1, 1], [8, 7, 8])
+    """
+    begin, counts = _candidates(index.key_starts, index.lower, index.reach, key, first, last)
+    for start, stop in batches(counts, at_once):
+        size = int(counts[start:stop].sum())
+        row, event = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+        found = _pairs(start, stop, begin, counts, first, index.upper, index.event, row, event)
+        yield row[:found], event[:found]
+
+
+def candidate_counts(index: IntervalIndex, key: Indexes, first: Ticks, last: Ticks) -> Indexes:
+    """At most so many events overlap each query, shape (n,): a bound that lists nothing."""
+    counts: Indexes = _candidates(index.key_starts, index.lower, index.reach, key, first, last)[1]
+    return counts
+
+
+@njit(nogil=True, cache=True)
+def _candidates(key_starts, lower, reach, key, first, last):  # type: ignore[no-untyped-def]
+    """Per query the first of its candidates and their number."""
+    begin, counts = np.zeros(len(key), dtype=np.int64), np.zeros(len(key), dtype=np.int64)
+    for i in range(len(key)):
+        if 0 <= key[i] < len(key_starts) - 1:
+            start, stop = key_starts[key[i]], key_starts[key[i] + 1]
+            begin[i] = start + np.searchsorted(reach[start:stop], first[i])
+            end = start + np.searchsorted(lower[start:stop], last[i], side="right")
+            counts[i] = max(end - begin[i], 0)
+    return begin, counts
+
+
+@njit(nogil=True, cache=True)
+def _pairs(start, stop, begin, counts, first, upper, events, row, event):  # type: ignore[no-untyped-def]
+    """Fill `row` and `event` with the pairs that do overlap; returns their number."""
+    found = 0
+    for i in range(start, stop):
+        for at in range(begin[i], begin[i] + counts[i]):
+            if upper[at] >= first[i]:
+                row[found] = i
+                event[found] = events[at]
+                found += 1
+    return found
+
+
+def batches(counts: Indexes, at_once: int) -> Iterator[tuple[int, int]]:
+    """Split rows so that the counts of each part add up to `at_once` at most, at least one row each."""
+    total = np.cumsum(counts)
+    start, done = 0, 0
+    while start < len(counts) and done < total[-1]:
+        stop = int(np.searchsorted(total, done + at_once, side="right"))
+        stop = max(stop, start + 1)
+        yield start, stop
+        start, done = stop, int(total[stop - 1])

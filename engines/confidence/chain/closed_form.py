@@ -1,0 +1,256 @@
+"""Confidence of chains: P(t_1 < t_2 < ... < t_l and t_l - t_1 < W), in closed form.
+
+Time is cut at every bucket end, so that inside one cell each event has a constant mass per tick.
+k consecutive events fall into a cell of n ticks in increasing order with probability
+C(n, k) times the product of their masses per tick: a table over (cell, events placed) sums a
+chain without window.  With a window the first event is put into a start cell R of n ticks, so
+fine that the window's end stays in one cell while t_1 runs through R.  At offset o in R, n - 1 - o
+ticks of R are left after t_1, then come whole cells, then the first o ticks of the cell at R + W:
+
+    sum over o of C(n - 1 - o, k) * C(o, m)  =  C(n, k + m + 1)
+
+so k events in R after the first, m events in the shifted cell and a table for those between give a
+positive term each.  The cost depends on the number of cells, never on their width, and nothing
+cancels.
+
+    name here           in the specification's semantics
+    positions           l      events of the chain
+    cuts, cells         cells  maximal runs of ticks with constant masses
+    share               n * q  mass of an event within a cell
+    placed              table over (cell, events placed so far)
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.tick_sums import apart, plus
+
+NO_WINDOW = 0
+WIDEST_CELL = 1 << 62
+
+
+def chain_confidence(
+    masses: Masses, matches: Indexes, valid_lower: Ticks, valid_upper: Ticks, window: int | None
+) -> Reals:
+    """Confidence of every match of a batch.
+
+    Parameters
+    ----------
+    masses
+        Masses of all events.
+    matches
+        Shape (n, l): the events of each match in chain order.
+    valid_lower, valid_upper
+        Shape (n, l): valid intervals; ticks outside contribute nothing and are left out.
+    window
+        W in ticks, None for none.
+
+    Returns
+    -------
+    Shape (n,), in [0, 1]; relative error below 1e-12 for chains of up to 8 events.
+
+    Examples
+    --------
+    ZDI10, Fig. 1: a1 = [1, 5], b3 = [3, 5], c2 = [3, 5], window 4.
+
+    >>> import pyarrow as pa
+    >>> from cepctl.engines.columns.masses import masses_of
+    >>> events = pa.table({"event_id": ["a1", "b3", "c2"], "lower": [1, 3, 3], "upper": [5, 5, 5]})
+    >>> bounds = np.array([[1, 3, 4]]), np.array([[3, 4, 5]])
+    >>> result = chain_confidence(masses_of(events), np.array([[0, 1, 2]]), *bounds, window=4)
+    >>> round(float(result[0]) * 225, 9)
+    25.0
+    """
+    result = np.zeros(len(matches))
+    if not len(matches):
+        return result
+    buckets = masses.most_buckets * matches.shape[1]
+    _chain_batch(
+        masses.starts, masses.lo, masses.hi, masses.density,
+        matches, valid_lower, valid_upper,
+        np.int64(NO_WINDOW if window is None else window), buckets, result,
+    )  # fmt: skip
+    return result
+
+
+@njit(nogil=True, cache=True)
+def _chain_batch(starts, lo, hi, density, matches, valid_lower, valid_upper, window, buckets, result):  # type: ignore[no-untyped-def]
+    positions = matches.shape[1]
+    cuts = np.empty(2 * buckets + 1, dtype=np.int64)
+    refined = np.empty(4 * buckets + 4, dtype=np.int64)
+    per_tick = np.empty((positions, 2 * buckets + 1))
+    placed = np.empty(positions + 1)
+    for row in range(matches.shape[0]):
+        if _is_certain(starts, lo, hi, matches[row], window):
+            result[row] = 1.0
+            continue
+        count = _cut(starts, lo, hi, matches[row], valid_lower[row], valid_upper[row], cuts)
+        _densities(
+            starts, lo, hi, density, matches[row], valid_lower[row], valid_upper[row], cuts, count, per_tick
+        )
+        span = apart(valid_lower[row, 0], valid_upper[row, positions - 1])
+        if window == NO_WINDOW or span < window:
+            result[row] = _without_window(positions, cuts, count, per_tick, placed)
+        else:
+            first_lower, first_upper = valid_lower[row, 0], valid_upper[row, 0]
+            pieces = _refine(cuts, count, first_lower, first_upper, window, refined)
+            result[row] = _with_window(positions, cuts, count, per_tick, refined, pieces, window, placed)
+
+
+@njit(nogil=True, cache=True)
+def _is_certain(starts, lo, hi, events, window):  # type: ignore[no-untyped-def]
+    """Whether all ticks of the intervals are in order and in the window: sums of masses may miss 1."""
+    last = hi[starts[events[0] + 1] - 1]
+    for j in range(1, len(events)):
+        if lo[starts[events[j]]] <= last:
+            return False
+        last = hi[starts[events[j] + 1] - 1]
+    return window == NO_WINDOW or apart(lo[starts[events[0]]], last) < window
+
+
+@njit(nogil=True, cache=True)
+def _sorted_unique(values, count):  # type: ignore[no-untyped-def]
+    """Sort the first `count` values in place (insertion: they are few) and drop repetitions."""
+    for i in range(1, count):
+        value = values[i]
+        j = i - 1
+        while j >= 0 and values[j] > value:
+            values[j + 1] = values[j]
+            j -= 1
+        values[j + 1] = value
+    kept = 1
+    for i in range(1, count):
+        if values[i] != values[kept - 1]:
+            values[kept] = values[i]
+            kept += 1
+    return kept
+
+
+@njit(nogil=True, cache=True)
+def _cut(starts, lo, hi, events, valid_lower, valid_upper, cuts):  # type: ignore[no-untyped-def]
+    """Bucket ends inside the valid intervals; cell c is [cuts[c], cuts[c + 1] - 1].
+
+    A bucket so wide that int64 may not hold its ticks is cut at 0, too.
+    """
+    count, wide = 0, False
+    for j in range(len(events)):
+        for b in range(starts[events[j]], starts[events[j] + 1]):
+            first, last = max(lo[b], valid_lower[j]), min(hi[b], valid_upper[j])
+            if first <= last:
+                cuts[count] = first
+                cuts[count + 1] = last + 1
+                count += 2
+                wide = wide or apart(first, last) > WIDEST_CELL
+    if wide:
+        cuts[count] = 0
+        count += 1
+    return _sorted_unique(cuts, count)
+
+
+@njit(nogil=True, cache=True)
+def _densities(starts, lo, hi, density, events, valid_lower, valid_upper, cuts, count, per_tick):  # type: ignore[no-untyped-def]
+    """Mass per tick of every event in every cell; zero outside its valid interval."""
+    for j in range(len(events)):
+        for c in range(count):
+            per_tick[j, c] = 0.0
+        for b in range(starts[events[j]], starts[events[j] + 1]):
+            first, last = max(lo[b], valid_lower[j]), min(hi[b], valid_upper[j])
+            if first <= last:
+                c = np.searchsorted(cuts[:count], first)
+                while c < count - 1 and cuts[c] <= last:
+                    per_tick[j, c] = density[b]
+                    c += 1
+
+
+@njit(nogil=True, cache=True)
+def _place(placed, first, positions, per_tick, cell, ticks):  # type: ignore[no-untyped-def]
+    """Let a cell of so many ticks take up any number of the next events; `placed` is updated."""
+    for after in range(positions, first, -1):
+        term, total = 1.0, placed[after]
+        for k in range(1, after - first + 1):
+            # C(n, k) = C(n, k - 1) * (n - k + 1) / k
+            term *= per_tick[after - k, cell] * (ticks - k + 1) / k
+            if term <= 0.0:
+                break
+            total += placed[after - k] * term
+        placed[after] = total
+
+
+@njit(nogil=True, cache=True)
+def _without_window(positions, cuts, count, per_tick, placed):  # type: ignore[no-untyped-def]
+    placed[:] = 0.0
+    placed[0] = 1.0
+    for c in range(count - 1):
+        _place(placed, 0, positions, per_tick, c, float(cuts[c + 1] - cuts[c]))
+    return placed[positions]
+
+
+@njit(nogil=True, cache=True)
+def _refine(cuts, count, first_lower, first_upper, window, refined):  # type: ignore[no-untyped-def]
+    """Start cells: cut the first event's interval at every cut and at every cut minus W."""
+    pieces = 0
+    for c in range(count):
+        for cut in (cuts[c], plus(cuts[c], -window)):
+            if first_lower <= cut <= first_upper + 1:
+                refined[pieces] = cut
+                pieces += 1
+    return _sorted_unique(refined, pieces)
+
+
+@njit(nogil=True, cache=True)
+def _with_window(positions, cuts, count, per_tick, refined, pieces, window, placed):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for r in range(pieces - 1):
+        start, ticks = refined[r], refined[r + 1] - refined[r]
+        cell = np.searchsorted(cuts[:count], start, side="right") - 1
+        if cell < 0 or cell >= count - 1 or per_tick[0, cell] <= 0.0:
+            continue
+        if ticks > window:
+            # No cut within the window of any tick of R: every start sees the same W - 1 ticks.
+            term = float(ticks) * per_tick[0, cell]
+            for k in range(1, positions):
+                term *= per_tick[k, cell] * (float(window) - k) / k
+            total += max(term, 0.0)
+        else:
+            total += _from_start_cell(positions, cuts, count, per_tick, cell, start, ticks, window, placed)
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _from_start_cell(positions, cuts, count, per_tick, cell, start, ticks, window, placed):  # type: ignore[no-untyped-def]
+    """Sum over t_1 in R = [start, start + ticks - 1]; see the identity on top of this file."""
+    n = float(ticks)
+    middle_first = np.searchsorted(cuts[:count], start + ticks, side="right") - 1
+    shifted = np.searchsorted(cuts[:count], plus(start, window), side="right") - 1
+    total = 0.0
+    beside = n * per_tick[0, cell]  # C(n, k + 1) times masses per tick of the first k + 1 events
+    for k in range(positions):
+        if k > 0:
+            beside *= per_tick[k, cell] * (n - k) / (k + 1)
+        if beside <= 0.0:
+            break
+        placed[:] = 0.0
+        placed[k + 1] = 1.0
+        c = middle_first
+        while c < count - 1 and cuts[c] < plus(start, window):
+            width = min(cuts[c + 1], plus(start, window)) - max(cuts[c], start + ticks)
+            if width > 0:
+                _place(placed, k + 1, positions, per_tick, c, float(width))
+            c += 1
+        term = beside
+        total += placed[positions] * term
+        for m in range(1, positions - k):
+            if shifted >= count - 1:
+                break
+            # C(n, k + m + 1) from C(n, k + m)
+            term *= per_tick[positions - m, shifted] * (n - k - m) / (k + m + 1)
+            if term <= 0.0:
+                break
+            total += placed[positions - m] * term
+    return total

@@ -1,0 +1,65 @@
+"""Tightest time range of a chain: smallest first and largest last tick over its worlds.
+
+With uniform masses these are the ends of the valid intervals.  A histogram can have holes, in
+which no world puts the event; then the earliest chain from each possible start is followed until
+one fits the window.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.tick_sums import apart
+
+_NONE = np.iinfo(np.int64).max
+
+
+def chain_range(
+    masses: Masses, matches: Indexes, valid_lower: Ticks, valid_upper: Ticks, window: int | None
+) -> tuple[Ticks, Ticks, Flags]:
+    """First and last ticks, each of shape (n,), and whether the match can happen at all.
+
+    Parameters are those of `chain_confidence`.
+    """
+    if masses.uniform:
+        return valid_lower[:, 0], valid_upper[:, -1], np.ones(len(matches), dtype=bool)
+    width = np.int64(0 if window is None else window)
+    first = _first_ticks(masses.starts, masses.lo, masses.hi, matches, width)
+    mirror = masses.mirrored()
+    last = -_first_ticks(mirror.starts, mirror.lo, mirror.hi, matches[:, ::-1].copy(), width)
+    return first, last, first != _NONE
+
+
+@njit(nogil=True, cache=True)
+def _next_possible(starts, lo, hi, event, tick):  # type: ignore[no-untyped-def]
+    """First tick of positive mass at or after `tick`."""
+    for b in range(starts[event], starts[event + 1]):
+        if hi[b] >= tick:
+            return max(lo[b], tick)
+    return _NONE
+
+
+@njit(nogil=True, cache=True)
+def _first_ticks(starts, lo, hi, matches, window):  # type: ignore[no-untyped-def]
+    result = np.empty(matches.shape[0], dtype=np.int64)
+    for row in range(matches.shape[0]):
+        tick = lo[starts[matches[row, 0]]]
+        while tick != _NONE:
+            tick = _next_possible(starts, lo, hi, matches[row, 0], tick)
+            last = tick
+            for position in range(1, matches.shape[1]):
+                if last != _NONE:
+                    last = _next_possible(starts, lo, hi, matches[row, position], last + 1)
+            if _NONE in (tick, last):
+                tick = _NONE
+            elif window > 0 and apart(tick, last) >= window:
+                tick = last - window + 1
+                continue
+            break
+        result[row] = tick
+    return result

@@ -1,0 +1,194 @@
+"""Which events of a match become variables of its coupled problems, and where points then lie.
+
+A single event, the members of a sequence and those of an unordered block are variables themselves.
+Of a set only the first and the last member are, and only where a point refers to them; every member
+can be the first one, so a match gives one problem for each choice.  Ties go to the member that comes
+first in the group, so that the choices exclude each other and their probabilities add up.
+
+    choice      holds when                                   variables
+    pair        first and last member at different ticks     two
+    tied        all members at one tick                      one
+    first/last  only that end is referred to                 one
+
+Runs inside Spark workers: imports NumPy only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import permutations, product
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from cepctl.arrays import Indexes
+from cepctl.engines.columns.bindings import Group
+from cepctl.engines.pattern.blocks import BlockKind, Point, Shape
+
+Choice: TypeAlias = Literal["single", "none", "first", "last", "pair", "tied", "sequence", "unordered"]
+NO_SLOT = -1
+
+
+@dataclass(frozen=True)
+class BlockLayout:
+    """One block in a batch of problems.
+
+    `first`, `last`: numbers of its variables (-1 for none; one number where they are the same), and
+    `variables` all of them.  `first_slot`, `last_slot`, shape (n,): which member each problem puts
+    there.  `slots` gives, for an unordered block, the variable of each member.  `has_others`: whether there
+    are members that are no variables.
+    """
+
+    choice: Choice
+    variables: tuple[int, ...]
+    first: int
+    last: int
+    first_slot: Indexes
+    last_slot: Indexes
+    slots: tuple[int, ...] = ()
+    has_others: bool = False
+
+
+@dataclass(frozen=True)
+class Layout:
+    """n problems of one structure: the match of each, their events per variable, their blocks.
+
+    `row` has shape (n,), `event` (n, m).
+    """
+
+    row: Indexes
+    event: Indexes
+    blocks: tuple[BlockLayout, ...]
+
+    def taken(self, index: Indexes) -> Layout:
+        """Some of the problems, in the order of `index`."""
+        blocks = tuple(
+            replace(block, first_slot=block.first_slot[index], last_slot=block.last_slot[index])
+            for block in self.blocks
+        )
+        return Layout(self.row[index], self.event[index], blocks)
+
+    def variable_of(self, shape: Shape, point: Point) -> int:
+        """Variable whose tick a point is."""
+        block = self.blocks[point.block]
+        if point.role == "only":
+            member = shape.blocks[point.block].components.index(point.component)
+            return block.slots[member]
+        return block.first if point.role == "first" else block.last
+
+
+def layouts(shape: Shape, groups: list[Group]) -> Iterator[Layout]:
+    """All layouts of a batch of matches.
+
+    `groups` gives the members of every block: of a single one event per match, of an AND group its
+    events in pattern order, of a Kleene group its members in their order.
+    """
+    options = [_options(shape, number, group) for number, group in enumerate(groups)]
+    for choices in product(*options):
+        layout = Layout(np.arange(len(groups[0].sizes)), np.zeros((len(groups[0].sizes), 0), np.int64), ())
+        for number, choice in enumerate(choices):
+            layout = _with_block(layout, groups[number], choice)
+        if len(layout.row):
+            yield layout
+
+
+_Option: TypeAlias = tuple[Choice, tuple[int, ...]]
+
+
+def _options(shape: Shape, number: int, group: Group) -> list[_Option]:
+    """The choices for one block.
+
+    The numbers are its size, and which members an unordered one ends with; of a set whether it has members
+    that are no variables: problems without are laid out apart, since their sums have fewer cells.
+    """
+    kind = shape.blocks[number].kind
+    if kind is BlockKind.SINGLE:
+        return [("single", (1,))]
+    if kind is BlockKind.SEQUENCE:
+        return [("sequence", (int(size),)) for size in np.unique(group.sizes)]
+    if kind is BlockKind.UNORDERED:
+        return [("unordered", ends) for size in np.unique(group.sizes) for ends in _ends(int(size))] + [
+            ("tied", (others,)) for others in _others("tied", group)
+        ]
+    used = {point.role for point in shape.used_points() if point.block == number}
+    after_set = number > 0 and shape.blocks[number - 1].kind is BlockKind.SET
+    first = number == 0 or after_set or "first" in used
+    last = number == len(shape.blocks) - 1 or "last" in used
+    choices: list[Choice] = ["pair", "tied"] if first and last else ["first" if first else "last"]
+    if not (first or last):
+        return [("none", (1,))]
+    return [(choice, (others,)) for choice in choices for others in _others(choice, group)]
+
+
+def _others(choice: Choice, group: Group) -> list[int]:
+    """0 where some groups have no members beside the variables, 1 where some have."""
+    variables = 2 if choice == "pair" else 1
+    return [int(others) for others in np.unique(group.sizes[group.sizes >= variables] > variables)]
+
+
+def _ends(size: int) -> list[tuple[int, ...]]:
+    """The size, and every choice of a first and a last member."""
+    return [(size, *pair) for pair in permutations(range(size), 2)]
+
+
+def _with_block(layout: Layout, group: Group, option: _Option) -> Layout:
+    choice, numbers = option
+    sizes = group.sizes[layout.row]
+    begin = group.offsets[:-1][layout.row]
+    width = layout.event.shape[1]
+    nothing = np.full(len(layout.row), NO_SLOT, dtype=np.int64)
+    if choice == "none":
+        block = BlockLayout(choice, (), -1, -1, nothing, nothing, has_others=True)
+        return replace(layout, blocks=(*layout.blocks, block))
+    if choice in ("single", "sequence", "unordered"):
+        size, *ends = numbers
+        keep = np.flatnonzero(sizes == size)
+        slots = list(range(size))
+        if choice == "unordered":
+            slots = [ends[0], *(i for i in slots if i not in ends), ends[1]]
+        layout = layout.taken(keep)
+        event = np.stack([group.members[begin[keep] + slot] for slot in slots], axis=1)
+        block = BlockLayout(
+            choice, tuple(range(width, width + size)), width, width + size - 1,
+            np.full(len(keep), slots[0]), np.full(len(keep), slots[-1]),
+            tuple(width + slots.index(i) for i in range(size)),
+        )  # fmt: skip
+        return Layout(layout.row, np.concatenate([layout.event, event], axis=1), (*layout.blocks, block))
+    (others,) = numbers
+    fitting = np.flatnonzero((sizes > (2 if choice == "pair" else 1)) == bool(others))
+    index, first_slot, last_slot = _choices(choice, sizes[fitting])
+    index = fitting[index]
+    layout, begin = layout.taken(index), begin[index]
+    first_event, last_event = group.members[begin + first_slot], group.members[begin + last_slot]
+    if choice == "pair":
+        event = np.stack([first_event, last_event], axis=1)
+        block = BlockLayout(
+            choice, (width, width + 1), width, width + 1, first_slot, last_slot, has_others=bool(others)
+        )
+    else:
+        event = first_event[:, None]
+        first = -1 if choice == "last" else width
+        block = BlockLayout(
+            choice, (width,), first, -1 if choice == "first" else width, first_slot, last_slot,
+            has_others=bool(others),
+        )  # fmt: skip
+        if choice == "tied":
+            block = replace(block, slots=tuple([width] * int(sizes.max(initial=0))))
+    return Layout(layout.row, np.concatenate([layout.event, event], axis=1), (*layout.blocks, block))
+
+
+def _choices(choice: Choice, sizes: Indexes) -> tuple[Indexes, Indexes, Indexes]:
+    """Rows repeated for every choice of the first and last member, and the slots chosen."""
+    if choice == "tied":
+        zero = np.zeros(len(sizes), dtype=np.int64)
+        return np.arange(len(sizes)), zero, zero
+    counts = sizes * (sizes - 1) if choice == "pair" else sizes
+    index = np.repeat(np.arange(len(sizes)), counts)
+    number = np.arange(len(index)) - np.repeat(np.cumsum(counts) - counts, counts)
+    if choice != "pair":
+        return index, number, number
+    others = sizes[index] - 1
+    first = number // np.maximum(others, 1)
+    last = number % np.maximum(others, 1)
+    return index, first, last + (last >= first)

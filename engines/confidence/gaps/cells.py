@@ -1,0 +1,182 @@
+"""Cells of time for the chains of one group: their nodes, and every rival's mass as a line on each cell.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.columns.tick_sums import distance, tick_count
+from cepctl.engines.confidence.cell_nodes import barycentric_weights, node_count, place_nodes
+
+
+class Buckets(NamedTuple):
+    """The arrays of `Masses`."""
+
+    lower: Ticks
+    upper: Ticks
+    starts: Indexes
+    lo: Ticks
+    hi: Ticks
+    density: Reals
+
+
+class Gaps(NamedTuple):
+    """The distinct gaps of a batch, as `GapChains` has them."""
+
+    left: Indexes
+    right: Indexes
+    rival_offsets: Indexes
+    rivals: Indexes
+
+
+class Cells(NamedTuple):
+    """n cells, and the nodes of those where a sum is needed.
+
+    `cut`: shape (n + 1,), cell i being the ticks from cut[i] to cut[i + 1] - 1.  `degree`: that of the sums
+    over a cell.  `first`: shape (n + 1,), the nodes of cell i being first[i] to first[i + 1] - 1.  `every`:
+    whether all ticks of a cell are nodes.  Of each node: its offset, cell, and weights in a sum and in
+    interpolation.
+    """
+
+    cut: Ticks
+    degree: Indexes
+    first: Indexes
+    every: Flags
+    offset: Ticks
+    cell: Indexes
+    weight: Reals
+    barycentric: Reals
+
+
+class RivalFree(NamedTuple):
+    """Rivals of some gaps, those of gap g being listed[offsets[g]] to listed[offsets[g + 1] - 1].
+
+    `before`: shape (rivals, cells), the mass before a cell; `slope`: that of each tick in it.  `most`: per
+    cell, the largest number of rivals of one gap that have mass there.
+    """
+
+    offsets: Indexes
+    listed: Indexes
+    before: Reals
+    slope: Reals
+    most: Indexes
+
+
+@njit(nogil=True, cache=True)
+def cuts_of(buckets, gaps, before, after):  # type: ignore[no-untyped-def]
+    """Begins of all buckets of events and rivals, and the ticks after their ends, in the chains' range."""
+    pivot = gaps.left[after[0]]
+    low, high = buckets.lower[pivot], buckets.upper[pivot]
+    events = [pivot]
+    for side in (before, after):
+        for gap in side:
+            low = min(low, buckets.lower[gaps.left[gap]])
+            high = max(high, buckets.upper[gaps.right[gap]])
+            events.append(gaps.left[gap])
+            events.append(gaps.right[gap])
+            for r in range(gaps.rival_offsets[gap], gaps.rival_offsets[gap + 1]):
+                events.append(gaps.rivals[r])
+    points = [low, high + 1]
+    for event in np.unique(np.array(events)):
+        for b in range(buckets.starts[event], buckets.starts[event + 1]):
+            points.append(min(max(buckets.lo[b], low), high + 1))
+            points.append(max(min(buckets.hi[b], high) + 1, low))
+    return np.unique(np.array(points))
+
+
+@njit(nogil=True, cache=True)
+def cells_of(cut, degree, buckets, events):  # type: ignore[no-untyped-def]
+    """Cells with nodes where one of the events has mass."""
+    count = len(cut) - 1
+    first = np.zeros(count + 1, dtype=np.int64)
+    every = np.zeros(count, dtype=np.bool_)
+    for c in range(count):
+        needed = False
+        for event in events:
+            needed = needed or density_at(buckets, event, cut[c]) > 0.0
+        ticks = cut[c + 1] - cut[c]
+        nodes = node_count(ticks, degree[c]) if needed else 0
+        every[c] = nodes == ticks
+        first[c + 1] = first[c] + nodes
+    offset, cell = np.empty(first[count], dtype=np.int64), np.empty(first[count], dtype=np.int64)
+    weight, barycentric = np.empty(first[count]), np.ones(first[count])
+    for c in range(count):
+        own = slice(first[c], first[c + 1])
+        if first[c] < first[c + 1]:
+            place_nodes(cut[c + 1] - cut[c], degree[c], offset[own], weight[own])
+            if not every[c]:
+                barycentric_weights(offset[own], barycentric[own])
+        cell[own] = c
+    return Cells(cut, degree, first, every, offset, cell, weight, barycentric)
+
+
+@njit(nogil=True, cache=True)
+def rival_free(buckets, gaps, chosen, cut):  # type: ignore[no-untyped-def]
+    """Rivals of the chosen gaps, on cells that their buckets do not cross."""
+    offsets = np.zeros(len(chosen) + 1, dtype=np.int64)
+    for g in range(len(chosen)):
+        offsets[g + 1] = offsets[g] + gaps.rival_offsets[chosen[g] + 1] - gaps.rival_offsets[chosen[g]]
+    listed = np.empty(offsets[-1], dtype=np.int64)
+    for g in range(len(chosen)):
+        first = gaps.rival_offsets[chosen[g]]
+        listed[offsets[g] : offsets[g + 1]] = gaps.rivals[first : first + offsets[g + 1] - offsets[g]]
+    rivals = np.unique(listed)
+    listed = np.searchsorted(rivals, listed)
+    cells = len(cut) - 1
+    before, slope = np.empty((len(rivals), cells)), np.empty((len(rivals), cells))
+    for r in range(len(rivals)):
+        _cumulate(buckets, rivals[r], cut, before[r], slope[r])
+    most = np.zeros(cells, dtype=np.int64)
+    for g in range(len(chosen)):
+        alive = np.zeros(cells, dtype=np.int64)
+        for r in listed[offsets[g] : offsets[g + 1]]:
+            for c in range(cells):
+                alive[c] += slope[r, c] > 0.0
+        most = np.maximum(most, alive)
+    return RivalFree(offsets, listed, before, slope, most)
+
+
+@njit(nogil=True, cache=True)
+def _cumulate(buckets, event, cut, before, slope):  # type: ignore[no-untyped-def]
+    """Mass before each cell, exactly 0 and 1 outside the interval, and that of each tick in it."""
+    bucket, end = buckets.starts[event], buckets.starts[event + 1]
+    total = 0.0
+    for c in range(len(cut) - 1):
+        while bucket < end and buckets.hi[bucket] < cut[c]:
+            total += buckets.density[bucket] * tick_count(buckets.lo[bucket], buckets.hi[bucket])
+            bucket += 1
+        if bucket == end:
+            before[c], slope[c] = 1.0, 0.0
+        elif buckets.lo[bucket] >= cut[c + 1]:
+            before[c], slope[c] = min(total, 1.0), 0.0
+        else:
+            inside = max(distance(buckets.lo[bucket], cut[c]), 0.0)
+            before[c] = min(total + inside * buckets.density[bucket], 1.0)
+            slope[c] = buckets.density[bucket]
+
+
+@njit(nogil=True, cache=True)
+def alive_together(free, cell, other):  # type: ignore[no-untyped-def]
+    """Largest number of rivals of one gap that have mass in one of two cells (-1 for none)."""
+    most = 0
+    for g in range(len(free.offsets) - 1):
+        alive = 0
+        for r in free.listed[free.offsets[g] : free.offsets[g + 1]]:
+            alive += free.slope[r, cell] > 0.0 or (other >= 0 and free.slope[r, other] > 0.0)
+        most = max(most, alive)
+    return most
+
+
+@njit(nogil=True, cache=True)
+def density_at(buckets, event, tick):  # type: ignore[no-untyped-def]
+    """Mass of one tick."""
+    for b in range(buckets.starts[event], buckets.starts[event + 1]):
+        if buckets.lo[b] <= tick <= buckets.hi[b]:
+            return buckets.density[b]
+    return 0.0

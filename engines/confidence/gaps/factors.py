@@ -1,0 +1,257 @@
+"""Both factors of a chain with rival-free gaps, for one tick of its last event and a list of ticks between.
+
+See `gap_polynomials` for the formulas and names.  Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.confidence.cell_nodes import partial_sum_shares
+from cepctl.engines.confidence.gaps.cells import density_at
+from cepctl.engines.confidence.gaps.rival_products import AT_ONCE, INDEX, Chosen, exclude
+
+
+class Points(NamedTuple):
+    """Ticks t of the two cells of which only a part lies between u - W and u.
+
+    `offset`: in its cell; `weight`: in the sum over t, with the mass; `node`, `shares`: the node that has the
+    value of F, or -1 and how much each node of the cell counts for it.  `behind`: whether s shares the
+    cell with u - W, so that F is a part of `own`.
+    """
+
+    cell: Indexes
+    offset: Ticks
+    weight: Reals
+    node: Indexes
+    shares: Reals
+    behind: Flags
+
+
+class Front(NamedTuple):
+    """What the first gaps need, a row for each of them; see `gap_polynomials`.
+
+    `until`: mass of each rival before each node; `since`: the first node where it has any.  `tail`: how much
+    each node of the cell of u - W counts for the sum over its part that the window allows.
+    """
+
+    own: Reals
+    past: Reals
+    rows: Reals
+    until: Reals
+    since: Indexes
+    tail: Reals
+
+
+class Back(NamedTuple):
+    """What the last gaps need.
+
+    `up_to`: mass of each rival up to each node and, behind these, each of the `Points`, that included; `end`:
+    the first node where that is all of it.  `weight`: of each node, in the sum over t, with the mass.
+    """
+
+    up_to: Reals
+    end: Indexes
+    weight: Reals
+
+
+class Space(NamedTuple):
+    """Working space for one u: ticks and weights of sums, shares, values of F, both factors, and rivals.
+
+    The factors have a row for each gap, with a place for each node and, behind these, each of the `Points`.
+    """
+
+    places: Ticks
+    weights: Reals
+    shares: Reals
+    values: Reals
+    left: Reals
+    right: Reals
+    chosen: Chosen
+
+
+@njit(nogil=True, cache=True)
+def mass_up_to_nodes(cells, free, included, room):  # type: ignore[no-untyped-def]
+    """Mass of each rival before each node, or up to it where it is included; and room for so many points."""
+    rivals = len(free.slope)
+    at = np.empty((rivals, len(cells.offset) + room))
+    for r in range(rivals):
+        for j in range(len(cells.offset)):
+            cell = cells.cell[j]
+            at[r, j] = min(
+                free.before[r, cell] + free.slope[r, cell] * float(cells.offset[j] + included), 1.0
+            )
+    return at
+
+
+@njit(nogil=True, cache=True)
+def fill_own(cells, front, buckets, first, middle, ahead, space):  # type: ignore[no-untyped-def]
+    """Sums over s < t within the cell of t, for the nodes t."""
+    total, free = np.empty(ahead.rows.shape[1]), np.empty((len(first), ahead.rows.shape[1]))
+    for c in range(middle.begin, middle.stop):
+        own = slice(cells.first[c], cells.first[c + 1])
+        offset, count = cells.offset[own], cells.first[c + 1] - cells.first[c]
+        for a in range(len(first)):
+            free[a, :count] = density_at(buckets, first[a], cells.cut[c])
+            for r in front.listed[front.offsets[a] : front.offsets[a + 1]]:
+                slope = front.slope[r, c]
+                for i in range(count if slope > 0.0 else 0):
+                    free[a, i] *= 1.0 - slope * float(offset[i])
+        for j in range(count):
+            partial_sum_shares(
+                offset, cells.barycentric[own], cells.every[c], 0, offset[j],
+                space.places, space.weights, space.shares, total,
+            )  # fmt: skip
+            for a in range(len(first)):
+                value = 0.0
+                for i in range(count):
+                    value += total[i] * free[a, i]
+                ahead.own[a, cells.first[c] + j] = value
+                ahead.past[a, cells.first[c] + j] = value
+
+
+@njit(nogil=True, cache=True)
+def move_to(old, current, cells, front, buckets, first, middle, ahead, chosen):  # type: ignore[no-untyped-def]
+    """Add the cells behind `old` to the sums over the past, and fill the rows of `old` itself."""
+    end = cells.first[middle.stop]
+    density = np.empty(len(first))
+    while current > old:
+        if 0 <= current < middle.stop:
+            _densities(buckets, first, cells.cut[current], density)
+            nodes = slice(cells.first[current], cells.first[current + 1])
+            _add_rows(ahead.past, ahead.rows, cells.weight[nodes], density, nodes.stop, end)
+        current -= 1
+        if 0 <= current < middle.stop:
+            _densities(buckets, first, cells.cut[current], density)
+            _fill_rows(cells, front, density, current, end, ahead, chosen)
+    return current
+
+
+@njit(nogil=True, cache=True)
+def _densities(buckets, events, tick, density):  # type: ignore[no-untyped-def]
+    for i in range(len(events)):
+        density[i] = density_at(buckets, events[i], tick)
+
+
+@njit(nogil=True, cache=True)
+def _fill_rows(cells, front, density, current, end, ahead, chosen):  # type: ignore[no-untyped-def]
+    """Q1(s, t) for the nodes s of a cell where the first event has mass, and t of all later ones."""
+    rows, until, first_node = ahead.rows, ahead.until, ahead.since
+    offsets, listed = front.offsets, front.listed
+    own, begin = cells.first[current], cells.first[current + 1]
+    for i in range(begin - own):
+        here = mass_at(front, current, float(cells.offset[own + i] + 1))
+        for a in range(len(density) if begin < end else 0):
+            if density[a] == 0.0:
+                continue
+            row = rows[a, i]
+            for k in range(INDEX(begin), INDEX(end)):
+                row[k] = 1.0
+            count = 0
+            for g in range(offsets[a], offsets[a + 1]):
+                r = listed[g]
+                if here[r] < 1.0 and first_node[r] < end:
+                    chosen.rival[count], chosen.at[count] = r, here[r]
+                    chosen.begin[count], chosen.end[count] = max(first_node[r], begin), end
+                    count += 1
+            exclude(row, until, chosen, count, 0, 0)
+
+
+@njit(nogil=True, cache=True)
+def mass_at(free, cell, offset):  # type: ignore[no-untyped-def]
+    """Mass of each rival before a place in a cell."""
+    return np.minimum(free.before[:, cell] + free.slope[:, cell] * offset, 1.0)
+
+
+@njit(nogil=True, cache=True)
+def fill_left(cells, ahead, beginning, reaching, old, own, stop, since, until, points, count, space):  # type: ignore[no-untyped-def]
+    """F for one u: at the nodes between, then at the points of the two parted cells."""
+    end = cells.first[own + 1] if own < stop and old < own else until
+    values, left, past, inner = space.values, space.left, ahead.past, ahead.own
+    shares, node, behind, parted = points.shares, points.node, points.behind, points.cell
+    first_node, nodes = cells.first, len(cells.offset)
+    if old >= 0:
+        values[:, since:end] = 0.0
+        tail = ahead.tail[: cells.first[old + 1] - cells.first[old]]
+        _add_rows(values, ahead.rows, tail, beginning, since, end)
+    for a in range(len(beginning)):
+        if not reaching[a]:
+            continue
+        for k in range(INDEX(since), INDEX(max(since, end))):
+            values[a, k] = past[a, k] + (values[a, k] if old >= 0 else 0.0)
+        for k in range(INDEX(since), INDEX(until)):
+            left[a, k] = values[a, k]
+        for p in range(count):
+            if node[p] >= 0:
+                left[a, nodes + p] = inner[a, node[p]] if behind[p] else values[a, node[p]]
+                continue
+            begin, value = INDEX(first_node[parted[p]]), 0.0
+            known, size = inner if behind[p] else values, INDEX(first_node[parted[p] + 1]) - begin
+            for i in range(size):
+                value += shares[p, i] * known[a, i + begin]
+            left[a, nodes + p] = value
+
+
+@njit(nogil=True, cache=True)
+def fill_right(free, behind, following, own, offset, since, until, points, count, space):  # type: ignore[no-untyped-def]
+    """mass(t) Q2(t, u) and the weight of t for one u and each gap, for the same ticks t.
+
+    `own`, `offset`: cell of u and its place in there.
+    """
+    there = mass_at(free, own, float(offset))
+    up_to, last_node, node_weight, point_weight = behind.up_to, behind.end, behind.weight, points.weight
+    offsets, listed, chosen, nodes = free.offsets, free.listed, space.chosen, len(behind.weight)
+    for c in range(len(following)):
+        if not following[c]:
+            continue
+        row, held = space.right[c], 0
+        for k in range(INDEX(since), INDEX(until)):
+            row[k] = node_weight[k]
+        for p in range(INDEX(count)):
+            row[p + INDEX(nodes)] = point_weight[p]
+        for g in range(offsets[c], offsets[c + 1]):
+            r = listed[g]
+            if there[r] > 0.0:
+                chosen.rival[held], chosen.at[held] = r, there[r]
+                chosen.begin[held], chosen.end[held] = since, min(last_node[r], until)
+                held += 1
+        exclude(row, up_to, chosen, held, nodes, nodes + count)
+
+
+@njit(nogil=True, cache=True)
+def mass_up_to_points(free, points, nodes, count, up_to):  # type: ignore[no-untyped-def]
+    """Fill the mass of each rival up to each point, that included, behind the nodes."""
+    before, slope, cell, offset = free.before, free.slope, points.cell, points.offset
+    for r in range(len(slope)):
+        for p in range(count):
+            up_to[r, nodes + p] = min(before[r, cell[p]] + slope[r, cell[p]] * float(offset[p] + 1), 1.0)
+
+
+@njit(nogil=True, cache=True)
+def _add_rows(sums, rows, factors, density, begin, end):  # type: ignore[no-untyped-def]
+    """Add rows[a, i] times density[a] * factors[i] to sums[a], between two places; some rows at a time."""
+    size, begin, end = len(factors), INDEX(begin), INDEX(max(begin, end))
+    for a in range(len(density)):
+        each = density[a]
+        if each == 0.0:
+            continue
+        i = 0
+        while i + AT_ONCE <= size:
+            f0, f1, f2, f3 = factors[i], factors[i + 1], factors[i + 2], factors[i + 3]
+            for k in range(begin, end):
+                sums[a, k] += each * (
+                    f0 * rows[a, i, k]
+                    + f1 * rows[a, i + 1, k]
+                    + f2 * rows[a, i + 2, k]
+                    + f3 * rows[a, i + 3, k]
+                )
+            i += AT_ONCE
+        while i < size:
+            f0 = each * factors[i]
+            for k in range(begin, end):
+                sums[a, k] += f0 * rows[a, i, k]
+            i += 1

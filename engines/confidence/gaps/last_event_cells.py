@@ -1,0 +1,57 @@
+"""Cells of a chain's last event u: on each of them u - W stays in one cell too, for a window W.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.confidence.cell_nodes import node_count
+from cepctl.engines.confidence.gaps.cells import alive_together, density_at
+
+
+class Ends(NamedTuple):
+    """n cells of the last event.
+
+    `cut`: shape (n + 1,), as in `Cells`.  `nodes`: how many are needed, 0 where no last event has mass;
+    `degree`: of the sum over all other events, as a function of u.  `cell`: that of u; `oldest`: that of the
+    first tick u - W + 1 that the window allows, -1 before all cells.
+    """
+
+    cut: Ticks
+    nodes: Indexes
+    degree: Indexes
+    cell: Indexes
+    oldest: Indexes
+
+
+@njit(nogil=True, cache=True)
+def ends_of(buckets, cut, window, pivot, last, front, back, left_degree, linked):  # type: ignore[no-untyped-def]
+    """Cells of the last events that follow a pivot; `left_degree`: of F as a function of t, per cell."""
+    low, high = buckets.lower[last].min(), buckets.upper[last].max()
+    low = max(low, buckets.lower[pivot] + 1)
+    binding = 0 < window <= high - cut[0]
+    shifted = cut + (window - 1) if binding else cut
+    begin = np.unique(np.concatenate((cut, shifted, np.array([low, high + 1]))))
+    begin = begin[(begin >= low) & (begin <= high + 1)]
+    count = max(len(begin) - 1, 0)
+    nodes, degree = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    cell = np.searchsorted(cut, begin[:count], side="right") - 1
+    oldest = np.full(count, -1)
+    if binding:
+        oldest = np.searchsorted(cut, begin[:count] - (window - 1), side="right") - 1
+    for e in range(count):
+        own, old = cell[e], oldest[e]
+        tied = alive_together(front, own, old) + 1 if linked else 0
+        degree[e] = tied + back.most[own] + 1
+        if old >= 0:
+            degree[e] = max(degree[e], left_degree[old] + alive_together(back, own, old) + 1)
+        for event in last:
+            if density_at(buckets, event, begin[e]) > 0.0:
+                nodes[e] = node_count(begin[e + 1] - begin[e], degree[e])
+    return Ends(begin, nodes, degree, cell, oldest)

@@ -1,0 +1,123 @@
+"""Confidence of chains with rival-free gaps on intervals of any width.
+
+The same sums as in `gap_confidence`, but over few ticks.  Time is cut at every bucket end of the chain's
+events and of their rivals; between two cuts all sums below are polynomials, which `cell_nodes` keeps by
+their values at some ticks.  For a chain s < t < u with a window, and gaps free with Q1(s, t) and Q2(t, u),
+
+    F(u, t) = sum over s < t, s > u - W, of mass(s) Q1(s, t)        depends on the first gap alone
+    total   = sum over u of mass(u) times sum over t of mass(t) F(u, t) Q2(t, u)
+
+For a node u the ticks t are the nodes of all cells between those of u - W and u, and some ticks in each of
+these two cells, of which only a part is left.  With both factors side by side for the same list of t, a
+chain costs the product of the two, and all chains of one middle event share the nodes and both factors.
+
+    name here      meaning
+    pivot          the event before the last (t); chains of one pivot are solved together
+    rows, past     Q1 between the nodes of the cell of u - W and all later ones; sums over the cells behind
+    own            sum over s < t within the cell of t: Q1 depends there on t - s alone, so that the part
+                   after u - W is the same function of fewer ticks
+
+Chains of two events have F = 1.  Longer ones, and those that exceed the bound on the work, are left.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Reals
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.confidence.gaps.cells import Buckets, Gaps, cells_of, cuts_of, rival_free
+from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, window_ticks
+from cepctl.engines.confidence.gaps.last_event_cells import ends_of
+from cepctl.engines.confidence.gaps.sums import sum_pairs
+
+WORK_BOUND = 1_000_000_000
+"""Products that a chain may take: about a second of one core."""
+
+_MOST_CHAINS = 256
+"""Largest group of chains that are solved together."""
+
+MOST_VALUES = 1 << 22
+"""Largest number of values that a table of a group may have; a larger group is halved."""
+
+
+def wide_gap_confidence(
+    masses: Masses, chains: GapChains, window: int | None, *, together: bool = True
+) -> Reals:
+    """Confidence of every chain, shape (n,); NaN for those that are left to nested sums.
+
+    Unless `together`, each chain is summed alone.  One that can be summed with others can be summed alone,
+    too: the work it is charged with is then no more.
+    """
+    count, length = chains.event.shape
+    confidence = np.full(count, np.nan)
+    if not count or not 2 <= length <= 3:
+        return confidence
+    inner, outer = chains.gap[:, 0], chains.gap[:, -1]
+    pivot = chains.event[:, -2]
+    order = np.lexsort((outer, inner, pivot))
+    fresh = np.flatnonzero(np.diff(pivot[order], prepend=-1))
+    most = _MOST_CHAINS if together else 1
+    pieces = -(-np.diff(fresh, append=count) // most)
+    within = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    starts = np.append(np.repeat(fresh, pieces) + within * most, count)
+    buckets = Buckets(masses.lower, masses.upper, masses.starts, masses.lo, masses.hi, masses.density)
+    gaps = Gaps(chains.left, chains.right, chains.rival_offsets, chains.rivals)
+    width = window_ticks(window)
+    bounds = np.array([WORK_BOUND, MOST_VALUES], dtype=np.float64)
+    _solve(buckets, gaps, inner[order], outer[order], length > 2, starts, width, bounds, confidence)
+    result = np.empty(count)
+    result[order] = np.clip(confidence, 0.0, 1.0)
+    return result
+
+
+@njit(nogil=True, cache=True)
+def _solve(buckets, gaps, inner, outer, linked, starts, window, bounds, confidence):  # type: ignore[no-untyped-def]
+    for group in range(len(starts) - 1):
+        begin, size = starts[group], starts[group + 1] - starts[group]
+        while begin < starts[group + 1]:
+            rows = slice(begin, min(begin + size, starts[group + 1]))
+            _solve_group(buckets, gaps, inner[rows], outer[rows], linked, window, bounds, confidence[rows])
+            if np.isnan(confidence[begin]) and size > 1:
+                size //= 2
+            else:
+                begin += size
+
+
+@njit(nogil=True, cache=True)
+def _solve_group(buckets, gaps, inner, outer, linked, window, bounds, confidence):  # type: ignore[no-untyped-def]
+    """Sum the chains of one pivot: those with gaps inner[i] (where they are linked) and outer[i]."""
+    bound, most_values = bounds
+    after = np.unique(outer)
+    before = np.unique(inner) if linked else after[:0]
+    pivot, last = gaps.left[after[0]], gaps.right[after]
+    first = gaps.left[before]
+    cut = cuts_of(buckets, gaps, before, after)
+    listed = 0
+    for side in (before, after):
+        for gap in side:
+            listed += gaps.rival_offsets[gap + 1] - gaps.rival_offsets[gap]
+    if float(listed) * len(cut) > most_values:
+        return
+    front = rival_free(buckets, gaps, before, cut)
+    back = rival_free(buckets, gaps, after, cut)
+    left_degree = front.most + 1 if linked else np.zeros(len(cut) - 1, dtype=np.int64)
+    degree = left_degree + back.most
+    if (degree.astype(np.float64) ** 3).sum() > bound:
+        return
+    cells = cells_of(cut, degree, buckets, np.append(first, pivot))
+    ends = ends_of(buckets, cut, window, pivot, last, front, back, left_degree, linked)
+    nodes, rivals = len(cells.offset), len(front.slope) + len(back.slope)
+    in_cell = np.diff(cells.first).max()
+    space = float(nodes) * (len(first) * in_cell + rivals)
+    if space > most_values or float(ends.nodes.sum()) * float(nodes) * (in_cell + rivals + 1) > bound:
+        return
+    pair_before = np.searchsorted(before, inner) if linked else np.zeros(len(outer), dtype=np.int64)
+    pair_after = np.searchsorted(after, outer)
+    sum_pairs(
+        buckets, cells, ends, front, back, pivot, first, last, pair_before, pair_after, linked, window,
+        confidence,
+    )  # fmt: skip

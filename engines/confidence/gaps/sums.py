@@ -1,0 +1,218 @@
+"""Sums over the ticks of all chains of one pivot: both factors of a chain side by side for the same ticks.
+
+See `gap_polynomials` for the formulas and names.  Cells of the last event are taken from the latest to the
+earliest, so that the sums over the first event's cells behind u - W only grow.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Reals
+from cepctl.engines.confidence.cell_nodes import interpolate, most_nodes, partial_sum_shares, place_nodes
+from cepctl.engines.confidence.gaps.cells import density_at
+from cepctl.engines.confidence.gaps.factors import (
+    Back,
+    Front,
+    Points,
+    Space,
+    fill_left,
+    fill_own,
+    fill_right,
+    mass_up_to_nodes,
+    mass_up_to_points,
+    move_to,
+)
+from cepctl.engines.confidence.gaps.rival_products import INDEX, room_for
+
+
+class _Pivot(NamedTuple):
+    """Where the middle event can be: its first cell and the one after the last, and its mass per tick."""
+
+    begin: int
+    stop: int
+    mass: Reals
+
+
+@njit(nogil=True, cache=True)
+def sum_pairs(  # type: ignore[no-untyped-def]
+    buckets, cells, ends, front, back, pivot, first, last, pair_first, pair_last, linked, window, confidence
+):  # fmt: skip
+    """Fill the confidence of chains: pair_first and pair_last say which first and last gap each has."""
+    nodes, most, room = len(cells.offset), _most_in_cell(cells), _room(cells)
+    middle = _pivot_of(cells, buckets, pivot)
+    points = Points(
+        np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64), np.empty(room),
+        np.empty(room, dtype=np.int64), np.empty((room, most)), np.empty(room, dtype=np.bool_),
+    )  # fmt: skip
+    until = mass_up_to_nodes(cells, front, 0, 0)
+    ahead = Front(
+        np.zeros((len(first), nodes)), np.zeros((len(first), nodes)), np.zeros((len(first), most, nodes)),
+        until, _nodes_up_to(until, 0.0), np.zeros(most),
+    )  # fmt: skip
+    up_to = mass_up_to_nodes(cells, back, 1, room)
+    behind = Back(up_to, _nodes_below(up_to[:, :nodes], 1.0), cells.weight * middle.mass[cells.cell])
+    space = Space(
+        np.empty(room, dtype=np.int64), np.empty(room), np.empty(most), np.empty((max(len(first), 1), nodes)),
+        np.ones((max(len(first), 1), nodes + room)), np.ones((len(last), nodes + room)),
+        room_for(max(len(front.slope), len(back.slope))),
+    )  # fmt: skip
+    if linked:
+        fill_own(cells, front, buckets, first, middle, ahead, space)
+    confidence[:] = 0.0
+    current = len(cells.every)
+    for e in range(len(ends.nodes) - 1, -1, -1):
+        if ends.nodes[e]:
+            if linked:
+                current = move_to(
+                    ends.oldest[e], current, cells, front, buckets, first, middle, ahead, space.chosen
+                )
+            _sum_cell(
+                e, buckets, cells, ends, back, behind, middle, first, last, pair_first, pair_last, linked,
+                window, points, ahead, space, confidence,
+            )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def _nodes_up_to(masses, mass):  # type: ignore[no-untyped-def]
+    """How many nodes no more than this mass of each rival lies before."""
+    return np.array([np.searchsorted(of_rival, mass, side="right") for of_rival in masses])
+
+
+@njit(nogil=True, cache=True)
+def _nodes_below(masses, mass):  # type: ignore[no-untyped-def]
+    """How many nodes less than this mass of each rival lies before."""
+    return np.array([np.searchsorted(of_rival, mass, side="left") for of_rival in masses])
+
+
+@njit(nogil=True, cache=True)
+def _sum_cell(  # type: ignore[no-untyped-def]
+    e, buckets, cells, ends, back, behind, middle, first, last, pair_first, pair_last, linked,
+    window, points, ahead, space, confidence,
+):  # fmt: skip
+    """Add the sums over one cell of the last event."""
+    old, own, start = ends.oldest[e], ends.cell[e], ends.cut[e]
+    ticks = ends.cut[e + 1] - start
+    places, weights = np.empty(ends.nodes[e], dtype=np.int64), np.empty(ends.nodes[e])
+    place_nodes(ticks, ends.degree[e], places, weights)
+    since = cells.first[max(old + 1, middle.begin)]
+    until = max(cells.first[max(min(own, middle.stop), middle.begin)], since)
+    oldest = start - (window - 1) if old >= 0 else cells.cut[0]
+    ending = np.array([density_at(buckets, event, start) for event in last])
+    alive = ending[pair_last] > 0.0
+    beginning = np.zeros(len(first))
+    reaching = np.zeros(max(len(first), 1), dtype=np.bool_)
+    reaching[pair_first[alive]] = True
+    for a in range(len(first)):
+        reaching[a] = reaching[a] and buckets.upper[first[a]] >= oldest
+        if old >= 0 and reaching[a]:
+            beginning[a] = density_at(buckets, first[a], cells.cut[old])
+    chosen = np.flatnonzero(alive & reaching[pair_first])
+    if not len(chosen):
+        return
+    following = np.zeros(len(last), dtype=np.bool_)
+    following[pair_last[chosen]] = True
+    for k in range(len(places)):
+        u = start + places[k]
+        oldest_tick = oldest + places[k] if old >= 0 else oldest
+        count = _place_points(cells, middle.mass, u, own, oldest_tick, old, linked, points)
+        if linked and old >= 0:
+            _place_tail(cells, old, oldest_tick, ahead, space)
+        mass_up_to_points(back, points, len(cells.offset), count, behind.up_to)
+        fill_left(
+            cells, ahead, beginning, reaching, old, own, middle.stop, since, until, points, count, space
+        )
+        fill_right(back, behind, following, own, u - cells.cut[own], since, until, points, count, space)
+        _add_products(
+            chosen, pair_first, pair_last, space.left, space.right, since, until, len(cells.offset), count,
+            weights[k], ending, confidence,
+        )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def _place_tail(cells, old, oldest, ahead, space):  # type: ignore[no-untyped-def]
+    nodes = slice(cells.first[old], cells.first[old + 1])
+    start = cells.cut[old]
+    partial_sum_shares(
+        cells.offset[nodes], cells.barycentric[nodes], cells.every[old], oldest - start,
+        cells.cut[old + 1] - start, space.places, space.weights, space.shares, ahead.tail,
+    )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def _pivot_of(cells, buckets, event):  # type: ignore[no-untyped-def]
+    begin = np.searchsorted(cells.cut, buckets.lower[event])
+    stop = np.searchsorted(cells.cut, buckets.upper[event] + 1)
+    mass = np.zeros(len(cells.every))
+    for c in range(begin, stop):
+        mass[c] = density_at(buckets, event, cells.cut[c])
+    return _Pivot(begin, stop, mass)
+
+
+@njit(nogil=True, cache=True)
+def _most_in_cell(cells):  # type: ignore[no-untyped-def]
+    most = 1
+    for c in range(len(cells.every)):
+        most = max(most, cells.first[c + 1] - cells.first[c])
+    return most
+
+
+@njit(nogil=True, cache=True)
+def _room(cells):  # type: ignore[no-untyped-def]
+    """Largest number of ticks that parts of two cells need."""
+    room = 1
+    for c in range(len(cells.every)):
+        room = max(room, most_nodes(cells.cut[c + 1] - cells.cut[c], cells.degree[c]))
+    return 2 * room
+
+
+@njit(nogil=True, cache=True)
+def _place_points(cells, mass, u, own, oldest, old, linked, points):  # type: ignore[no-untyped-def]
+    """Fill the ticks t of the cells of u and of the first tick allowed; returns their number."""
+    count = 0
+    offset, weight, shares, node = points.offset, points.weight, points.shares, points.node
+    for side in range(2):
+        c = own if side == 0 else old
+        if c < 0 or mass[c] == 0.0 or (side == 1 and old == own):
+            continue
+        start = cells.cut[c]
+        # Where s shares the cell, F(t) is the sum over as many ticks as lie between u - W and t.
+        shift = oldest - start if c == old else 0
+        since = shift + 1 if c == old and linked else shift
+        stop = u - start if c == own else cells.cut[c + 1] - start
+        if since >= stop:
+            continue
+        added = place_nodes(stop - since, cells.degree[c], offset[count:], weight[count:])
+        points.cell[count : count + added] = c
+        points.behind[count : count + added] = c == old
+        nodes = slice(cells.first[c], cells.first[c + 1])
+        places, barycentric, every = cells.offset[nodes], cells.barycentric[nodes], cells.every[c]
+        for p in range(count, count + added):
+            offset[p] += since
+            weight[p] *= mass[c]
+            if linked:
+                at = offset[p] - shift
+                node[p] = nodes.start + at if every else -1
+                if not every:
+                    interpolate(places, barycentric, at, shares[p])
+        count += added
+    return count
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def _add_products(  # type: ignore[no-untyped-def]
+    chosen, pair_first, pair_last, left, right, since, until, nodes, count, weight, ending, confidence
+):  # fmt: skip
+    """Add the sum over t to the chains chosen; reassociated, so that several ticks are taken at once."""
+    for i in chosen:
+        a, c, total = pair_first[i], pair_last[i], 0.0
+        for k in range(INDEX(since), INDEX(until)):
+            total += left[a, k] * right[c, k]
+        for k in range(INDEX(nodes), INDEX(nodes + count)):
+            total += left[a, k] * right[c, k]
+        confidence[i] += weight * ending[c] * total

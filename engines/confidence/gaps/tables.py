@@ -1,0 +1,330 @@
+"""Confidence of chains with rival-free gaps, by a table per distinct gap.
+
+For a gap between events A and B with rivals R let
+
+    Q(s, t) = product over r in R of 1 - P(s < t_r < t)
+
+be the probability that no rival lies strictly between ticks s and t.  A chain is then a product of such
+tables: the sum over all ticks is carried from event to event.  The window ties the last event to the
+first: the table of the first gap is kept as sums over all first ticks from s on, so that the ticks
+that the window still allows are one row of it, and a chain of three costs the square of its ticks, not
+the cube (longer ones repeat the middle for each last tick).
+
+    name here      meaning
+    summed         of the first gap: [s, t], sum over ticks s' >= s of mass of s' times Q(s', t)
+    table          of the other gaps: [t, s], mass of s times Q(s, t)
+    reach          last tick t with Q(s, t) > 0: the bound that ZDI10 calls NELT
+
+Every term is positive, nothing cancels.  Wider intervals are for `gap_polynomials`.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Flags, Reals
+from cepctl.engines.columns.masses import Masses, ticks_between
+from cepctl.engines.columns.tick_sums import tick_count
+from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, window_ticks
+from cepctl.engines.confidence.gaps.rival_products import INDEX, exclude, room_for
+
+MOST_TICKS = 512
+"""Widest interval that is tabulated tick by tick."""
+
+_NEVER = np.iinfo(np.int64).max
+_TABLE_BYTES = 1 << 25
+_MOST_SLOTS = 64
+
+
+def narrow(masses: Masses, chains: GapChains) -> Flags:
+    """Chains of narrow intervals alone, shape (n,)."""
+    widths = ticks_between(masses.lower[chains.event], masses.upper[chains.event])
+    return np.asarray((widths <= MOST_TICKS).all(axis=1))
+
+
+def gap_confidence(masses: Masses, chains: GapChains, window: int | None) -> Reals:
+    """Confidence of every chain, shape (n,)."""
+    count, length = chains.event.shape
+    confidence = np.zeros(count)
+    if not count:
+        return confidence
+    ticks = int((masses.upper[chains.event] - masses.lower[chains.event]).max()) + 1
+    slots = int(np.clip(_TABLE_BYTES // (8 * ticks * ticks * (length - 1)), 1, _MOST_SLOTS))
+    most_rivals = int(np.diff(chains.rival_offsets).max(initial=0))
+    pivot = chains.event[:, length // 2]
+    order = np.lexsort((chains.event[:, 0], pivot))
+    _solve(
+        order, chains.event, chains.lower, chains.upper, chains.gap, chains.left, chains.right,
+        chains.rival_offsets, chains.rivals,
+        masses.lower, masses.upper, masses.starts, masses.lo, masses.hi, masses.density,
+        window_ticks(window),
+        np.full((length - 1, slots), -1, dtype=np.int64),
+        np.empty((length - 1, slots, ticks, ticks)),
+        np.empty(ticks, dtype=np.int64),
+        np.empty((2, max(most_rivals, 1), ticks)),
+        confidence,
+    )  # fmt: skip
+    return confidence
+
+
+@njit(nogil=True, cache=True)
+def _solve(  # type: ignore[no-untyped-def]
+    order, event, valid_lower, valid_upper, gap, left, right, rival_offsets, rivals,
+    lower, upper, starts, lo, hi, density, window,
+    held, tables, reach, cumulated, confidence,
+):  # fmt: skip
+    length, slots, ticks = event.shape[1], held.shape[1], tables.shape[2]
+    mass = np.zeros((length, ticks))
+    slot = np.zeros(length - 1, dtype=np.int64)
+    carried = np.zeros((length, ticks))
+    spans = _spans(gap, valid_lower, valid_upper, len(left))
+    for row in order:
+        own = event[row]
+        for g in range(length - 1):
+            number = gap[row, g]
+            slot[g] = number % slots
+            if held[g, slot[g]] != number:
+                held[g, slot[g]] = number
+                others = rivals[rival_offsets[number] : rival_offsets[number + 1]]
+                _tabulate(
+                    left[number], right[number], spans[number], others, lower, upper, starts, lo, hi, density,
+                    cumulated, g == 0, tables[g, slot[g]], reach,
+                )  # fmt: skip
+        for j in range(length):
+            _masses(own[j], lower, upper, starts, lo, hi, density, mass[j])
+        confidence[row] = _total(
+            own, lower, valid_lower[row], valid_upper[row], mass, tables, slot, window, carried
+        )
+
+
+@njit(nogil=True, cache=True)
+def _spans(gap, valid_lower, valid_upper, count):  # type: ignore[no-untyped-def]
+    """Least and greatest valid ticks of the left and the right event of each gap, over all its chains."""
+    spans = np.empty((count, 4), dtype=np.int64)
+    spans[:, 0::2], spans[:, 1::2] = _NEVER, -_NEVER
+    for row in range(len(gap)):
+        for g in range(gap.shape[1]):
+            span = spans[gap[row, g]]
+            span[0] = min(span[0], valid_lower[row, g])
+            span[1] = max(span[1], valid_upper[row, g])
+            span[2] = min(span[2], valid_lower[row, g + 1])
+            span[3] = max(span[3], valid_upper[row, g + 1])
+    return spans
+
+
+@njit(nogil=True, cache=True)
+def _masses(event, lower, upper, starts, lo, hi, density, mass):  # type: ignore[no-untyped-def]
+    """Mass of every tick of an event's interval."""
+    mass[: upper[event] - lower[event] + 1] = 0.0
+    for b in range(starts[event], starts[event + 1]):
+        mass[lo[b] - lower[event] : hi[b] - lower[event] + 1] = density[b]
+
+
+@njit(nogil=True, cache=True)
+def _cumulate(event, first, count, ramp, upper, starts, lo, hi, density, up_to):  # type: ignore[no-untyped-def]
+    """P(t <= tick) for consecutive ticks from `first`; exactly 0 and 1 outside the interval."""
+    certain = count if upper[event] >= first + count else max(upper[event] - first, 0)
+    for i in range(INDEX(certain)):
+        up_to[i] = 0.0
+    for b in range(starts[event], starts[event + 1]):
+        before = tick_count(lo[b], first)
+        most, each = tick_count(lo[b], hi[b]), density[b]
+        for i in range(INDEX(certain)):
+            up_to[i] += each * min(max(before + ramp[i], 0.0), most)
+    for i in range(INDEX(certain)):
+        up_to[i] = min(up_to[i], 1.0)
+    for i in range(INDEX(certain), INDEX(count)):
+        up_to[i] = 1.0
+
+
+@njit(nogil=True, cache=True)
+def _tabulate(  # type: ignore[no-untyped-def]
+    left, right, span, others, lower, upper, starts, lo, hi, density, cumulated, first, table, reach
+):  # fmt: skip
+    """Fill the table of a gap, in the form for the first or for another, and the reach of left ticks.
+
+    `span`: ticks that some chain needs.  Places in the table count from the events' lower ends.
+    """
+    at_left, at_right = cumulated[0], cumulated[1]
+    width, height = upper[left] - lower[left] + 1, upper[right] - lower[right] + 1
+    ramp = np.arange(max(width, height)).astype(np.float64)
+    for r in range(len(others)):
+        _cumulate(others[r], lower[left], width, ramp, upper, starts, lo, hi, density, at_left[r])
+        _cumulate(others[r], lower[right] - 1, height, ramp, upper, starts, lo, hi, density, at_right[r])
+    since, until = span[0] - lower[left], span[1] - lower[left] + 1
+    begin, end = span[2] - lower[right], span[3] - lower[right] + 1
+    _fill_reach(lower[left], since, until, others, lower, upper, reach)
+    weight = np.empty(width)
+    _masses(left, lower, upper, starts, lo, hi, density, weight)
+    if first:
+        _fill_summed(
+            since, until, begin, end, lower[right] - lower[left], lower[right], others, lower, at_left,
+            at_right, reach, weight, table,
+        )  # fmt: skip
+    else:
+        _fill_table(
+            since, until, begin, end, lower[right] - lower[left], lower[left], others, upper, at_left,
+            at_right, reach, weight, table,
+        )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def _fill_summed(  # type: ignore[no-untyped-def]
+    since, until, begin, end, shift, right_lower, others, lower, at_left, at_right, reach, weight, summed
+):  # fmt: skip
+    """The form of the first gap: rows x from `since` to `until` - 1, columns y from `begin` to `end` - 1."""
+    chosen = room_for(len(others))
+    for x in range(until - 1, since - 1, -1):
+        row = summed[x]
+        after = min(max(x + 1 - shift, begin), end)
+        stop = max(min(reach[x], right_lower + end - 1) - right_lower + 1, after)
+        _allow(row, begin, after, stop, end)
+        count = 0
+        for r in range(len(others)):
+            from_r = max(lower[others[r]] + 1 - right_lower, after)
+            if at_left[r, x] < 1.0 and from_r < stop:
+                chosen.rival[count], chosen.at[count] = r, at_left[r, x]
+                chosen.begin[count], chosen.end[count] = from_r, stop
+                count += 1
+        exclude(row, at_right, chosen, count, 0, 0)
+        if x == until - 1:
+            for y in range(INDEX(begin), INDEX(end)):
+                row[y] *= weight[x]
+        else:
+            later = summed[x + 1]
+            for y in range(INDEX(begin), INDEX(end)):
+                row[y] = weight[x] * row[y] + later[y]
+
+
+@njit(nogil=True, cache=True)
+def _fill_table(  # type: ignore[no-untyped-def]
+    since, until, begin, end, shift, left_lower, others, upper, at_left, at_right, reach, weight, table
+):  # fmt: skip
+    """The form of the others: rows y from `begin` to `end` - 1, columns x from `since` to `until` - 1."""
+    chosen = room_for(len(others))
+    after = since
+    for y in range(begin, end):
+        row = table[y]
+        stop = max(min(shift + y, until), since)
+        while after < until and reach[after] < left_lower + shift + y:
+            after += 1
+        _allow(row, since, min(after, stop), stop, until)
+        count = 0
+        for r in range(len(others)):
+            last = upper[others[r]]
+            until_r = stop if last >= left_lower + stop else last - left_lower
+            if at_right[r, y] > 0.0 and until_r > after:
+                chosen.rival[count], chosen.at[count] = r, at_right[r, y]
+                chosen.begin[count], chosen.end[count] = after, until_r
+                count += 1
+        exclude(row, at_left, chosen, count, 0, 0)
+        for x in range(INDEX(since), INDEX(until)):
+            row[x] *= weight[x]
+
+
+@njit(nogil=True, cache=True)
+def _allow(row, begin, since, stop, end):  # type: ignore[no-untyped-def]
+    """1 from `since` to before `stop`, and 0 around it, from `begin` to before `end`."""
+    for t in range(INDEX(begin), INDEX(since)):
+        row[t] = 0.0
+    for t in range(INDEX(since), INDEX(stop)):
+        row[t] = 1.0
+    for t in range(INDEX(stop), INDEX(end)):
+        row[t] = 0.0
+
+
+@njit(nogil=True, cache=True)
+def _fill_reach(left_lower, since, until, others, lower, upper, reach):  # type: ignore[no-untyped-def]
+    """For each left tick the last tick after which some rival certainly lies between the two."""
+    for x in range(since, until):
+        reach[x] = _NEVER
+    for r in range(len(others)):
+        last = min(lower[others[r]] - 1 - left_lower, until - 1)
+        if last >= since:
+            reach[last] = min(reach[last], upper[others[r]])
+    for x in range(until - 2, since - 1, -1):
+        reach[x] = min(reach[x], reach[x + 1])
+
+
+@njit(nogil=True, cache=True)
+def _total(own, lower, valid_lower, valid_upper, mass, tables, slot, window, carried):  # type: ignore[no-untyped-def]
+    """Sum over all ticks of the chain."""
+    last, base = len(own) - 1, lower[own[-1]]
+    summed, table = tables[0, slot[0]], tables[last - 1, slot[last - 1]]
+    binding = window > 0 and valid_upper[last] - valid_lower[0] >= window
+    since, until = valid_lower[last], valid_upper[last]
+    until = min(until, valid_upper[0] + window - 1) if binding else until
+    if last == 1:
+        return _sum_of_two(since, until, valid_lower[0], lower[own[0]], base, window, binding, mass, summed)
+    begin, stop = valid_lower[last - 1], valid_upper[last - 1] + 1
+    middle = lower[own[last - 1]]
+    if last == 2:
+        return _sum_of_three(
+            since, until, begin, stop, middle, valid_lower[0], lower[own[0]], base, window, binding, mass[2],
+            summed, table,
+        )  # fmt: skip
+    total, oldest = 0.0, valid_lower[0]
+    if not binding:
+        _carry(own, lower, valid_lower, valid_upper, tables, slot, oldest, carried)
+    for u in range(since, until + 1):
+        if binding:
+            oldest = max(u - window + 1, valid_lower[0])
+            _carry(own, lower, valid_lower, valid_upper, tables, slot, oldest, carried)
+        inside = _product(
+            carried, last - 1, table, u - base, max(begin, oldest + 1) - middle, min(stop, u) - middle
+        )
+        total += mass[last, u - base] * inside
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _sum_of_two(since, until, earliest, first_lower, base, window, binding, mass, summed):  # type: ignore[no-untyped-def]
+    """Sum over all ticks of a chain of two."""
+    total = 0.0
+    for u in range(since, until + 1):
+        oldest = max(u - window + 1, earliest) if binding else earliest
+        total += mass[1, u - base] * summed[oldest - first_lower, u - base]
+    return total
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def _sum_of_three(  # type: ignore[no-untyped-def]
+    since, until, begin, stop, middle, earliest, first_lower, base, window, binding, mass, summed, table
+):  # fmt: skip
+    """Sum over all ticks of a chain of three; reassociated as `_product` is."""
+    total = 0.0
+    for u in range(since, until + 1):
+        oldest = max(u - window + 1, earliest) if binding else earliest
+        i, j = INDEX(oldest - first_lower), INDEX(u - base)
+        inside = 0.0
+        first, end = max(begin, oldest + 1) - middle, min(stop, u) - middle
+        if first < end:
+            for k in range(INDEX(first), INDEX(end)):
+                inside += summed[i, k] * table[j, k]
+        total += mass[j] * inside
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _carry(own, lower, valid_lower, valid_upper, tables, slot, oldest, carried):  # type: ignore[no-untyped-def]
+    """Fill carried[j, t], for all events but the first and last, with the sum over what comes before t."""
+    begin, stop = valid_lower[1] - lower[own[1]], valid_upper[1] - lower[own[1]] + 1
+    carried[1, begin:stop] = tables[0, slot[0], oldest - lower[own[0]], begin:stop]
+    for g in range(1, len(own) - 2):
+        following, until = valid_lower[g + 1] - lower[own[g + 1]], valid_upper[g + 1] - lower[own[g + 1]] + 1
+        for y in range(following, until):
+            carried[g + 1, y] = _product(carried, g, tables[g, slot[g]], y, begin, stop)
+        begin, stop = following, until
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def _product(left, i, right, j, begin, stop):  # type: ignore[no-untyped-def]
+    """Sum of products of two rows between two places; reassociated, so that several are taken at once."""
+    total = 0.0
+    if begin < stop:
+        for k in range(INDEX(begin), INDEX(stop)):
+            total += left[i, k] * right[j, k]
+    return total

@@ -1,0 +1,88 @@
+"""Tightest time range of chains with rival-free gaps, and whether they can happen at all.
+
+A gap between ticks s and t is certainly broken by a rival that lies inside wherever it is: one with
+lower > s and upper < t.  Every other rival has a tick elsewhere, and rivals are independent, so a chain
+of possible ticks is returned in some world exactly when no gap of it is certainly broken (the bound
+that ZDI10 calls NELT).
+
+Order, window and rivals (s >= lower or t <= upper of each) all hold of the smaller of two chains, tick by
+tick, where they hold of both.  So there is one smallest chain, and pushing ticks up only as far as some
+condition forces them finds it.  No step depends on how wide an interval is.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Ticks
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, window_ticks
+
+_NONE = np.iinfo(np.int64).max
+
+
+def gap_range(masses: Masses, chains: GapChains, window: int | None) -> tuple[Ticks, Ticks]:
+    """Smallest first and largest last tick, each of shape (n,); first after last where impossible."""
+    width = window_ticks(window)
+    first = _first_ticks(
+        masses.starts, masses.lo, masses.hi, masses.lower, masses.upper,
+        chains.event, chains.gap, chains.rival_offsets, chains.rivals, width,
+    )  # fmt: skip
+    mirror = masses.mirrored()
+    last = _first_ticks(
+        mirror.starts, mirror.lo, mirror.hi, mirror.lower, mirror.upper,
+        chains.event[:, ::-1].copy(), chains.gap[:, ::-1].copy(), chains.rival_offsets, chains.rivals, width,
+    )  # fmt: skip
+    possible = (first != _NONE) & (last != _NONE)
+    return np.where(possible, first, 1), np.where(possible, -last, 0)
+
+
+@njit(nogil=True, cache=True)
+def _first_ticks(starts, lo, hi, lower, upper, event, gap, rival_offsets, rivals, window):  # type: ignore[no-untyped-def]
+    count, length = event.shape
+    result = np.empty(count, dtype=np.int64)
+    tick = np.empty(length, dtype=np.int64)
+    for row in range(count):
+        for position in range(length):
+            tick[position] = lower[event[row, position]]
+        moving = True
+        while moving:
+            moving = _pushed(event[row], gap[row], starts, lo, hi, lower, upper, rival_offsets, rivals, tick)
+            earliest = tick[length - 1] - window + 1
+            if window > 0 and tick[length - 1] != _NONE and tick[0] < earliest:
+                tick[0] = _next_possible(starts, lo, hi, event[row, 0], earliest)
+                moving = True
+            moving = moving and tick.max() != _NONE
+        result[row] = _NONE if tick.max() == _NONE else tick[0]
+    return result
+
+
+@njit(nogil=True, cache=True)
+def _next_possible(starts, lo, hi, event, tick):  # type: ignore[no-untyped-def]
+    """First tick of positive mass at or after `tick`."""
+    for b in range(starts[event], starts[event + 1]):
+        if hi[b] >= tick:
+            return max(lo[b], tick)
+    return _NONE
+
+
+@njit(nogil=True, cache=True)
+def _pushed(own, gap, starts, lo, hi, lower, upper, rival_offsets, rivals, tick):  # type: ignore[no-untyped-def]
+    """Push ticks up as order and rivals force them, once along the chain; tells whether any moved."""
+    moved = False
+    for g in range(len(own) - 1):
+        if tick[g] == _NONE or tick[g + 1] == _NONE:
+            return moved
+        if tick[g + 1] <= tick[g]:
+            tick[g + 1] = _next_possible(starts, lo, hi, own[g + 1], tick[g] + 1)
+            moved = True
+        for r in range(rival_offsets[gap[g]], rival_offsets[gap[g] + 1]):
+            if tick[g] < lower[rivals[r]] and upper[rivals[r]] < tick[g + 1]:
+                tick[g] = _next_possible(starts, lo, hi, own[g], lower[rivals[r]])
+                moved = True
+                if tick[g] == _NONE:
+                    return moved
+    return moved

@@ -1,0 +1,244 @@
+"""What becomes of complete bindings: groups, absences, worlds, and the threshold of confidence.
+
+Order, keys and predicates have let them through.  Left are the predicates over whole groups, the events
+that must be absent (negation, next match, contiguity), constraints on times that only measuring
+asks, and CONFIDENCE.  Which absence breaks a binding is asked of each rule alone, and a rival that
+lies where it must not, in every world, is named.
+
+Work is bounded: of more than `limit` bindings evenly spaced ones are measured, and confidences beyond
+the bound on work are estimated.
+
+Imports NumPy, Numba and Polars only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes
+from cepctl.engines.columns.bindings import Bound, Group, take
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.group_predicates import group_link_holds
+from cepctl.engines.diagnosis.conditions import Condition
+from cepctl.engines.diagnosis.partial_matches import Loss
+from cepctl.engines.enumeration.search import NOT_BOUND
+from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
+from cepctl.engines.measure.measure import Measured
+from cepctl.engines.pattern.blocks import AbsenceRule, Shape
+from cepctl.engines.pattern.rival_joins import Spans, spans_of
+from cepctl.engines.pattern.rivals import Rivals, certainly_broken
+from cepctl.errors import QueryTooLargeError
+from cepctl.language.printer import expression_to_text
+from cepctl.plan.plan import Alternative, Plan, Scope
+
+BINDINGS = 1 << 14
+"""How many bindings are measured at most."""
+_ERROR = 0.05
+_MOST_RIVALS = 3
+_FIXED_TIMES = Condition("timing", "constraints on times of WHERE, <> and holes of histograms included")
+
+Signature = tuple[tuple[int, ...], ...]
+"""Row numbers of the events bound to each positive component."""
+
+
+@dataclass(frozen=True)
+class Breaker:
+    """A rival that certainly breaks `count` of the bindings lost, and one of them."""
+
+    condition: Condition
+    event: int
+    count: int
+    example: Signature
+
+
+@dataclass(frozen=True)
+class Hurdles:
+    """`bindings` of single events, then `complete` ones with their groups, of which `possible` happen.
+
+    `group_losses` tell of groups, `losses` of complete bindings: what each condition makes impossible by
+    itself.  `below` of the possible ones do not reach CONFIDENCE; `best` is the likeliest of them and
+    `best_confidence` its confidence.  `sampled`: not all were looked at.
+    """
+
+    bindings: int
+    complete: int
+    group_losses: tuple[Loss, ...]
+    losses: tuple[Loss, ...]
+    breakers: tuple[Breaker, ...]
+    possible: int
+    below: int
+    best: Signature | None
+    best_confidence: float | None
+    sampled: bool
+
+
+def last_hurdles(
+    plan: Plan, alternative: Alternative, events: Events, rows: Indexes, limit: int = BINDINGS
+) -> Hurdles:
+    """Follow complete bindings, shape (n, positive components), to the end.
+
+    A Kleene group stands in `rows` as one of its members.
+    """
+    options = MatchOptions(approximate=_ERROR, max_matches=limit)
+    prepared = PreparedAlternative.of(plan, alternative, events, options)
+    rows = _without_groups(prepared, rows)
+    chosen = rows[:: max(1, -(-len(rows) // limit))]
+    batches, cut = _completed(prepared, chosen)
+    group_losses = _group_losses(prepared, chosen)
+    end = _End(prepared)
+    for bound in batches:
+        end.take_in(bound)
+    return Hurdles(
+        len(chosen), end.complete, group_losses, end.losses(), end.named(), end.possible, end.below,
+        end.best, end.best_confidence, cut or len(chosen) < len(rows),
+    )  # fmt: skip
+
+
+def absence_condition(plan: Plan, shape: Shape, rule: AbsenceRule) -> Condition:
+    """A rule of absence in the words of the query."""
+    if rule.component is None:
+        return Condition("absence", plan.strategy.value)
+    component = shape.alternative.components[rule.component]
+    if component.negated:
+        return Condition("absence", f"no {component.variable}")
+    return Condition("absence", f"{plan.strategy.value}, which takes the first {component.variable}")
+
+
+def signature_of(bound: dict[int, Bound], row: int) -> Signature:
+    """The events of one match."""
+    found = []
+    for i in sorted(bound):
+        each = take(bound[i], np.array([row]))
+        found.append(tuple(int(e) for e in (each.members if isinstance(each, Group) else each)))
+    return tuple(found)
+
+
+def _without_groups(prepared: PreparedAlternative, rows: Indexes) -> Indexes:
+    components = prepared.alternative.components
+    kleene = [at for at, i in enumerate(prepared.search.singles) if components[i].kleene]
+    if not kleene:
+        return rows
+    rows = rows.copy()
+    rows[:, kleene] = NOT_BOUND
+    return np.unique(rows, axis=0)
+
+
+def _completed(prepared: PreparedAlternative, rows: Indexes) -> tuple[list[dict[int, Bound]], bool]:
+    """Bindings with every group, and whether there were too many to list."""
+    found: list[dict[int, Bound]] = []
+    try:
+        for bound in prepared.with_groups(rows):
+            found.append(bound)
+    except QueryTooLargeError:
+        return found, True
+    return found, False
+
+
+def _group_losses(prepared: PreparedAlternative, rows: Indexes) -> tuple[Loss, ...]:
+    """What each predicate over groups takes away; nothing where the groups are too many to list."""
+    alternative = prepared.alternative
+    judged = [link for link in alternative.links if link.scope is not Scope.EVENT]
+    judged = [link for link in judged if not alternative.components[link.decides].negated]
+    if not judged:
+        return ()
+    bare = replace(alternative, links=tuple(link for link in alternative.links if link not in judged))
+    loose = PreparedAlternative.of(prepared.plan, bare, prepared.events, prepared.options)
+    batches, _ = _completed(loose, rows)
+    counts = np.zeros(len(judged), dtype=np.int64)
+    for batch in batches:
+        left = batch
+        for at, link in enumerate(judged):
+            held = group_link_holds(prepared.events, alternative, link, left)
+            counts[at] += int((~held).sum())
+            left = {i: take(each, np.flatnonzero(held)) for i, each in left.items()}
+    texts = [Condition("group", expression_to_text(link.expression)) for link in judged]
+    return tuple(Loss(text, int(count)) for text, count in zip(texts, counts, strict=True))
+
+
+class _End:
+    """Counts over batches of complete bindings."""
+
+    def __init__(self, prepared: PreparedAlternative) -> None:
+        self.prepared = prepared
+        self.rules = prepared.shape.rules
+        self.complete = self.possible = self.below = self.untimely = 0
+        self.best: Signature | None = None
+        self.best_confidence: float | None = None
+        self.broken = [0] * len(self.rules)
+        self.together = 0
+        self.breakers: dict[tuple[int, int], tuple[int, Signature]] = {}
+
+    def take_in(self, bound: dict[int, Bound]) -> None:
+        rivals = self.prepared.rivals(bound) if self.rules else []
+        nobody = [_pairs(each, np.zeros(len(each.row), dtype=bool)) for each in rivals]
+        free = self._happens(bound, nobody)
+        alive = free
+        for at, each in enumerate(rivals):
+            lost = free & ~self._happens(bound, [*nobody[:at], each, *nobody[at + 1 :]])
+            self.broken[at] += int(lost.sum())
+            self._name(at, bound, each, lost)
+        found = self._measured(bound, rivals)
+        happens = alive & (found.start <= found.end)
+        self.complete += len(free)
+        self.untimely += int((~free).sum())
+        self.together += int((free & ~happens).sum())
+        self.possible += int(happens.sum())
+        self._judge(bound, found, happens)
+
+    def losses(self) -> tuple[Loss, ...]:
+        """Bindings that happen in no world: for their times, for one rule alone, for several together."""
+        plan, shape = self.prepared.plan, self.prepared.shape
+        found = [Loss(_FIXED_TIMES, self.untimely)] if self.untimely else []
+        found += [
+            Loss(absence_condition(plan, shape, rule), count)
+            for rule, count in zip(self.rules, self.broken, strict=True)
+        ]
+        return tuple(found)
+
+    def named(self) -> tuple[Breaker, ...]:
+        """The rivals that break most."""
+        plan, shape = self.prepared.plan, self.prepared.shape
+        most = sorted(self.breakers.items(), key=lambda item: (-item[1][0], item[0]))[:_MOST_RIVALS]
+        return tuple(
+            Breaker(absence_condition(plan, shape, self.rules[rule]), event, count, example)
+            for (rule, event), (count, example) in most
+        )
+
+    def _measured(self, bound: dict[int, Bound], rivals: list[Rivals]) -> Measured:
+        return self.prepared.decided(bound, rivals)
+
+    def _happens(self, bound: dict[int, Bound], rivals: list[Rivals]) -> Flags:
+        found = self._measured(bound, rivals)
+        return np.asarray(found.start <= found.end)
+
+    def _name(self, rule: int, bound: dict[int, Bound], rivals: Rivals, lost: Flags) -> None:
+        rivals = _pairs(rivals, lost[rivals.row])
+        if not len(rivals.row):
+            return
+        masses = self.prepared.events.masses
+        spans = spans_of(masses, self.prepared.measure.groups(bound))
+        each = Spans(*(getattr(spans, name)[rivals.row] for name in spans.__dataclass_fields__))
+        alone = replace(rivals, row=np.arange(len(rivals.row)))
+        certain = certainly_broken([alone], masses, each)
+        events, first, counts = np.unique(rivals.event[certain], return_index=True, return_counts=True)
+        for event, at, count in zip(events, np.flatnonzero(certain)[first], counts, strict=True):
+            example = signature_of(bound, int(rivals.row[at]))
+            before, kept = self.breakers.get((rule, int(event)), (0, example))
+            self.breakers[rule, int(event)] = (before + int(count), kept)
+
+    def _judge(self, bound: dict[int, Bound], found: Measured, happens: Flags) -> None:
+        wanted = self.prepared.plan.minimum_confidence
+        if wanted is None:
+            return
+        below = np.flatnonzero(happens & (found.confidence < wanted - 1e-9))
+        self.below += len(below)
+        if len(below):
+            at = int(below[np.argmax(found.confidence[below])])
+            if self.best_confidence is None or found.confidence[at] > self.best_confidence:
+                self.best, self.best_confidence = signature_of(bound, at), float(found.confidence[at])
+
+
+def _pairs(rivals: Rivals, kept: Flags) -> Rivals:
+    return replace(rivals, row=rivals.row[kept], event=rivals.event[kept])

@@ -1,0 +1,198 @@
+"""One alternative with its conditions apart, so that one of them can be asked, or dropped, by itself.
+
+    condition    how it is kept                                    what dropping it gives
+    filter       of one component                                  more candidates
+    key          `[attr]`, or an equality of two components        fewer key parts in each join
+    link         any other predicate between components            one predicate less per join
+    order        t_i - t_j <= -1 between blocks                    wider ranges in each join
+    window       t_i - t_j <= W - 1 between all                    wider ranges
+    timing       t_i - t_j <= c from WHERE                         wider ranges
+
+A Kleene group stands as one of its members here: any part of a possible group passes these conditions,
+too, so what no single member passes no group does.
+
+Imports NumPy, Numba and Polars only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import permutations, product
+from typing import Any, Literal, TypeAlias
+
+from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.predicates import fitting_events
+from cepctl.engines.enumeration.search import Search
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
+from cepctl.language.ast import Expression
+from cepctl.language.printer import duration_text, expression_to_text
+from cepctl.plan.plan import Alternative, Equality, Link, Plan, Timing
+from cepctl.plan.summary import with_one_member
+
+Kind: TypeAlias = Literal[
+    "type", "filter", "key", "link", "order", "window", "timing", "absence", "group", "twice"
+]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Something a query demands, in the words of the query."""
+
+    kind: Kind
+    text: str
+
+
+@dataclass(frozen=True)
+class Differences:
+    """One demand on times: constraints (i, j, c) over columns, t_i - t_j <= c, that stand or fall together.
+
+    `loosened` says whether it can be dropped on its own; order between blocks that are not neighbours
+    follows from the order of those between.
+    """
+
+    condition: Condition
+    edges: tuple[tuple[int, int, int], ...]
+    loosened: bool = True
+
+    def wider(self, ticks: int) -> Differences:
+        """The same, allowing so many ticks more."""
+        edges = tuple((i, j, min(c + ticks, UNBOUNDED)) for i, j, c in self.edges)
+        return replace(self, edges=edges)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One alternative, its groups as single members, with the events that fit each component.
+
+    Column c of partial matches is bound to component columns[c].  `indexes` keeps the last indexes that joins
+    have built, for the readings that differ from this one by another condition.
+    """
+
+    alternative: Alternative
+    partition_by: tuple[str, ...]
+    differences: tuple[Differences, ...]
+    candidates: tuple[Indexes, ...]
+    indexes: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, plan: Plan, alternative: Alternative, events: Events) -> Reading:
+        """Take an alternative apart."""
+        differences = differences_of(plan, alternative)
+        for i, component in enumerate(alternative.components):
+            if component.kleene:
+                alternative = with_one_member(alternative, i)
+        candidates = tuple(fitting_events(events, each) for each in alternative.components)
+        return cls(alternative, plan.partition_by, differences, candidates)
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The positive components, in pattern order."""
+        return self.alternative.positive
+
+    @cached_property
+    def system(self) -> Ticks:
+        """All demands on times, closed; shape (columns, columns)."""
+        return self.system_of(self.differences)
+
+    @cached_property
+    def search(self) -> Search:
+        """The same as the enumeration takes it."""
+        return Search(self.alternative, self.columns, self.system, self.candidates, self.partition_by)
+
+    def system_of(self, differences: tuple[Differences, ...]) -> Ticks:
+        """Some demands on times, closed."""
+        return closure(len(self.columns), [edge for each in differences for edge in each.edges])
+
+    def without_filter(self, component: int, candidates: Indexes) -> Reading:
+        """The reading in which a component takes these events."""
+        taken = list(self.candidates)
+        taken[component] = candidates
+        return replace(self, candidates=tuple(taken))
+
+    def without_key(self, attribute: str) -> Reading:
+        """The reading without one `[attr]`."""
+        return replace(self, partition_by=tuple(name for name in self.partition_by if name != attribute))
+
+    def without_link(self, link: Link) -> Reading:
+        """The reading without a predicate between components, and without its join key."""
+        links = tuple(each for each in self.alternative.links if each is not link)
+        text = expression_to_text(link.expression)
+        equalities = tuple(
+            each for each in self.alternative.equalities if text not in equality_texts(self.alternative, each)
+        )
+        return replace(self, alternative=replace(self.alternative, links=links, equalities=equalities))
+
+    def with_differences(self, old: Differences, new: Differences | None) -> Reading:
+        """The reading with one demand on times replaced, or dropped."""
+        kept = tuple(each for each in self.differences if each is not old)
+        return replace(self, differences=kept if new is None else (*kept, new))
+
+
+def differences_of(plan: Plan, alternative: Alternative) -> tuple[Differences, ...]:
+    """The demands of an alternative on the times of its positive components, one by one.
+
+    Without constraints against constants and `<>`, which measuring asks.
+    """
+    positive = alternative.positive
+    column = {i: at for at, i in enumerate(positive)}
+    blocks = [block for block in alternative.blocks if block[0] in column]
+    found = []
+    for k, before in enumerate(blocks):
+        for distance, after in enumerate(blocks[k + 1 :]):
+            text = f"{_names(alternative, before)} before {_names(alternative, after)}"
+            edges = tuple((column[i], column[j], -1) for i, j in product(before, after))
+            found.append(Differences(Condition("order", text), edges, loosened=distance == 0))
+    if plan.window is not None and len(positive) > 1:
+        within = tuple((i, j, plan.window - 1) for i, j in permutations(range(len(positive)), 2))
+        found.append(Differences(Condition("window", window_text(plan)), within))
+    for timing in alternative.timings:
+        if not timing.not_equal and timing.left in column and timing.right in column:
+            edge = (column[timing.left], column[timing.right], timing.bound)
+            found.append(Differences(Condition("timing", timing_text(alternative, timing)), (edge,)))
+    return tuple(found)
+
+
+def window_text(plan: Plan) -> str:
+    """The window as the query has it."""
+    within = plan.query.within
+    return f"WITHIN {plan.window} ticks" if within is None else f"WITHIN {duration_text(within)}"
+
+
+def timing_text(alternative: Alternative, timing: Timing) -> str:
+    """A timing constraint in ticks."""
+    left, right = (
+        None if side is None else f"{alternative.components[side].variable}.time"
+        for side in (timing.left, timing.right)
+    )
+    sign, bound = ("<>" if timing.not_equal else "<="), timing.bound
+    if left is None:
+        return f"{right} {'<>' if timing.not_equal else '>='} tick {-bound}"
+    return f"{left} {sign} tick {bound}" if right is None else f"{left} - {right} {sign} {bound} ticks"
+
+
+def equality_texts(alternative: Alternative, equality: Equality) -> tuple[str, str]:
+    """How WHERE may have spelt an equality."""
+    left = f"{alternative.components[equality.left].variable}.{equality.left_attribute}"
+    right = f"{alternative.components[equality.right].variable}.{equality.right_attribute}"
+    return f"{left} = {right}", f"{right} = {left}"
+
+
+def filter_condition(expression: Expression) -> Condition:
+    """A predicate on one component."""
+    return Condition("filter", expression_to_text(expression))
+
+
+def link_condition(link: Link) -> Condition:
+    """A predicate between components."""
+    return Condition("link", expression_to_text(link.expression))
+
+
+def key_condition(attribute: str) -> Condition:
+    """An attribute that all components share."""
+    return Condition("key", f"[{attribute}]")
+
+
+def _names(alternative: Alternative, block: tuple[int, ...]) -> str:
+    return " and ".join(alternative.components[i].variable for i in block)

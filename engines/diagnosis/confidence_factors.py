@@ -1,0 +1,164 @@
+"""How the confidence of one match comes about: what each condition leaves of it.
+
+    factor                  probability that
+    order                   the events come in the order of the pattern, groups between their neighbours
+    window, timing          that holds and so do these, one after the other
+    absences                that holds and no rival lies where none may: the confidence
+
+The probability that a rival breaks the match is that of lying in its gap, given that everything but the
+absences holds.
+
+Imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cepctl.engines.columns.bindings import Bound, take
+from cepctl.engines.diagnosis.complete_bindings import absence_condition
+from cepctl.engines.diagnosis.conditions import Condition, window_text
+from cepctl.engines.diagnosis.failed_conditions import Reason
+from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.measure.measure import Measured
+from cepctl.engines.pattern.rivals import Rivals
+from cepctl.errors import QueryTooLargeError
+from cepctl.language.ast import Strategy
+from cepctl.plan.plan import Alternative
+
+_ERROR = 0.01
+MOST_RIVALS = 1_000
+"""How many rivals of one rule are measured one by one."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """The probability that this condition holds together with those above it."""
+
+    condition: Condition
+    probability: float
+
+
+@dataclass(frozen=True)
+class RivalAlone:
+    """The probability that an event breaks the match, were it the only rival."""
+
+    condition: Condition
+    event: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class MatchFactors:
+    """Range and confidence of one match, and what they come from; or the reasons why it is none."""
+
+    start: int
+    end: int
+    confidence: float
+    error: float
+    factors: tuple[Factor, ...]
+    rivals: tuple[RivalAlone, ...]
+    reasons: tuple[Reason, ...] = ()
+
+
+def match_factors(
+    prepared: PreparedAlternative, bound: dict[int, Bound], rivals: list[Rivals]
+) -> MatchFactors:
+    """Measure one match with ever more conditions; estimated where it is too much work exactly."""
+    try:
+        return _factors(prepared, bound, rivals)
+    except QueryTooLargeError:
+        estimated = replace(prepared, options=replace(prepared.options, approximate=_ERROR))
+        return replace(_factors(estimated, bound, rivals), error=_ERROR)
+
+
+def _factors(prepared: PreparedAlternative, bound: dict[int, Bound], rivals: list[Rivals]) -> MatchFactors:
+    factors = [
+        Factor(condition, _probability(limited.decided(bound, [])))
+        for condition, limited in _growing(prepared)
+    ]
+    found = prepared.decided(bound, rivals)
+    start, end, confidence = int(found.start[0]), int(found.end[0]), _probability(found)
+    if start > end:
+        return MatchFactors(start, end, 0.0, 0.0, (), (), _broken(prepared, bound, rivals))
+    alone: list[RivalAlone] = []
+    if rivals:
+        factors.append(Factor(Condition("absence", "no rival in its gap"), confidence))
+        free = _probability(prepared.decided(bound, _nobody(rivals)))
+        for at in range(len(rivals)):
+            alone += _rivals_alone(prepared, bound, rivals, at, free)
+    return MatchFactors(start, end, confidence, 0.0, tuple(factors), tuple(alone))
+
+
+def _growing(prepared: PreparedAlternative) -> list[tuple[Condition, PreparedAlternative]]:
+    """The alternative with order alone, then with the window, then with all constraints on times."""
+    plan, alternative, shape = prepared.plan, prepared.alternative, prepared.shape
+    single = len(shape.blocks) == 1 and shape.only_single
+    text = "the event happens" if single else "the order of the pattern"
+    stages = [(Condition("order", text), replace(plan, window=None), replace(alternative, timings=()))]
+    if plan.window is not None:
+        stages.append((Condition("window", window_text(plan)), plan, replace(alternative, timings=())))
+    if shape.timings:
+        stages.append((Condition("timing", "constraints on times"), plan, alternative))
+    found = []
+    for condition, limited, bare in stages:
+        # Absences may need the window, and are asked last.
+        positive = PreparedAlternative.of(
+            replace(limited, strategy=Strategy.SKIP_TILL_ANY_MATCH), _positive_only(bare),
+            prepared.events, prepared.options,
+        )  # fmt: skip
+        found.append((condition, positive))
+    return found
+
+
+def _positive_only(alternative: Alternative) -> Alternative:
+    """Without negated components, which keep their numbers but stand in no block."""
+    blocks = tuple(block for block in alternative.blocks if not alternative.components[block[0]].negated)
+    return replace(alternative, blocks=blocks)
+
+
+def _probability(found: Measured) -> float:
+    return float(found.confidence[0]) if found.start[0] <= found.end[0] else 0.0
+
+
+def _nobody(rivals: Sequence[Rivals]) -> list[Rivals]:
+    return [replace(each, row=each.row[:0], event=each.event[:0]) for each in rivals]
+
+
+def _rivals_alone(
+    prepared: PreparedAlternative, bound: dict[int, Bound], rivals: list[Rivals], at: int, free: float
+) -> list[RivalAlone]:
+    """The rivals of one rule, each measured as if it were the only one."""
+    chosen = rivals[at].event[:MOST_RIVALS]
+    if not len(chosen) or free <= 0:
+        return []
+    copies = {i: take(each, np.zeros(len(chosen), dtype=np.int64)) for i, each in bound.items()}
+    alone = _nobody(rivals)
+    alone[at] = replace(alone[at], row=np.arange(len(chosen)), event=chosen)
+    found = prepared.decided(copies, alone)
+    spared = np.where(found.start <= found.end, found.confidence, 0.0)
+    condition = absence_condition(prepared.plan, prepared.shape, rivals[at].rule)
+    return [
+        RivalAlone(condition, int(event), float(np.clip(1 - left / free, 0.0, 1.0)))
+        for event, left in zip(chosen, spared, strict=True)
+    ]
+
+
+def _broken(
+    prepared: PreparedAlternative, bound: dict[int, Bound], rivals: list[Rivals]
+) -> tuple[Reason, ...]:
+    """Why no world returns a match whose valid intervals are not empty."""
+    nobody = _nobody(rivals)
+    if _probability(prepared.decided(bound, nobody)) <= 0:
+        return (Reason(Condition("timing", "<> between times, or the holes of histograms")),)
+    found = []
+    for at, each in enumerate(rivals):
+        alone = [*nobody[:at], each, *nobody[at + 1 :]]
+        measured = prepared.decided(bound, alone)
+        if measured.start[0] > measured.end[0]:
+            events = tuple(int(event) for event in each.event[:3])
+            found.append(Reason(absence_condition(prepared.plan, prepared.shape, each.rule), events=events))
+    return tuple(found) or (Reason(Condition("absence", "several absences together")),)

@@ -1,0 +1,264 @@
+"""What one condition alone forbids: the same partial matches with one condition dropped.
+
+Each condition is dropped by itself, the others stay.  What then appears is what it forbids, and the
+one of them that it forbids by the least is the nearest miss.
+
+    condition           by how much a partial match misses it
+    window, order,      how many ticks more the demand would have to allow
+    timing
+    a comparison        the difference of its two sides, where they are numbers
+    any other           no amount; the first one found stands for all
+
+Where there are too many to look at all, demands on times are widened step by step, and events are tried
+by their distance from the bound, so that what is near is found before the limit is reached.
+
+Imports NumPy and Polars only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import polars as pl
+
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.join_keys import partition_codes
+from cepctl.engines.columns.predicates import column_name, component_of, fitting_events, links_hold
+from cepctl.engines.diagnosis.conditions import (
+    Condition,
+    Differences,
+    Reading,
+    filter_condition,
+    key_condition,
+    link_condition,
+)
+from cepctl.engines.diagnosis.partial_matches import PAIRS, Followed, follow, links_at
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED, valid_bounds
+from cepctl.language.ast import COMPARISONS, Attribute, Binary, EventTime, Expression, MatchField, Variable
+from cepctl.language.printer import expression_to_text
+from cepctl.language.traversal import walk
+from cepctl.plan.plan import Alternative, Link
+from cepctl.polars_expressions import Leaf, compile_expression
+
+_FIRST_EVENTS = 1 << 12
+_FASTER = 8
+"""How much wider each next try is."""
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A partial match that one condition alone forbids.
+
+    `events`: row numbers, one per bound component.  `excess`: by how much it misses, in ticks where
+    `in_ticks`; None where that is no number.  `values`: what the condition read.
+    """
+
+    events: tuple[int, ...]
+    excess: float | None = None
+    in_ticks: bool = False
+    values: tuple[tuple[str, object], ...] = ()
+
+
+@dataclass(frozen=True)
+class Forbidden:
+    """What one condition alone forbids: `count` partial matches, more where `at_least`; the nearest one."""
+
+    condition: Condition
+    count: int
+    at_least: bool
+    nearest: Miss
+
+
+def forbidden_alone(reading: Reading, events: Events, length: int, limit: int = PAIRS) -> list[Forbidden]:
+    """For each condition on the first `length` components what it alone forbids; most of all first."""
+    looser = _Looser(reading, events, length, limit)
+    found = [each for each in looser.every() if each is not None]
+    return sorted(found, key=lambda each: -each.count)
+
+
+@dataclass(frozen=True)
+class _Looser:
+    reading: Reading
+    events: Events
+    length: int
+    limit: int
+
+    def every(self) -> Iterator[Forbidden | None]:
+        reading, columns = self.reading, self.reading.columns[: self.length]
+        for component in columns:
+            for expression in reading.alternative.components[component].filters:
+                yield self._filter(component, expression)
+        if self.length > 1:
+            for name in reading.partition_by:
+                yield self._key(name)
+        for column in range(1, self.length):
+            for link in links_at(reading, column):
+                rest = reading.without_link(link)
+                broken = partial(self._breaks, link)
+                yield self._relation(link_condition(link), rest, link.expression, broken)
+        for each in reading.differences:
+            bound = any(max(i, j) < self.length for i, j, _ in each.edges)
+            if each.loosened and bound and self.length > 1:
+                yield self._times(each)
+
+    def _follow(self, reading: Reading) -> Followed:
+        followed = follow(reading, self.events, self.length, self.limit)
+        return followed if len(followed.steps) == self.length else Followed(followed.steps, followed.rows[:0])
+
+    # --- one kind of condition each -------------------------------------------------------
+
+    def _filter(self, component: int, expression: Expression) -> Forbidden | None:
+        """Events that fail this predicate alone, by their distance from its bound."""
+        alternative = self.reading.alternative
+        own = alternative.components[component]
+        rest = tuple(each for each in own.filters if each is not expression)
+        loose = fitting_events(self.events, replace(own, filters=rest))
+        failing = np.setdiff1d(loose, fitting_events(self.events, replace(own, filters=(expression,))))
+        distance = distances(self.events, alternative, expression, {component: failing})
+        if distance is not None:
+            order = np.argsort(distance, kind="stable")
+            failing, distance = failing[order], distance[order]
+        column = self.reading.columns.index(component)
+        count, at_least, nearest = 0, False, None
+        start, size = 0, _FIRST_EVENTS
+        while start < len(failing) and count < self.limit:
+            chunk = np.sort(failing[start : start + size])
+            followed = self._follow(self.reading.without_filter(component, chunk))
+            count, at_least = count + len(followed.rows), at_least or followed.sampled
+            if nearest is None and len(followed.rows):
+                event = followed.rows[:, column]
+                missed = distances(self.events, alternative, expression, {component: event})
+                nearest = self._miss(followed.rows, expression, missed)
+            start, size = start + size, size * _FASTER
+        if nearest is None:
+            return None
+        return Forbidden(filter_condition(expression), count, at_least or start < len(failing), nearest)
+
+    def _key(self, name: str) -> Forbidden | None:
+        codes = partition_codes((name,), self.events)
+
+        def differ(rows: Indexes) -> Flags:
+            bound = codes[rows[:, : self.length]]
+            return np.asarray(((bound != bound[:, :1]) | (bound < 0)).any(axis=1))
+
+        variables = [self.reading.alternative.components[i].variable for i in self._bound()]
+        reads = [Attribute(variable, name) for variable in variables]
+        return self._relation(key_condition(name), self.reading.without_key(name), None, differ, reads)
+
+    def _relation(
+        self,
+        condition: Condition,
+        loose: Reading,
+        expression: Expression | None,
+        broken: Callable[[Indexes], Flags],
+        reads: list[Attribute] | None = None,
+    ) -> Forbidden | None:
+        """Partial matches that break a predicate between components."""
+        followed = self._follow(loose)
+        rows = followed.rows[broken(followed.rows)] if len(followed.rows) else followed.rows
+        if not len(rows):
+            return None
+        alternative, missed = self.reading.alternative, None
+        if expression is not None:
+            missed = distances(self.events, alternative, expression, self._columns(rows))
+        return Forbidden(condition, len(rows), followed.sampled, self._miss(rows, expression, missed, reads))
+
+    def _times(self, demand: Differences) -> Forbidden | None:
+        """Partial matches that need more ticks than a demand on times allows."""
+        loose = self.reading.with_differences(demand, None)
+        followed = self._follow(loose)
+        missing = self._ticks_missing(loose, demand, followed.rows)
+        rows, missing = followed.rows[missing > 0], missing[missing > 0]
+        count = len(rows)
+        ticks = 1
+        while followed.sampled and ticks < UNBOUNDED:
+            nearer = self._follow(self.reading.with_differences(demand, demand.wider(ticks))).rows
+            needed = self._ticks_missing(loose, demand, nearer)
+            if (needed > 0).any():
+                rows, missing = nearer[needed > 0], needed[needed > 0]
+                break
+            ticks *= _FASTER
+        if not len(rows):
+            return None
+        at = int(np.argmin(missing))
+        nearest = Miss(tuple(int(e) for e in rows[at, : self.length]), int(missing[at]), in_ticks=True)
+        return Forbidden(demand.condition, max(count, len(rows)), followed.sampled, nearest)
+
+    def _ticks_missing(self, loose: Reading, demand: Differences, rows: Indexes) -> Ticks:
+        """How many ticks more the demand would have to allow, at most 0 where it holds; shape (n,)."""
+        chosen = np.ix_(range(self.length), range(self.length))
+        system, bound = loose.system[chosen], rows[:, : self.length]
+        masses = self.events.masses
+        lower, upper = valid_bounds(masses.lower[bound], masses.upper[bound], system)
+        missing = np.full(len(rows), -UNBOUNDED, dtype=np.int64)
+        for i, j, limit in demand.edges:
+            if max(i, j) < self.length:
+                needed = np.maximum(lower[:, i] - upper[:, j], -int(system[j, i]))
+                missing = np.maximum(missing, needed - limit)
+        return missing
+
+    def _breaks(self, link: Link, rows: Indexes) -> Flags:
+        held = links_hold(self.events, self.reading.alternative, [link], self._columns(rows))
+        assert held is not None
+        return ~held
+
+    # --- the nearest ----------------------------------------------------------------------
+
+    def _bound(self) -> tuple[int, ...]:
+        return self.reading.columns[: self.length]
+
+    def _columns(self, rows: Indexes) -> dict[int, Indexes]:
+        return {component: rows[:, at] for at, component in enumerate(self._bound())}
+
+    def _miss(
+        self,
+        rows: Indexes,
+        expression: Expression | None,
+        missed: Reals | None,
+        reads: list[Attribute] | None = None,
+    ) -> Miss:
+        at = 0 if missed is None else int(np.argmin(missed))
+        excess = None if missed is None or not np.isfinite(missed[at]) else float(missed[at])
+        leaves = [] if expression is None else [
+            each for each in walk(expression) if isinstance(each, Attribute | EventTime)
+        ]  # fmt: skip
+        values: dict[str, object] = {}
+        for leaf in [*leaves, *(reads or [])]:
+            component = component_of(self.reading.alternative, leaf.variable)
+            assert component is not None
+            event = int(rows[at, self.reading.columns.index(component)])
+            values[expression_to_text(leaf)] = self.events.frame.get_column(column_name(leaf))[event]
+        return Miss(tuple(int(e) for e in rows[at, : self.length]), excess, values=tuple(values.items()))
+
+
+def distances(
+    events: Events, alternative: Alternative, expression: Expression, bound: Mapping[int, Indexes]
+) -> Reals | None:
+    """Difference of the two sides of a comparison per row, infinite where one is null.
+
+    None for what is no comparison of numbers.
+    """
+    if not isinstance(expression, Binary) or expression.operator not in COMPARISONS:
+        return None
+    columns: dict[str, pl.Series] = {}
+
+    def leaf_column(leaf: Leaf) -> pl.Expr:
+        assert not isinstance(leaf, MatchField)
+        component = component_of(alternative, leaf.name if isinstance(leaf, Variable) else leaf.variable)
+        assert component is not None
+        name = f"{component}.{column_name(leaf)}"
+        columns[name] = events.frame.get_column(column_name(leaf)).gather(bound[component]).alias(name)
+        return pl.col(name)
+
+    sides = [compile_expression(each, leaf_column) for each in (expression.left, expression.right)]
+    frame = pl.DataFrame(list(columns.values()))
+    left, right = (frame.select(side.alias("side")).get_column("side") for side in sides)
+    if not (left.dtype.is_numeric() and right.dtype.is_numeric()):
+        return None
+    apart = frame.select((sides[0].cast(pl.Float64) - sides[1].cast(pl.Float64)).abs().alias("apart"))
+    found: Reals = apart.get_column("apart").fill_null(np.inf).fill_nan(np.inf).to_numpy()
+    return found

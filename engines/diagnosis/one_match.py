@@ -1,0 +1,237 @@
+"""One match by its signature: the ticks its events can use, its rivals, and how its confidence comes about.
+
+Where a signature is no match, the reasons say which condition it fails.
+
+Imports NumPy, Numba, Polars and PyArrow only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+import numpy as np
+import pyarrow as pa
+
+from cepctl.arrays import Reals
+from cepctl.engines.columns.bindings import Bound, Group
+from cepctl.engines.columns.events import Events, events_of
+from cepctl.engines.diagnosis.conditions import Condition
+from cepctl.engines.diagnosis.confidence_factors import MOST_RIVALS, Factor, MatchFactors, match_factors
+from cepctl.engines.diagnosis.failed_conditions import Reason, demands_of, reasons_against, times_against
+from cepctl.engines.diagnosis.posteriors import posterior_shares, prior_shares
+from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
+from cepctl.engines.pattern.difference_constraints import possible, valid_bounds
+from cepctl.engines.pattern.rivals import Rivals
+from cepctl.errors import UsageError
+from cepctl.plan.plan import Alternative, Plan
+
+Ids = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class EventShown:
+    """An event: id, type, raw time in microseconds, interval in ticks, and how probable each bin is."""
+
+    event_id: str
+    event_type: str
+    raw_microseconds: int | None
+    lower: int
+    upper: int
+    prior: Reals
+
+
+@dataclass(frozen=True)
+class Member:
+    """A bound event, its valid interval in ticks (empty where reversed), and the probability of each bin
+    given the match, None where that is not known.
+    """
+
+    variable: str
+    event: EventShown
+    valid_lower: int
+    valid_upper: int
+    posterior: Reals | None
+
+
+@dataclass(frozen=True)
+class RivalShown:
+    """An event that breaks the match where it lies in a gap, and how probable that is."""
+
+    condition: Condition
+    event: EventShown
+    probability: float
+
+
+@dataclass(frozen=True)
+class OneMatch:
+    """Everything about one signature; with `reasons` it is no match, and only members are told.
+
+    `bins`: edges of the drawing's bins in ticks.  `error` bounds the error of the probabilities; 0 where
+    they are exact.  `other_readings` of an OR bind the same events.
+    """
+
+    plan: Plan
+    alternative: Alternative
+    events: Events
+    members: tuple[Member, ...]
+    bins: Reals
+    reasons: tuple[Reason, ...] = ()
+    start: int = 0
+    end: int = 0
+    confidence: float = 0.0
+    error: float = 0.0
+    factors: tuple[Factor, ...] = ()
+    rivals: tuple[RivalShown, ...] = ()
+    other_readings: int = 0
+
+
+def ids_of(text: str) -> Ids:
+    """The ids of a signature as the column `match` has it.
+
+    Examples
+    --------
+    >>> ids_of("a%201 b1+b2")
+    (('a 1',), ('b1', 'b2'))
+    """
+
+    def decoded(name: str) -> str:
+        return name.replace("%2B", "+").replace("%20", " ").replace("%25", "%")
+
+    return tuple(tuple(decoded(name) for name in part.split("+")) for part in text.split())
+
+
+def one_match(plan: Plan, table: pa.Table, signature: Ids, bins: int = 60) -> OneMatch:
+    """Explain the match of some events.
+
+    Parameters
+    ----------
+    plan
+        The analyzed query.
+    table
+        All events that it runs on.
+    signature
+        Ids in pattern order, those of a group together.
+    bins
+        How many bins the drawing has.
+
+    Raises
+    ------
+    UsageError
+        If an id is unknown, or the number of components is not that of the pattern.
+    EventSchemaError
+        If an interval or pmf is wrong.
+    """
+    events = events_of(table)
+    rows = _rows(events, signature)
+    fitting = [each for each in plan.alternatives if _has_form(each, signature)]
+    if not fitting:
+        raise UsageError(_wrong_form(plan, signature))
+    found = [_explained(plan, each, events, rows, bins) for each in fitting]
+    matching = [each for each in found if not each.reasons]
+    if not matching:
+        return min(found, key=lambda each: len(each.reasons))
+    return replace(matching[0], other_readings=len(matching) - 1)
+
+
+def _rows(events: Events, signature: Ids) -> tuple[tuple[int, ...], ...]:
+    """Row numbers of ids; names the nearest known id where one is unknown."""
+    wanted = [name for part in signature for name in part]
+    ids = events.ids
+    at = {name: row for name in wanted for row in (ids.index_of(name),) if row is not None}
+    problems = []
+    for name in dict.fromkeys(each for each in wanted if each not in at):
+        near = get_close_matches(name, ids.to_list(), 1, cutoff=0.0) if len(ids) <= 1_000_000 else []
+        problems.append(f"no event has the id '{name}'" + (f"; the nearest is '{near[0]}'" if near else ""))
+    if problems:
+        raise UsageError("--match: " + ", and ".join(problems))
+    return tuple(tuple(at[name] for name in part) for part in signature)
+
+
+def _has_form(alternative: Alternative, signature: Ids) -> bool:
+    positive = alternative.positive
+    return len(positive) == len(signature) and all(
+        alternative.components[i].kleene or len(part) == 1
+        for i, part in zip(positive, signature, strict=True)
+    )
+
+
+def _wrong_form(plan: Plan, signature: Ids) -> str:
+    forms = []
+    for alternative in plan.alternatives:
+        components = [alternative.components[i] for i in alternative.positive]
+        forms.append(" ".join(each.variable + ("+" if each.kleene else "") for each in components))
+    return (
+        f"--match names {len(signature)} components, which is not the form of the pattern: "
+        f"{' or '.join(dict.fromkeys(forms))} (ids in pattern order, those of a group joined by '+')"
+    )
+
+
+def _explained(
+    plan: Plan, alternative: Alternative, events: Events, rows: Sequence[tuple[int, ...]], bins: int
+) -> OneMatch:
+    prepared = PreparedAlternative.of(plan, alternative, events, MatchOptions())
+    bound = _bound(alternative, events, rows)
+    demands = demands_of(plan, alternative, bound)
+    event = np.array(demands.events)
+    lower, upper = events.masses.lower[event][None, :], events.masses.upper[event][None, :]
+    system = demands.system()
+    valid_lower, valid_upper = valid_bounds(lower, upper, system)
+    reasons = reasons_against(prepared, bound)
+    if (np.diag(system) < 0).any() or not possible(valid_lower, valid_upper)[0]:
+        reasons = (*reasons, *times_against(demands, events.masses))
+    rivals = [] if reasons else prepared.rivals(bound)
+    edges = _bin_edges(events, [*demands.events, *_named(rivals)], bins)
+    shown = OneMatch(plan, alternative, events, (), edges, tuple(reasons))
+    if not reasons:
+        shown = _with_confidence(shown, match_factors(prepared, bound, rivals))
+    posterior = None if shown.reasons else posterior_shares(prepared, bound, demands.events, rivals, edges)
+    members = tuple(
+        Member(alternative.components[component].variable, _event_shown(events, each, edges),
+               int(valid_lower[0, at]), int(valid_upper[0, at]), None if posterior is None else posterior[at])
+        for at, (component, each) in enumerate(zip(demands.components, demands.events, strict=True))
+    )  # fmt: skip
+    return replace(shown, members=members)
+
+
+def _with_confidence(shown: OneMatch, found: MatchFactors) -> OneMatch:
+    rivals = [
+        RivalShown(each.condition, _event_shown(shown.events, each.event, shown.bins), each.probability)
+        for each in found.rivals
+    ]
+    return replace(
+        shown, reasons=found.reasons, start=found.start, end=found.end, confidence=found.confidence,
+        error=found.error, factors=found.factors,
+        rivals=tuple(sorted(rivals, key=lambda rival: -rival.probability)),
+    )  # fmt: skip
+
+
+def _bound(alternative: Alternative, events: Events, rows: Sequence[tuple[int, ...]]) -> dict[int, Bound]:
+    """One match, as batches have it; the members of a set in the order of their ids."""
+    bound: dict[int, Bound] = {}
+    for i, part in zip(alternative.positive, rows, strict=True):
+        component, members = alternative.components[i], np.array(part, dtype=np.int64)
+        if component.kleene and not component.ordered:
+            members = members[np.argsort(events.id_rank[members])]
+        bound[i] = Group(np.array([0, len(members)]), members) if component.kleene else members
+    return bound
+
+
+def _event_shown(events: Events, event: int, edges: Reals) -> EventShown:
+    row = events.frame.row(event, named=True)
+    raw = events.frame.get_column("time")[event : event + 1].dt.epoch("us")[0] if row.get("time") else None
+    lower, upper = int(events.masses.lower[event]), int(events.masses.upper[event])
+    shares = prior_shares(events.masses, event, edges)
+    return EventShown(row["event_id"], row["event_type"], raw, lower, upper, shares)
+
+
+def _named(rivals: Sequence[Rivals]) -> list[int]:
+    return sorted({int(event) for each in rivals for event in each.event})[:MOST_RIVALS]
+
+
+def _bin_edges(events: Events, shown: Sequence[int], bins: int) -> Reals:
+    rows = np.array(shown)
+    first, last = float(events.masses.lower[rows].min()), float(events.masses.upper[rows].max())
+    # No bin is narrower than a tick.
+    return np.linspace(first - 0.5, last + 0.5, int(min(bins, last - first + 1)) + 1)

@@ -1,0 +1,294 @@
+"""How far partial matches get in pattern order, and what each condition takes away.
+
+Every step joins the partial matches so far with the events that fit the next component.  How many pairs
+share the key, and how many of those the times allow, is counted by binary search without listing
+them; only pairs that pass both are listed and asked the rest.  The conditions are asked in one order,
+and each is charged with what those before it have let through.
+
+Work is bounded: beyond `limit` pairs of a step, evenly spaced partial matches are followed and the
+others left, which the numbers then say.
+
+Imports NumPy, Numba and Polars only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numba import njit
+
+from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.join_keys import JoinKey, join_key
+from cepctl.engines.columns.predicates import column_name, links_hold
+from cepctl.engines.columns.range_join import IntervalIndex, interval_index, overlapping
+from cepctl.engines.diagnosis.conditions import (
+    Condition,
+    Differences,
+    Reading,
+    equality_texts,
+    filter_condition,
+    key_condition,
+    link_condition,
+)
+from cepctl.engines.enumeration.search import NOT_BOUND, Search, reach
+from cepctl.plan.plan import Link, Scope
+from cepctl.polars_expressions import compile_expression
+
+PAIRS = 1 << 20
+"""How many pairs a step lists at most."""
+_INDEXES = 16
+ORDER = Condition("order", "the order of the pattern")
+TWICE = Condition("twice", "no event twice in a match")
+
+
+@dataclass(frozen=True)
+class Loss:
+    """How many a condition took away, of those that the conditions before it had let through."""
+
+    condition: Condition
+    count: int
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """The events for one component: `typed` of its type, less the losses, leaves `left`."""
+
+    component: int
+    typed: int
+    losses: tuple[Loss, ...]
+    left: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """One join: `followed` of `partial` partial matches with `candidates` events each.
+
+    Less the losses, `left` longer partial matches remain.  The first step starts from one empty match.
+    """
+
+    component: int
+    partial: int
+    followed: int
+    candidates: int
+    losses: tuple[Loss, ...]
+    left: int
+
+    @property
+    def pairs(self) -> int:
+        """Pairs that were asked."""
+        return self.followed * self.candidates
+
+
+@dataclass(frozen=True)
+class Followed:
+    """Partial matches that passed every step: rows of events, one column per positive component."""
+
+    steps: tuple[Step, ...]
+    rows: Indexes
+
+    @property
+    def sampled(self) -> bool:
+        """Whether some partial matches were left unfollowed, so that counts are lower bounds."""
+        return any(step.followed < step.partial for step in self.steps)
+
+
+def fitting_counts(reading: Reading, events: Events) -> tuple[Fitting, ...]:
+    """For every component the events of its type, and what each of its own predicates takes away."""
+    found = []
+    for i, component in enumerate(reading.alternative.components):
+        typed = pl.lit(True)
+        if component.event_types:
+            typed = pl.col("event_type").is_in(list(component.event_types))
+        held = events.frame.select(typed.fill_null(False).alias("typed")).get_column("typed").to_numpy()
+        held = np.broadcast_to(held, len(events)) if len(held) != len(events) else held
+        count, losses = int(held.sum()), []
+        left = count
+        for each in component.filters:
+            condition = compile_expression(each, lambda leaf: pl.col(column_name(leaf)))
+            fits = events.frame.select(condition.fill_null(False).alias("fits")).get_column("fits").to_numpy()
+            held = held & fits
+            losses.append(Loss(filter_condition(each), left - int(held.sum())))
+            left = int(held.sum())
+        found.append(Fitting(i, count, tuple(losses), left))
+    return tuple(found)
+
+
+def follow(reading: Reading, events: Events, length: int | None = None, limit: int = PAIRS) -> Followed:
+    """Join the components of a reading in pattern order.
+
+    Binds the first `length` of them, None for all; the columns of others stay NOT_BOUND.  A step lists at
+    most about `limit` pairs.
+    """
+    wanted = reading.columns[:length]
+    rows = np.full((1, len(reading.columns)), NOT_BOUND, dtype=np.int64)
+    steps: list[Step] = []
+    for column in range(len(wanted)):
+        step, rows = _Join(reading, events, column).run(rows, limit)
+        steps.append(step)
+        if not len(rows):
+            break
+    return Followed(tuple(steps), rows)
+
+
+@dataclass(frozen=True)
+class _Join:
+    """The step that binds one column; those before it are bound."""
+
+    reading: Reading
+    events: Events
+    column: int
+
+    def run(self, rows: Indexes, limit: int) -> tuple[Step, Indexes]:
+        component, before = self.reading.columns[self.column], tuple(range(self.column))
+        candidates = self.reading.candidates[component]
+        partial = len(rows)
+        index, codes = self._keyed(self.reading, rows)
+        first, last = reach(self.reading.search, self.events, rows, before, self.column)
+        pairs = _pair_counts(index, codes, first, last)
+        if int(pairs.sum()) > limit:
+            # Evenly spaced, so that every stretch of time is followed.
+            chosen = np.arange(0, partial, -(-int(pairs.sum()) // limit))
+            rows, codes, first, last = rows[chosen], codes[chosen], first[chosen], last[chosen]
+        left, losses = len(rows) * len(candidates), []
+        for condition, count in self._before_listing(rows):
+            losses.append(Loss(condition, left - count))
+            left = count
+        longer = self._listed(index, codes, first, last, rows)
+        for condition, kept in self._after_listing(longer):
+            losses.append(Loss(condition, left - len(kept)))
+            longer, left = kept, len(kept)
+        step = Step(component, partial, len(rows), len(candidates), tuple(losses), left)
+        return step, longer
+
+    def _keyed(self, reading: Reading, rows: Indexes) -> tuple[_Index, Indexes]:
+        known = reading.columns[: self.column]
+        found = _index(reading, self.events, self.column)
+        codes = found.key.codes_of(rows, reading.columns) if known else np.zeros(len(rows), dtype=np.int64)
+        return found, codes
+
+    def _before_listing(self, rows: Indexes) -> Iterator[tuple[Condition, int]]:
+        """Pairs left after each key, then after each demand on times."""
+        alternative = self.reading.alternative
+        component, known = self.reading.columns[self.column], set(self.reading.columns[: self.column])
+        bare = replace(alternative, equalities=())
+        reading = replace(self.reading, alternative=bare, partition_by=())
+        for name in self.reading.partition_by:
+            reading = replace(reading, partition_by=(*reading.partition_by, name))
+            yield key_condition(name), self._same_key(reading, rows)
+        for equality in alternative.equalities:
+            if component in (equality.left, equality.right) and {equality.left, equality.right} <= {
+                component,
+                *known,
+            }:
+                bare = replace(bare, equalities=(*bare.equalities, equality))
+                reading = replace(reading, alternative=bare)
+                text = equality_texts(alternative, equality)[0]
+                yield Condition("key", text), self._same_key(reading, rows)
+        if not known:
+            return
+        index, codes = self._keyed(self.reading, rows)
+        order = tuple(each for each in self.reading.differences if each.condition.kind == "order")
+        others = [each for each in self.reading.differences if each not in order]
+        demands = [(ORDER, order), *((each.condition, (each,)) for each in others)]
+        asked: tuple[Differences, ...] = ()
+        for condition, more in demands:
+            asked = (*asked, *more)
+            search = replace(self.reading.search, system=self.reading.system_of(asked))
+            yield condition, self._in_reach(search, index, codes, rows)
+
+    def _same_key(self, reading: Reading, rows: Indexes) -> int:
+        index, codes = self._keyed(reading, rows)
+        sizes = np.diff(index.interval.key_starts)
+        known = (codes >= 0) & (codes < len(sizes))
+        return int(sizes[codes[known]].sum())
+
+    def _in_reach(self, search: Search, index: _Index, codes: Indexes, rows: Indexes) -> int:
+        first, last = reach(search, self.events, rows, tuple(range(self.column)), self.column)
+        return int(_pair_counts(index, codes, first, last).sum())
+
+    def _listed(self, index: _Index, codes: Indexes, first: Ticks, last: Ticks, rows: Indexes) -> Indexes:
+        parts = [rows[:0]]
+        for row, event in overlapping(index.interval, codes, first, last):
+            longer = rows[row]
+            longer[:, self.column] = event
+            parts.append(longer)
+        return np.concatenate(parts)
+
+    def _after_listing(self, longer: Indexes) -> Iterator[tuple[Condition, Indexes]]:
+        if self.column:
+            longer = longer[(longer[:, : self.column] != longer[:, self.column, None]).all(axis=1)]
+            yield TWICE, longer
+        for link in links_at(self.reading, self.column):
+            bound = {self.reading.columns[i]: longer[:, i] for i in range(self.column + 1)}
+            held = links_hold(self.events, self.reading.alternative, [link], bound)
+            assert held is not None
+            longer = longer[held]
+            yield link_condition(link), longer
+
+
+def links_at(reading: Reading, column: int) -> list[Link]:
+    """Predicates between components that are decided when a column is bound."""
+    component, known = reading.columns[column], set(reading.columns[: column + 1])
+    return [
+        link
+        for link in reading.alternative.links
+        if link.scope is Scope.EVENT
+        and component in link.components
+        and set(link.components) <= known
+        and not reading.alternative.components[link.decides].negated
+    ]
+
+
+@dataclass(frozen=True)
+class _Index:
+    """The candidates of a join, ready; `ends` are their upper bounds, sorted within each key."""
+
+    candidates: Indexes
+    interval: IntervalIndex
+    key: JoinKey
+    ends: Ticks
+
+
+def _index(reading: Reading, events: Events, column: int) -> _Index:
+    """The index of one join, kept for readings that share it: keys of long columns cost most of a join."""
+    component = reading.columns[column]
+    candidates = reading.candidates[component]
+    name = (column, reading.partition_by, reading.alternative.equalities)
+    kept = reading.indexes.get(name)
+    if isinstance(kept, _Index) and kept.candidates is candidates:
+        return kept
+    known = set(reading.columns[:column])
+    key = join_key(reading.alternative, reading.partition_by, events, component, known, candidates)
+    usable = key.candidate_codes >= 0
+    event, masses = candidates[usable], events.masses
+    interval = interval_index(event, key.candidate_codes[usable], masses.lower[event], masses.upper[event])
+    keys = np.repeat(np.arange(len(interval.key_starts) - 1), np.diff(interval.key_starts))
+    found = _Index(candidates, interval, key, interval.upper[np.lexsort((interval.upper, keys))])
+    reading.indexes.pop(name, None)
+    reading.indexes[name] = found
+    while len(reading.indexes) > _INDEXES:
+        del reading.indexes[next(iter(reading.indexes))]
+    return found
+
+
+def _pair_counts(index: _Index, key: Indexes, first: Ticks, last: Ticks) -> Indexes:
+    """Per query the events of its key whose interval overlaps its own, counted without listing them."""
+    interval = index.interval
+    counts: Indexes = _overlap_counts(interval.key_starts, interval.lower, index.ends, key, first, last)
+    return counts
+
+
+@njit(nogil=True, cache=True)
+def _overlap_counts(key_starts, lower, ends, key, first, last):  # type: ignore[no-untyped-def]
+    """`lower` and `ends` are sorted within each key: what neither starts too late nor ends too early."""
+    counts = np.zeros(len(key), dtype=np.int64)
+    for i in range(len(key)):
+        if 0 <= key[i] < len(key_starts) - 1:
+            start, stop = key_starts[key[i]], key_starts[key[i] + 1]
+            begun = np.searchsorted(lower[start:stop], last[i], side="right")
+            counts[i] = max(begun - np.searchsorted(ends[start:stop], first[i]), 0)
+    return counts

@@ -1,0 +1,135 @@
+"""Where the events of one match lie: per bin of time the probability, before and given the match.
+
+Given the match, each event is held to one bin after the other: a copy of it that happens in the bin takes
+its place, and the match is measured again.  That times the mass of the bin is the probability of both.
+
+Imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.bindings import Bound, Group, take
+from cepctl.engines.columns.masses import Masses, ticks_between
+from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.measure.methods import rivalled_matches
+from cepctl.engines.pattern.rivals import Rivals
+from cepctl.errors import QueryTooLargeError
+
+
+def prior_shares(masses: Masses, event: int, edges: Reals) -> Reals:
+    """Probability that an event lies in each bin, shape (bins,).
+
+    Examples
+    --------
+    >>> one = np.array([1]), np.array([4])
+    >>> masses = Masses(*one, np.array([0, 1]), *one, np.array([0.25]))
+    >>> prior_shares(masses, 0, np.array([0.5, 1.5, 4.5])).tolist()
+    [0.25, 0.75]
+    """
+    own = slice(int(masses.starts[event]), int(masses.starts[event + 1]))
+    first, last = bin_ticks(edges)
+    lo = np.maximum(masses.lo[own][:, None], first)
+    hi = np.minimum(masses.hi[own][:, None], last)
+    ticks = np.where(lo <= hi, ticks_between(lo, np.maximum(lo, hi)), 0.0)
+    shares: Reals = (ticks * masses.density[own][:, None]).sum(axis=0)
+    return np.minimum(shares, 1.0)
+
+
+def bin_ticks(edges: Reals) -> tuple[Ticks, Ticks]:
+    """First and last tick of each bin, shape (bins,); a bin narrower than a tick may hold none."""
+    cuts = np.ceil(edges).astype(np.int64)
+    return cuts[:-1], cuts[1:] - 1
+
+
+def posterior_shares(
+    prepared: PreparedAlternative,
+    bound: dict[int, Bound],
+    members: Sequence[int],
+    rivals: list[Rivals],
+    edges: Reals,
+) -> list[Reals] | None:
+    """Per member the probability of each bin given the match, shape (bins,) each.
+
+    None where a rival is a member itself, which a copy in its place would hide, and where measuring so
+    often is too much work.
+    """
+    if any(each.rule.members_too for each in rivals):
+        return None
+    copies = _copies(prepared.events.masses, members, edges)
+    if not len(copies.member):
+        return None
+    count = len(prepared.events)
+    rows = np.zeros(len(copies.member), dtype=np.int64)
+    number = np.arange(len(rows))
+    replaced: dict[int, Bound] = {}
+    place = 0
+    for i, each in bound.items():
+        batch = take(each, rows)
+        size = len(each.members) if isinstance(each, Group) else 1
+        matrix = (batch.members if isinstance(batch, Group) else batch).reshape(len(rows), size).copy()
+        own = (copies.member >= place) & (copies.member < place + size)
+        matrix[own, copies.member[own] - place] = count + number[own]
+        flat = matrix.reshape(-1)
+        replaced[i] = replace(batch, members=flat) if isinstance(batch, Group) else flat
+        place += size
+    repeated = [
+        replace(each, row=np.repeat(number, len(each.event)), event=np.tile(each.event, len(number)))
+        for each in rivals
+    ]
+    try:
+        found = rivalled_matches(replace(prepared.measure, masses=copies.masses), replaced, repeated)
+    except QueryTooLargeError:
+        return None
+    joint = np.where(found.start <= found.end, found.confidence, 0.0) * copies.mass
+    shares = []
+    for at in range(len(members)):
+        own = copies.member == at
+        share = np.zeros(len(edges) - 1)
+        share[copies.bin[own]] = joint[own]
+        shares.append(share / share.sum() if share.sum() > 0 else share)
+    return shares
+
+
+@dataclass(frozen=True)
+class _Copies:
+    """Masses of all events, then of the copies; of which member and bin each copy is, and its share of it."""
+
+    masses: Masses
+    member: Indexes
+    bin: Indexes
+    mass: Reals
+
+
+def _copies(masses: Masses, members: Sequence[int], edges: Reals) -> _Copies:
+    first, last = bin_ticks(edges)
+    member, bins, sizes, lo, hi, density, mass = [], [], [], [], [], [], []
+    for at, event in enumerate(members):
+        own = slice(int(masses.starts[event]), int(masses.starts[event + 1]))
+        cut_lo = np.maximum(masses.lo[own][None, :], first[:, None])
+        cut_hi = np.minimum(masses.hi[own][None, :], last[:, None])
+        kept = cut_lo <= cut_hi
+        used = np.flatnonzero(kept.any(axis=1))
+        member.append(np.full(len(used), at))
+        bins.append(used)
+        sizes.append(kept.sum(axis=1)[used])
+        lo.append(cut_lo[kept])
+        hi.append(cut_hi[kept])
+        ticks = np.where(kept, ticks_between(cut_lo, np.maximum(cut_lo, cut_hi)), 0.0)
+        inside = (ticks * masses.density[own]).sum(axis=1)
+        mass.append(inside[used])
+        density.append((masses.density[own] / np.where(inside > 0, inside, 1.0)[:, None])[kept])
+    offsets = np.concatenate([masses.starts, masses.starts[-1] + np.cumsum(np.concatenate(sizes))])
+    own_starts = offsets[len(masses.lower) :]
+    all_lo, all_hi = np.concatenate([masses.lo, *lo]), np.concatenate([masses.hi, *hi])
+    grown = Masses(
+        np.concatenate([masses.lower, all_lo[own_starts[:-1]]]),
+        np.concatenate([masses.upper, all_hi[own_starts[1:] - 1]]),
+        offsets, all_lo, all_hi, np.concatenate([masses.density, *density]),
+    )  # fmt: skip
+    return _Copies(grown, np.concatenate(member), np.concatenate(bins), np.concatenate(mass))

@@ -1,0 +1,145 @@
+"""Valid intervals of the events of finished matches, and the alternative that each match belongs to.
+
+A row of the output names its events and no more.  Held to the constraints of the pattern once more, its
+events get the part of their intervals that they can use: order, window and timing constraints together
+(ZDI10, section 5.1: vlb and vub).  Every member of a Kleene group is a variable of its own here, so one
+match has as many constraints as its groups are large; matches of one layout are tightened together.
+
+Absences narrow no valid interval: they are probabilities, not bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.events import Events
+from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure, valid_bounds
+from cepctl.plan.plan import Plan
+
+
+@dataclass(frozen=True)
+class BoundEvents:
+    """The events of n matches one after the other: match i owns entries offsets[i] to offsets[i + 1].
+
+    `rows` holds the row of each entry in the event table, `places` its place in the signature: 0 for the
+    first positive component of the pattern.
+    """
+
+    offsets: Indexes
+    rows: Indexes
+    places: Indexes
+
+
+@dataclass(frozen=True)
+class ValidIntervals:
+    """Per entry of BoundEvents its valid interval in ticks; per match the alternative it belongs to."""
+
+    lower: Ticks
+    upper: Ticks
+    alternatives: Indexes
+
+
+def bound_events(signatures: pa.ChunkedArray, ids: pa.Array) -> BoundEvents:
+    """Find the events of signatures by their ids, of which none may be missing.
+
+    Examples
+    --------
+    >>> signatures = pa.chunked_array([[[["a1"], ["b1", "b2"]]]], pa.list_(pa.list_(pa.string())))
+    >>> bound_events(signatures, pa.array(["b2", "a1", "b1"]))
+    BoundEvents(offsets=array([0, 3]), rows=array([1, 2, 0]), places=array([0, 1, 1]))
+    """
+    places, counts, names = [], [], []
+    for chunk in signatures.chunks:
+        components = chunk.flatten()
+        per_match = chunk.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
+        sizes = components.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
+        place = np.arange(len(sizes)) - np.repeat(np.cumsum(per_match) - per_match, per_match)
+        places.append(np.repeat(place, sizes))
+        ends = np.concatenate([[0], np.cumsum(sizes)])[np.cumsum(per_match)]
+        counts.append(np.diff(ends, prepend=0))
+        names.append(components.flatten())
+    found = pc.index_in(pa.chunked_array(names, pa.string()), ids)
+    offsets = np.concatenate([[0], np.cumsum(np.concatenate([[], *counts]))]).astype(np.int64)
+    rows = found.to_numpy().astype(np.int64)
+    return BoundEvents(offsets, rows, np.concatenate([[], *places]).astype(np.int64))
+
+
+def valid_intervals(plan: Plan, events: Events, bound: BoundEvents) -> ValidIntervals:
+    """Tighten the intervals of bound events by the constraints of their pattern.
+
+    Parameters
+    ----------
+    plan
+        The plan that returned the matches.
+    events
+        At least the events that are bound, with the attributes of the plan.
+    bound
+        The matches; each fits at least one alternative of the plan.
+
+    Returns
+    -------
+    Shapes as those of `bound`.  Where the events of a match fit several alternatives of an OR, an interval
+    reaches as far as any of them lets it, and the match belongs to the first.
+    """
+    prepared = [PreparedAlternative.of(plan, each, events, MatchOptions()) for each in plan.alternatives]
+    fits = [_fits(each, len(events)) for each in prepared]
+    lower, upper = np.empty_like(bound.rows), np.empty_like(bound.rows)
+    alternatives = np.zeros(len(bound.offsets) - 1, dtype=np.int64)
+    for matches, entries, layout in _layouts(bound):
+        rows = bound.rows[entries]
+        least, most = np.full(rows.shape, np.iinfo(np.int64).max), np.full(rows.shape, np.iinfo(np.int64).min)
+        for number in reversed(range(len(prepared))):
+            if len(fits[number]) != layout.max() + 1:
+                continue
+            possible = fits[number][layout, rows].all(axis=1)
+            system = _system_of_members(prepared[number], layout)
+            earliest, latest = valid_bounds(events.masses.lower[rows], events.masses.upper[rows], system)
+            possible &= (earliest <= latest).all(axis=1)
+            least[possible] = np.minimum(least, earliest)[possible]
+            most[possible] = np.maximum(most, latest)[possible]
+            alternatives[matches[possible]] = number
+        lower[entries], upper[entries] = least, most
+    return ValidIntervals(lower, upper, alternatives)
+
+
+def _fits(prepared: PreparedAlternative, events: int) -> Flags:
+    """Whether each event fits each positive component alone, shape (components, events)."""
+    singles = prepared.search.singles
+    flags = np.zeros((len(singles), events), dtype=np.bool_)
+    for place, component in enumerate(singles):
+        flags[place, prepared.search.candidates[component]] = True
+    return flags
+
+
+def _layouts(bound: BoundEvents) -> Iterator[tuple[Indexes, Indexes, Indexes]]:
+    """Matches with the same places, their entries (a row per match), and those places."""
+    sizes = np.diff(bound.offsets)
+    for size in np.unique(sizes):
+        matches = np.flatnonzero(sizes == size)
+        entries = bound.offsets[matches][:, None] + np.arange(size)
+        layouts, which = np.unique(bound.places[entries], axis=0, return_inverse=True)
+        for number, layout in enumerate(layouts):
+            chosen = np.flatnonzero(which.reshape(-1) == number)
+            yield matches[chosen], entries[chosen], layout
+
+
+def _system_of_members(prepared: PreparedAlternative, layout: Indexes) -> Ticks:
+    """Closed constraints over all bound events, shape (entries, entries); each member counts."""
+    system = prepared.search.system
+    within = UNBOUNDED if prepared.plan.window is None else prepared.plan.window - 1
+    components = [prepared.alternative.components[i] for i in prepared.search.singles]
+    edges = []
+    for i, left in enumerate(layout):
+        for j, right in enumerate(layout):
+            limit = int(system[left, right])
+            if left == right and i != j:
+                limit = -1 if components[left].ordered and i < j else within
+            edges.append((i, j, limit))
+    return closure(len(layout), edges)

@@ -1,0 +1,102 @@
+"""Why a query matches so little: how far partial matches got, what stopped them, and what came nearest.
+
+    part        module                 answers
+    fitting     partial_matches        which events fit each component, and what its predicates left out
+    steps       partial_matches        how many partial matches each join makes, and what stops the others
+    forbidden   relaxing               what each condition forbids by itself, with the nearest miss
+    hurdles     last_hurdles           what groups, absences and CONFIDENCE do to complete bindings
+
+Conditions are dropped over the whole pattern; where that lets nothing through either, over the components
+up to the first step that leaves nothing.
+
+Runs in the process that prints the answer: imports NumPy, Numba, Polars and PyArrow only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from cepctl.engines.columns.events import Events, events_of
+from cepctl.engines.diagnosis.complete_bindings import Hurdles, Signature, last_hurdles
+from cepctl.engines.diagnosis.conditions import Reading
+from cepctl.engines.diagnosis.leave_one_out import Forbidden, forbidden_alone
+from cepctl.engines.diagnosis.partial_matches import PAIRS, Fitting, Step, fitting_counts, follow
+from cepctl.engines.rows.order import match_text
+from cepctl.plan.plan import Alternative, Plan
+
+
+@dataclass(frozen=True)
+class ReadingExplained:
+    """One alternative: its fitting events, its steps, what single conditions forbid, the end.
+
+    `length`: how many components the forbidden partial matches bind.  `hurdles` is None where no binding
+    was completed.
+    """
+
+    alternative: Alternative
+    fitting: tuple[Fitting, ...]
+    steps: tuple[Step, ...]
+    length: int
+    forbidden: tuple[Forbidden, ...]
+    hurdles: Hurdles | None
+
+    @property
+    def sampled(self) -> bool:
+        """Whether some partial matches were left unfollowed."""
+        followed = any(step.followed < step.partial for step in self.steps)
+        return followed or (self.hurdles is not None and self.hurdles.sampled)
+
+
+@dataclass(frozen=True)
+class WhyNot:
+    """The answer for every alternative; events are row numbers of `events`."""
+
+    plan: Plan
+    events: Events
+    readings: tuple[ReadingExplained, ...]
+
+    def text(self, signature: Signature) -> str:
+        """Events of a partial or complete match as the column `match` has them."""
+        ids = [[self.events.ids[row] for row in component] for component in signature]
+        shown: str = match_text(pa.array([ids], pa.list_(pa.list_(pa.string()))))[0].as_py()
+        return shown
+
+
+def why_not(plan: Plan, table: pa.Table, *, limit: int = PAIRS) -> WhyNot:
+    """Explain what becomes of the partial matches of a plan.
+
+    Parameters
+    ----------
+    plan
+        The analyzed query.
+    table
+        The events it runs on, with event_id, event_type, lower, upper, pmf and the plan's attributes.
+    limit
+        How many pairs a join lists at most.  Beyond it evenly spaced partial matches are followed, and
+        counts after that are of these.
+
+    Raises
+    ------
+    EventSchemaError
+        If an interval or pmf is wrong.
+    QueryTooLargeError
+        If the range of a complete binding is too much work to find.
+    """
+    events = events_of(table)
+    return WhyNot(plan, events, tuple(_explained(plan, each, events, limit) for each in plan.alternatives))
+
+
+def _explained(plan: Plan, alternative: Alternative, events: Events, limit: int) -> ReadingExplained:
+    reading = Reading.of(plan, alternative, events)
+    followed = follow(reading, events, limit=limit)
+    complete = len(followed.steps) == len(reading.columns) and len(followed.rows) > 0
+    hurdles = last_hurdles(plan, alternative, events, followed.rows) if complete else None
+    length, forbidden = len(reading.columns), forbidden_alone(reading, events, len(reading.columns), limit)
+    if not forbidden and not complete:
+        length = len(followed.steps)
+        forbidden = forbidden_alone(reading, events, length, limit)
+    return ReadingExplained(
+        alternative, fitting_counts(reading, events), followed.steps, length, tuple(forbidden), hurdles
+    )

@@ -1,0 +1,276 @@
+"""One OR-free alternative on one partition of events: from candidates to measured matches.
+
+A pattern of single events in order needs but a part of the engine; the rest is imported where a pattern first
+asks for it, which spares a small match some six hundredths of its time.
+
+Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.bindings import Bound, Group, MatchBatch, single_events, take
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.predicates import fitting_events
+from cepctl.engines.columns.range_join import PAIRS_AT_ONCE
+from cepctl.engines.enumeration.search import FEWEST_COSTLY_STARTS, FEWEST_STARTS, Search, enumeration_parts
+from cepctl.engines.enumeration.threshold import PushDown, Threshold
+from cepctl.engines.measure.measure import Measure, Measured, joined
+from cepctl.engines.measure.rival_blocks import BlockMemory, joined_blocks
+from cepctl.engines.pattern.blocks import Shape, shape_of
+from cepctl.engines.pattern.difference_constraints import closed_system
+from cepctl.engines.rows.sorted import WantedRows
+from cepctl.errors import QueryTooLargeError
+from cepctl.language.ast import Strategy
+from cepctl.memory import MemoryBudget, default_budget
+from cepctl.plan.evaluation_order import OrderName, evaluation_order
+from cepctl.plan.plan import Alternative, Plan
+from cepctl.plan.summary import KleeneRows
+
+if TYPE_CHECKING:
+    from cepctl.engines.pattern.rival_joins import RivalJoin
+    from cepctl.engines.pattern.rivals import Rivals
+
+_ROW_BYTES, _COMPONENT_BYTES, _DEPTH_BYTES = 300, 150, 24
+"""Generous estimates of what a match takes until it is a row, and for each of its components."""
+
+SMALLEST = np.nextafter(0.0, 1.0)
+"""Stands for a confidence below the smallest positive float: the match is possible."""
+
+
+@dataclass(frozen=True)
+class MatchOptions:
+    """Choices beside the plan: order, counts it is chosen from, cap on the rows, threads change no row.
+
+    `kleene` says what a row is: a match, or all matches with the same neighbours of a group.  `top` is how
+    many of the most probable rows are wanted, ties with the last of them included.
+    `starting` are the first and the last tick in which a row may start, None for any.
+    `approximate` is the error allowed to confidences beyond the work bound; None refuses them.
+    `raw_times` adds to each match whether raw times alone find it.
+    """
+
+    order: OrderName = "auto"
+    type_counts: Mapping[str, int] | None = None
+    max_matches: int = 10_000_000
+    threads: int = 1
+    approximate: float | None = None
+    kleene: KleeneRows = "groups"
+    top: int | None = None
+    raw_times: bool = False
+    starting: tuple[int | None, int | None] = (None, None)
+    memory: MemoryBudget = field(default_factory=default_budget)
+
+    @property
+    def block_memory(self) -> BlockMemory:
+        """What each thread may take for a block of matches."""
+        return BlockMemory.of(self.memory, self.threads)
+
+    @property
+    def wanted(self) -> WantedRows:
+        """Which rows are kept."""
+        return WantedRows(self.top, *self.starting)
+
+    def check_count(self, rows: int) -> None:
+        """Raise QueryTooLargeError when there are more rows than allowed; the best may be of any number."""
+        if self.top is None and rows > self.max_matches:
+            raise QueryTooLargeError(
+                f"the query has more than {self.max_matches:,} matches; narrow it (WITHIN, [attr], tighter "
+                "predicates, CONFIDENCE), ask for the best of them with --top-k, or raise the cap with "
+                "--max-matches"
+            )
+
+
+@dataclass(frozen=True)
+class PreparedAlternative:
+    """An alternative with everything that is fixed before the first event is bound."""
+
+    plan: Plan
+    events: Events
+    shape: Shape
+    search: Search
+    options: MatchOptions
+
+    @classmethod
+    def of(
+        cls, plan: Plan, alternative: Alternative, events: Events, options: MatchOptions
+    ) -> PreparedAlternative:
+        """Find the candidates of every component and close the constraints."""
+        candidates = tuple(fitting_events(events, each) for each in alternative.components)
+        system = _system(plan, alternative)
+        search = Search(
+            *(alternative, alternative.positive, system, candidates, plan.partition_by),
+            pairs_at_once=_pairs_at_once(plan, alternative, options),
+        )
+        return cls(plan, events, shape_of(plan, alternative), search, options)
+
+    def above(self, threshold: Threshold) -> PreparedAlternative:
+        """The same, leaving out early what cannot reach the threshold.  Estimates may exceed any bound."""
+        if not threshold.decides or self.options.approximate is not None:
+            return self
+        push_down = PushDown(threshold, self.events.masses, complete=not self.shape.plain_chain)
+        return replace(self, search=replace(self.search, push_down=push_down))
+
+    @property
+    def alternative(self) -> Alternative:
+        """The alternative itself."""
+        return self.search.alternative
+
+    @cached_property
+    def measure(self) -> Measure:
+        """How its matches are measured."""
+        sampling = None
+        if self.options.approximate is not None:
+            from cepctl.engines.confidence.coupled.sampling import Sampling
+
+            sampling = Sampling(self.options.approximate, self.events)
+        masses, system = self.events.masses, self.search.system
+        return Measure(self.shape, masses, system, self.plan.window, sampling, self.options.block_memory)
+
+    def matches(self, owned: tuple[int, int] | None) -> Iterator[MatchBatch]:
+        """Measured matches, batch by batch; `owned` as in `cepctl.engines.event.match.match_batches`."""
+        return chain.from_iterable(part() for part in self.parts(owned))
+
+    def parts(self, owned: tuple[int, int] | None) -> list[Callable[[], Iterator[MatchBatch]]]:
+        """Independent parts of `matches`, each from starting events of its own."""
+        order = evaluation_order(self.alternative, self.options.type_counts, self.options.order).components
+        columns = tuple(self.search.singles.index(i) for i in order)
+        fewest = FEWEST_STARTS if self.shape.plain_chain else FEWEST_COSTLY_STARTS
+        parts = enumeration_parts(self.search, self.events, columns, owned, fewest=fewest)
+        return [partial(self._matches, part, owned) for part in parts]
+
+    def _matches(
+        self, bindings: Callable[[], Iterator[Indexes]], owned: tuple[int, int] | None
+    ) -> Iterator[MatchBatch]:
+        for rows in bindings():
+            for bound in self.with_groups(rows):
+                yield self.measured(bound, owned)
+
+    def with_groups(self, rows: Indexes) -> Iterator[dict[int, Bound]]:
+        """Bindings of single events, completed by every possible group of every Kleene component, in batches.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If there are more groups than the options allow.
+        """
+        if not any(self.alternative.components[i].kleene for i in self.search.singles):
+            return iter([dict(zip(self.search.singles, rows.T, strict=True))] if len(rows) else [])
+        from cepctl.engines.kleene.growth import with_groups
+
+        return with_groups(
+            *(self.search, self.shape, self.events, rows, self.plan),
+            *(self.options.max_matches, self.options.block_memory),
+        )
+
+    def rivals(self, bound: dict[int, Bound], joins: Sequence[RivalJoin] | None = None) -> list[Rivals]:
+        """Who could break these matches; `joins` are those of `_rival_joins`, where they are known."""
+        from cepctl.engines.pattern.rival_joins import spans_of
+        from cepctl.engines.pattern.rivals import rivals_of
+
+        return rivals_of(
+            self.shape,
+            self.events,
+            self.search.candidates,
+            self.plan.partition_by,
+            bound,
+            spans_of(self.events.masses, self.measure.groups(bound)),
+            by_partition=self.plan.strategy is Strategy.PARTITION_CONTIGUITY,
+            joins=joins,
+        )
+
+    def _rival_joins(self, bound: dict[int, Bound]) -> list[RivalJoin]:
+        from cepctl.engines.pattern.rival_joins import rival_joins, spans_of
+
+        return rival_joins(
+            self.shape,
+            self.events,
+            self.search.candidates,
+            self.plan.partition_by,
+            bound,
+            spans_of(self.events.masses, self.measure.groups(bound)),
+            by_partition=self.plan.strategy is Strategy.PARTITION_CONTIGUITY,
+        )
+
+    def judged(self, bound: dict[int, Bound]) -> Measured:
+        """Time range and confidence of matches, with their rivals found in blocks that fit in memory.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If a match needs more memory or more work than is allowed.
+        """
+        if self.shape.plain_chain:
+            return self.measure.chains(single_events([bound[i] for i in self.search.singles]))
+        count = len(self.measure.groups(bound)[0].sizes)
+        joins = self._rival_joins(bound)
+        blocks = list(joined_blocks(joins, count, self.options.block_memory))
+        if len(blocks) <= 1:
+            return self.decided(bound, self.rivals(bound, joins))
+        parts = []
+        for begin, end in blocks:
+            part = {i: take(each, np.arange(begin, end)) for i, each in bound.items()}
+            own = [join.taken(slice(begin, end)) for join in joins]
+            parts.append(self.decided(part, self.rivals(part, own)))
+        return joined(parts)
+
+    def decided(self, bound: dict[int, Bound], rivals: list[Rivals]) -> Measured:
+        """Time range and confidence of matches that the given rivals can break.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If a match exceeds the bound on the work and estimates are not allowed.
+        """
+        from cepctl.engines.measure.methods import rivalled_matches
+
+        return rivalled_matches(self.measure, bound, rivals)
+
+    def measured(self, bound: dict[int, Bound], owned: tuple[int, int] | None) -> MatchBatch:
+        """Time range and confidence of a batch; without what no world returns or another slice owns."""
+        values = tuple(bound[i] for i in self.search.singles)
+        found = self.judged(bound)
+        kept = found.start <= found.end
+        if owned is not None:
+            kept &= _is_owned(self.events, values[0], owned)
+        confidence = np.maximum(found.confidence, SMALLEST)
+        matches = MatchBatch(values, found.start, found.end, confidence, found.error)
+        return matches if kept.all() else matches.filter(kept)
+
+
+def _pairs_at_once(plan: Plan, alternative: Alternative, options: MatchOptions) -> int:
+    """Pairs of a partial match and an event that one step lists: fewer than usual where memory is short.
+
+    Each becomes a row of the search at every depth, and at last one of the output, with its ids as text.
+    """
+    components = len(alternative.positive)
+    each = _ROW_BYTES + components * (_COMPONENT_BYTES + _DEPTH_BYTES * components) + 16 * len(plan.returns)
+    return min(PAIRS_AT_ONCE, max(options.block_memory.block // each, 1))
+
+
+def _system(plan: Plan, alternative: Alternative) -> Ticks:
+    """Closed constraints over the positive components; a Kleene group stands as any of its members."""
+    block_of = {i: number for number, block in enumerate(alternative.blocks) for i in block}
+    positive = alternative.positive
+    edges = [
+        (positive.index(each.left), positive.index(each.right), each.bound)
+        for each in alternative.timings
+        if not each.not_equal and each.left in positive and each.right in positive
+    ]
+    return closed_system([block_of[i] for i in positive], plan.window, edges)
+
+
+def _is_owned(events: Events, first: Bound, owned: tuple[int, int]) -> Flags:
+    """Whether the first component's event, of a group the smallest, has its `lower` in the slice."""
+    if isinstance(first, Group):
+        lower = np.minimum.reduceat(events.masses.lower[first.members], first.offsets[:-1])
+    else:
+        lower = events.masses.lower[first]
+    return np.asarray((lower >= owned[0]) & (lower <= owned[1]))

@@ -1,0 +1,304 @@
+"""One row for all groups between the same neighbours: `--kleene summary`, without listing the groups.
+
+A world has a match with these neighbours iff some event that fits lies between them, and every set of
+those that do is a match.  So two readings of the pattern without groups say everything:
+
+    with one member    P(x is in a match) is the confidence of the match (neighbours, x), a chain;
+                       the first and last ticks of these matches are those of all of them
+    with nothing       P(at least one) = P(neighbours) - P(neighbours, and nothing between them)
+
+Where members are so improbable that the difference would lose digits, P(at least one) is a sum of positive
+terms instead: the members in a fixed order, x is between and none of those before x is.  Predicates that
+read the member before (`b[i-1]`) are not asked of the first one: they change the number of groups alone.
+
+Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import partial
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from cepctl.arrays import Flags, Indexes, Reals
+from cepctl.engines.columns.bindings import Bound, Group, MatchBatch, signatures, take
+from cepctl.engines.enumeration.search import enumeration_parts
+from cepctl.engines.enumeration.threshold import Threshold
+from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
+from cepctl.engines.kleene.candidates import group_candidates
+from cepctl.engines.kleene.counts import count_sets, has_holes, latest_beginnings
+from cepctl.engines.measure.measure import Measured
+from cepctl.engines.pattern.blocks import RegionEnd
+from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.rows.order import encoded_ids
+from cepctl.plan.evaluation_order import evaluation_order
+from cepctl.plan.plan import Timing
+from cepctl.plan.summary import kleene_components, owning_component, with_nothing, with_one_member
+
+_ROWS_AT_ONCE = 1 << 12
+_SAFE_SHARE = 1e-3
+"""A difference below this share of what it is taken from loses more than three digits."""
+PLACE_OF_GROUP = "*"
+"""Stands in a signature where the groups differ."""
+
+
+@dataclass(frozen=True)
+class SummaryBatch:
+    """n rows: the neighbours with P(at least one match), and what may lie between them.
+
+    `members` has the events of each row in the order of their ids, `probability` P(it is in a match),
+    of shape (members,); `counts` the number of signatures per row, `signature` the column of that name.
+    """
+
+    matches: MatchBatch
+    members: Group
+    probability: Reals
+    counts: list[int]
+    signature: pa.Array
+
+    def columns(self, ids: pl.Series) -> dict[str, pa.Array]:
+        """The columns that groups do not have: `members` and `count`."""
+        return {
+            "members": _members_text(ids, self.members, self.probability),
+            # Python refuses to write an int of more than 4,300 digits; a Decimal of them it writes.
+            "count": pa.array([str(Decimal(each)) for each in self.counts], pa.string()),
+        }
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The readings of a pattern with a Kleene group from which its summary is made."""
+
+    groups: PreparedAlternative
+    one_member: PreparedAlternative
+    nothing: PreparedAlternative
+    neighbours: PreparedAlternative
+    group: int
+    uneven: Flags
+
+    @classmethod
+    def of(cls, prepared: PreparedAlternative) -> Summary:
+        """Prepare the readings; the plan must pass `cepctl.plan.summary.require_summary`."""
+        plan, events, options = prepared.plan, prepared.events, prepared.options
+        (group,) = kleene_components(prepared.alternative)
+        one_member = PreparedAlternative.of(
+            plan, with_one_member(prepared.alternative, group), events, options
+        )
+        nothing = PreparedAlternative.of(plan, with_nothing(prepared.alternative, group), events, options)
+        rules = tuple(rule for rule in nothing.shape.rules if rule.component != group)
+        neighbours = replace(nothing, shape=replace(nothing.shape, rules=rules))
+        return cls(prepared, one_member, nothing, neighbours, group, has_holes(events.masses))
+
+    def parts(
+        self, owned: tuple[int, int] | None, threshold: Threshold
+    ) -> list[Callable[[], Iterator[SummaryBatch]]]:
+        """Independent parts of the rows whose confidence reaches the threshold.
+
+        `owned` keeps rows whose first neighbour has its `lower` between two ticks, both included.
+        """
+        search, options = self.groups.search, self.groups.options
+        order = evaluation_order(search.alternative, options.type_counts, options.order).components
+        columns = tuple(search.singles.index(i) for i in order)
+        parts = enumeration_parts(search, self.groups.events, columns, owned)
+        return [partial(self._batches, part, owned, threshold) for part in parts]
+
+    def _batches(
+        self, bindings: Callable[[], Iterator[Indexes]], owned: tuple[int, int] | None, threshold: Threshold
+    ) -> Iterator[SummaryBatch]:
+        search = self.groups.search
+        owner = search.singles.index(owning_component(search.alternative, "summary"))
+        for found in bindings():
+            rows = found
+            if owned is not None:
+                lower = self.groups.events.masses.lower[rows[:, owner]]
+                rows = rows[(lower >= owned[0]) & (lower <= owned[1])]
+            for start in range(0, len(rows), _ROWS_AT_ONCE):
+                yield self._summarised(rows[start : start + _ROWS_AT_ONCE], threshold)
+
+    def _summarised(self, rows: Indexes, threshold: Threshold) -> SummaryBatch:
+        together = _measured(self.neighbours, self._bound(rows))
+        keep = (together.start <= together.end) & (together.confidence >= threshold.least)
+        rows, present = rows[keep], together.confidence[keep]
+        row, event = group_candidates(
+            self.groups.search, self.groups.shape, self.groups.events, rows, self._bound(rows), self.group
+        )
+        taken = {i: take(each, row) for i, each in self._bound(rows).items()}
+        alone = _measured(self.one_member, taken | {self.group: event})
+        happens = alone.start <= alone.end
+        row, event, alone = row[happens], event[happens], _taken(alone, happens)
+        kept, row = np.unique(row, return_inverse=True)
+        members = Group(np.searchsorted(row, np.arange(len(kept) + 1)), event)
+        matches = self._matches(rows[kept], members, present[kept], alone)
+        return self._reaching(rows[kept], members, matches, alone.confidence, threshold)
+
+    def _reaching(
+        self, rows: Indexes, members: Group, matches: MatchBatch, probability: Reals, threshold: Threshold
+    ) -> SummaryBatch:
+        first, last = self.groups.options.starting
+        starting = np.ones(len(matches), dtype=bool)
+        if first is not None:
+            starting &= matches.start >= first
+        if last is not None:
+            starting &= matches.start <= last
+        # A row that is not wanted takes no place among the best.
+        reaching = threshold.reached(np.where(starting, matches.confidence, -1.0), matches.start)
+        probability = probability[reaching[members.owner]]
+        at = np.flatnonzero(reaching)
+        rows, members = rows[at], members.take(at)
+        counts = self._counts(rows, members)
+        return SummaryBatch(matches.take(at), members, probability, counts, self._signature(rows))
+
+    def _bound(self, rows: Indexes) -> dict[int, Bound]:
+        """The neighbours of each row, by component."""
+        singles = self.groups.search.singles
+        return {i: rows[:, column] for column, i in enumerate(singles) if i != self.group}
+
+    def _matches(self, rows: Indexes, members: Group, present: Reals, alone: Measured) -> MatchBatch:
+        """Range and P(at least one) of rows that have a possible member each."""
+        bound = self._bound(rows)
+        values = tuple(bound[i] for i in self.neighbours.search.singles)
+        if not len(rows):
+            return MatchBatch(values, alone.start, alone.end, alone.confidence)
+        begin = members.offsets[:-1]
+        most = np.add.reduceat(alone.confidence, begin)
+        confidence = np.maximum.reduceat(alone.confidence, begin)
+        several = np.flatnonzero(members.sizes > 1)
+        if len(several):
+            empty = _measured(self.nothing, {i: take(each, several) for i, each in bound.items()})
+            absent = np.where(empty.start <= empty.end, empty.confidence, 0.0)
+            some = present[several] - absent
+            unsafe = np.flatnonzero(some < _SAFE_SHARE * present[several])
+            if len(unsafe):
+                at = several[unsafe]
+                some[unsafe] = self._first_present(
+                    {i: take(each, at) for i, each in bound.items()}, members.take(at)
+                )
+            confidence[several] = np.clip(some, confidence[several], np.minimum(most[several], 1.0))
+        return MatchBatch(
+            values,
+            np.minimum.reduceat(alone.start, begin),
+            np.maximum.reduceat(alone.end, begin),
+            confidence,
+        )
+
+    def _first_present(self, bound: dict[int, Bound], members: Group) -> Reals:
+        """P(at least one member), as the sum of P(x is between, none of the members before x is)."""
+        pairs: dict[int, Bound] = {i: take(each, members.owner) for i, each in bound.items()}
+        pairs[self.group] = Group(np.arange(len(members.members) + 1), members.members)
+        position = np.arange(len(members.members)) - members.offsets[:-1][members.owner]
+        later = np.repeat(np.arange(len(position)), position)
+        number = np.arange(len(later)) - np.repeat(np.cumsum(position) - position, position)
+        earlier = members.members[members.offsets[:-1][members.owner[later]] + number]
+        rivals = self.groups.rivals(pairs)
+        for rule in self.nothing.shape.rules:
+            if rule.component == self.group:
+                moved = tuple(tuple(self._moved(end) for end in region) for region in rule.regions)
+                rivals.append(Rivals(replace(rule, regions=moved), later, earlier))
+        found = self.groups.decided(pairs, rivals)
+        terms = np.where(found.start <= found.end, found.confidence, 0.0)
+        total = np.zeros(len(members.sizes))
+        np.add.at(total, members.owner, terms)
+        return total
+
+    def _moved(self, end: RegionEnd) -> RegionEnd:
+        """The end of a region, its block numbered as where the group has a block of its own."""
+        if end.point is None:
+            return end
+        component = self.nothing.shape.blocks[end.point.block].components[0]
+        block = self.groups.shape.block_of(component)
+        return replace(end, point=replace(end.point, block=block))
+
+    def _signature(self, rows: Indexes) -> pa.Array:
+        ids = self.groups.events.ids
+        singles = self.groups.search.singles
+        bound = self._bound(rows) | {self.group: np.full(len(rows), len(ids))}
+        named = pl.concat([ids, pl.Series(ids.name, [PLACE_OF_GROUP], dtype=ids.dtype)])
+        return signatures([bound[i] for i in singles], named)
+
+    # --- counting --------------------------------------------------------------------------
+
+    def _counts(self, rows: Indexes, members: Group) -> list[int]:
+        """Signatures per row: in closed form where intervals decide, else by listing them."""
+        alternative = self.groups.alternative
+        listed = np.full(len(rows), alternative.components[self.group].ordered)
+        listed |= bool(self.neighbours.shape.rules) or any(t.not_equal for t in alternative.timings)
+        singles = [rows[:, column] for i, column in self._columns()]
+        listed |= np.any([self.uneven[each] for each in singles], axis=0)
+        listed[members.owner[self.uneven[members.members]]] = True
+        counts = self._counts_in_closed_form(rows, members)
+        if listed.any():
+            at = np.flatnonzero(listed)
+            for i, count in zip(at.tolist(), self._counts_by_listing(rows[at]), strict=True):
+                counts[i] = count
+        return counts
+
+    def _columns(self) -> list[tuple[int, int]]:
+        """Neighbours: component and column."""
+        return [(i, c) for c, i in enumerate(self.groups.search.singles) if i != self.group]
+
+    def _counts_in_closed_form(self, rows: Indexes, members: Group) -> list[int]:
+        search, masses = self.one_member.search, self.groups.events.masses
+        row, column = members.owner, search.singles.index(self.group)
+        bound = rows[row]
+        bound[:, column] = members.members
+        lower, upper = masses.lower[bound], masses.upper[bound]
+        for timing in search.alternative.timings:
+            _limit_by_constant(timing, search.singles, lower, upper)
+        reach = latest_beginnings(lower, upper, search.system, column)
+        return count_sets(row, len(rows), lower[:, column], upper[:, column], reach)
+
+    def _counts_by_listing(self, rows: Indexes) -> list[int]:
+        """Raises QueryTooLargeError where there are more groups than `max_matches`."""
+        columns = self._columns()
+        # Every group counts, also one that is too improbable to be a row itself.
+        groups = replace(self.groups, search=replace(self.groups.search, push_down=None))
+        names = [str(i) for i, _ in columns]
+        wanted = pl.DataFrame({str(i): rows[:, column] for i, column in columns})
+        found = [wanted.clear().with_columns(count=pl.lit(0, pl.Int64))]
+        for bound in groups.with_groups(rows):
+            matches = _measured(groups, bound)
+            happens = matches.start <= matches.end
+            frame = pl.DataFrame({str(i): bound[i] for i, _ in columns}).filter(happens)
+            found.append(frame.group_by(names).agg(count=pl.len().cast(pl.Int64)))
+        totals = pl.concat(found).group_by(names).agg(pl.col("count").sum())
+        joined = wanted.join(totals, on=names, how="left", maintain_order="left")
+        return [int(each) for each in joined.get_column("count").fill_null(0)]
+
+
+def _measured(reading: PreparedAlternative, bound: dict[int, Bound]) -> Measured:
+    """Every binding measured; those that no world returns start after they end."""
+    return reading.judged(bound)
+
+
+def _taken(found: Measured, happens: Flags) -> Measured:
+    """Those that some world returns."""
+    confidence = np.maximum(found.confidence[happens], SMALLEST)
+    return Measured(confidence, found.error[happens], found.start[happens], found.end[happens])
+
+
+def _limit_by_constant(timing: Timing, singles: tuple[int, ...], lower: Indexes, upper: Indexes) -> None:
+    """A timing constraint between an event and a constant cuts the event's interval, in place."""
+    if timing.not_equal or (timing.left is not None and timing.right is not None):
+        return
+    if timing.right is None and timing.left in singles:
+        column = upper[:, singles.index(timing.left)]
+        np.minimum(column, timing.bound, out=column)
+    elif timing.left is None and timing.right in singles:
+        column = lower[:, singles.index(timing.right)]
+        np.maximum(column, -timing.bound, out=column)
+
+
+def _members_text(ids: pl.Series, members: Group, probability: Reals) -> pa.Array:
+    """`id:probability` of every member, joined by a blank; ids encoded as in `match`."""
+    names = pl.from_arrow(encoded_ids(ids.gather(members.members).to_arrow().cast(pa.string())))
+    assert isinstance(names, pl.Series)
+    frame = pl.DataFrame({"owner": members.owner, "id": names, "probability": probability})
+    written = pl.concat_str("id", pl.col("probability").cast(pl.String), separator=":")
+    rows = frame.with_columns(written=written).group_by("owner", maintain_order=True)
+    text = rows.agg(pl.col("written").str.join(" ")).get_column("written")
+    return text.to_arrow().cast(pa.string())

@@ -1,0 +1,246 @@
+"""The core of every runner: a partition of events (Arrow) in, collapsed matches (Arrow) out.
+
+The way of a partition: candidates per component, bindings that could have happened, the absences
+that decide them, time range and confidence, rows.  A pure function without Spark.
+
+Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from cepctl.engines.columns.bindings import MatchBatch, members_of, signatures
+from cepctl.engines.columns.events import events_of
+from cepctl.engines.columns.returns import return_columns
+from cepctl.engines.concurrency import concurrently
+from cepctl.engines.enumeration.threshold import Threshold
+from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
+from cepctl.engines.event.raw_time_counts import found_at_raw_times
+from cepctl.engines.event.raw_times import CertainTimes
+from cepctl.engines.rows.order import ordered
+from cepctl.errors import QueryTooLargeError
+from cepctl.memory import size_text
+from cepctl.plan.plan import CONFIDENCE_ERROR, FOUND_AT_RAW_TIMES, Plan
+from cepctl.plan.summary import require_summary
+
+if TYPE_CHECKING:
+    from cepctl.engines.event.kleene_summary import Summary, SummaryBatch
+
+_HELD_AT_LEAST = 100_000
+_HELD_ROW_BYTES, _HELD_BYTES = 200, 80
+"""What a match of an OR takes while it is held, and each of its events: numbers, and ids as text."""
+_MOST_CHOSEN = 100_000
+"""Of more rows the best are not chosen while they are found, but when they are sorted."""
+
+CONFIDENCE_SLACK = 1e-9
+"""CONFIDENCE >= c keeps what reaches c up to this (semantics, "Collapsed matches")."""
+
+
+def match_schema(
+    plan: Plan, *, approximate: bool = False, summary: bool = False, raw_times: bool = False
+) -> pa.Schema:
+    """Schema of collapsed matches: signature, range in ticks, confidence, RETURN columns.
+
+    `approximate` adds the column confidence_error, `summary` those of a row that stands for many groups,
+    `raw_times` one that says whether raw times alone find the match.
+    """
+    fixed = [
+        pa.field("signature", pa.list_(pa.list_(pa.string()))),
+        pa.field("start", pa.int64()),
+        pa.field("end", pa.int64()),
+        pa.field("confidence", pa.float64()),
+        *([pa.field(CONFIDENCE_ERROR, pa.float64())] if approximate else []),
+        *([pa.field("members", pa.string()), pa.field("count", pa.string())] if summary else []),
+    ]
+    judged = [pa.field(FOUND_AT_RAW_TIMES, pa.bool_())] if raw_times else []
+    return pa.schema([*fixed, *(pa.field(each.name, each.type) for each in plan.returns), *judged])
+
+
+def schema_for(plan: Plan, options: MatchOptions) -> pa.Schema:
+    """Schema of the rows that these options give."""
+    summary = options.kleene == "summary"
+    return match_schema(
+        plan,
+        approximate=options.approximate is not None,
+        summary=summary,
+        raw_times=options.raw_times and not summary,
+    )
+
+
+def match_events(plan: Plan, table: pa.Table, options: MatchOptions | None = None) -> pa.Table:
+    """All collapsed matches of a plan in an event table, in no particular order.
+
+    Parameters
+    ----------
+    plan
+        The analyzed query.
+    table
+        Events with at least event_id, event_type, lower, upper, pmf and the plan's attributes.
+    options
+        Choices that change no row.
+
+    Returns
+    -------
+    Table of `match_schema`; only rows that reach the plan's minimum confidence.
+
+    Raises
+    ------
+    EventSchemaError
+        If an interval or pmf is wrong.
+    QueryTooLargeError
+        If there are more matches than the options allow.
+    """
+    options = options or MatchOptions()
+    batches = list(match_batches(plan, table, options))
+    return pa.Table.from_batches(batches, schema_for(plan, options))
+
+
+def match_batches(
+    plan: Plan, table: pa.Table, options: MatchOptions, owned: tuple[int, int] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The matches of each alternative, batch by batch, so that memory stays bounded.
+
+    `owned` keeps only matches whose first component's event has its `lower` between two ticks, both
+    included.
+    """
+    if plan.never is not None or not table.num_rows:
+        return
+    events = events_of(table)
+    prepared = [PreparedAlternative.of(plan, each, events, options) for each in plan.alternatives]
+    times = CertainTimes.of(plan, events, options.block_memory) if options.raw_times else None
+    threshold = Threshold((plan.minimum_confidence or 0.0) - CONFIDENCE_SLACK, options.top)
+    if options.kleene == "summary":
+        require_summary(plan)
+        from cepctl.engines.event.kleene_summary import Summary
+
+        summary = Summary.of(prepared[0].above(threshold))
+        parts = [partial(_summarised, summary, each) for each in summary.parts(owned, threshold)]
+        batches = concurrently(parts, options.threads)
+    elif len(prepared) == 1:
+        source = prepared[0].above(threshold)
+        parts = [partial(_found, source, each, threshold, times) for each in source.parts(owned)]
+        batches = concurrently(parts, options.threads)
+    else:
+        from cepctl.engines.event.union import united
+
+        every = united(prepared, _of_each(prepared, owned, options))
+        batches = (_rows(source, matches, threshold, times) for source, matches in every)
+    if options.top is not None and options.top <= _MOST_CHOSEN:
+        batches = _best(batches, threshold, options)
+    rows = 0
+    for batch in batches:
+        rows += batch.num_rows
+        options.check_count(rows)
+        if batch.num_rows:
+            yield batch
+
+
+def _of_each(
+    prepared: Sequence[PreparedAlternative], owned: tuple[int, int] | None, options: MatchOptions
+) -> list[list[MatchBatch]]:
+    """The matches of each alternative: one signature may stand in several, so that all are held.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If they do not fit in memory.
+    """
+    found: list[list[MatchBatch]] = []
+    count = size = 0
+    for each in prepared:
+        found.append([])
+        for batch in each.matches(owned):
+            found[-1].append(batch)
+            count += len(batch)
+            size += (
+                len(batch) * _HELD_ROW_BYTES + sum(members_of(bound) for bound in batch.bound) * _HELD_BYTES
+            )
+            if size > options.memory.block(1):
+                raise QueryTooLargeError(
+                    f"the matches of an OR are held until all are found: {count:,} by now, which take "
+                    f"{size_text(size)} of memory where {size_text(options.memory.block(1))} are allowed; "
+                    "narrow it (WITHIN, [attr], tighter predicates, CONFIDENCE), or raise --max-memory"
+                )
+    return found
+
+
+def _best(
+    batches: Iterator[pa.RecordBatch], threshold: Threshold, options: MatchOptions
+) -> Iterator[pa.RecordBatch]:
+    """The best rows alone; holds few others, and tells the threshold what a row must be better than."""
+    held: list[pa.RecordBatch] = []
+    size, bound = 0, max(_HELD_AT_LEAST, 2 * (options.top or 0))
+    for batch in batches:
+        held.append(batch)
+        size += batch.num_rows
+        if size > bound:
+            best = _ordered(held, options)
+            threshold.rise(best.column("confidence")[-1].as_py(), best.column("start")[-1].as_py())
+            held, size = best.to_batches(), best.num_rows
+    if held:
+        yield from _ordered(held, options).to_batches()
+
+
+def _ordered(batches: list[pa.RecordBatch], options: MatchOptions) -> pa.Table:
+    return ordered(pa.Table.from_batches(batches), options.top).drop_columns(["match"])
+
+
+def _found(
+    source: PreparedAlternative,
+    part: Callable[[], Iterator[MatchBatch]],
+    threshold: Threshold,
+    times: CertainTimes | None,
+) -> Iterator[pa.RecordBatch]:
+    for matches in part():
+        yield _rows(source, matches, threshold, times)
+
+
+def _summarised(summary: Summary, part: Callable[[], Iterator[SummaryBatch]]) -> Iterator[pa.RecordBatch]:
+    source, schema = summary.groups, match_schema(summary.groups.plan, summary=True)
+    for found in part():
+        matches = found.matches
+        columns = {
+            "signature": found.signature,
+            "start": matches.start,
+            "end": matches.end,
+            "confidence": matches.confidence,
+            **found.columns(source.events.ids),
+            **return_columns(source.events, summary.neighbours.alternative, source.plan.returns, matches),
+        }
+        yield pa.RecordBatch.from_arrays([pa.array(column) for column in columns.values()], schema=schema)
+
+
+def _starting(matches: MatchBatch, first: int | None, last: int | None) -> MatchBatch:
+    """Those that start between two ticks: others may not take the place of the best."""
+    if first is not None:
+        matches = matches.filter(matches.start >= first)
+    return matches if last is None else matches.filter(matches.start <= last)
+
+
+def _rows(
+    source: PreparedAlternative, matches: MatchBatch, threshold: Threshold, times: CertainTimes | None
+) -> pa.RecordBatch:
+    plan, events = source.plan, source.events
+    if source.options.top is not None:
+        matches = _starting(matches, *source.options.starting)
+    reached = threshold.reached(matches.confidence, matches.start)
+    kept = matches if reached.all() else matches.filter(reached)
+    approximate = source.options.approximate is not None
+    judged = {} if times is None else {FOUND_AT_RAW_TIMES: found_at_raw_times(times, kept.bound)}
+    columns = {
+        "signature": signatures(kept.bound, events.ids),
+        "start": kept.start,
+        "end": kept.end,
+        "confidence": kept.confidence,
+        **({CONFIDENCE_ERROR: kept.errors} if approximate else {}),
+        **return_columns(events, source.alternative, plan.returns, kept),
+        **judged,
+    }
+    return pa.RecordBatch.from_arrays(
+        [pa.array(column) for column in columns.values()], schema=schema_for(plan, source.options)
+    )

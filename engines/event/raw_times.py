@@ -1,0 +1,257 @@
+"""Whether a tool that trusts the raw times would have found a match.
+
+Every event is put at the tick of its raw time, the only one it then has, and a match is held to the
+pattern once more: order, window, timing constraints, and, for negation, next match and contiguity, the
+absence of rivals at their own raw times.  Predicates on attributes held already and hold again.  Ticks
+are known, so each constraint is one comparison of whole columns, and the rivals are one range join.
+
+A match that binds an event without a raw time cannot be judged; such an event is no rival.  Nor is, on
+Spark, one whose interval lies outside the slice of its match, although its raw time lies inside.
+
+Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.bindings import Bound, Group, block_group, take
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.group_predicates import group_link_holds
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.predicates import fitting_events
+from cepctl.engines.columns.tick_sums import shifted
+from cepctl.engines.measure.rival_blocks import BlockMemory, joined_blocks
+from cepctl.engines.pattern.blocks import BlockKind, Point, Shape, shape_of
+from cepctl.engines.pattern.rival_joins import Spans, rival_joins, spans_of
+from cepctl.engines.pattern.rivals import Rivals, link_holds_for_pairs, rivals_of
+from cepctl.language.ast import Strategy
+from cepctl.plan.plan import Plan, Scope, Timing
+from cepctl.schema import EARLIEST_TICK, LATEST_TICK
+
+
+@dataclass(frozen=True)
+class CertainTimes:
+    """A plan on events that are all at their raw times.
+
+    `known`, shape (n,): which of the n events have a raw time.  `shapes` and, per component, `candidates`
+    are those of the alternatives; candidates are left out where nobody asks for them.
+    """
+
+    plan: Plan
+    events: Events
+    known: Flags
+    shapes: tuple[Shape, ...]
+    candidates: tuple[tuple[Indexes, ...], ...]
+    memory: BlockMemory
+
+    @classmethod
+    def of(cls, plan: Plan, events: Events, memory: BlockMemory | None = None) -> CertainTimes:
+        """Put the events at their raw times; their frame has the column `time`.
+
+        Raises
+        ------
+        UnsupportedQueryError
+            If the event engine does not run the plan.
+        """
+        time = events.frame.get_column("time")
+        micros = time.cast(pl.Datetime("us")).to_physical().fill_null(0).to_numpy()
+        ticks = np.clip(micros // plan.time_unit.microseconds, EARLIEST_TICK, LATEST_TICK)
+        count = len(ticks)
+        masses = Masses(ticks, ticks, np.arange(count + 1), ticks, ticks, np.ones(count))
+        shapes = tuple(shape_of(plan, each) for each in plan.alternatives)
+        asked = len(shapes) > 1 or any(shape.rules for shape in shapes)
+        candidates = tuple(
+            tuple(fitting_events(events, each) for each in shape.alternative.components) if asked else ()
+            for shape in shapes
+        )
+        known = time.is_not_null().to_numpy()
+        memory = memory or BlockMemory.of()
+        return cls(plan, Events(masses, events.frame), known, shapes, candidates, memory)
+
+    def judgeable(self, bound: tuple[Bound, ...]) -> Flags:
+        """Matches all of whose events have a raw time, shape (n,); `bound` as in `MatchBatch`."""
+        judgeable = np.ones(_count(bound), dtype=bool)
+        for each in bound:
+            if isinstance(each, Group):
+                judgeable[each.owner[~self.known[each.members]]] = False
+            else:
+                judgeable &= self.known[each]
+        return judgeable
+
+    def found(self, bound: tuple[Bound, ...]) -> Flags:
+        """Matches that some alternative has at raw times, shape (n,); `bound` as in `MatchBatch`."""
+        found = np.zeros(_count(bound), dtype=bool)
+        for number, shape in enumerate(self.shapes):
+            if len(shape.alternative.positive) != len(bound):
+                continue
+            rows = np.flatnonzero(~found & _has_form(shape, bound))
+            chosen = _as_bound_by(shape, tuple(take(each, rows) for each in bound))
+            found[rows] = self._found_by(number, chosen, len(rows))
+        return found
+
+    def _found_by(self, number: int, bound: dict[int, Bound], count: int) -> Flags:
+        """Matches that one alternative has at raw times."""
+        shape, tick = self.shapes[number], self.events.masses.lower
+        holds = _in_order(shape, tick, bound, count)
+        for timing in shape.timings:
+            holds &= _timing_holds(timing, tick, bound, count)
+        if len(self.shapes) > 1:
+            rows = np.flatnonzero(holds)
+            holds[rows] = self._fits(number, _taken(bound, rows), len(rows))
+        if shape.rules:
+            rows = np.flatnonzero(holds)
+            holds[rows] = ~self._broken(number, _taken(bound, rows), len(rows))
+        return holds
+
+    def _fits(self, number: int, bound: dict[int, Bound], count: int) -> Flags:
+        """Whether the events fit the alternative's components: another one may have bound them."""
+        shape, events = self.shapes[number], self.events
+        holds = np.ones(count, dtype=bool)
+        for i, each in bound.items():
+            is_candidate = np.zeros(len(events), dtype=bool)
+            is_candidate[self.candidates[number][i]] = True
+            row = each.owner if isinstance(each, Group) else np.arange(count)
+            member = each.members if isinstance(each, Group) else each
+            fits = is_candidate[member]
+            for link in shape.alternative.links:
+                if link.decides == i and link.scope is Scope.EVENT:
+                    fits &= link_holds_for_pairs(shape, events, link, i, bound, row, member)
+            holds[row[~fits]] = False
+        for link in shape.alternative.links:
+            if link.decides in bound and link.scope is not Scope.EVENT:
+                holds &= group_link_holds(events, shape.alternative, link, bound)
+        return holds
+
+    def _broken(self, number: int, bound: dict[int, Bound], count: int) -> Flags:
+        """Whether a rival lies, at its raw time, where none may be; in blocks, to bound the pairs."""
+        shape, masses = self.shapes[number], self.events.masses
+        by_partition = self.plan.strategy is Strategy.PARTITION_CONTIGUITY
+        broken = np.zeros(count, dtype=bool)
+        partition_by, candidates = self.plan.partition_by, self.candidates[number]
+        spans = _spans(shape, masses, bound)
+        joins = rival_joins(
+            shape, self.events, candidates, partition_by, bound, spans, by_partition=by_partition
+        )
+        for begin, end in joined_blocks(joins, count, self.memory):
+            part = _taken(bound, np.arange(begin, end))
+            spans = _spans(shape, masses, part)
+            for rivals in rivals_of(
+                shape, self.events, candidates, partition_by, part, spans, by_partition=by_partition,
+                joins=[join.taken(slice(begin, end)) for join in joins],
+            ):  # fmt: skip
+                inside = _inside(shape, rivals, masses.lower, part, spans) & self.known[rivals.event]
+                broken[begin + rivals.row[inside]] = True
+        return broken
+
+
+def _spans(shape: Shape, masses: Masses, bound: dict[int, Bound]) -> Spans:
+    return spans_of(masses, [block_group([bound[i] for i in block.components]) for block in shape.blocks])
+
+
+def _count(bound: tuple[Bound, ...]) -> int:
+    first = bound[0]
+    return len(first.sizes) if isinstance(first, Group) else len(first)
+
+
+def _taken(bound: dict[int, Bound], rows: Indexes) -> dict[int, Bound]:
+    return {i: take(each, rows) for i, each in bound.items()}
+
+
+def _has_form(shape: Shape, bound: tuple[Bound, ...]) -> Flags:
+    """Matches that bind one event to each component that is no group."""
+    holds = np.ones(_count(bound), dtype=bool)
+    for i, each in zip(shape.alternative.positive, bound, strict=True):
+        if isinstance(each, Group) and not shape.alternative.components[i].kleene:
+            holds &= each.sizes == 1
+    return holds
+
+
+def _as_bound_by(shape: Shape, bound: tuple[Bound, ...]) -> dict[int, Bound]:
+    """Matches of an alternative's form as it would bind them: groups to its groups, else single events."""
+    own: dict[int, Bound] = {}
+    for i, each in zip(shape.alternative.positive, bound, strict=True):
+        if shape.alternative.components[i].kleene:
+            own[i] = block_group([each])
+        else:
+            own[i] = each.members if isinstance(each, Group) else each
+    return own
+
+
+def _in_order(shape: Shape, tick: Ticks, bound: dict[int, Bound], count: int) -> Flags:
+    """Blocks strictly one after the other inside the window, and the members of sequences, too."""
+    holds = np.ones(count, dtype=bool)
+    ends = [_ends(tick, [bound[i] for i in block.components]) for block in shape.blocks]
+    for (_, last), (first, _) in itertools.pairwise(ends):
+        holds &= last < first
+    if shape.window is not None:
+        holds &= ends[-1][1] < shifted(ends[0][0], shape.window)
+    for block in shape.blocks:
+        group = bound[block.components[0]]
+        if block.kind is BlockKind.SEQUENCE and isinstance(group, Group):
+            back = (np.diff(tick[group.members]) <= 0) & (np.diff(group.owner) == 0)
+            holds[group.owner[1:][back]] = False
+    return holds
+
+
+def _ends(tick: Ticks, bound: list[Bound]) -> tuple[Ticks, Ticks]:
+    """First and last tick of a block."""
+    if len(bound) == 1 and not isinstance(bound[0], Group):
+        return tick[bound[0]], tick[bound[0]]
+    group = block_group(bound)
+    ticks, begins = tick[group.members], group.offsets[:-1]
+    if not len(begins):
+        return ticks, ticks
+    return np.minimum.reduceat(ticks, begins), np.maximum.reduceat(ticks, begins)
+
+
+def _timing_holds(timing: Timing, tick: Ticks, bound: dict[int, Bound], count: int) -> Flags:
+    """Whether a timing constraint holds for every member that it speaks of."""
+    row, left, right = np.arange(count), np.zeros(count, np.int64), np.zeros(count, np.int64)
+    for component, is_left in ((timing.left, True), (timing.right, False)):
+        if component is None:
+            continue
+        each = take(bound[component], row)
+        events = each.members if isinstance(each, Group) else each
+        pair = each.owner if isinstance(each, Group) else np.arange(len(row))
+        row = row[pair]
+        left = tick[events] if is_left else left[pair]
+        right = right[pair] if is_left else tick[events]
+    limit = shifted(right, timing.bound)
+    wrong = left == limit if timing.not_equal else left > limit
+    return np.asarray(np.bincount(row[wrong], minlength=count) == 0)
+
+
+def _inside(shape: Shape, rivals: Rivals, tick: Ticks, bound: dict[int, Bound], spans: Spans) -> Flags:
+    """Pairs whose event lies in one of the regions of its rule, and at no tick that the rule spares."""
+    anywhere = np.zeros(len(rivals.row), dtype=bool)
+    own = tick[rivals.event]
+    for region in rivals.rule.regions:
+        inside = np.ones(len(rivals.row), dtype=bool)
+        for end in region:
+            base = 0 if end.point is None else _tick_of(end.point, tick, bound, spans)[rivals.row]
+            limit = shifted(np.asarray(base), end.constant)
+            inside &= own >= limit if end.is_lower else own <= limit
+        anywhere |= inside
+    for point, constant in rivals.rule.spared:
+        if point.role != "each":
+            anywhere &= own != shifted(_tick_of(point, tick, bound, spans)[rivals.row], constant)
+            continue
+        group = block_group([bound[i] for i in shape.blocks[point.block].components]).take(rivals.row)
+        meets = shifted(tick[group.members], constant) == own[group.owner]
+        anywhere[group.owner[meets]] = False
+    return anywhere
+
+
+def _tick_of(point: Point, tick: Ticks, bound: dict[int, Bound], spans: Spans) -> Ticks:
+    if point.role == "only":
+        event = bound[point.component]
+        assert not isinstance(event, Group)
+        return tick[event]
+    ticks = spans.first_lower if point.role == "first" else spans.last_lower
+    return np.asarray(ticks[:, point.block])

@@ -1,0 +1,145 @@
+"""OR: one row per signature, also where several alternatives bind the same events.
+
+In one world such a signature counts once, so its confidence is the probability that at least one
+alternative holds: inclusion and exclusion over the alternatives that bind it.  That several hold
+together is once more a coupled problem, with the rivals and constraints of all of them.
+
+Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+
+from cepctl.arrays import Flags, Indexes, Reals
+from cepctl.engines.columns.bindings import Bound, Group, MatchBatch, block_group, signatures
+from cepctl.engines.confidence.coupled.assembly import coupled_matches, coupled_problems
+from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
+from cepctl.engines.pattern.conjunction import Renumbering, intersection
+from cepctl.engines.pattern.rivals import Rivals
+from cepctl.engines.rows.order import match_text
+
+Row = tuple[PreparedAlternative, MatchBatch]
+
+
+def united(prepared: Sequence[PreparedAlternative], found: Sequence[Sequence[MatchBatch]]) -> Iterator[Row]:
+    """The matches of all alternatives, each signature once, with its union's range and confidence."""
+    batches = [_joined(each) for each in found]
+    texts = [
+        match_text(signatures(batch.bound, prepared[i].events.ids))
+        if batch is not None and len(batch)
+        else []
+        for i, batch in enumerate(batches)
+    ]
+    frame = pl.DataFrame(
+        {
+            "text": pl.concat([pl.Series(each, dtype=pl.String) for each in texts]),
+            "alternative": np.repeat(np.arange(len(texts)), [len(each) for each in texts]),
+            "row": np.concatenate([np.arange(len(each)) for each in texts]),
+        }
+    )
+    together = frame.group_by("text").agg(pl.col("alternative").sort(), pl.col("row").sort_by("alternative"))
+    for (alternatives,), group in together.group_by("alternative"):
+        numbers = [int(i) for i in alternatives]
+        rows = np.array(group.get_column("row").to_list(), dtype=np.int64).reshape(-1, len(numbers))
+        parts = [_taken(batches[i], rows[:, at]) for at, i in enumerate(numbers)]
+        yield prepared[numbers[0]], _union([prepared[i] for i in numbers], parts)
+
+
+def _joined(batches: Sequence[MatchBatch]) -> MatchBatch | None:
+    """All batches of one alternative as one."""
+    batches = [each for each in batches if len(each)]
+    if not batches:
+        return None
+    bound = tuple(_concatenated([each.bound[i] for each in batches]) for i in range(len(batches[0].bound)))
+    return MatchBatch(
+        bound,
+        np.concatenate([each.start for each in batches]),
+        np.concatenate([each.end for each in batches]),
+        np.concatenate([each.confidence for each in batches]),
+        np.concatenate([each.errors for each in batches]),
+    )
+
+
+def _concatenated(parts: list[Bound]) -> Bound:
+    if not isinstance(parts[0], Group):
+        return np.concatenate([each for each in parts if not isinstance(each, Group)])
+    groups = [each for each in parts if isinstance(each, Group)]
+    sizes = np.concatenate([each.sizes for each in groups])
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return Group(offsets, np.concatenate([each.members for each in groups]))
+
+
+def _taken(batch: MatchBatch | None, rows: Indexes) -> MatchBatch:
+    assert batch is not None
+    return batch.take(rows)
+
+
+def _union(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> MatchBatch:
+    """Inclusion and exclusion over alternatives that bind the same events, row by row."""
+    if len(parts) == 1:
+        return parts[0]
+    # Added one by one: how NumPy sums a stack depends on how many rows there are.
+    confidence = parts[0].confidence
+    for part in parts[1:]:
+        confidence = confidence + part.confidence
+    sampled = np.any([part.errors > 0 for part in parts], axis=0)
+    for size in range(2, len(parts) + 1):
+        for chosen in combinations(range(len(parts)), size):
+            both, unknown = _together([prepared[i] for i in chosen], [parts[i] for i in chosen])
+            confidence = confidence + (-1) ** (size + 1) * both
+            sampled |= unknown
+    largest = np.max([part.confidence for part in parts], axis=0)
+    start = np.min([part.start for part in parts], axis=0)
+    end = np.max([part.end for part in parts], axis=0)
+    whole = MatchBatch(parts[0].bound, start, end, np.clip(confidence, largest, 1.0))
+    return _sampled(prepared, parts, whole, np.flatnonzero(sampled)) if sampled.any() else whole
+
+
+def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> tuple[Reals, Flags]:
+    """Probability that all of these alternatives hold for the same events, and where it is inexact."""
+    if all(each.shape.plain_chain for each in prepared):
+        return parts[0].confidence, np.zeros(len(parts[0]), dtype=bool)
+    shape = intersection([each.shape for each in prepared])
+    rivals: list[Rivals] = []
+    for each, part in zip(prepared, parts, strict=True):
+        renumbering = Renumbering(each.shape, shape)
+        rivals += [replace(one, rule=renumbering.rule(one.rule)) for one in each.rivals(_bound(each, part))]
+    first = _bound(prepared[0], parts[0])
+    groups = [block_group([first[i] for i in block.components]) for block in shape.blocks]
+    found = coupled_matches(shape, prepared[0].events.masses, groups, rivals, prepared[0].measure.sampling)
+    return found.confidence, found.error > 0
+
+
+def _sampled(
+    prepared: list[PreparedAlternative], parts: list[MatchBatch], whole: MatchBatch, rows: Indexes
+) -> MatchBatch:
+    """The union with some of its confidences estimated, from worlds in which any alternative holds.
+
+    Errors of several estimates would add up; one estimate of the union has the error allowed.
+    """
+    sampling = prepared[0].measure.sampling
+    assert sampling is not None
+    problems: list[Problems] = []
+    for each, part in zip(prepared, parts, strict=True):
+        bound = _bound(each, part.take(rows))
+        groups = each.measure.groups(bound)
+        problems += coupled_problems(each.shape, each.events.masses, groups, each.rivals(bound))
+    # The signature is the same whichever alternative's blocks it is read from.
+    row, estimate = sampling.probabilities(
+        prepared[0].measure.groups(_bound(prepared[0], whole.take(rows))), problems
+    )
+    confidence, error = whole.confidence.copy(), whole.errors.copy()
+    confidence[rows[row]] = np.maximum(estimate, SMALLEST)
+    error[rows] = sampling.error
+    return replace(whole, confidence=confidence, error=error)
+
+
+def _bound(prepared: PreparedAlternative, matches: MatchBatch) -> dict[int, Bound]:
+    return dict(zip(prepared.search.singles, matches.bound, strict=True))

@@ -1,0 +1,161 @@
+"""What a Kleene group is chosen from: events that it must hold, and events that it may.
+
+Under skip_till_next_match and contiguity a group holds every event between its ends; those that
+certainly are between them are in it, and only the others are chosen from.  At an edge of the pattern,
+where nothing else ends a group, one of its members does: each candidate is tried as that member.
+
+Runs inside Spark workers: imports NumPy and Polars only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.columns.bindings import Bound, Group
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.pattern.blocks import Shape
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.language.ast import Strategy
+from cepctl.plan.plan import Component, Plan
+
+
+@dataclass(frozen=True)
+class GroupChoices:
+    """Per row the events a group is chosen from: optional ones in id order, and those it must hold.
+
+    Nested offsets: row i owns optional[offsets[i]:offsets[i + 1]], and so on.  `shares`, where a threshold
+    of confidence asks for it, bounds the probability that each optional event is in the group.
+    """
+
+    row: Indexes
+    optional: Group
+    certain: Group
+    component: Component
+    shares: Reals | None = None
+
+
+@dataclass(frozen=True)
+class WholeSpans:
+    """Groups of one component that hold every event between their ends."""
+
+    plan: Plan
+    shape: Shape
+    masses: Masses
+    component: int
+
+    @property
+    def leading(self) -> bool:
+        """Whether no event before the group begins it."""
+        return self.shape.block_of(self.component) == 0
+
+    @property
+    def trailing(self) -> bool:
+        """Whether nothing after the group ends it; under skip_till_next_match the window does."""
+        last = self.shape.block_of(self.component) == len(self.shape.blocks) - 1
+        return last and self.plan.strategy is not Strategy.SKIP_TILL_NEXT_MATCH
+
+    @property
+    def anchored(self) -> bool:
+        """Whether a member ends the groups, so that the same group may be chosen several times."""
+        return self.leading or self.trailing
+
+    def choices(self, optional: Group, bound: dict[int, Bound]) -> GroupChoices:
+        """Which of the events that can be in a group certainly are, beside what is bound already."""
+        wanted = self.shape.alternative.components[self.component]
+        after, until = self._certain_span(len(optional.sizes), bound)
+        row, event = optional.owner, optional.members
+        lower, upper = self.masses.lower[event], self.masses.upper[event]
+        if not self.anchored:
+            certain = (lower > after[row]) & (upper < until[row])
+            return _split(wanted, np.arange(len(optional.sizes)), row, event, certain)
+        # One member is the first (last) one: what certainly lies between it and the other end is in.
+        anchor = np.repeat(np.arange(len(event)), optional.sizes[row])
+        within = np.arange(len(anchor)) - np.repeat(
+            np.cumsum(optional.sizes[row]) - optional.sizes[row], optional.sizes[row]
+        )
+        other = optional.offsets[row[anchor]] + within
+        certain, outside = other == anchor, np.zeros(len(other), dtype=bool)
+        beyond = until[row[anchor]]
+        since = after[row[anchor]]
+        if self.leading:
+            certain |= (lower[other] > upper[anchor]) & (upper[other] < beyond) & (not self.trailing)
+            outside |= upper[other] < lower[anchor]
+        if self.trailing and not self.leading:
+            certain |= (lower[other] > since) & (upper[other] < lower[anchor])
+            outside |= lower[other] > upper[anchor]
+        inside = ~outside
+        return _split(wanted, row, anchor[inside], event[other[inside]], certain[inside], anchors=len(event))
+
+    def _certain_span(self, count: int, bound: dict[int, Bound]) -> tuple[Ticks, Ticks]:
+        """Ticks between which an event is certainly between the group's neighbours (ends excluded)."""
+        masses, blocks = self.masses, self.shape.blocks
+        after, until = np.full(count, -UNBOUNDED), np.full(count, UNBOUNDED)
+        number, last = self.shape.block_of(self.component), len(blocks) - 1
+        if number > 0:
+            after = _extreme(bound, blocks[number - 1].components, masses.upper, count, latest=True)
+        if number < last:
+            until = _extreme(bound, blocks[number + 1].components, masses.lower, count, latest=False)
+        elif self.plan.strategy is Strategy.SKIP_TILL_NEXT_MATCH:
+            if number > 0 and self.plan.window is not None:
+                first = _extreme(bound, blocks[0].components, masses.lower, count, latest=False)
+                until = np.minimum(first, UNBOUNDED - self.plan.window) + self.plan.window
+            elif number == 0:
+                until = np.full(count, -UNBOUNDED)
+        return after, until
+
+
+def _split(
+    component: Component,
+    row: Indexes,
+    owner: Indexes,
+    event: Indexes,
+    certain: Flags,
+    anchors: int | None = None,
+) -> GroupChoices:
+    """Optional and certain events per owner; `row` gives the row of every owner."""
+    count = len(row) if anchors is None else anchors
+    parts = []
+    for wanted in (~certain, certain):
+        parts.append(Group(np.searchsorted(owner[wanted], np.arange(count + 1)), event[wanted]))
+    return GroupChoices(row, parts[0], parts[1], component)
+
+
+def distinct(found: Sequence[tuple[Indexes, Group]]) -> list[tuple[Indexes, Group]]:
+    """Each row's groups once, all together: several anchors can lead to the same group."""
+    if not found:
+        return []
+    row = np.concatenate([each[0] for each in found])
+    sizes = np.concatenate([each[1].sizes for each in found])
+    group = Group(
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        np.concatenate([each[1].members for each in found]),
+    )
+    lists = pl.DataFrame({"owner": group.owner, "member": group.members})
+    members = lists.group_by("owner", maintain_order=True).agg("member").get_column("member")
+    frame = pl.DataFrame({"row": row, "members": members.cast(pl.List(pl.String)).list.join(" ")})
+    first = frame.select(pl.struct("row", "members").is_first_distinct()).to_series()
+    kept = np.flatnonzero(first.to_numpy())
+    return [(row[kept], group.take(kept))]
+
+
+def _extreme(
+    bound: dict[int, Bound], components: tuple[int, ...], ticks: Ticks, count: int, *, latest: bool
+) -> Ticks:
+    """Latest (earliest) tick over the events of a block; no limit known where it is not bound yet."""
+    unknown = UNBOUNDED if latest else -UNBOUNDED
+    found = [np.full(count, -unknown)]
+    for component in components:
+        if component not in bound:
+            return np.full(count, unknown)
+        each = bound[component]
+        if isinstance(each, Group):
+            reduce = np.maximum if latest else np.minimum
+            found.append(reduce.reduceat(ticks[each.members], each.offsets[:-1]))
+        else:
+            found.append(ticks[each])
+    return np.asarray(np.max(found, axis=0) if latest else np.min(found, axis=0))

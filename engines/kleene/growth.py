@@ -1,0 +1,262 @@
+"""Kleene groups that could have happened, for bindings of the components that bind one event.
+
+Under skip_till_any_match a group is any non-empty set of fitting events between its neighbours, or
+any sequence of them; every part of a possible group is possible too, so that groups grow member by
+member and no work is spent on what is not returned.  Under skip_till_next_match and contiguity a
+group holds every event between its ends; those that certainly are between them are taken at once,
+and only the others are chosen from.
+
+Runs inside Spark workers: imports NumPy and Polars only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.columns.bindings import Bound, Group, take
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.group_predicates import group_link_holds
+from cepctl.engines.columns.join_keys import partition_codes
+from cepctl.engines.columns.range_join import batches
+from cepctl.engines.enumeration.search import Search
+from cepctl.engines.kleene.budget import GroupBudget
+from cepctl.engines.kleene.candidates import group_candidates
+from cepctl.engines.kleene.choices import GroupChoices, WholeSpans, distinct
+from cepctl.engines.kleene.counts import count_sets, latest_beginnings
+from cepctl.engines.kleene.early_filters import EarlyFilter, widest_shares
+from cepctl.engines.measure.rival_blocks import BlockMemory
+from cepctl.engines.pattern.blocks import Shape
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.language.ast import Strategy
+from cepctl.plan.plan import Plan, Scope
+
+_GROWN_AT_ONCE = 1 << 20
+"""Longer groups that one step makes, where memory allows."""
+_STATE_BYTES, _MEMBER_BYTES = 100, 48
+"""What a group takes while it grows, and each of its members: they are gathered, sorted and filtered."""
+_DEPTHS = 8
+"""Steps whose groups are held at once share the memory; the groups of a deeper one are few."""
+_ENDLESSLY_MANY = 1000
+"""Events whose sets need not be told from those of more."""
+
+
+def with_groups(
+    search: Search,
+    shape: Shape,
+    events: Events,
+    rows: Indexes,
+    plan: Plan,
+    max_matches: int,
+    memory: BlockMemory,
+) -> Iterator[dict[int, Bound]]:
+    """Complete bindings with every possible group of every Kleene component, in batches.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If there are more groups than `max_matches`.
+    """
+    if not len(rows):
+        return
+    components = shape.alternative.components
+    bound: dict[int, Bound] = {
+        i: rows[:, column] for column, i in enumerate(search.singles) if not components[i].kleene
+    }
+    kleene = [i for i in search.singles if components[i].kleene]
+    expansion = _Expansion(search, shape, events, plan, GroupBudget(max_matches), memory)
+    for completed in expansion.extend(rows, bound, kleene):
+        yield {i: completed[i] for i in search.singles}
+
+
+@dataclass(frozen=True)
+class _Expansion:
+    """Everything that stays the same while groups are added, one component after the other."""
+
+    search: Search
+    shape: Shape
+    events: Events
+    plan: Plan
+    budget: GroupBudget
+    memory: BlockMemory
+    early: EarlyFilter | None = None
+
+    def extend(self, rows: Indexes, bound: dict[int, Bound], left: list[int]) -> Iterator[dict[int, Bound]]:
+        if not left:
+            yield bound
+            return
+        component, *others = left
+        for row, group in self._groups(rows, bound, component):
+            longer = {i: take(each, row) for i, each in bound.items()} | {component: group}
+            keep = self._group_links(component, longer)
+            chosen = np.flatnonzero(keep)
+            if len(chosen):
+                longer = {i: take(each, chosen) for i, each in longer.items()}
+                yield from self.extend(rows[row[chosen]], longer, others)
+
+    def _group_links(self, component: int, bound: dict[int, Bound]) -> Flags:
+        """Whether a group shares its key, and the predicates over it that can be judged now."""
+        group = bound[component]
+        assert isinstance(group, Group)
+        keep = np.ones(len(group.sizes), dtype=bool)
+        if self.search.partition_by:
+            keys = partition_codes(self.search.partition_by, self.events)[group.members]
+            strange = keys != keys[group.offsets[:-1]][group.owner]
+            keep = np.bincount(group.owner[strange], minlength=len(keep)) == 0
+        for link in self.shape.alternative.links:
+            if (
+                link.scope is not Scope.EVENT
+                and component in link.components
+                and set(link.components) <= set(bound)
+            ):
+                keep &= group_link_holds(self.events, self.shape.alternative, link, bound)
+        return keep
+
+    def _groups(
+        self, rows: Indexes, bound: dict[int, Bound], component: int
+    ) -> Iterator[tuple[Indexes, Group]]:
+        search, events = self.search, self.events
+        row, event = group_candidates(search, self.shape, events, rows, bound, component)
+        optional = Group(np.searchsorted(row, np.arange(len(rows) + 1)), event)
+        if self.plan.strategy is not Strategy.SKIP_TILL_ANY_MATCH:
+            spans = WholeSpans(self.plan, self.shape, events.masses, component)
+            sets = self._sets(spans.choices(optional, bound))
+            yield from distinct(list(sets)) if spans.anchored else sets
+            return
+        wanted = search.alternative.components[component]
+        early = EarlyFilter.of(events, search.alternative, component, bound, event)
+        shares = widest_shares(search, events, rows, bound, component, optional)
+        if not early.links and search.push_down is None:
+            self._foresee(rows, optional, component)
+        growing = replace(self, early=early)
+        nothing = Group(np.zeros(len(rows) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        choices = GroupChoices(np.arange(len(rows)), optional, nothing, wanted, shares)
+        if wanted.ordered:
+            yield from growing._sequences(choices)
+        else:
+            yield from growing._sets(choices)
+
+    def _foresee(self, rows: Indexes, optional: Group, component: int) -> None:
+        """Where nothing else limits them, count the sets between their neighbours before any is made."""
+        components = self.search.alternative.components
+        alone = sum(components[i].kleene for i in self.search.singles) == 1
+        subsets = np.exp2(np.minimum(optional.sizes, _ENDLESSLY_MANY)).sum()
+        if not alone or components[component].ordered or subsets <= self.budget.left:
+            return
+        column, masses = self.search.singles.index(component), self.events.masses
+        bound = rows[optional.owner]
+        bound[:, column] = optional.members
+        lower, upper = masses.lower[bound], masses.upper[bound]
+        reach = latest_beginnings(lower, upper, self.search.system, column)
+        sets = count_sets(optional.owner, len(rows), lower[:, column], upper[:, column], reach)
+        self.budget.foresee(sum(sets), int(optional.sizes.max(initial=0)), components[component])
+
+    def _sets(self, choices: GroupChoices) -> Iterator[tuple[Indexes, Group]]:
+        """Every set of the certain events and some of the optional ones, if not empty."""
+        states = np.arange(len(choices.row))
+        begin = choices.optional.offsets[:-1]
+        started = np.flatnonzero(choices.certain.sizes > 0)
+        if len(started):
+            yield self._finished(choices, states[started], np.zeros((len(started), 0), dtype=np.int64))
+        members = np.zeros((len(states), 0), dtype=np.int64)
+        yield from self._grown(choices, states, begin, members, np.ones(len(states)))
+
+    def _grown(
+        self, choices: GroupChoices, owner: Indexes, following: Indexes, members: Indexes, share: Reals
+    ) -> Iterator[tuple[Indexes, Group]]:
+        """Sets with one more optional event, from position `following` on, and all that grow from them."""
+        end = choices.optional.offsets[1:]
+        every = end[owner] - following
+        for start, stop in batches(every, self._at_once(members.shape[1] + 1)):
+            part = slice(start, stop)
+            counts = every[part]
+            self.budget.spend(
+                int(counts.sum()), int(choices.optional.sizes.max(initial=0)), choices.component
+            )
+            state = np.repeat(np.arange(len(counts)), counts)
+            position = (
+                following[part][state] + np.arange(len(state)) - np.repeat(np.cumsum(counts) - counts, counts)
+            )
+            event = choices.optional.members[position]
+            longer = np.concatenate([members[part][state], event[:, None]], axis=1)
+            own = owner[part][state]
+            bound = self._share(choices, position, share[part][state])
+            keep = self._can_be_together(longer) & self._reaching(bound)
+            own, position, longer, bound = own[keep], position[keep], longer[keep], bound[keep]
+            keep = self._may_be_finished(choices.row[own], longer)
+            own, position, longer, bound = own[keep], position[keep], longer[keep], bound[keep]
+            if len(own):
+                yield self._finished(choices, own, longer)
+                yield from self._grown(choices, own, position + 1, longer, bound)
+
+    def _at_once(self, size: int) -> int:
+        """How many groups of so many members one step makes."""
+        each = _STATE_BYTES + size * _MEMBER_BYTES
+        return min(_GROWN_AT_ONCE, max(self.memory.block // (_DEPTHS * each), 1))
+
+    def _share(self, choices: GroupChoices, position: Indexes, share: Reals) -> Reals:
+        return share if choices.shares is None else share * choices.shares[position]
+
+    def _reaching(self, share: Reals) -> Flags:
+        """Whether groups that are so probable at most can be in a match that reaches the threshold."""
+        push_down = self.search.push_down
+        return np.ones(len(share), dtype=bool) if push_down is None else push_down.reaching(share)
+
+    def _may_be_finished(self, rows: Indexes, members: Indexes) -> Flags:
+        return np.ones(len(rows), dtype=bool) if self.early is None else self.early.hold(rows, members)
+
+    def _can_be_together(self, members: Indexes) -> Flags:
+        """Whether the members share a window, and the key where nothing else ties them to it."""
+        masses, window = self.events.masses, self.plan.window
+        keep = np.ones(len(members), dtype=bool)
+        if window is not None:
+            gap = masses.lower[members].max(axis=1) - masses.upper[members].min(axis=1)
+            keep &= gap < window
+        if self.search.partition_by and members.shape[1] > 1:
+            keys = partition_codes(self.search.partition_by, self.events)
+            keep &= keys[members[:, -1]] == keys[members[:, 0]]
+        return keep
+
+    def _finished(self, choices: GroupChoices, owner: Indexes, members: Indexes) -> tuple[Indexes, Group]:
+        """Rows and groups, members in code-point order of their ids."""
+        certain = choices.certain.take(owner)
+        size = members.shape[1]
+        row = np.concatenate([certain.owner, np.repeat(np.arange(len(owner)), size)])
+        event = np.concatenate([certain.members, members.reshape(-1)])
+        order = np.lexsort((self.events.id_rank[event], row))
+        offsets = np.concatenate([[0], np.cumsum(certain.sizes + size)]).astype(np.int64)
+        return choices.row[owner], Group(offsets, event[order])
+
+    def _sequences(self, choices: GroupChoices) -> Iterator[tuple[Indexes, Group]]:
+        """Every sequence of the events with room for strictly increasing ticks."""
+        owner = np.arange(len(choices.row))
+        members = np.zeros((len(owner), 0), dtype=np.int64)
+        earliest = np.full(len(owner), -UNBOUNDED)
+        yield from self._lengthened(choices, owner, members, earliest, np.ones(len(owner)))
+
+    def _lengthened(
+        self, choices: GroupChoices, owner: Indexes, members: Indexes, earliest: Ticks, share: Reals
+    ) -> Iterator[tuple[Indexes, Group]]:
+        masses, optional = self.events.masses, choices.optional
+        for start, stop in batches(optional.sizes[owner], self._at_once(members.shape[1] + 1)):
+            part = slice(start, stop)
+            room = Group(optional.offsets, np.arange(len(optional.members))).take(owner[part])
+            self.budget.spend(len(room.members), int(optional.sizes.max(initial=0)), choices.component)
+            state, position = room.owner, room.members
+            event = optional.members[position]
+            tick = np.maximum(masses.lower[event], earliest[part][state] + 1)
+            bound = self._share(choices, position, share[part][state])
+            keep = (tick <= masses.upper[event]) & (members[part][state] != event[:, None]).all(axis=1)
+            keep &= self._reaching(bound)
+            state, event, tick, bound = state[keep], event[keep], tick[keep], bound[keep]
+            longer = np.concatenate([members[part][state], event[:, None]], axis=1)
+            own = owner[part][state]
+            keep = self._can_be_together(longer) & self._may_be_finished(own, longer)
+            longer, tick, own, bound = longer[keep], tick[keep], own[keep], bound[keep]
+            if len(own):
+                offsets = np.arange(0, longer.size + 1, longer.shape[1], dtype=np.int64)
+                yield own, Group(offsets, longer.reshape(-1))
+                yield from self._lengthened(choices, own, longer, tick, bound)

@@ -1,0 +1,1 @@
+"""Which method measures which match; the methods themselves are in the room `confidence`."""

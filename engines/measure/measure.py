@@ -1,0 +1,82 @@
+"""Time range and confidence of matches that nothing but order and window decides: the closed form.
+
+What groups, AND or rivals decide is measured by `rivalled_matches`.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.bindings import Bound, Group, block_group
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.confidence.chain.closed_form import chain_confidence
+from cepctl.engines.confidence.chain.time_range import chain_range
+from cepctl.engines.pattern.blocks import Shape
+from cepctl.engines.pattern.difference_constraints import valid_bounds
+
+if TYPE_CHECKING:
+    from cepctl.engines.confidence.coupled.sampling import Sampling
+    from cepctl.engines.measure.rival_blocks import BlockMemory
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Confidence, its error, first and last tick of n matches, shape (n,).
+
+    `error` is 0 where the confidence is exact.  A match that no world returns starts after its end.
+    """
+
+    confidence: Reals
+    error: Reals
+    start: Ticks
+    end: Ticks
+
+    def __post_init__(self) -> None:
+        """Take back what rounding adds to sums of nearly 1: no probability is greater."""
+        object.__setattr__(self, "confidence", np.minimum(self.confidence, 1.0))
+
+
+def joined(parts: Sequence[Measured]) -> Measured:
+    """What was measured of some matches, and then of others."""
+    return Measured(
+        *(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(Measured))
+    )
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What measuring the matches of one alternative needs.
+
+    `system`: closed constraints over its positive components; `sampling`: how confidences beyond the
+    work bound are estimated, None where they are refused; `memory`: what a block of matches may take.
+    """
+
+    shape: Shape
+    masses: Masses
+    system: Ticks
+    window: int | None
+    sampling: Sampling | None
+    memory: BlockMemory
+
+    def groups(self, bound: dict[int, Bound]) -> list[Group]:
+        """Members of every block."""
+        return [block_group([bound[i] for i in block.components]) for block in self.shape.blocks]
+
+    def valid(self, matches: Indexes) -> tuple[Ticks, Ticks]:
+        """Valid lower and upper bounds of matches, shape (n, l), that bind single events."""
+        return valid_bounds(self.masses.lower[matches], self.masses.upper[matches], self.system)
+
+    def chains(self, matches: Indexes) -> Measured:
+        """Measure matches, shape (n, l), that nothing but order and window decides."""
+        lower, upper = self.valid(matches)
+        confidence = chain_confidence(self.masses, matches, lower, upper, self.window)
+        start, end, happens = chain_range(self.masses, matches, lower, upper, self.window)
+        start, end = np.where(happens, start, 1), np.where(happens, end, 0)
+        return Measured(confidence, np.zeros(len(matches)), start, end)

@@ -1,0 +1,121 @@
+"""Time range and confidence of matches that groups, AND or rivals decide, each by the cheapest exact way.
+
+    what ties the events of a match                          measured by
+    order and window alone                                   the closed form of chains
+    besides, rivals that can reach one gap each              a table per gap: all ticks of narrow
+                                                             intervals, few ticks of wide ones
+    anything else                                            nested sums (coupled problems)
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.columns.bindings import Bound, single_events, take
+from cepctl.engines.confidence.chain.agreed_digits import agreed_confidence
+from cepctl.engines.confidence.coupled.assembly import coupled_matches
+from cepctl.engines.confidence.coupled.deciding_rivals import deciding_in_chains
+from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, gap_chains, has_gaps_only
+from cepctl.engines.confidence.gaps.tables import gap_confidence, narrow
+from cepctl.engines.confidence.gaps.time_range import gap_range
+from cepctl.engines.measure.measure import Measure, Measured
+from cepctl.engines.measure.rival_blocks import coupled_blocks
+from cepctl.engines.pattern.rival_joins import spans_of
+from cepctl.engines.pattern.rivals import Rivals, certainly_broken
+
+
+def rivalled_matches(measure: Measure, bound: dict[int, Bound], rivals: list[Rivals]) -> Measured:
+    """Measure matches that the given rivals can break.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match exceeds the bound on the work and there is no sampling.
+    """
+    shape, masses, groups = measure.shape, measure.masses, measure.groups(bound)
+    parts = _Parts(len(groups[0].sizes))
+    left = ~certainly_broken(rivals, masses, spans_of(masses, groups))
+    if shape.only_single:
+        matrix = _matrix(bound, np.arange(len(left)))
+        deciding = deciding_in_chains(rivals, masses, measure.system, *measure.valid(matrix))
+        alone = left.copy()
+        for each in deciding:
+            alone[each.row] = False
+        rows = np.flatnonzero(alone)
+        parts.put(rows, measure.chains(_matrix(bound, rows)))
+        left &= ~alone
+    if has_gaps_only(shape) and left.any():
+        rows, found = _with_gaps(measure, bound, rivals, deciding, np.flatnonzero(left))
+        parts.put(rows, found)
+        left[rows] = False
+    rows = np.flatnonzero(left)
+    if len(rows):
+        chosen = measure.groups({i: take(each, rows) for i, each in bound.items()})
+        reaching = [each.taken(rows) for each in rivals]
+        for begin, end in coupled_blocks(shape, chosen, reaching, measure.memory):
+            block = np.arange(begin, end)
+            found = coupled_matches(
+                shape,
+                masses,
+                [group.take(block) for group in chosen],
+                [each.taken(block) for each in reaching],
+                measure.sampling,
+            )
+            parts.put(rows[block], found)
+    return parts.measured()
+
+
+def _with_gaps(
+    measure: Measure, bound: dict[int, Bound], rivals: list[Rivals], deciding: list[Rivals], rows: Indexes
+) -> tuple[Indexes, Measured]:
+    """Measure those of some matches whose rivals tie no gaps together; also says which."""
+    masses = measure.masses
+    usable, chains = _gaps(measure, bound, rivals, rows)
+    rows = rows[usable]
+    start, end = gap_range(masses, chains, measure.window)
+    confidence = np.empty(len(chains.event))
+    tabulated = narrow(masses, chains)
+    chosen = np.flatnonzero(tabulated)
+    confidence[chosen] = gap_confidence(masses, chains.taken(chosen), measure.window)
+    wide = np.flatnonzero(~tabulated)
+    confidence[wide] = agreed_confidence(
+        masses, chains.taken(wide), measure.window, (start <= end)[wide],
+        lambda some: _gaps(measure, bound, deciding, rows[wide[some]])[1],
+    )  # fmt: skip
+    solved = np.flatnonzero(~np.isnan(confidence))
+    found = Measured(confidence[solved], np.zeros(len(solved)), start[solved], end[solved])
+    return rows[solved], found
+
+
+def _gaps(
+    measure: Measure, bound: dict[int, Bound], rivals: list[Rivals], rows: Indexes
+) -> tuple[Flags, GapChains]:
+    """Gaps of some matches with these rivals; also says which have rivals that tie none together."""
+    matrix = _matrix(bound, rows)
+    reaching = [each.taken(rows) for each in rivals]
+    return gap_chains(measure.masses, matrix, *measure.valid(matrix), measure.system, reaching)
+
+
+class _Parts:
+    """Columns of measured matches, filled some rows at a time; impossible until then."""
+
+    def __init__(self, count: int) -> None:
+        self.confidence: Reals = np.zeros(count)
+        self.error: Reals = np.zeros(count)
+        self.start: Ticks = np.ones(count, dtype=np.int64)
+        self.end: Ticks = np.zeros(count, dtype=np.int64)
+
+    def put(self, rows: Indexes | Flags, found: Measured) -> None:
+        self.confidence[rows], self.error[rows] = found.confidence, found.error
+        self.start[rows], self.end[rows] = found.start, found.end
+
+    def measured(self) -> Measured:
+        return Measured(self.confidence, self.error, self.start, self.end)
+
+
+def _matrix(bound: dict[int, Bound], rows: Indexes) -> Indexes:
+    """Events of some matches that bind single events, in pattern order, shape (n, l)."""
+    return single_events([take(bound[i], rows) for i in sorted(bound)])

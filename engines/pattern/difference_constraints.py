@@ -1,0 +1,133 @@
+"""A pattern as a system of difference constraints over the ticks of its events.
+
+SEQ is `t_i - t_j <= -1`, WITHIN is `t_l - t_1 <= W - 1`, a timing constraint is one more edge
+(semantics, "One idea underneath").  Closing the system under addition (Floyd and Warshall) makes
+every implied bound explicit, so that one look at the raw intervals of the bound events gives each
+event's valid interval.
+
+    name here          in ZDI10, section 5.1
+    lower, upper       e.lower, e.upper   uncertainty interval, ticks, both ends included
+    valid_lower        vlb                valid lower bound
+    valid_upper        vub                valid upper bound
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Flags, Ticks
+from cepctl.engines.columns.tick_sums import plus
+
+UNBOUNDED = 2**63 - 1
+"""Stands for "no constraint"; a real bound is smaller in absolute value (`cepctl.plan.timings`)."""
+
+
+def closed_system(
+    block_of: Sequence[int], window: int | None, edges: Sequence[tuple[int, int, int]] = ()
+) -> Ticks:
+    """Close the constraints of a pattern.
+
+    Parameters
+    ----------
+    block_of
+        For each variable the number of its block: variables of a later block come strictly
+        later, those of one block (AND) are unordered.
+    window
+        W in ticks, None for none.
+    edges
+        Further constraints (i, j, c): t_i - t_j <= c ticks.
+
+    Returns
+    -------
+    Shape (l, l), int64: entry [i, j] bounds `t_i - t_j` from above.  Negative on the diagonal
+    where the system has no solution.
+
+    Examples
+    --------
+    >>> closed_system([0, 1, 2], window=4).tolist()
+    [[0, -1, -2], [2, 0, -1], [3, 2, 0]]
+    """
+    count = len(block_of)
+    bound = np.full((count, count), UNBOUNDED, dtype=np.int64)
+    np.fill_diagonal(bound, 0)
+    for i in range(count):
+        for j in range(count):
+            if i != j and window is not None:
+                bound[i, j] = min(bound[i, j], window - 1, UNBOUNDED)
+            if block_of[i] < block_of[j]:
+                bound[i, j] = min(bound[i, j], -1)
+    direct = [(i, j, int(bound[i, j])) for i in range(count) for j in range(count)]
+    return closure(count, [*direct, *edges])
+
+
+def closure(count: int, edges: Sequence[tuple[int, int, int]]) -> Ticks:
+    """Close constraints (i, j, c), t_i - t_j <= c, over `count` variables; shape (count, count)."""
+    bound = np.full((count, count), UNBOUNDED, dtype=np.int64)
+    np.fill_diagonal(bound, 0)
+    for i, j, limit in edges:
+        bound[i, j] = min(bound[i, j], max(-UNBOUNDED, min(UNBOUNDED, limit)))
+    _close(bound)
+    return bound
+
+
+@njit(nogil=True, cache=True)
+def _close(bound):  # type: ignore[no-untyped-def]
+    count = len(bound)
+    for k in range(count):
+        for i in range(count):
+            for j in range(count):
+                if bound[i, k] < UNBOUNDED and bound[k, j] < UNBOUNDED:
+                    through = max(plus(bound[i, k], bound[k, j]), -UNBOUNDED)
+                    bound[i, j] = min(bound[i, j], through)
+
+
+def valid_bounds(lower: Ticks, upper: Ticks, system: Ticks) -> tuple[Ticks, Ticks]:
+    """Valid intervals of the events of candidate matches.
+
+    Parameters
+    ----------
+    lower, upper
+        Uncertainty intervals, shape (n, l): row i is a candidate match, column j the event of
+        variable j; not modified.
+    system
+        Closed system of the l variables, shape (l, l).
+
+    Returns
+    -------
+    valid_lower, valid_upper
+        Shape (n, l).  Where masses have no holes, row i can happen iff all of its intervals are
+        non-empty, and then each end is reached in some world.
+
+    Examples
+    --------
+    >>> system = closed_system([0, 1, 2], window=4)
+    >>> lower, upper = valid_bounds(np.array([[1, 3, 3]]), np.array([[5, 5, 5]]), system)
+    >>> lower.tolist(), upper.tolist()
+    ([[1, 3, 4]], [[3, 4, 5]])
+    """
+    valid_lower, valid_upper = np.empty_like(lower), np.empty_like(upper)
+    _tighten(lower, upper, system, valid_lower, valid_upper)
+    return valid_lower, valid_upper
+
+
+@njit(nogil=True, cache=True)
+def _tighten(lower, upper, system, valid_lower, valid_upper):  # type: ignore[no-untyped-def]
+    for row in range(lower.shape[0]):
+        for i in range(system.shape[0]):
+            earliest, latest = lower[row, i], upper[row, i]
+            for j in range(system.shape[0]):
+                if i != j and system[j, i] < UNBOUNDED:
+                    earliest = max(earliest, plus(lower[row, j], -system[j, i]))
+                if i != j and system[i, j] < UNBOUNDED:
+                    latest = min(latest, plus(upper[row, j], system[i, j]))
+            valid_lower[row, i], valid_upper[row, i] = earliest, latest
+
+
+def possible(valid_lower: Ticks, valid_upper: Ticks) -> Flags:
+    """Rows whose valid intervals are all non-empty."""
+    return np.asarray(np.all(valid_lower <= valid_upper, axis=1))

@@ -1,0 +1,151 @@
+"""Who could break a match: for every rule of absence, pairs of a match and an event that fits.
+
+Runs inside Spark workers: imports NumPy and Polars only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes
+from cepctl.engines.columns.bindings import Bound, Group, take
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.group_predicates import group_link_holds
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.predicates import links_hold
+from cepctl.engines.columns.tick_sums import shifted
+from cepctl.engines.pattern.blocks import AbsenceRule, Shape
+from cepctl.engines.pattern.rival_joins import RivalJoin, Spans, extreme, rival_joins
+from cepctl.plan.plan import Link, Scope
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """Pairs (match row, event) of one rule; in a possible world the event may break the match."""
+
+    rule: AbsenceRule
+    row: Indexes
+    event: Indexes
+
+    def taken(self, rows: Indexes) -> Rivals:
+        """The pairs of some matches (ascending), which are numbered anew."""
+        number = np.full(max(rows.max(initial=-1), self.row.max(initial=-1)) + 1, -1)
+        number[rows] = np.arange(len(rows))
+        at = number[self.row]
+        kept = at >= 0
+        return replace(self, row=at[kept], event=self.event[kept])
+
+
+def rivals_of(
+    shape: Shape,
+    events: Events,
+    candidates: tuple[Indexes, ...],
+    partition_by: tuple[str, ...],
+    bound: dict[int, Bound],
+    spans: Spans,
+    *,
+    by_partition: bool,
+    joins: Sequence[RivalJoin] | None = None,
+) -> list[Rivals]:
+    """Pairs for every rule.
+
+    `bound` gives the bindings per positive component; `by_partition` says that strangers count only
+    in the match's own partition; `joins` are those of `rival_joins`, where they are known.
+    """
+    if joins is None:
+        joins = rival_joins(shape, events, candidates, partition_by, bound, spans, by_partition=by_partition)
+    found = []
+    for join in joins:
+        rule = join.rule
+        row, event = join.pairs()
+        other = ~_is_bound(shape, rule, bound, row, event, len(events))
+        row, event = row[other], event[other]
+        if rule.component is not None:
+            keep = _links_hold(shape, events, rule.component, bound, row, event)
+            row, event = row[keep], event[keep]
+        found.append(Rivals(rule, row, event))
+    return found
+
+
+def certainly_broken(rivals: list[Rivals], masses: Masses, spans: Spans) -> Flags:
+    """Matches that no world returns, because some rival lies in a region wherever it and its ends are.
+
+    Shape (n,).  This is the bound that ZDI10 calls NELT, for every rule of absence.
+    """
+    broken = np.zeros(len(spans.first_lower), dtype=bool)
+    for each in rivals:
+        # Where some ticks are spared, nothing is certain.
+        for region in () if each.rule.spared else each.rule.regions:
+            inside = np.ones(len(each.row), dtype=bool)
+            for end in region:
+                limit = np.full(len(spans.first_lower), end.constant)
+                if end.point is not None:
+                    limit = shifted(extreme(end.point, spans, latest=end.is_lower), end.constant)
+                if end.is_lower:
+                    inside &= masses.lower[each.event] >= limit[each.row]
+                else:
+                    inside &= masses.upper[each.event] <= limit[each.row]
+            broken[each.row[inside]] = True
+    return broken
+
+
+def _is_bound(
+    shape: Shape, rule: AbsenceRule, bound: dict[int, Bound], row: Indexes, event: Indexes, count: int
+) -> Flags:
+    """Whether the event of a pair is no rival, being bound by the match itself; `count` events in all."""
+    spared = -1
+    if rule.members_too and rule.component is not None:
+        spared = shape.blocks[shape.block_of(rule.component) - 1].components[0]
+    found = np.zeros(len(row), dtype=bool)
+    for component, each in bound.items():
+        if component == spared:
+            continue
+        if isinstance(each, Group):
+            found |= np.isin(row * count + event, each.owner * count + each.members)
+        else:
+            found |= each[row] == event
+    return found
+
+
+def _links_hold(
+    shape: Shape, events: Events, component: int, bound: dict[int, Bound], row: Indexes, event: Indexes
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Whether the events fit, given what the match binds before; each member of a group must agree."""
+    holds = np.ones(len(row), dtype=bool)
+    negated = shape.alternative.components[component].negated
+    for link in shape.alternative.links:
+        if link.decides != component:
+            continue
+        if link.scope is Scope.EVENT:
+            holds &= link_holds_for_pairs(shape, events, link, component, bound, row, event)
+        elif negated:
+            own: dict[int, Bound] = {component: event}
+            read = {i: take(bound[i], row) for i in link.components if i != component}
+            holds &= group_link_holds(events, shape.alternative, link, own | read)
+    return holds
+
+
+def link_holds_for_pairs(
+    shape: Shape, events: Events, link: Link, component: int, bound: dict[int, Bound], row: Indexes,
+    event: Indexes,
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:  # fmt: skip
+    """Whether a link holds for pairs of a match and an event for `component`; all members must agree."""
+    pair = np.arange(len(row))
+    chosen = {component: event}
+    for other in link.components:
+        if other == component:
+            continue
+        each = bound[other]
+        if isinstance(each, Group):
+            owned = each.take(row[pair])
+            chosen = {i: column[owned.owner] for i, column in chosen.items()}
+            pair, chosen[other] = pair[owned.owner], owned.members
+        else:
+            chosen[other] = each[row[pair]]
+    held = links_hold(events, shape.alternative, [link], chosen)
+    assert held is not None
+    broken = np.bincount(pair[~held], minlength=len(row)) > 0
+    return ~broken

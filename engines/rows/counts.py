@@ -1,0 +1,70 @@
+"""What a summary says of rows, counted as they come, so that no row must be looked at twice.
+
+Runs inside Spark workers: imports PyArrow only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.plan.plan import CONFIDENCE_ERROR, FOUND_AT_RAW_TIMES
+
+UNLIKELY = 0.5
+_SLACK = 1e-9  # engines agree on confidences up to this
+
+
+@dataclass(frozen=True)
+class RowCounts:
+    """Counts of some rows.
+
+    `unlikely` have a confidence below UNLIKELY; `sampled` are estimates, off by at most `error`.  Of those
+    `judged` by their raw times, these `missed` some; `untimed` have events without.  All rows lie between
+    the ticks `start` and `end`, which are None where there is no row.
+    """
+
+    rows: int = 0
+    unlikely: int = 0
+    sampled: int = 0
+    error: float = 0.0
+    judged: int = 0
+    missed: int = 0
+    untimed: int = 0
+    start: int | None = None
+    end: int | None = None
+
+    @classmethod
+    def of(cls, rows: pa.RecordBatch | pa.Table) -> RowCounts:
+        """Count rows of `cepctl.engines.event.match.match_schema`."""
+        if not rows.num_rows:
+            return cls()
+        names = rows.schema.names
+        unlikely = pc.sum(pc.less(rows.column("confidence"), UNLIKELY - _SLACK)).as_py()
+        sampled, error = 0, 0.0
+        if CONFIDENCE_ERROR in names:
+            errors = rows.column(CONFIDENCE_ERROR)
+            sampled, error = pc.sum(pc.greater(errors, 0)).as_py(), pc.max(errors).as_py()
+        judged = missed = untimed = 0
+        if FOUND_AT_RAW_TIMES in names:
+            found = rows.column(FOUND_AT_RAW_TIMES)
+            judged, untimed = len(found) - found.null_count, found.null_count
+            missed = pc.sum(pc.invert(found)).as_py() or 0
+        start, end = pc.min(rows.column("start")).as_py(), pc.max(rows.column("end")).as_py()
+        return cls(rows.num_rows, unlikely, sampled, error, judged, missed, untimed, start, end)
+
+    def __add__(self, other: RowCounts) -> RowCounts:
+        starts = [each.start for each in (self, other) if each.start is not None]
+        ends = [each.end for each in (self, other) if each.end is not None]
+        return RowCounts(
+            self.rows + other.rows,
+            self.unlikely + other.unlikely,
+            self.sampled + other.sampled,
+            max(self.error, other.error),
+            self.judged + other.judged,
+            self.missed + other.missed,
+            self.untimed + other.untimed,
+            min(starts, default=None),
+            max(ends, default=None),
+        )

@@ -1,0 +1,96 @@
+"""Collapsed matches put in their one order, with the signature as text.
+
+The same for every runner, so that runner, slices and parallelism change no byte.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.arrays import Reals
+
+DECIMALS = 9
+"""To so many decimals confidences decide the order."""
+
+
+def match_text(signature: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """Signatures as text: ids separated by a blank, those of a Kleene group by `+`.
+
+    `%`, blank and `+` inside ids are percent-encoded, so that the text is unambiguous.
+
+    Examples
+    --------
+    >>> nested = pa.array([[["a 1"], ["b1", "b2"]]], pa.list_(pa.list_(pa.string())))
+    >>> match_text(nested).to_pylist()
+    ['a%201 b1+b2']
+    """
+    if isinstance(signature, pa.ChunkedArray):
+        signature = signature.combine_chunks()
+    if isinstance(signature, pa.ChunkedArray):
+        signature = pa.concat_arrays(signature.chunks)
+    inner = signature.flatten()
+    ids = encoded_ids(inner.flatten())
+    single = len(ids) == len(inner) and pc.all(pc.equal(pc.list_value_length(inner), 1)).as_py()
+    groups = ids if single else pc.binary_join(pa.ListArray.from_arrays(_offsets(inner), ids), "+")
+    return pc.binary_join(pa.ListArray.from_arrays(_offsets(signature), groups), " ")
+
+
+def encoded_ids(ids: pa.Array) -> pa.Array:
+    """Ids with `%`, blank and `+` percent-encoded, as they stand in a match.
+
+    Examples
+    --------
+    >>> encoded_ids(pa.array(["a 1+b"])).to_pylist()
+    ['a%201%2Bb']
+    """
+    for raw, encoded in (("%", "%25"), (" ", "%20"), ("+", "%2B")):
+        if _occurs(raw, ids):
+            ids = pc.replace_substring(ids, raw, encoded)
+    return ids
+
+
+def _occurs(character: str, texts: pa.Array) -> bool:
+    """Whether a character may occur in texts: a look at their bytes, far cheaper than at each text."""
+    held = texts.buffers()[-1]
+    return held is not None and bool((np.frombuffer(held, np.uint8) == ord(character)).any())
+
+
+def _offsets(lists: pa.ListArray) -> pa.Array:
+    """Offsets of a list array into its own flattened values, also where it is a slice."""
+    return pc.subtract(lists.offsets, lists.offsets[0]) if len(lists) else pa.array([0], pa.int32())
+
+
+def ordered(matches: pa.Table, top: int | None = None) -> pa.Table:
+    """Sort by confidence (to 9 decimals, descending), start and match; add the column `match`.
+
+    Parameters
+    ----------
+    matches
+        Table with the columns signature, start, end, confidence and those of RETURN.
+    top
+        Keep only so many rows; None keeps all.
+    """
+    if not matches.num_rows:
+        return matches.add_column(0, "match", pa.array([], pa.string()))
+    return in_order(matches.add_column(0, "match", match_text(matches.column("signature"))), top)
+
+
+def rounded(confidence: Reals) -> Reals:
+    """Confidences as they decide the order."""
+    return np.asarray(pc.round(pa.array(confidence, pa.float64()), DECIMALS).to_numpy())
+
+
+def in_order(matches: pa.Table, top: int | None = None) -> pa.Table:
+    """Sort rows that have their column `match`."""
+    keys = pa.table(
+        {
+            "confidence": pc.round(matches.column("confidence"), DECIMALS),
+            "start": matches.column("start"),
+            "match": matches.column("match"),
+        }
+    )
+    by = [("confidence", "descending"), ("start", "ascending"), ("match", "ascending")]
+    order = pc.sort_indices(keys, by)
+    return matches.take(order if top is None else order[:top])

@@ -1,0 +1,133 @@
+"""Sorted runs of rows on disk, and their merge: whole batches at a time, in bounded memory.
+
+Of every run some rows are held.  Up to the smallest last key among those that go on, all rows are at hand:
+they are sorted and handed out, and what is used up is read on.
+
+Runs inside Spark workers: imports NumPy and PyArrow only.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.engines.rows.order import DECIMALS, in_order
+from cepctl.errors import JobError
+
+BATCH_BYTES = 1 << 18
+"""Size of the batches of a run: the least that is read of it at a time."""
+Key = tuple[float, int, str]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A file of rows in the order of the output; picklable."""
+
+    path: Path
+    rows: int
+    size: int
+
+
+def write_run(path: Path, blocks: Iterator[pa.Table]) -> Run:
+    """Write blocks of rows, which are in order, as one run.
+
+    Raises
+    ------
+    JobError
+        If the disk is full or cannot be written.
+    """
+    rows = size = 0
+    writer: pa.ipc.RecordBatchFileWriter | None = None
+    try:
+        with ExitStack() as stack:
+            for block in blocks:
+                if writer is None:
+                    options = pa.ipc.IpcWriteOptions(compression="lz4")
+                    writer = stack.enter_context(pa.ipc.new_file(path, block.schema, options=options))
+                each = max(block.nbytes // max(block.num_rows, 1), 1)
+                writer.write_table(block, max_chunksize=max(BATCH_BYTES // each, 1))
+                rows, size = rows + block.num_rows, size + block.nbytes
+    except OSError as problem:
+        raise JobError(
+            f"cannot write rows that do not fit in memory to {path.parent}: {problem.strerror or problem}; "
+            "free some disk, name a roomier folder in TMPDIR, or raise --max-memory"
+        ) from None
+    return Run(path, rows, size)
+
+
+def merged(runs: Sequence[Run], held_bytes: int) -> Iterator[pa.Table]:
+    """The rows of all runs in their order, block by block, holding about so many bytes of the runs."""
+    with ExitStack() as stack:
+        each = max(held_bytes // max(len(runs), 1), BATCH_BYTES)
+        opened = [stack.enter_context(pa.OSFile(str(run.path))) for run in runs]
+        left = [_Cursor(file, each) for file in opened]
+        left = [cursor for cursor in left if cursor.read_on()]
+        while left:
+            bound = min((cursor.last for cursor in left if cursor.goes_on), default=None)
+            found = [part for cursor in left for part in cursor.until(bound)]
+            yield in_order(pa.Table.from_batches(found).combine_chunks())
+            left = [cursor for cursor in left if len(cursor) or cursor.read_on()]
+
+
+class _Cursor:
+    """The rows of a run that are held and not handed out yet."""
+
+    def __init__(self, file: pa.NativeFile, held_bytes: int) -> None:
+        self._reader = pa.ipc.open_file(file)
+        self._held_bytes = held_bytes
+        self._next = 0
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there are rows that are not held."""
+        return self._next < int(self._reader.num_record_batches)
+
+    def __len__(self) -> int:
+        return len(self._held) - self._begin
+
+    def read_on(self) -> bool:
+        """Hold the next rows; False when there are none."""
+        batches: list[pa.RecordBatch] = []
+        size = 0
+        while self.goes_on and size < self._held_bytes:
+            batches.append(self._reader.get_batch(self._next))
+            size += batches[-1].nbytes
+            self._next += 1
+        if not batches:
+            return False
+        self._begin = 0
+        self._held = pa.concat_batches(batches)
+        self._rank = -pc.round(self._held.column("confidence"), DECIMALS).to_numpy()
+        self._start = self._held.column("start").to_numpy()
+        self._match = self._held.column("match")
+        self.last = self._key(len(self._held) - 1)
+        return True
+
+    def _key(self, row: int) -> Key:
+        return float(self._rank[row]), int(self._start[row]), self._match[row].as_py()
+
+    def until(self, bound: Key | None) -> list[pa.RecordBatch]:
+        """Hand out the rows up to a key, itself included; None for all that are held."""
+        end = len(self._held) if bound is None else self._after(bound)
+        if end <= self._begin:
+            return []
+        part = self._held.slice(self._begin, end - self._begin)
+        self._begin = end
+        return [part]
+
+    def _after(self, bound: Key) -> int:
+        """Where the rows after a key begin: among those of its confidence by start, among those by match."""
+        low, high = self._begin, len(self._held)
+        for column, value in ((self._rank, bound[0]), (self._start, bound[1])):
+            ends = [int(np.searchsorted(column[low:high], value, side)) for side in ("left", "right")]
+            low, high = low + ends[0], low + ends[1]
+        return bisect_right(
+            range(len(self._held)), bound[2], low, high, key=lambda row: self._match[row].as_py()
+        )

@@ -1,0 +1,202 @@
+"""The rows of a run, taken in any order and given back in their one order; beyond memory they lie on disk.
+
+    all of them          held until they exceed the budget; then sorted, written as a run, and at last merged
+    the best of them     held as long as they fit, which needs no disk
+
+Runs inside Spark workers: imports NumPy and PyArrow only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.engines.rows.counts import RowCounts
+from cepctl.engines.rows.order import ordered
+from cepctl.engines.rows.runs import Run, merged, write_run
+from cepctl.errors import QueryTooLargeError
+from cepctl.memory import MemoryBudget, size_text
+
+FAN_IN = 256
+"""Runs that are merged at once, each an open file."""
+
+
+@dataclass(frozen=True)
+class WantedRows:
+    """Which rows are kept: the `top` best (None: all) of those that start in `first`..`last` (None: any)."""
+
+    top: int | None = None
+    first: int | None = None
+    last: int | None = None
+
+    def kept(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows that start in time."""
+        for tick, compare in ((self.first, pc.greater_equal), (self.last, pc.less_equal)):
+            if tick is not None:
+                rows = rows.filter(compare(rows.column("start"), tick))
+        return rows
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Rows of one process, all of them in runs, and what is to be told of them; picklable."""
+
+    found: int
+    counts: RowCounts
+    runs: tuple[Run, ...]
+
+
+class SortedRows:
+    """Rows as they are found, and then in their order; `found` counts also those that are not kept.
+
+    Parameters
+    ----------
+    schema
+        That of the rows as they are added, which lack the column `match`.
+    wanted
+        Which of them are kept.
+    memory
+        What rows may take of it.
+    folder
+        Where runs go.
+    """
+
+    def __init__(self, schema: pa.Schema, wanted: WantedRows, memory: MemoryBudget, folder: Path) -> None:
+        self.schema = schema.insert(0, pa.field("match", pa.string()))
+        self.found = 0
+        self._counts = RowCounts()
+        self.folder = folder
+        self._wanted, self._memory = wanted, memory
+        self._held: list[pa.RecordBatch] = []
+        self._size = 0
+        self._levels: list[list[Run]] = [[]]
+        self._table: pa.Table | None = None
+
+    def add(self, rows: pa.RecordBatch) -> None:
+        """Take rows in.
+
+        Raises
+        ------
+        JobError
+            If there is no room for them on the disk.
+        """
+        self.found += rows.num_rows
+        rows = self._wanted.kept(rows)
+        if not rows.num_rows:
+            return
+        if self._wanted.top is None:
+            self._counts += RowCounts.of(rows)
+        self._table = None
+        self._held.append(rows)
+        self._size += rows.nbytes
+        if self._size <= self._memory.rows:
+            return
+        if self._wanted.top is not None and self._keep_best():
+            return
+        self._spill()
+
+    def adopt(self, gathered: Gathered) -> None:
+        """Take in what another process has gathered in the folder."""
+        self.found += gathered.found
+        self._counts += gathered.counts
+        self._table = None
+        for run in gathered.runs:
+            self._add_run(run)
+
+    def gathered(self) -> Gathered:
+        """Write all that is held, for another process to adopt."""
+        if self._held:
+            self._spill()
+        return Gathered(self.found, self._counts, tuple(run for level in self._levels for run in level))
+
+    @property
+    def counts(self) -> RowCounts:
+        """Counts of the rows that are kept."""
+        if self._wanted.top is None:
+            return self._counts
+        return sum((RowCounts.of(block) for block in self.blocks()), RowCounts())
+
+    @property
+    def spilled(self) -> bool:
+        """Whether some rows lie on disk."""
+        return any(self._levels)
+
+    def blocks(self) -> Iterator[pa.Table]:
+        """The rows that are kept, in their order, one block or more; may be asked for again."""
+        if not self.spilled:
+            yield self._in_memory()
+            return
+        if self._held:
+            self._spill()
+        left = self._wanted.top
+        for block in merged([run for level in self._levels for run in level], self._merging):
+            yield block if left is None else block.slice(0, left)
+            if left is not None:
+                left -= block.num_rows
+                if left <= 0:
+                    return
+
+    def table(self) -> pa.Table:
+        """All rows as one table, for what must see them all.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If they do not fit in memory.
+        """
+        if not self.spilled:
+            return self._in_memory()
+        size = sum(run.size for level in self._levels for run in level)
+        raise QueryTooLargeError(
+            f"{self.found:,} matches take {size_text(size)} of memory, where {size_text(self._memory.rows)} "
+            "are for rows; write them as csv, jsonl or parquet with cepctl match, which needs no more memory "
+            "for more rows, narrow the query (CONFIDENCE, WITHIN, --top-k), or raise --max-memory"
+        )
+
+    def _in_memory(self) -> pa.Table:
+        if self._table is None:
+            raw = self.schema.remove(0)
+            self._table = ordered(pa.Table.from_batches(self._held, raw), self._wanted.top)
+        return self._table
+
+    @property
+    def _merging(self) -> int:
+        """Bytes of runs that are held while they are merged: each row is there as it is, and once sorted."""
+        return 2 * self._memory.rows
+
+    def _keep_best(self) -> bool:
+        """Forget all but the best rows; False where these take much of the memory."""
+        best = self._in_memory().drop_columns(["match"])
+        self._table = None
+        self._held, self._size = best.to_batches(), best.nbytes
+        return 2 * self._size <= self._memory.rows
+
+    def _new_file(self) -> Path:
+        """A name that no other process uses."""
+        return self.folder / f"{uuid4().hex}.arrow"
+
+    def _spill(self) -> None:
+        block = self._in_memory()
+        self._table, self._held, self._size = None, [], 0
+        self._add_run(write_run(self._new_file(), iter([block])))
+
+    def _add_run(self, run: Run) -> None:
+        """Keep few runs: as many as are merged at once become one of the next level."""
+        number = 0
+        while True:
+            level = self._levels[number]
+            level.append(run)
+            if len(level) < FAN_IN:
+                return
+            run = write_run(self._new_file(), merged(level, self._merging))
+            for each in level:
+                each.path.unlink()
+            level.clear()
+            number += 1
+            if number == len(self._levels):
+                self._levels.append([])

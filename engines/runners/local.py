@@ -1,0 +1,79 @@
+"""The local runner: the partition function in this process, on all cores, without Java."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+import pyarrow as pa
+
+from cepctl.datasets.row_groups import EventSource, row_groups
+from cepctl.engines.concurrency import concurrently, usable_cores
+from cepctl.engines.event.alternative import MatchOptions
+from cepctl.engines.event.match import match_batches, match_events
+from cepctl.engines.rows.order import ordered
+from cepctl.engines.rows.sorted import SortedRows
+from cepctl.engines.runners.progress import Progress
+from cepctl.engines.runners.shuffle import refuse_repeated, repeated_id
+from cepctl.engines.runners.slice_task import SliceTask, require_room
+from cepctl.plan.plan import Plan
+
+_GROUPS_AT_ONCE = 4
+"""Row groups that one thread reads before it asks for more: few, so that one file keeps all cores busy."""
+
+
+def run(plan: Plan, events: pa.Table, options: MatchOptions | None = None) -> pa.Table:
+    """Run a plan on an event table; rows as `cepctl.engines.rows.order.ordered` gives them."""
+    options = replace(options or MatchOptions(), threads=usable_cores())
+    return ordered(match_events(plan, events, options), options.top)
+
+
+def collect_stored(
+    plan: Plan,
+    sources: Sequence[EventSource],
+    rows: SortedRows,
+    options: MatchOptions | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Run a plan on stored events, of which only those are held that can matter to it; adds to `rows`.
+
+    Raises
+    ------
+    EventSchemaError
+        If two inputs hold events with the same id.
+    QueryTooLargeError
+        If the events that can matter do not fit in memory.
+    """
+    options, progress = options or MatchOptions(), progress or Progress()
+    _refuse_repeated(sources)
+    task = SliceTask(plan, options, tuple(sources), row_groups(sources))
+    pieces = list(task.groups.pieces(_GROUPS_AT_ONCE))
+    tables: list[list[pa.Table]] = [[] for _ in pieces]
+    size = 0
+    parts = [partial(_relevant, task, number, piece) for number, piece in enumerate(pieces)]
+    for done, (number, table) in enumerate(concurrently(parts, usable_cores()), start=1):
+        tables[number] = table
+        size += sum(each.nbytes for each in table)
+        require_room(size, options.memory)
+        progress.read(done, len(pieces))
+    events = task.joined([table for found in tables for table in found])
+    progress.relevant = events.num_rows
+    progress.matching()
+    for batch in match_batches(plan, events, replace(options, threads=usable_cores())):
+        rows.add(batch)
+
+
+def _relevant(
+    task: SliceTask, number: int, piece: tuple[int, int, Sequence[int]]
+) -> Iterator[tuple[int, list[pa.Table]]]:
+    """The events of some row groups that can matter, with the number of their piece."""
+    yield number, list(task.relevant(*piece))
+
+
+def _refuse_repeated(sources: Sequence[EventSource]) -> None:
+    """Raise EventSchemaError when two inputs hold events with the same id."""
+    if len(sources) < 2:
+        return
+    files = sorted({(source, part) for source, part, _ in row_groups(sources).files()})
+    refuse_repeated(repeated_id(sources[source].ids(part) for source, part in files))

@@ -1,0 +1,74 @@
+"""What a run tells of itself while it works, and what its summary needs when it is done."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from cepctl.engines.runners.slices import Slicing
+
+_LOOK_SECONDS = 0.5
+
+
+@dataclass
+class Progress:
+    """Facts of one run; `tell` takes a line for people now and then.
+
+    `slicing` and `relevant`, how many events can matter, are None until they are known; the local runner
+    does not slice.
+    """
+
+    tell: Callable[[str], None] | None = None
+    slicing: Slicing | None = None
+    relevant: int | None = None
+
+    def read(self, done: int, pieces: int) -> None:
+        """Say how much of the files has been read."""
+        if self.tell is not None:
+            self.tell(f"reading: {100 * done // pieces} % of the events")
+
+    def matching(self) -> None:
+        """Say that all is read."""
+        if self.tell is not None:
+            self.tell(f"matching: {self.relevant:,} events that can matter")
+
+    @contextmanager
+    def watching(self, context: Any, matches: Any) -> Iterator[None]:
+        """Look now and then at the tasks of a Spark context, and at its accumulator of matches."""
+        if self.tell is None:
+            yield
+            return
+        done = threading.Event()
+        watch = threading.Thread(target=self._watch, args=(context, matches, done), daemon=True)
+        watch.start()
+        try:
+            yield
+        finally:
+            done.set()
+            watch.join()
+
+    def _watch(self, context: Any, matches: Any, done: threading.Event) -> None:
+        tracker = context.statusTracker()
+        while not done.wait(_LOOK_SECONDS):
+            stages = [tracker.getStageInfo(each) for each in tracker.getActiveStageIds()]
+            for stage in filter(None, stages[-1:]):
+                if self.tell is not None and self.slicing is not None:
+                    done_tasks, tasks = stage.numCompletedTasks, stage.numTasks
+                    self.tell(stage_line(done_tasks, tasks, matches.value, self.slicing))
+
+
+def stage_line(done: int, tasks: int, matches: int, slicing: Slicing) -> str:
+    """Where a stage stands.
+
+    Examples
+    --------
+    >>> from cepctl.engines.runners.slices import TimeSlice
+    >>> stage_line(1, 4, 20, Slicing((TimeSlice(),), events=8_000, most_read=2_000))
+    '1 of 4 tasks, about 2,000 of 8,000 events, 20 matches so far'
+    """
+    events = slicing.events * done // tasks
+    read = f"about {events:,} of {slicing.events:,} events"
+    return f"{done:,} of {tasks:,} tasks, {read}, {matches:,} matches so far"

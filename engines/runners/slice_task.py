@@ -1,0 +1,122 @@
+"""The task of one slice: read what can matter to it, match it, and count.
+
+The events that a slice needs are known in two steps.  Those that it owns, and all that reach into
+its window before, are read first; the last tick of an event that can begin a match then says how far
+the others go.  So one wide interval costs the slices that hold it, and no others.
+
+Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.datasets.row_groups import EventSource, RowGroups
+from cepctl.engines.event.alternative import MatchOptions
+from cepctl.engines.event.match import match_batches
+from cepctl.engines.runners.relevance import Relevance
+from cepctl.engines.runners.slices import TimeSlice
+from cepctl.errors import QueryTooLargeError
+from cepctl.memory import MemoryBudget, size_text
+from cepctl.plan.plan import Plan
+from cepctl.schema import TICK_MAX, TICK_MIN
+
+IN_ORDER = [("lower", "ascending"), ("event_id", "ascending")]
+
+
+EVENT_COPIES = 3
+"""Events are held as they are read, joined, and as what the engine computes of each."""
+
+
+def require_room(size: int, memory: MemoryBudget) -> None:
+    """Raise QueryTooLargeError where events of so many bytes, as they are read, do not fit in memory."""
+    needed = EVENT_COPIES * size
+    if needed > memory.events:
+        raise QueryTooLargeError(
+            f"the events that can matter to the query take {size_text(needed)} of memory or more, where "
+            f"{size_text(memory.events)} are for events; narrow it (predicates on single events, WITHIN), "
+            "run it in slices of time (--runner spark), or raise --max-memory"
+        )
+
+
+@dataclass(frozen=True)
+class SliceTask:
+    """Everything that the slices of a run share; picklable."""
+
+    plan: Plan
+    options: MatchOptions
+    sources: tuple[EventSource, ...]
+    groups: RowGroups
+
+    def run(self, own: TimeSlice) -> Iterator[tuple[int, pa.RecordBatch | None]]:
+        """First how many events that can matter the slice owns, and no matches; then its matches."""
+        events, owned = self._events(own)
+        yield owned, None
+        for batch in match_batches(self.plan, events, self.options, own.owned):
+            yield 0, batch
+
+    def _events(self, own: TimeSlice) -> tuple[pa.Table, int]:
+        """The events that can matter to the slice, in the order of a dataset, and how many it owns."""
+        window = self.plan.window
+        before = TICK_MIN if window is None else max(own.first - window, TICK_MIN)
+        begun = self.groups.first_lower <= own.last
+        near = self._read(self.groups.where(begun & (self.groups.last_upper >= before)), before, TICK_MAX)
+        owned = own.count(near)
+        if window is None or own.last == TICK_MAX:
+            return near, owned
+        reach = self._last_begin(near, own)
+        if reach is None:
+            return near.slice(0, 0), owned
+        after = min(reach + window, TICK_MAX)
+        near = near.filter(pc.less_equal(near.column("lower"), after))
+        later = self._read(self.groups.where(~begun & (self.groups.first_lower <= after)), before, after)
+        return self.joined([near, later]), owned
+
+    def _last_begin(self, events: pa.Table, own: TimeSlice) -> int | None:
+        """The last tick of an event that can begin a match of the slice; None if there is none.
+
+        A histogram may give its first ticks no mass, so that the slice owns an event that begins before.
+        """
+        lower, upper = (events.column(name).to_numpy() for name in ("lower", "upper"))
+        cut_short = pc.is_valid(events.column("pmf")).to_numpy()
+        begins = self.relevance.begins(events).to_numpy(zero_copy_only=False)
+        begins = begins & (lower <= own.last) & ((lower >= own.first) | (cut_short & (upper >= own.first)))
+        return int(upper[begins].max()) if begins.any() else None
+
+    @cached_property
+    def relevance(self) -> Relevance:
+        """What tells which events can matter."""
+        return Relevance(self.plan, self.options.kleene)
+
+    def _read(self, groups: RowGroups, first: int, last: int) -> pa.Table:
+        """The events of some row groups that can matter and touch [first, last]."""
+        tables, size = [], 0
+        for source, part, numbers in groups.files():
+            for table in self.relevant(source, part, numbers):
+                begun = pc.less_equal(table.column("lower"), last)
+                tables.append(table.filter(pc.and_(pc.greater_equal(table.column("upper"), first), begun)))
+                size += tables[-1].nbytes
+                require_room(size, self.options.memory)
+        return self.joined(tables)
+
+    def relevant(self, source: int, part: int, numbers: Sequence[int]) -> Iterator[pa.Table]:
+        """The events of some row groups of a file that can matter."""
+        relevance = self.relevance
+        for table in self.sources[source].read(part, numbers, relevance.pushed):
+            yield relevance.relevant(table)
+
+    def in_order(self, tables: Sequence[pa.Table]) -> pa.Table:
+        """Tables of events in the order of a dataset: sums over events round alike in it alone."""
+        table = pa.concat_tables([self.sources[0].empty(), *tables])
+        return table.sort_by(IN_ORDER).combine_chunks()
+
+    def joined(self, tables: Sequence[pa.Table]) -> pa.Table:
+        """Tables that were read in the order of their row groups; one dataset is in order as it is."""
+        if len(self.sources) > 1:
+            return self.in_order(tables)
+        return pa.concat_tables([self.sources[0].empty(), *tables]).combine_chunks()

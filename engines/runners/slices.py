@@ -1,0 +1,159 @@
+"""How stored events are split into parts that can be matched apart: by time, and by key.
+
+A slice of time owns the matches whose first component's event has its `lower` in it (of a Kleene
+group, the smallest `lower` of its members), and is given every event that can take part in them or
+decide them: the first event happens at most its own interval later, all others, rivals and negated
+events included, within the window of it, on either side.  A query without WITHIN is split by key only.
+
+Where to cut is told from the statistics of row groups alone, before any event is read; a slice begins
+where a row group does, so that little is read twice.
+
+Runs inside Spark workers: imports NumPy and PyArrow only.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from cepctl.arrays import Indexes
+from cepctl.datasets.row_groups import RowGroups
+from cepctl.language.ast import Strategy
+from cepctl.plan.plan import Plan
+from cepctl.schema import TICK_MAX, TICK_MIN
+
+EVENTS_PER_SLICE = 1_000_000
+FEWEST_EVENTS = 250_000
+"""Fewer are not worth a task of their own: each reads a row group on either side as well."""
+MOST_EVENTS = 4_000_000
+"""A slice that reads more is split by key too, where the plan has one."""
+_OVERLAP_BOUND = 4
+"""A slice owns at least so many windows, or most of what it reads is its neighbours'."""
+_READ_TWICE_BOUND = 3
+"""How often an event may be read on average before events are rather read once and sent around."""
+
+
+@dataclass(frozen=True)
+class TimeSlice:
+    """The ticks that a slice owns, both included; the first and the last slice reach to the end of time."""
+
+    first: int = TICK_MIN
+    last: int = TICK_MAX
+
+    @property
+    def owned(self) -> tuple[int, int] | None:
+        """First and last `lower` that the slice owns; None for all."""
+        return None if (self.first, self.last) == (TICK_MIN, TICK_MAX) else (self.first, self.last)
+
+    def count(self, events: pa.Table) -> int:
+        """How many events the slice owns."""
+        lower = events.column("lower").to_numpy()
+        return int(((lower >= self.first) & (lower <= self.last)).sum())
+
+
+@dataclass(frozen=True)
+class Slicing:
+    """Slices of time in order, and `buckets` of keys in each of them.
+
+    Where events are `sent`, each is read once and sent to the slices and buckets that need it; else the
+    task of a slice reads what it needs.  `events` is how many there are, `most_read` how many events the
+    row groups of one slice hold.
+    """
+
+    slices: tuple[TimeSlice, ...]
+    events: int
+    most_read: int
+    buckets: int = 1
+    sent: bool = False
+
+    @property
+    def tasks(self) -> int:
+        """How many parts there are to match."""
+        return len(self.slices) * self.buckets
+
+    def text(self) -> str:
+        """What is chosen, in words."""
+        each = f"at most {self.most_read:,} events read for one"
+        if self.tasks == 1:
+            return f"1: all {self.events:,} events in one task"
+        by_time = f"{len(self.slices):,} of time" if len(self.slices) > 1 else ""
+        by_key = f"{self.buckets:,} by key" if self.buckets > 1 else ""
+        how = "events sent to the slices that need them" if self.sent else each
+        return f"{' x '.join(filter(None, [by_time, by_key]))}: {self.events:,} events, {how}"
+
+
+def choose_slicing(groups: RowGroups, plan: Plan, parallelism: int, length: int | None = None) -> Slicing:
+    """Choose slices from the statistics of row groups.
+
+    Parameters
+    ----------
+    groups
+        All row groups of all inputs, in the order in which their events begin.
+    plan
+        What is to be matched.
+    parallelism
+        How many tasks can run at once.
+    length
+        Ticks of a slice, None to choose.
+
+    Examples
+    --------
+    >>> from cepctl.language.parser import parse
+    >>> from cepctl.plan.analyze import analyze
+    >>> plan = analyze(parse("PATTERN SEQ(A a, B b) WITHIN 5 ticks"))
+    >>> hours = [(0, 0, i, 500_000, 3600 * i, 3600 * i + 3599, 3600 * i + 3600) for i in range(4)]
+    >>> [each.first for each in choose_slicing(RowGroups.of(hours), plan, parallelism=2).slices][1:]
+    [3600, 7200, 10800]
+    """
+    events = int(groups.rows.sum())
+    keyed = bool(plan.partition_by) and plan.strategy is not Strategy.STRICT_CONTIGUITY
+    whole = TimeSlice()
+    if plan.window is None:
+        buckets = -(-events // EVENTS_PER_SLICE) if keyed and events > EVENTS_PER_SLICE else 1
+        return Slicing((whole,), events, events, buckets, sent=buckets > 1)
+    if length is not None:
+        cuts = _every(length, groups)
+    else:
+        wanted = min(EVENTS_PER_SLICE, max(FEWEST_EVENTS, -(-events // (2 * parallelism))))
+        cuts = _cuts(groups, wanted, _OVERLAP_BOUND * plan.window)
+    edges = [TICK_MIN, *cuts, TICK_MAX + 1]
+    slices = tuple(TimeSlice(first, end - 1) for first, end in itertools.pairwise(edges))
+    reads = _rows_read(groups, slices, plan.window)
+    most = int(reads.max(initial=0))
+    buckets = -(-most // EVENTS_PER_SLICE) if keyed and most > MOST_EVENTS else 1
+    wasteful = len(slices) > 1 and int(reads.sum()) > _READ_TWICE_BOUND * events and length is None
+    return Slicing(slices, events, most, buckets, sent=buckets > 1 or wasteful)
+
+
+def _cuts(groups: RowGroups, wanted: int, shortest: int) -> list[int]:
+    """First ticks of all slices but the first: row groups are added until a slice owns enough of them."""
+    cuts: list[int] = []
+    held, begin = 0, int(groups.first_lower[0]) if len(groups) else 0
+    left = int(groups.rows.sum())
+    for first, rows in zip(groups.first_lower.tolist(), groups.rows.tolist(), strict=True):
+        if held >= wanted and left >= wanted // 2 and first - begin >= max(shortest, 1):
+            cuts.append(first)
+            held, begin = 0, first
+        held += rows
+        left -= rows
+    return cuts
+
+
+def _every(length: int, groups: RowGroups) -> list[int]:
+    if not len(groups):
+        return []
+    return list(range(int(groups.first_lower[0]) + length, int(groups.last_lower.max()) + 1, length))
+
+
+def _rows_read(groups: RowGroups, slices: tuple[TimeSlice, ...], window: int) -> Indexes:
+    """About how many events each slice reads: those of all row groups that touch it or its window."""
+    begun = np.concatenate([[0], np.cumsum(groups.rows)])
+    by_end = np.argsort(groups.last_upper, kind="stable")
+    ended = np.concatenate([[0], np.cumsum(groups.rows[by_end])])
+    last = np.array([min(each.last + window, TICK_MAX) for each in slices], dtype=np.int64)
+    first = np.array([max(each.first - window, TICK_MIN) for each in slices], dtype=np.int64)
+    before_end = begun[np.searchsorted(groups.first_lower, last, "right")]
+    return np.asarray(before_end - ended[np.searchsorted(groups.last_upper[by_end], first, "left")])

@@ -1,0 +1,1 @@
+"""The worlds engine, the judge: every possible world in rational arithmetic; no code shared."""

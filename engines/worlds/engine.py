@@ -1,0 +1,278 @@
+"""The worlds engine: exact matches by visiting every possible world, in rational arithmetic.
+
+It is the judge of the other engines, so it is obvious and slow.  Every event that can matter
+takes each tick of positive mass in turn; a world's probability is the product of the masses; the
+matches of each world (cepctl.engines.worlds.search) are grouped by signature.  Source:
+semantics.md, "Time and events" and "Collapsed matches".
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import TypeAlias, cast
+
+import pyarrow as pa
+
+from cepctl.engines.worlds.expressions import Row, Scene, Value, evaluate
+from cepctl.engines.worlds.search import Bound, Search, extent
+from cepctl.engines.worlds.stream import Stream, Work
+from cepctl.errors import EventSchemaError, QueryTooLargeError
+from cepctl.language.ast import Strategy
+from cepctl.plan.plan import Plan
+from cepctl.schema import EARLIEST_TICK, LATEST_TICK
+
+MAX_WORLDS = 100_000
+
+SIGNATURE_TYPE = pa.list_(pa.list_(pa.string()))
+CONFIDENCE_SLACK = Fraction(1, 10**9)
+
+Signature: TypeAlias = tuple[tuple[str, ...], ...]
+Mass: TypeAlias = tuple[tuple[int, int], ...]
+"""The ticks of positive mass of one event, each with its weight, a whole number."""
+
+
+@dataclass(frozen=True)
+class ExactMatch:
+    """One collapsed match: its tightest time range in ticks, and its confidence as a fraction.
+
+    `bindings` gives the event ids of each variable, in signature order.  When several alternatives
+    of an OR produce the signature, these are the variables of the first of them.
+    """
+
+    start: int
+    end: int
+    confidence: Fraction
+    bindings: Mapping[str, tuple[str, ...]]
+
+
+def exact_matches(plan: Plan, events: pa.Table) -> dict[Signature, ExactMatch]:
+    """Every signature that some possible world returns, with its exact confidence.
+
+    A signature is a tuple, in pattern order, of the tuple of ids of each positive component.
+    CONFIDENCE of the query is honoured.
+
+    Parameters
+    ----------
+    plan
+        The analyzed query; what its WITHIN counts are the ticks of `events`.
+    events
+        The event table (cepctl.schema.FIXED_COLUMNS, then attributes), in any order.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If the worlds of the events that can matter exceed MAX_WORLDS, or the search through
+        them MAX_WORK steps.
+    EventSchemaError
+        If an event's histogram has no positive mass or a bucket is upside down.
+    """
+    rows = events.to_pylist()
+    found: dict[Signature, ExactMatch] = {}
+    for part in _independent_parts(plan, rows):
+        found.update(enumerate_worlds(plan, part))
+    least = plan.minimum_confidence
+    if least is None:
+        return found
+    return {s: m for s, m in found.items() if m.confidence >= Fraction(least) - CONFIDENCE_SLACK}
+
+
+def match_table(plan: Plan, events: pa.Table) -> pa.Table:
+    """The matches as rows: `signature`, `start`, `end` (ticks), `confidence`, then RETURN's columns.
+
+    Rows stand in the order of the match rows of the command line.  Raises as exact_matches does.
+    """
+    found = exact_matches(plan, events)
+    order = sorted(found, key=lambda s: (-round(float(found[s].confidence), 9), found[s].start, s))
+    columns: dict[str, pa.Array] = {
+        "signature": pa.array([[list(ids) for ids in s] for s in order], SIGNATURE_TYPE),
+        "start": pa.array([found[s].start for s in order], pa.int64()),
+        "end": pa.array([found[s].end for s in order], pa.int64()),
+        "confidence": pa.array([float(found[s].confidence) for s in order], pa.float64()),
+    }
+    rows = {row["event_id"]: row for row in events.to_pylist()}
+    scenes = [_scene(found[s], rows) for s in order]
+    names, arrays = list(columns), list(columns.values())
+    for column in plan.returns:
+        names.append(column.name)
+        arrays.append(pa.array([evaluate(column.expression, scene) for scene in scenes], column.type))
+    return pa.table(arrays, names=names)
+
+
+def _scene(match: ExactMatch, rows: Mapping[str, Row]) -> Scene:
+    members = {name: tuple(rows[i] for i in ids) for name, ids in match.bindings.items()}
+    fields: dict[str, Value] = {
+        "start": match.start,
+        "end": match.end,
+        "confidence": float(match.confidence),
+    }
+    return Scene(members, match=fields)
+
+
+def _independent_parts(plan: Plan, rows: list[Row]) -> Iterable[list[Row]]:
+    """The rows of each key when `[attr]` is given: events of other keys never fit beside them.
+
+    Only strict contiguity looks at events of every key.
+    """
+    if not plan.partition_by or plan.strategy is Strategy.STRICT_CONTIGUITY:
+        return [rows]
+    parts: dict[tuple[Value, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        parts[tuple(row[name] for name in plan.partition_by)].append(row)
+    return parts.values()
+
+
+@dataclass(frozen=True)
+class Returned:
+    """A signature in one world: its extent in ticks, and the bindings of alternative `search`."""
+
+    start: int
+    end: int
+    number: int
+    search: Search
+    bound: Bound
+
+
+@dataclass(frozen=True)
+class World:
+    """One possible world, of probability `weight / whole`, and the signatures that it returns."""
+
+    weight: int
+    whole: int
+    returned: Mapping[Signature, Returned]
+
+
+def worlds_of(plan: Plan, events: pa.Table) -> Iterator[World]:
+    """The worlds of each independent part of the events in turn; raises as exact_matches does."""
+    for part in _independent_parts(plan, events.to_pylist()):
+        yield from _visited(plan, part)
+
+
+def enumerate_worlds(plan: Plan, rows: Iterable[Row]) -> dict[Signature, ExactMatch]:
+    """All signatures of one set of events, by visiting its worlds; raises as exact_matches does."""
+    weights: dict[Signature, int] = defaultdict(int)
+    ranges: dict[Signature, tuple[int, int]] = {}
+    bindings: dict[Signature, Returned] = {}
+    whole = 1
+    for world in _visited(plan, rows):
+        whole = world.whole
+        for signature, found in world.returned.items():
+            weights[signature] += world.weight
+            earliest, latest = ranges.get(signature, (found.start, found.end))
+            ranges[signature] = min(found.start, earliest), max(found.end, latest)
+            known = bindings.setdefault(signature, found)
+            bindings[signature] = min(known, found, key=lambda each: each.number)
+    return {
+        signature: ExactMatch(
+            *ranges[signature],
+            Fraction(weight, whole),
+            _ids(bindings[signature].search, bindings[signature].bound),
+        )
+        for signature, weight in weights.items()
+    }
+
+
+def _visited(plan: Plan, rows: Iterable[Row]) -> Iterator[World]:
+    stream = _that_can_matter(plan, Stream.of(rows, plan.partition_by))
+    work = Work()
+    searches = [Search(plan, alternative, stream, work) for alternative in plan.alternatives]
+    masses = [_mass(row) for row in stream.rows]
+    _refuse_too_many_worlds(masses)
+    whole = math.prod(weight for mass in masses for weight in [sum(w for _, w in mass)])
+    for ticks, weight in _worlds(masses):
+        returned: dict[Signature, Returned] = {}
+        for number, bound in _matches(searches, ticks):
+            found = Returned(*extent(ticks, bound), number, searches[number], bound)
+            returned.setdefault(_signature(searches[number], bound), found)
+        yield World(weight, whole, returned)
+
+
+def _worlds(masses: Sequence[Mass]) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Every possible world: a tick per event, and the product of their weights."""
+    for world in product(*masses):
+        yield tuple(tick for tick, _ in world), math.prod(weight for _, weight in world)
+
+
+def _matches(searches: Sequence[Search], ticks: tuple[int, ...]) -> Iterator[tuple[int, Bound]]:
+    for number, search in enumerate(searches):
+        for bound in search.matches(ticks):
+            yield number, bound
+
+
+def _that_can_matter(plan: Plan, stream: Stream) -> Stream:
+    """Leave out events that no world's answer depends on: they fit no component, and none has to be counted.
+
+    Contiguity counts every event of the input, or of the match's partition.
+    """
+    if plan.strategy is Strategy.STRICT_CONTIGUITY:
+        return stream
+    if plan.strategy is Strategy.PARTITION_CONTIGUITY:
+        kept = [row for row, key in zip(stream.rows, stream.keys, strict=True) if key is not None]
+        return Stream.of(kept, plan.partition_by)
+    searches = [Search(plan, alternative, stream, Work()) for alternative in plan.alternatives]
+    kept = [
+        row
+        for e, row in enumerate(stream.rows)
+        if any(s.can_fit(j, e) for s in searches for j in range(len(s.alternative.components)))
+    ]
+    return Stream.of(kept, plan.partition_by)
+
+
+def _mass(row: Row) -> Mass:
+    """Whole-number weights of an event's ticks, in proportion to its mass; ticks of mass 0 left out."""
+    buckets = cast(list[Mapping[str, float]] | None, row["pmf"]) or [
+        {"lo": cast(int, row["lower"]), "hi": cast(int, row["upper"]), "p": 1.0}
+    ]
+    if any(bucket["lo"] > bucket["hi"] for bucket in buckets):
+        raise EventSchemaError(
+            f"event '{row['event_id']}' has lower > upper; mend the event or its histogram"
+        )
+    positive = [(int(b["lo"]), int(b["hi"]), Fraction(b["p"])) for b in buckets if b["p"] > 0]
+    if not positive:
+        raise EventSchemaError(f"event '{row['event_id']}' has a histogram without positive mass")
+    if min(lo for lo, _, _ in positive) < EARLIEST_TICK or max(hi for _, hi, _ in positive) > LATEST_TICK:
+        raise EventSchemaError(
+            f"event '{row['event_id']}' reaches beyond the ticks that there are, -2^62 to 2^62; "
+            "ingest it with a coarser time_unit"
+        )
+    ticks = sum(hi - lo + 1 for lo, hi, _ in positive)
+    if ticks > MAX_WORLDS:
+        raise _too_many_worlds(ticks)
+    per_tick = [p / (hi - lo + 1) for lo, hi, p in positive]
+    scale = math.lcm(*(p.denominator for p in per_tick))
+    shared = math.gcd(*(int(p * scale) for p in per_tick))
+    return tuple(
+        (tick, int(p * scale) // shared)
+        for (lo, hi, _), p in zip(positive, per_tick, strict=True)
+        for tick in range(lo, hi + 1)
+    )
+
+
+def _refuse_too_many_worlds(masses: Sequence[Mass]) -> None:
+    worlds = math.prod(len(mass) for mass in masses)
+    if worlds > MAX_WORLDS:
+        raise _too_many_worlds(worlds)
+
+
+def _too_many_worlds(worlds: int) -> QueryTooLargeError:
+    return QueryTooLargeError(
+        f"the events that can matter have at least {worlds:,} possible worlds, the worlds engine "
+        f"visits at most {MAX_WORLDS:,}; use --engine event, fewer events, or a coarser time unit"
+    )
+
+
+def _signature(search: Search, bound: Bound) -> Signature:
+    return tuple(_group_ids(search, bound, component) for component in search.alternative.positive)
+
+
+def _ids(search: Search, bound: Bound) -> dict[str, tuple[str, ...]]:
+    components = search.alternative.components
+    return {components[j].variable: _group_ids(search, bound, j) for j in search.alternative.positive}
+
+
+def _group_ids(search: Search, bound: Bound, component: int) -> tuple[str, ...]:
+    return tuple(cast(str, search.stream.rows[e]["event_id"]) for e in bound[component])

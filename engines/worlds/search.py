@@ -1,0 +1,285 @@
+"""Every match of a pattern in one possible world, by plain search: semantics.md word for word.
+
+In one world each event has one tick.  The search binds the positive components in pattern
+order to every combination of events that fit and stand in the right order, and then asks of
+each finished combination the questions of the table "A match in one world", one function per
+row.  Nothing is clever, so that it can be compared with the text line by line.
+
+    name here     in semantics.md
+    ticks[e]      t(e), the tick of event e in this world
+    Bound         the events bound so far, by component
+    fits          "e fits component E_j given the events already bound"
+    Group         the events of one component: one, or those of a Kleene group in signature order
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise
+from typing import TypeAlias
+
+from cepctl.engines.worlds.expressions import Members, holds
+from cepctl.engines.worlds.stream import Stream, Work
+from cepctl.language.ast import Strategy
+from cepctl.plan.plan import Alternative, Link, Plan, Scope, Timing
+
+Ticks: TypeAlias = Sequence[int]
+Group: TypeAlias = tuple[int, ...]
+Bound: TypeAlias = Mapping[int, Group]
+Edge: TypeAlias = int | float
+"""A tick, or an infinity where a gap has no end."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """One alternative of a plan over one stream; `matches` answers for one world at a time."""
+
+    plan: Plan
+    alternative: Alternative
+    stream: Stream
+    work: Work
+    _known: dict[object, tuple[int, ...]] = field(default_factory=dict, repr=False, compare=False)
+
+    def matches(self, ticks: Ticks) -> Iterator[Bound]:
+        """All matches in the world where event e happens at `ticks[e]`."""
+        for bound in self._combinations(ticks, {}, self.alternative.positive):
+            if (
+                self._window_holds(ticks, bound)
+                and self._timings_hold(ticks, bound)
+                and self._negations_hold(ticks, bound)
+                and self._strategy_holds(ticks, bound)
+            ):
+                yield bound
+
+    # --- fitting ---------------------------------------------------------------------------
+
+    def can_fit(self, component: int, event: int) -> bool:
+        """Whether the event has the type, the own predicates and the `[attr]` values it needs."""
+        wanted = self.alternative.components[component]
+        row = self.stream.rows[event]
+        return (
+            (not wanted.event_types or row["event_type"] in wanted.event_types)
+            and self.stream.keys[event] is not None
+            and all(holds(condition, {wanted.variable: (row,)}) for condition in wanted.filters)
+        )
+
+    def fits(self, component: int, event: int, bound: Bound) -> bool:
+        """Whether `event` fits `component` given the events in `bound`."""
+        return (
+            self.can_fit(component, event)
+            and all(self.stream.keys[event] == self.stream.keys[e] for e in _events(bound))
+            and self._links_hold(component, {**bound, component: (event,)}, (Scope.EVENT,))
+        )
+
+    def fitting(self, component: int, bound: Bound) -> tuple[int, ...]:
+        """All events of the input that fit `component` given `bound`; remembered, as ticks play no part."""
+        question = (component, tuple(bound.items()))
+        if question not in self._known:
+            everything = range(len(self.stream))
+            self._known[question] = tuple(e for e in everything if self.fits(component, e, bound))
+        return self._known[question]
+
+    def _links_hold(self, component: int, bound: Bound, scopes: tuple[Scope, ...]) -> bool:
+        return all(
+            holds(link.expression, self._members(link, bound))
+            for link in self.alternative.links
+            if link.decides == component and link.scope in scopes
+        )
+
+    def _members(self, link: Link, bound: Bound) -> Members:
+        return {
+            self.alternative.components[j].variable: tuple(self.stream.rows[e] for e in bound[j])
+            for j in link.components
+        }
+
+    # --- combinations ----------------------------------------------------------------------
+
+    def _combinations(self, ticks: Ticks, bound: Bound, rest: Sequence[int]) -> Iterator[Bound]:
+        if not rest:
+            yield bound
+            return
+        component = rest[0]
+        floor = max((ticks[e] for e in self._block_before(component, bound)), default=-math.inf)
+        for group in self._groups(ticks, component, bound, floor):
+            yield from self._combinations(ticks, {**bound, component: group}, rest[1:])
+
+    def _block_before(self, component: int, bound: Bound) -> list[int]:
+        """The events of the positive block just before the block of `component`."""
+        blocks = [block for block in self.alternative.blocks if block[0] in self.alternative.positive]
+        place = next(i for i, block in enumerate(blocks) if component in block)
+        return [e for j in blocks[place - 1] for e in bound[j]] if place else []
+
+    def _groups(self, ticks: Ticks, component: int, bound: Bound, floor: Edge) -> Iterator[Group]:
+        """What `component` can be bound to after `floor`: no event is bound twice in one match."""
+        used = set(_events(bound))
+        free = [e for e in self.fitting(component, bound) if e not in used and ticks[e] > floor]
+        wanted = self.alternative.components[component]
+        if wanted.ordered:
+            free.sort(key=lambda e: ticks[e])
+        for size in range(1, len(free) + 1 if wanted.kleene else 2):
+            for group in combinations(free, size):
+                self.work.spend()
+                if len({self.stream.keys[e] for e in group}) > 1:
+                    continue
+                if wanted.ordered and any(ticks[a] == ticks[b] for a, b in pairwise(group)):
+                    continue
+                if self._links_hold(component, {**bound, component: group}, (Scope.ORDER, Scope.GROUP)):
+                    yield group
+
+    # --- one row of the table each ---------------------------------------------------------
+
+    def _window_holds(self, ticks: Ticks, bound: Bound) -> bool:
+        first, last = extent(ticks, bound)
+        return self.plan.window is None or last - first < self.plan.window
+
+    def _timings_hold(self, ticks: Ticks, bound: Bound) -> bool:
+        negated = {j for j, component in enumerate(self.alternative.components) if component.negated}
+        return all(
+            _timing_holds(timing, ticks, bound)
+            for timing in self.alternative.timings
+            if not {timing.left, timing.right} & negated
+        )
+
+    def _negations_hold(self, ticks: Ticks, bound: Bound) -> bool:
+        for place, block in enumerate(self.alternative.blocks):
+            component = block[0]
+            if not self.alternative.components[component].negated:
+                continue
+            lo, hi = self._gap(ticks, bound, place)
+            if any(
+                lo < ticks[e] < hi and self._negated_holds(ticks, component, e, bound)
+                for e in self.fitting(component, bound)
+            ):
+                return False
+        return True
+
+    def _gap(self, ticks: Ticks, bound: Bound, place: int) -> tuple[Edge, Edge]:
+        """Both ends, excluded, of the gap in which the negated block at `place` looks."""
+        before = [ticks[e] for block in self.alternative.blocks[:place] for e in _of(bound, block)]
+        after = [ticks[e] for block in self.alternative.blocks[place + 1 :] for e in _of(bound, block)]
+        window = math.inf if self.plan.window is None else self.plan.window
+        lo = max(before) if before else max(after) - window
+        hi = min(after) if after else min(before) + window
+        return lo, hi
+
+    def _negated_holds(self, ticks: Ticks, component: int, event: int, bound: Bound) -> bool:
+        """What remains to be asked of a negated event: predicates on finished groups, and its timings."""
+        whole = {**bound, component: (event,)}
+        return self._links_hold(component, whole, (Scope.ORDER, Scope.GROUP)) and all(
+            _timing_holds(timing, ticks, whole)
+            for timing in self.alternative.timings
+            if component in (timing.left, timing.right)
+        )
+
+    def _strategy_holds(self, ticks: Ticks, bound: Bound) -> bool:
+        if self.plan.strategy is Strategy.SKIP_TILL_ANY_MATCH:
+            return True
+        if self.plan.strategy is Strategy.SKIP_TILL_NEXT_MATCH:
+            return self._next_match_holds(ticks, bound)
+        return self._contiguity_holds(ticks, bound)
+
+    # --- skip_till_next_match --------------------------------------------------------------
+
+    def _next_match_holds(self, ticks: Ticks, bound: Bound) -> bool:
+        order = self.alternative.positive
+        for place, component in enumerate(order):
+            kleene_before = place > 0 and self.alternative.components[order[place - 1]].kleene
+            if self.alternative.components[component].kleene:
+                if not self._next_group_holds(ticks, bound, place):
+                    return False
+            elif place > 0 and not kleene_before:
+                earlier = {j: bound[j] for j in order[:place]}
+                lo, hi = _last(ticks, earlier[order[place - 1]]), _first(ticks, bound[component])
+                if any(lo < ticks[e] < hi for e in self.fitting(component, earlier)):
+                    return False
+        return True
+
+    def _next_group_holds(self, ticks: Ticks, bound: Bound, place: int) -> bool:
+        """The row "B+ under STNM", for the Kleene component at `place` among the positive ones."""
+        order = self.alternative.positive
+        earlier = {j: bound[j] for j in order[:place]}
+        group = bound[order[place]]
+        key = self.stream.keys[group[0]]
+        fitting = [e for e in self.fitting(order[place], earlier) if self.stream.keys[e] == key]
+        if place == 0:
+            b1 = _first(ticks, group)
+        else:
+            previous = _last(ticks, earlier[order[place - 1]])
+            b1 = min(ticks[e] for e in fitting if ticks[e] > previous)
+        if place + 1 < len(order):
+            following = order[place + 1]
+            end: Edge = _first(ticks, bound[following])
+            up_to_group = {**earlier, order[place]: group}
+            first_after = min(ticks[e] for e in self.fitting(following, up_to_group) if ticks[e] > b1)
+            if end != first_after:
+                return False
+        else:
+            end = extent(ticks, bound)[0] + (math.inf if self.plan.window is None else self.plan.window)
+        return {e for e in fitting if b1 <= ticks[e] < end} == set(group)
+
+    # --- contiguity ------------------------------------------------------------------------
+
+    def _contiguity_holds(self, ticks: Ticks, bound: Bound) -> bool:
+        order = self.alternative.positive
+        kleene = [self.alternative.components[j].kleene for j in order]
+        for place in range(len(order) - 1):
+            here, there = bound[order[place]], bound[order[place + 1]]
+            if not kleene[place] and not kleene[place + 1]:
+                gap = (_last(ticks, here), _first(ticks, there))
+                if self._between(ticks, bound, *gap):
+                    return False
+        return all(
+            self._contiguous_group_holds(ticks, bound, place) for place in range(len(order)) if kleene[place]
+        )
+
+    def _contiguous_group_holds(self, ticks: Ticks, bound: Bound, place: int) -> bool:
+        """The row "B+ under contiguity": what lies between the neighbours is the group."""
+        order = self.alternative.positive
+        group = set(bound[order[place]])
+        leading, trailing = place == 0, place == len(order) - 1
+        lo = _first(ticks, group) if leading else _last(ticks, bound[order[place - 1]])
+        hi = _last(ticks, group) if trailing else _first(ticks, bound[order[place + 1]])
+        between = self._between(ticks, bound, lo, hi)
+        return between <= group if leading or trailing else between == group
+
+    def _between(self, ticks: Ticks, bound: Bound, lo: int, hi: int) -> set[int]:
+        """Events of the input (of the match's partition) strictly between two ticks, of any type."""
+        key = self.stream.keys[next(iter(_events(bound)))]
+        whole_input = self.plan.strategy is Strategy.STRICT_CONTIGUITY
+        return {
+            e
+            for e in range(len(self.stream))
+            if lo < ticks[e] < hi and (whole_input or self.stream.keys[e] == key)
+        }
+
+
+def extent(ticks: Ticks, bound: Bound) -> tuple[int, int]:
+    """Smallest and largest tick of the bound events."""
+    events = list(_events(bound))
+    return _first(ticks, events), _last(ticks, events)
+
+
+def _timing_holds(timing: Timing, ticks: Ticks, bound: Bound) -> bool:
+    """`t(left) - t(right) <= bound`, or `!=`, for each member of either side; None is the tick 0."""
+    left = [0] if timing.left is None else [ticks[e] for e in bound[timing.left]]
+    right = [0] if timing.right is None else [ticks[e] for e in bound[timing.right]]
+    gaps = [a - b for a in left for b in right]
+    return all(gap != timing.bound if timing.not_equal else gap <= timing.bound for gap in gaps)
+
+
+def _events(bound: Bound) -> Iterator[int]:
+    return (event for group in bound.values() for event in group)
+
+
+def _of(bound: Bound, block: Sequence[int]) -> list[int]:
+    return [event for component in block for event in bound.get(component, ())]
+
+
+def _first(ticks: Ticks, events: Iterable[int]) -> int:
+    return min(ticks[e] for e in events)
+
+
+def _last(ticks: Ticks, events: Iterable[int]) -> int:
+    return max(ticks[e] for e in events)

@@ -1,0 +1,51 @@
+"""What the worlds engine searches through: the events without their ticks, and how much it may try."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from cepctl.engines.worlds.expressions import Row
+from cepctl.errors import QueryTooLargeError
+
+MAX_WORK = 10_000_000
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The events of the input without their ticks, numbered from 0 in code-point order of their ids.
+
+    `keys[e]` holds the values of all `[attr]` of the query together, None if one of them is null.
+    """
+
+    rows: tuple[Row, ...]
+    keys: tuple[tuple[object, ...] | None, ...]
+
+    @classmethod
+    def of(cls, rows: Iterable[Row], partition_by: Sequence[str]) -> Stream:
+        ordered = tuple(sorted(rows, key=lambda row: str(row["event_id"])))
+        return cls(ordered, tuple(_key(row, partition_by) for row in ordered))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def _key(row: Row, partition_by: Sequence[str]) -> tuple[object, ...] | None:
+    values = tuple(row[name] for name in partition_by)
+    return None if None in values else values
+
+
+@dataclass
+class Work:
+    """Groups tried so far, over all worlds; a Kleene component can try 2^n of them in each."""
+
+    tried: int = 0
+
+    def spend(self) -> None:
+        """Count one group; raises QueryTooLargeError above MAX_WORK."""
+        self.tried += 1
+        if self.tried > MAX_WORK:
+            raise QueryTooLargeError(
+                f"the search through the possible worlds takes more than {MAX_WORK:,} steps, the worlds "
+                "engine does no more; use --engine event, fewer events, or a shorter WITHIN"
+            )

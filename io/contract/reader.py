@@ -1,0 +1,175 @@
+"""The contract between log readers and the ingest job: batches of raw events, and a report.
+
+A reader turns one open file into Arrow record batches; it knows its format and nothing of
+ticks, uncertainty models or Spark.  Every batch has the columns of RAW_COLUMNS, then one column
+per attribute that occurs in it, in its natural type (int64, float64, string, bool).
+
+    column         meaning
+    number         running number of the event in its file, from 1; makes the event id
+    event_id       the id given by the input, null when it has none
+    event_type     what a pattern names
+    time           the time as the log gave it; null when unusable (ingest rejects the record)
+    zone_seconds   offset from UTC of the zone in which it was written; 0 for epoch times
+    before, after  default uncertainty of this format around `time`, in microseconds
+
+Readers for input that brings its own intervals add `lower`, `upper` (and `pmf`) columns.  Readers of
+interval events add `end_time`, the time of the end as the log gave it, null where an event has none,
+and where zone or default uncertainty of the end differ from those of the start also
+`end_zone_seconds`, `end_before` and `end_after`; the rule that fits an event is applied to both.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import IO, Protocol
+
+import pyarrow as pa
+
+from cepctl.io.log4j.patterns import LogPattern
+from cepctl.schema import END_TIME, MILLISECOND, TIME_TYPE, TimeUnit
+
+RAW_COLUMNS: dict[str, pa.DataType] = {
+    "number": pa.int64(),
+    "event_id": pa.string(),
+    "event_type": pa.string(),
+    "time": TIME_TYPE,
+    "zone_seconds": pa.int32(),
+    "before": pa.int64(),
+    "after": pa.int64(),
+}
+SHOWN_CHARACTERS = 200
+BEYOND_TIME = "beyond the ticks that there are, -2^62 to 2^62; a coarser time_unit reaches further"
+NO_TIME = "no time"
+END_COLUMNS: dict[str, pa.DataType] = {
+    END_TIME: TIME_TYPE,
+    "end_zone_seconds": pa.int32(),
+    "end_before": pa.int64(),
+    "end_after": pa.int64(),
+}
+
+
+@dataclass(frozen=True)
+class Reject:
+    """A record that could not become an event: where it stands, why, and the record itself.
+
+    `raw` is the whole record as the file has it (text where the bytes are no longer known), empty
+    where there is none to show; whoever shows or keeps it makes it shorter.
+    """
+
+    source: str
+    line: int | None
+    cause: str
+    raw: str | bytes = ""
+
+    @property
+    def text(self) -> str:
+        """The beginning of the record on one line, for people."""
+        start = self.raw[: 4 * SHOWN_CHARACTERS]
+        text = start if isinstance(start, str) else start.decode("utf-8", "replace")
+        return " ".join(text.split())[:SHOWN_CHARACTERS]
+
+
+@dataclass
+class ReadReport:
+    """What a reader has to say beside its events; filled while it reads.
+
+    `notes` are warnings with a place for a number (`{:,}`), counted up while the file is read.
+    `rejects` only takes rejects in: an ingest does not hold on to all of them.  `rules` of the uncertainty
+    model and `patterns` of the user are the numbers, from 1, of those that fitted something.  `time_forms`
+    tells of the columns of times of a plain file how their first number and their first written time are
+    read, and so all.
+    """
+
+    records: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    rejects: list[Reject] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    notes: Counter[str] = field(default_factory=Counter)
+    rules: set[int] = field(default_factory=set)
+    patterns: set[int] = field(default_factory=set)
+    time_forms: dict[str, str] = field(default_factory=dict)
+
+
+@contextmanager
+def among_rejects(report: ReadReport, others: Iterable[Reject]) -> Iterator[None]:
+    """Take in other rejects of the same block, in order of lines, between those that come meanwhile.
+
+    So the order of all rejects of a file does not depend on where its blocks end.
+    """
+    taking = report.rejects
+    report.rejects = between = _Between(taking, iter(others))
+    try:
+        yield
+        between.take_all()
+    finally:
+        report.rejects = taking
+
+
+class _Between(list[Reject]):
+    """Puts rejects into a list, each behind those of the others that stand on lines before it."""
+
+    def __init__(self, taking: list[Reject], others: Iterator[Reject]) -> None:
+        super().__init__()
+        self._taking = taking
+        self._others = others
+        self._next = next(others, None)
+
+    def append(self, reject: Reject) -> None:
+        while self._next is not None and (self._next.line or 0) < (reject.line or 0):
+            self._take()
+        self._taking.append(reject)
+
+    def take_all(self) -> None:
+        while self._next is not None:
+            self._take()
+
+    def _take(self) -> None:
+        assert self._next is not None
+        self._taking.append(self._next)
+        self._next = next(self._others, None)
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """Choices of the user that readers honour.
+
+    `time_zone` is an IANA name for times written without a zone; `type_names` renames event
+    types; `drop_domain` shortens host names to their first label; `time_unit` is the length of the
+    ticks that input which brings its own intervals is counted in; `intervals` asks for what lasts
+    (tasks, attempts, jobs, activities) as interval events; `epoch` is the instant, in microseconds
+    since 1970, that logs with relative times count from; `columns` says which columns of plain event
+    files are what, as pairs of (field, column); `patterns` are tried on log records before the built-in
+    ones, and `keep_unmatched` makes events of records that none fits.  `epoch_unit` (s, ms, us or ns) is that
+    of numbers in the columns of times of plain files, and `time_format` the form of their written times, in
+    codes of strptime; without them both are told from the file.
+    """
+
+    time_zone: str | None = None
+    type_names: tuple[tuple[str, str], ...] = ()
+    drop_domain: bool = False
+    time_unit: TimeUnit = MILLISECOND
+    intervals: bool = False
+    epoch: int | None = None
+    columns: tuple[tuple[str, str], ...] = ()
+    patterns: tuple[LogPattern, ...] = ()
+    keep_unmatched: bool = False
+    epoch_unit: str | None = None
+    time_format: str | None = None
+
+
+class Reader(Protocol):
+    """One format family."""
+
+    name: str
+    description: str
+
+    def recognises(self, head: bytes) -> bool:
+        """Tell from the first 64 KiB (decompressed) whether the file is of this format."""
+
+    def read(
+        self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the events of one file in file order; raises LogFormatError when unreadable."""

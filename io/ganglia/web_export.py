@@ -1,0 +1,213 @@
+"""Values from the graphs that ganglia-web exports, as CSV and as JSON.
+
+    CSV     Timestamp,1-min,5-min        labels of the graph, often with blanks behind
+            2012-10-13T13:12:45+00:00,0.46,NaN
+    JSON    [{"ds_name": "a0", "cluster_name": "c", "host_name": "", "metric_name": "1-min ",
+              "datapoints": [[0.46, 1350135165], ["NaN", 1350135180]]}, ...]
+
+A label is the metric.  Host and cluster are those that the JSON names; an empty one, and always in CSV,
+comes from the path of the file (ganglia_origin.py), but only where that has folders for both: graphs
+are saved anywhere.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from pathlib import PurePosixPath
+from typing import IO, Any
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+
+from cepctl.errors import LogFormatError
+from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
+from cepctl.io.contract.times import LogTime, named_zone, parse_time
+from cepctl.io.ganglia.json_arrays import ArrayElements, whole_text
+from cepctl.io.ganglia.origin import Origin, origin_of
+from cepctl.io.ganglia.series import Columns, SeriesEvents, columns_of_labels
+from cepctl.io.ganglia.stamped_rows import StampedRows, stamp_of, value_of
+from cepctl.io.source.streams import Chunks
+from cepctl.io.source.text_encoding import decoded, utf8_stream
+
+_SECOND = 1_000_000
+_LONGEST_LINE = 1 << 20
+_HEADER = re.compile(r'"?Timestamp"?\s*,[^\n]*')
+_JSON = re.compile(r"\s*\[\s*\{")
+_FOLDERS_FOR_BOTH = 3
+NO_HOUR = "{:,} times name an hour that the clocks skipped; they were read with the offset before it"
+
+
+class GangliaWebCsv:
+    """Reader of graphs that ganglia-web exported as CSV."""
+
+    name = "ganglia-csv"
+    description = "CSV that ganglia-web exports of a graph"
+
+    def recognises(self, head: bytes) -> bool:
+        """Tell from the first column's name, and a time and numbers in the first row."""
+        header, _, rest = decoded(head).lstrip().partition("\n")
+        if not _HEADER.fullmatch(header.strip()) or "event_type" in header:
+            return False
+        cells = rest.partition("\n")[0].split(",")
+        if len(cells) < 2:
+            return False
+        values = [value_of(cell.strip() or None) for cell in cells[1:]]
+        return parse_time(cells[0]) is not None and None not in values
+
+    def read(
+        self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the known values, block by block; rows of another width, or with no time, are rejected.
+
+        Raises
+        ------
+        LogFormatError
+            If the first line does not begin with Timestamp.
+        """
+        zone = named_zone(options.time_zone)
+        text = io.TextIOWrapper(utf8_stream(stream), "utf-8", "replace", newline="")
+        lines = csv.reader(line.replace("\0", "") for line in _lines(text))
+        header = _next_row(lines)
+        if header is None:
+            return
+        if header[:1] != ["Timestamp"] or len(header) < 2:
+            raise LogFormatError(
+                f"{source}:1: a header 'Timestamp,LABEL,...' was expected; choose another --format if this "
+                "is another kind of CSV"
+            )
+        columns = columns_of_labels(header[1:], _placed(source))
+        rows = StampedRows(columns, SeriesEvents(options), report)
+        while (cells := _next_row(lines)) is not None:
+            if cells and not _add_row(cells, len(header) - 1, zone, rows):
+                report.records += 1
+                cause = f"no row of a time and {len(header) - 1} numbers"
+                report.rejects.append(Reject(source, lines.line_num, cause, ",".join(cells)))
+            if rows.full:
+                yield from rows.take()
+        yield from rows.take()
+
+
+def _lines(text: IO[str]) -> Iterator[str]:
+    """The lines of the text; of one that is too long the beginning, which is no row then."""
+    while line := text.readline(_LONGEST_LINE):
+        yield line
+        while len(line) == _LONGEST_LINE and not line.endswith("\n"):
+            line = text.readline(_LONGEST_LINE)
+
+
+def _next_row(lines: Any) -> list[str] | None:
+    """The next row; a field too long for a number is one that is refused later."""
+    try:
+        return [cell.strip() for cell in next(lines)]
+    except StopIteration:
+        return None
+    except csv.Error:
+        return ["?"]
+
+
+def _add_row(cells: list[str], width: int, zone: ZoneInfo | None, rows: StampedRows) -> bool:
+    moment: LogTime | None = parse_time(cells[0], zone)
+    values = [value_of(cell or None) for cell in cells[1:]]
+    known = [value for value in values if value is not None]
+    if moment is None or moment.micros <= 0 or moment.micros % _SECOND:
+        return False
+    if len(known) != len(values) or len(known) != width:
+        return False
+    if moment.in_gap:
+        rows.report.notes[NO_HOUR] += 1
+    rows.add(moment.micros // _SECOND, known, spread=moment.spread // _SECOND, zone=moment.zone_seconds)
+    return True
+
+
+class GangliaWebJson:
+    """Reader of graphs that ganglia-web exported as JSON."""
+
+    name = "ganglia-json"
+    description = "JSON that ganglia-web exports of a graph"
+
+    def recognises(self, head: bytes) -> bool:
+        """Tell from the members of the first object."""
+        text = decoded(head)
+        named = '"datapoints"' in text and ('"metric_name"' in text or '"ds_name"' in text)
+        return named and _JSON.match(text) is not None
+
+    def read(
+        self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the known values, one metric after the other.
+
+        Raises
+        ------
+        LogFormatError
+            If the document is no array.
+        """
+        text = whole_text(chain(Chunks(stream)), source)
+        if not text.strip():
+            return
+        begin = text.find("[")
+        if begin < 0 or text[:begin].strip():
+            raise LogFormatError(
+                f"{source}: an array of metrics was expected; choose another --format if this is another "
+                "kind of JSON"
+            )
+        events = SeriesEvents(options)
+        elements = ArrayElements(text, begin + 1)
+        for element in elements:
+            yield from _metric(element, source, events, report)
+        if elements.damaged_line is not None:
+            report.records += 1
+            cause = "the JSON is damaged from here on"
+            said = "the metrics before it were kept"
+            report.rejects.append(Reject(source, elements.damaged_line, cause, said))
+
+
+def _metric(element: Any, source: str, events: SeriesEvents, report: ReadReport) -> Iterator[pa.RecordBatch]:
+    points = element.get("datapoints") if isinstance(element, dict) else None
+    if not isinstance(points, list):
+        report.records += 1
+        report.rejects.append(Reject(source, None, "no metric with datapoints", json.dumps(element)))
+        return
+    origin = _named(element, _placed(source))
+    rows = StampedRows(Columns(((0, origin, None),)), events, report)
+    for point in points:
+        pair = point if isinstance(point, list) and len(point) == 2 else [None, None]
+        value, stamp = value_of(pair[0]), stamp_of(pair[1])
+        if value is None or stamp is None:
+            report.records += 1
+            cause = "no pair of a value and a time"
+            report.rejects.append(Reject(source, None, cause, f"{origin.metric}: {json.dumps(point)}"))
+        else:
+            rows.add(stamp, [value])
+        if rows.full:
+            yield from rows.take()
+    yield from rows.take()
+
+
+def _named(element: dict[str, Any], placed: Origin) -> Origin:
+    """What the metric says of itself, else what the path does."""
+    metric, source, host, cluster = (
+        str(element.get(name) or "").strip()
+        for name in ("metric_name", "ds_name", "host_name", "cluster_name")
+    )
+    return replace(
+        placed,
+        metric=metric or source or placed.metric,
+        host=host or placed.host,
+        cluster=cluster or placed.cluster,
+    )
+
+
+def _placed(source: str) -> Origin:
+    origin = origin_of(source)
+    if len(PurePosixPath(source).parts) >= _FOLDERS_FOR_BOTH:
+        return origin
+    return Origin(origin.metric)
+
+
+READERS = (GangliaWebCsv(), GangliaWebJson())

@@ -1,0 +1,134 @@
+"""One record of any Hadoop history, and how its ids, times and names are read.
+
+Every reader of Hadoop histories brings its records to this form, with the field names of Hadoop 2,
+so that the same thing is called the same whichever log it comes from.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from cepctl.io.contract.batches import Value
+from cepctl.io.contract.times import LAST_SECOND
+
+TIME_FIELDS = frozenset(
+    {
+        "startTime",
+        "submitTime",
+        "launchTime",
+        "finishTime",
+        "mapFinishTime",
+        "shuffleFinishTime",
+        "sortFinishTime",
+    }
+)
+
+_ATTRIBUTES = {
+    "jobid": "job_id",
+    "taskid": "task_id",
+    "userName": "user",
+    "jobQueueName": "queue",
+    "taskStatus": "status",
+    "rackname": "rack",
+    "hostname": "node_raw",
+    "trackerName": "node_raw",
+    "nodeManagerHost": "node_raw",
+    "vMemKbytes": "virtual_memory_kbytes",
+    "physMemKbytes": "physical_memory_kbytes",
+}
+_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_ENTITY_ID = re.compile(r"(?:job|task|attempt|appattempt|container(?:_e\d+)?)_(\d+_\d+)(?:_|$)")
+_TASK_OF_ATTEMPT = re.compile(r"attempt_(\d+_\d+_[a-z]+_\d+)_\d+")
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record: its line in the file, its type such as `TASK_STARTED`, its fields by Hadoop's names.
+
+    `line` is None where records have no lines.
+    """
+
+    line: int | None
+    kind: str
+    fields: Mapping[str, Any]
+
+
+def job_id(fields: Mapping[str, Any]) -> str | None:
+    """The job that a record speaks of: as given, else as it follows from another id."""
+    given = text(fields.get("jobid"))
+    if given:
+        return given
+    for name in ("taskid", "attemptId", "applicationAttemptId", "containerId"):
+        found = _ENTITY_ID.match(text(fields.get(name)) or "")
+        if found:
+            return f"job_{found[1]}"
+    return None
+
+
+def task_id(fields: Mapping[str, Any]) -> str | None:
+    """The task that a record speaks of: as given, else as it follows from the attempt's id.
+
+    Examples
+    --------
+    >>> task_id({"attemptId": "attempt_1329348432655_0001_m_000004_1"})
+    'task_1329348432655_0001_m_000004'
+    """
+    given = text(fields.get("taskid"))
+    found = _TASK_OF_ATTEMPT.fullmatch(text(fields.get("attemptId")) or "")
+    return given or (f"task_{found[1]}" if found else None)
+
+
+@lru_cache(maxsize=4_096)
+def attribute_name(field: str) -> str:
+    """The attribute that a field becomes.
+
+    Examples
+    --------
+    >>> attribute_name("hdfsBytesRead"), attribute_name("hostname")
+    ('hdfs_bytes_read', 'node_raw')
+    """
+    return _ATTRIBUTES.get(field) or _CAPITAL.sub("_", field).lower()
+
+
+def scalar(name: str, value: Any) -> Value:
+    """A field as an attribute: missing times and empty collections null, nested values JSON text."""
+    if name in TIME_FIELDS and micros(value) is None:
+        return None
+    if isinstance(value, dict | list):
+        return json_text(value) if value else None
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return value  # type: ignore[no-any-return]
+
+
+def json_text(value: Any) -> str:
+    """The value as compact JSON; raises RecursionError when it is nested too deeply."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def micros(value: Any) -> int | None:
+    """Epoch milliseconds as microseconds; None when missing (0 or less, no integer, after the year 9999)."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < (LAST_SECOND + 1) * 1000:
+        return None
+    return value * 1000
+
+
+def text(value: Any) -> str | None:
+    """The value where it is text that says something."""
+    return value if isinstance(value, str) and value else None
+
+
+def rack_of(host: str | None) -> str | None:
+    """The rack in a host that is written as `/rack/host`.
+
+    Examples
+    --------
+    >>> rack_of("/default-rack/n7"), rack_of("n7"), rack_of("tracker_n7:localhost/127.0.0.1:41234")
+    ('/default-rack', None, None)
+    """
+    return host.rpartition("/")[0] or None if host and host.startswith("/") else None

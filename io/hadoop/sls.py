@@ -1,0 +1,173 @@
+"""Workloads of the YARN scheduler load simulator (SLS): jobs and containers with relative times.
+
+    object                                  time                  event type
+    {"job.id", "job.tasks", ...}            job.start.ms          JobSubmit
+                                            job.end.ms            JobFinish
+    element of job.tasks                    container.start.ms    MapAttemptStart, ReduceAttemptStart;
+                                                                  ContainerStart for other types
+                                            container.end.ms      MapAttemptFinish, ReduceAttemptFinish;
+                                                                  ContainerFinish for other types
+
+Times are milliseconds after the epoch of `ReadOptions.epoch`; without one they count from 1970, and
+a warning says so.  Containers have no ids: `attempt_id` is made of the job's id, `#` and the place in
+its `job.tasks`.  With `ReadOptions.intervals` a job is also a Job, a container a TaskAttempt.  Other
+members become attributes (`job.queue.name` queue, `container.priority` priority, ...).  A list of
+nodes (`{rack, nodes}`) is recognised; it holds no events and is counted as skipped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import IO, Any
+
+import pyarrow as pa
+
+from cepctl.io.contract.batches import End, EventBatches, Value
+from cepctl.io.contract.hosts import node_name
+from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
+from cepctl.io.contract.times import LAST_SECOND
+from cepctl.io.hadoop.records import json_text, rack_of, scalar, text
+from cepctl.io.source.json_documents import Document, Element, first_members, read_documents
+from cepctl.io.source.streams import Chunks
+
+_TASKS = "job.tasks"
+_NODES = {"rack", "nodes"}
+_NO_WORKLOAD = "a list of nodes is no workload: it holds no events"
+_NO_EPOCH = "times are relative and count from 1970-01-01; say with --epoch when they began"
+_ATTRIBUTES = {"id": "job_id", "queue_name": "queue", "type": "task_type", "host": "node_raw"}
+_INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
+_NO_TASKS = f"jobs without the list {_TASKS}, whose containers are not known: {{:,}}"
+
+
+class SchedulerLoad:
+    """Reader of the workloads that the scheduler load simulator runs."""
+
+    name = "sls"
+    description = "workload of the YARN scheduler load simulator (SLS, JSON)"
+
+    def recognises(self, head: bytes) -> bool:
+        """Tell from the members of the first object: a job, or a list of nodes."""
+        names = first_members(head, (_TASKS,))
+        return _TASKS in names or "job.start.ms" in names or names >= _NODES
+
+    def read(
+        self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the events of one workload, containers before their job."""
+        chunks = Chunks(stream)
+        load = _Load(source, EventBatches(options), report, options.epoch or 0)
+        for part in read_documents(chunks, (_TASKS,), source, report):
+            try:
+                if isinstance(part, Element):
+                    load.add_container(part)
+                else:
+                    load.add_job(part)
+            except RecursionError:
+                report.rejects.append(Reject(source, None, "nested too deeply", ""))
+            if load.rows.full:
+                yield load.rows.take()
+        if options.epoch is None and load.dated:
+            report.warnings.append(_NO_EPOCH)
+        if len(load.rows):
+            yield load.rows.take()
+        if chunks.damage:
+            report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
+
+
+@dataclass
+class _Load:
+    """The workload being read; `epoch` in microseconds since 1970."""
+
+    source: str
+    rows: EventBatches
+    report: ReadReport
+    epoch: int
+    containers: int = 0
+    dated: bool = False
+
+    def add_container(self, element: Element) -> None:
+        self.report.records += 1
+        self.containers += 1
+        if not isinstance(element.value, dict):
+            self._reject(None, "no container of a workload", json_text(element.value))
+            return
+        job = text(element.members.get("job.id"))
+        attributes = _attributes(element.value, "container.")
+        raw = text(attributes.pop("node_raw", None))
+        task_type = str(attributes.get("task_type") or "").upper()
+        ids: dict[str, Value] = {
+            "job_id": job,
+            "attempt_id": f"{job}#{self.containers}" if job else None,
+            "node": node_name(raw, self.rows.options.drop_domain),
+            "node_raw": raw,
+            "rack": rack_of(raw),
+            "task_type": task_type or None,
+        }
+        word = f"{task_type.capitalize()}Attempt" if task_type in ("MAP", "REDUCE") else "Container"
+        self._add_pair(
+            (f"{word}Start", f"{word}Finish", "TaskAttempt"),
+            (element.value.get("container.start.ms"), element.value.get("container.end.ms")),
+            ids | {name: value for name, value in attributes.items() if name not in ids},
+        )
+
+    def add_job(self, document: Document) -> None:
+        self.containers = 0
+        members = document.members
+        if not document.whole and "job.start.ms" not in members:
+            return
+        self.report.records += 1
+        if members.keys() >= _NODES:
+            self.report.skipped["nodes of a rack"] += 1
+            if _NO_WORKLOAD not in self.report.warnings:
+                self.report.warnings.append(_NO_WORKLOAD)
+        elif not any(name.startswith("job.") for name in members):
+            names = ", ".join(members)
+            self._reject(document.line, "no job of a workload", names)
+        else:
+            if document.missing:
+                self.report.notes[_NO_TASKS] += 1
+            self._add_pair(
+                ("JobSubmit", "JobFinish", "Job"),
+                (members.get("job.start.ms"), members.get("job.end.ms")),
+                {"job_id": None, **_attributes(members, "job.")},
+            )
+
+    def _add_pair(
+        self, types: tuple[str, str, str], written: tuple[Any, Any], attributes: Mapping[str, Value]
+    ) -> None:
+        """Start and end as two events, and as one interval event where that is asked for."""
+        times = [self._micros(value) for value in written]
+        start, end = times
+        if start is None and end is None:
+            self.rows.add(types[0], None, attributes)
+            return
+        for event_type, time in zip(types[:2], times, strict=True):
+            if time is None:
+                self.report.skipped[f"{event_type} without a time"] += 1
+            else:
+                self.dated = True
+                self.rows.add(event_type, time, attributes)
+        if self.rows.options.intervals and start is not None and end is not None:
+            self.rows.add(types[2], start, attributes, end=End(end))
+
+    def _micros(self, value: Any) -> int | None:
+        """A relative time in ms as microseconds since 1970; None when it is none, or no date."""
+        if isinstance(value, str) and _INTEGER.fullmatch(value):
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int):
+            return None
+        micros = self.epoch + value * 1000
+        return micros if abs(micros) < LAST_SECOND * 1_000_000 else None
+
+    def _reject(self, line: int | None, cause: str, raw: str) -> None:
+        self.report.rejects.append(Reject(self.source, line, cause, raw))
+
+
+def _attributes(members: Mapping[str, Any], prefix: str) -> dict[str, Value]:
+    found: dict[str, Value] = {}
+    for name, value in members.items():
+        bare = name.removeprefix(prefix).replace(".", "_")
+        found[_ATTRIBUTES.get(bare, bare)] = scalar(bare, value)
+    return found

@@ -1,0 +1,176 @@
+"""Log records as typed events: the first pattern that fits a record names its type and attributes.
+
+Patterns are tried one after the other, each on all the records that are still open and whose logger
+and level it looks at, so the work per record is a few compiled searches and no step of Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.io.contract.hosts import node_name
+from cepctl.io.log4j.layouts import Flags, Integers
+from cepctl.io.log4j.origin import LogOrigin
+from cepctl.io.log4j.patterns import LogPattern
+from cepctl.io.log4j.records import Records
+
+_LOGGERS_REMEMBERED = 10_000
+NODE = "node"
+NODE_RAW = "node_raw"
+_OWN_NODE = "own_node"
+_NODE_SUFFIX = "_node"
+
+# What an id says about the entities around it: id, its form, and the ids that follow from it.
+_ATTEMPT = r"^attempt_(?P<task_id>(?P<job_id>\d+_\d+)_[a-z]_\d+)_\d+$"
+_TASK = r"^task_(?P<job_id>\d+_\d+)_[a-z]_\d+$"
+_CONTAINER = r"^container_(?:e\d+_)?(?P<application_id>\d+_\d+)_\d+_\d+$"
+_APPLICATION_ATTEMPT = r"^appattempt_(?P<application_id>\d+_\d+)_\d+$"
+_FOLLOWS = (
+    ("attempt_id", _ATTEMPT),
+    ("task_id", _TASK),
+    ("container_id", _CONTAINER),
+    ("application_attempt_id", _APPLICATION_ATTEMPT),
+)
+# Records that name one of these are about that one, not about whose log they stand in.
+_OWN_ENTITY = ("attempt_id", "task_id", "container_id")
+
+
+@dataclass
+class PatternTable:
+    """Patterns in the order in which they are tried, and which of them look at the records of a logger."""
+
+    patterns: Sequence[LogPattern]
+    _of_logger: dict[str, Flags] = field(default_factory=dict)
+
+    def looking_at(self, loggers: Sequence[str]) -> Flags:
+        """Shape (patterns, loggers): whether the pattern looks at records of the logger."""
+        for name in loggers:
+            if name not in self._of_logger:
+                if len(self._of_logger) == _LOGGERS_REMEMBERED:
+                    self._of_logger.clear()
+                self._of_logger[name] = np.array([pattern.fits(name) for pattern in self.patterns], np.bool_)
+        return np.column_stack([self._of_logger[name] for name in loggers])
+
+
+@dataclass
+class TypedRecords:
+    """Which records fit a pattern, with what: `pattern` is its place in the list, -1 for none.
+
+    `pieces` maps an attribute to rows and their strings; rows of one attribute never repeat.
+    """
+
+    pattern: Integers
+    pieces: dict[str, list[tuple[Integers, pa.Array]]] = field(default_factory=dict)
+
+    def column(self, name: str) -> pa.Array:
+        """The strings of an attribute, null where a record has none."""
+        place = np.full(len(self.pattern), -1, np.int64)
+        taken = 0
+        for rows, _ in self.pieces.get(name, []):
+            place[rows] = taken + np.arange(len(rows))
+            taken += len(rows)
+        if not taken:
+            return pa.nulls(len(self.pattern), pa.string())
+        values = pa.concat_arrays([texts for _, texts in self.pieces[name]])
+        return values.take(pa.array(place, mask=place < 0))
+
+
+def typed_records(records: Records, table: PatternTable) -> TypedRecords:
+    """Try the patterns in their order; an empty group, or one that took no part, is no attribute."""
+    typed = TypedRecords(np.full(len(records), -1, np.int64))
+    waiting = np.ones(len(records), np.bool_)
+    logger = records.headers.logger.dictionary_encode()
+    codes = logger.indices.to_numpy()
+    looked_at = table.looking_at(logger.dictionary.to_pylist())
+    for number in np.flatnonzero(looked_at.any(axis=1)).tolist():
+        pattern = table.patterns[number]
+        rows = np.flatnonzero(waiting & looked_at[number][codes])
+        if pattern.level is not None:
+            rows = rows[_flags(pc.equal(records.headers.level, pattern.level))[rows]]
+        if not len(rows):
+            continue
+        groups = pc.extract_regex(records.message.take(pa.array(rows)), pattern.regex)
+        fitting = np.flatnonzero(_flags(groups.is_valid()))
+        if not len(fitting):
+            continue
+        rows, groups = rows[fitting], groups.take(pa.array(fitting))
+        waiting[rows] = False
+        typed.pattern[rows] = number
+        for name in pattern.attributes:
+            given = np.flatnonzero(_flags(pc.not_equal(groups.field(name), "")))
+            if len(given):
+                texts = groups.field(name).take(pa.array(given))
+                typed.pieces.setdefault(name, []).append((rows[given], texts))
+    return typed
+
+
+def attribute_columns(typed: TypedRecords, origin: LogOrigin, drop_domain: bool) -> dict[str, pa.Array]:
+    """All attributes of the records as string columns, ids and hosts first.
+
+    An attribute that the message gives wins over what follows from its ids, and that over the path.
+    """
+    columns = {name: typed.column(name) for name in typed.pieces}
+    for name, form in _FOLLOWS:
+        if name in columns:
+            _add_following(columns, columns[name], form)
+    _add_ids_of_path(columns, origin, len(typed.pattern))
+    _add_nodes(columns, origin, drop_domain, len(typed.pattern))
+    if origin.daemon is not None:
+        _fill(columns, "daemon", pa.scalar(origin.daemon, pa.string()), len(typed.pattern))
+    return columns
+
+
+def _add_following(columns: dict[str, pa.Array], ids: pa.Array, form: str) -> None:
+    encoded = ids.dictionary_encode()
+    found = pc.extract_regex(encoded.dictionary, form)
+    for field_ in found.type:
+        prefix = field_.name.removesuffix("_id") + "_"
+        named = pc.binary_join_element_wise(pa.scalar(prefix), found.field(field_.name), "")
+        following = pc.if_else(found.is_valid(), named, pa.scalar(None, pa.string())).take(encoded.indices)
+        known = columns.get(field_.name)
+        columns[field_.name] = following if known is None else pc.coalesce(known, following)
+
+
+def _add_ids_of_path(columns: dict[str, pa.Array], origin: LogOrigin, count: int) -> None:
+    speaks_of_itself = np.ones(count, np.bool_)
+    for name in _OWN_ENTITY:
+        if name in columns:
+            speaks_of_itself &= _flags(columns[name].is_null())
+    for name, text in origin.ids.items():
+        everywhere = name in ("application_id", "job_id")
+        rows = pa.array(np.ones(count, np.bool_) if everywhere else speaks_of_itself)
+        _fill(columns, name, pc.if_else(rows, text, pa.scalar(None, pa.string())), count)
+
+
+def _add_nodes(columns: dict[str, pa.Array], origin: LogOrigin, drop_domain: bool, count: int) -> None:
+    """Groups that name hosts, in the one spelling of hosts; `node` from the path where no group says it."""
+    if origin.node_raw is not None:
+        columns.pop(_OWN_NODE, None)
+        _fill(columns, NODE, pa.scalar(origin.node_raw, pa.string()), count)
+    elif _OWN_NODE in columns:
+        _fill(columns, NODE, columns.pop(_OWN_NODE), count)
+    if NODE in columns:
+        columns[NODE_RAW] = columns[NODE]
+    for name in [name for name in columns if name == NODE or name.endswith(_NODE_SUFFIX)]:
+        columns[name] = _per_text(columns[name], lambda text: node_name(text, drop_domain))
+
+
+def _fill(columns: dict[str, pa.Array], name: str, default: pa.Array | pa.Scalar, count: int) -> None:
+    known = columns.get(name, pa.nulls(count, pa.string()))
+    columns[name] = pc.coalesce(known, default)
+
+
+def _per_text(column: pa.Array, change: Callable[[str | None], str | None]) -> pa.Array:
+    encoded = column.dictionary_encode()
+    changed = [change(text) for text in encoded.dictionary.to_pylist()]
+    return pa.array(changed, pa.string()).take(encoded.indices)
+
+
+def _flags(column: pa.Array) -> Flags:
+    found: Flags = column.to_numpy(zero_copy_only=False).astype(np.bool_)
+    return found

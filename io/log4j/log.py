@@ -1,0 +1,177 @@
+"""Logs of Hadoop's daemons, containers and consoles, as log4j writes them: one event per record.
+
+    record                              event
+    one that a pattern fits             type of the pattern, its named groups as attributes
+    any other                           counted as skipped; with `keep_unmatched` LogLine with `message`
+
+Every event has `level`, `logger` and `thread` (null where the layout has none), and what the path of
+the log tells (log_origin.py).  Patterns of the user come before the built-in ones.  The number of an
+event is that of its record in the file, whatever the patterns are, so its id stays.
+
+The time is read in the zone of the user.  By default it is as uncertain as its last digit: a record
+written at 20:10:40 happened in [20:10:40, 20:10:41).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.io.contract.batches import column_name
+from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport, Reject
+from cepctl.io.contract.times import named_zone
+from cepctl.io.log4j.events import (
+    NODE,
+    NODE_RAW,
+    PatternTable,
+    TypedRecords,
+    attribute_columns,
+    typed_records,
+)
+from cepctl.io.log4j.layouts import Flags, find_headers
+from cepctl.io.log4j.origin import LogOrigin, log_origin
+from cepctl.io.log4j.patterns import built_in_patterns
+from cepctl.io.log4j.records import Records, line_bounds, read_records
+from cepctl.io.log4j.times import instants
+from cepctl.io.source.text_encoding import decoded
+from cepctl.io.tabular.delimited import INFERRED
+from cepctl.schema import TIME_TYPE
+
+LOG_LINE = "LogLine"
+UNMATCHED = "no pattern fits the log record (--keep-unmatched makes it a LogLine)"
+
+_NO_ZONE = "times of log records, read as UTC; name their zone with --tz: {:,}"
+_IN_GAP = "times in an hour that the clocks skipped, read with the offset before it: {:,}"
+_TWICE = "times in an hour that happened twice, with intervals that cover both: {:,}"
+
+# Of a file that begins in the middle of a record at least so many lines begin one.
+_HEADED_LINES = 3
+_HEADED_SHARE = 0.05
+_TEXT_ATTRIBUTES = frozenset({"level", "logger", "thread", "message", "daemon", NODE, NODE_RAW})
+
+
+class Log4jLog:
+    """Reader of log4j logs."""
+
+    name = "log4j"
+    description = "log4j logs of Hadoop daemons, containers and consoles; patterns make events of lines"
+
+    def recognises(self, head: bytes) -> bool:
+        """Tell from the lines that begin with a time, a level and a logger: the first one, or enough."""
+        text = decoded(head).replace("\r\n", "\n").strip("\n\0").encode() + b"\n"
+        starts, ends = line_bounds(text)
+        lines = find_headers(text, starts, ends).line
+        enough = len(lines) >= max(_HEADED_LINES, _HEADED_SHARE * len(starts))
+        return enough or (len(lines) > 0 and int(lines[0]) == 0)
+
+    def read(
+        self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the events of one log.
+
+        Raises
+        ------
+        UsageError
+            If the zone of the user does not exist.
+        """
+        log = _Log(
+            source,
+            options,
+            report,
+            PatternTable((*options.patterns, *built_in_patterns())),
+            log_origin(source),
+        )
+        numbered = 0
+        for records in read_records(stream, source, report):
+            yield log.batch(records, numbered)
+            numbered += len(records)
+
+
+@dataclass(frozen=True)
+class _Log:
+    """The file being read and how."""
+
+    source: str
+    options: ReadOptions
+    report: ReadReport
+    table: PatternTable
+    origin: LogOrigin
+
+    def batch(self, records: Records, numbered: int) -> pa.RecordBatch:
+        """Records, the first of which is number `numbered` + 1, as raw events."""
+        self._reject_untimed(records)
+        typed = typed_records(records, self.table)
+        fits = (typed.pattern >= 0) & records.headers.usable
+        own = typed.pattern[fits & (typed.pattern < len(self.options.patterns))]
+        self.report.patterns.update((np.unique(own) + 1).tolist())
+        kept = records.headers.usable if self.options.keep_unmatched else fits
+        skipped = int((records.headers.usable & ~kept).sum())
+        if skipped:
+            self.report.skipped[UNMATCHED] += skipped
+        columns = {
+            "number": pa.array(numbered + 1 + np.arange(len(records))),
+            "event_id": pa.nulls(len(records), pa.string()),
+            "event_type": self._types(typed),
+            **self._times(records, kept),
+        }
+        columns = {name: columns[name] for name in RAW_COLUMNS}
+        for name, values in self._attributes(records, typed).items():
+            columns[column_name(name)] = values
+        fields = [
+            pa.field(name, values.type, metadata=_inferred(name, values)) for name, values in columns.items()
+        ]
+        batch = pa.RecordBatch.from_arrays(list(columns.values()), schema=pa.schema(fields))
+        return batch if kept.all() else batch.filter(pa.array(kept))
+
+    def _types(self, typed: TypedRecords) -> pa.Array:
+        new_names = dict(self.options.type_names)
+        names = [pattern.event_type for pattern in self.table.patterns] + [LOG_LINE]
+        # -1, no pattern, is the last of the names.
+        place = np.where(typed.pattern < 0, len(names) - 1, typed.pattern)
+        return pa.array([new_names.get(name, name) for name in names], pa.string()).take(pa.array(place))
+
+    def _attributes(self, records: Records, typed: TypedRecords) -> dict[str, pa.Array]:
+        columns = attribute_columns(typed, self.origin, self.options.drop_domain)
+        header = {"level": records.headers.level, "logger": records.headers.logger}
+        for name, values in (header | {"thread": records.headers.thread}).items():
+            columns[name] = pc.coalesce(columns[name], values) if name in columns else values
+        if self.options.keep_unmatched:
+            unmatched = pa.array(typed.pattern < 0)
+            message = pc.if_else(unmatched, records.message, pa.scalar(None, pa.string()))
+            columns["message"] = pc.coalesce(columns["message"], message) if "message" in columns else message
+        return columns
+
+    def _times(self, records: Records, kept: Flags) -> dict[str, pa.Array]:
+        headers = records.headers
+        zone = named_zone(self.options.time_zone)
+        found = instants(np.where(headers.usable, headers.local, 0), zone)
+        for note, rows in (
+            (_NO_ZONE, kept & (zone is None)),
+            (_IN_GAP, kept & found.in_gap),
+            (_TWICE, kept & (found.spread > 0)),
+        ):
+            if rows.any():
+                self.report.notes[note] += int(rows.sum())
+        return {
+            "time": pa.array(found.micros, pa.int64()).cast(TIME_TYPE),
+            "zone_seconds": pa.array(found.zone_seconds).cast(pa.int32()),
+            "before": pa.array(np.zeros(len(records), np.int64)),
+            "after": pa.array(found.spread + headers.precision - 1),
+        }
+
+    def _reject_untimed(self, records: Records) -> None:
+        for row in np.flatnonzero(~records.headers.usable):
+            text = f"{records.headers.logger[int(row)]}: {records.message[int(row)]}"
+            self.report.rejects.append(Reject(self.source, int(records.line[row]), "no time", text))
+
+
+def _inferred(name: str, values: pa.Array) -> dict[bytes, bytes] | None:
+    """Groups of patterns are text here; what they are is told from all values of the dataset."""
+    fixed = name in _TEXT_ATTRIBUTES or re.search("_(?:id|node)$", name) or name in RAW_COLUMNS
+    return None if fixed or not pa.types.is_string(values.type) else INFERRED

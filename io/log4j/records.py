@@ -1,0 +1,146 @@
+"""Records of a log4j log: a header line, and the lines behind it up to the next header.
+
+Continuation lines (stack traces) belong to the message of the record before them.  What stands
+before the first record belongs to none and is rejected.  A record of more than LONGEST_RECORD bytes
+is cut there, so memory is bounded whatever a log holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.io.contract.reader import ReadReport, Reject
+from cepctl.io.log4j.layouts import Headers, Integers, find_headers, texts
+from cepctl.io.log4j.lines import LONGEST_RECORD, cut_before, cut_line, line_blocks
+
+_CUT = f"records of more than {LONGEST_RECORD:,} bytes, of which the rest was left out: {{:,}}"
+_SHOWN = 4_096
+
+
+@dataclass(frozen=True)
+class Records:
+    """Records in file order; `line` is the number of the header's line in the file, from 1.
+
+    `headers.message` is meaningless here: `message` holds the messages, their lines joined by
+    newlines, without blanks at the end.
+    """
+
+    headers: Headers
+    line: Integers
+    message: pa.Array
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+
+def read_records(stream: IO[bytes], source: str, report: ReadReport) -> Iterator[Records]:
+    """Yield the records of a log, one batch per block of text.
+
+    `report.records` counts them, with the reject for what stands before the first.
+    """
+    splitter = _Splitter(source, report)
+    blocks = line_blocks(stream, source, report)
+    block = next(blocks, None)
+    while block is not None:
+        following = next(blocks, None)
+        records = splitter.split(block, last=following is None)
+        if records is not None:
+            yield records
+        block = following
+    splitter.reject_orphans()
+
+
+@dataclass(frozen=True)
+class _Headed:
+    """A text and the records that begin in it: the byte at which each does, and its line in the file."""
+
+    text: bytes
+    headers: Headers
+    begin: Integers
+    line: Integers
+
+
+@dataclass
+class _Splitter:
+    """Splits blocks into records; the last record of a block waits for lines of the next.
+
+    `_cut` says that the waiting record was already cut, and counted as such.
+    """
+
+    source: str
+    report: ReadReport
+    _waiting: bytes = b""
+    _waiting_line: int = 1
+    _next_line: int = 1
+    _cut: bool = False
+    _orphans: list[bytes] = field(default_factory=list)
+
+    def split(self, block: bytes, *, last: bool) -> Records | None:
+        """The records that end in this block, which ends with a newline."""
+        found = self._headed(block)
+        if found is None:
+            return None
+        self.reject_orphans()
+        was_cut = self._cut
+        if not last:
+            self._let_wait(found, counted=was_cut and len(found.begin) == 1)
+        return self._records(found, len(found.begin) - (not last), first_counted=was_cut)
+
+    def reject_orphans(self) -> None:
+        """Report the lines before the first record, if there were any."""
+        if self._orphans:
+            self.report.records += 1
+            raw = b"".join(self._orphans)[:_SHOWN]
+            self._orphans.clear()
+            self.report.rejects.append(Reject(self.source, 1, "before the first record of the log", raw))
+
+    def _headed(self, block: bytes) -> _Headed | None:
+        """What waits and the block, with the records that begin there; None when none does."""
+        text = self._waiting + block
+        starts, ends = line_bounds(text)
+        headers = find_headers(text, starts, ends)
+        behind = self._waiting.count(b"\n")
+        lines = np.where(headers.line < behind, self._waiting_line, self._next_line + headers.line - behind)
+        self._next_line += block.count(b"\n")
+        first = int(starts[headers.line[0]]) if len(headers.line) else len(text)
+        if first and sum(map(len, self._orphans)) < _SHOWN:
+            self._orphans.append(text[: min(first, _SHOWN)])
+        return _Headed(text, headers, starts[headers.line], lines) if len(headers.line) else None
+
+    def _let_wait(self, found: _Headed, *, counted: bool) -> None:
+        rest = found.text[int(found.begin[-1]) :]
+        self._waiting, self._waiting_line, self._cut = rest, int(found.line[-1]), counted
+        if len(rest) > LONGEST_RECORD:
+            self._note_cut(not counted)
+            self._waiting, self._cut = cut_line(rest) + b"\n", True
+
+    def _records(self, found: _Headed, count: int, *, first_counted: bool) -> Records | None:
+        """The first `count` records, long ones cut; `first_counted` when the first was noted before."""
+        if not count:
+            return None
+        begin, message = found.begin[:count], found.headers.message[:count]
+        end = np.append(found.begin[1:], len(found.text))[:count] - 1
+        long = np.flatnonzero(end - begin > LONGEST_RECORD)
+        for record in long:
+            whole = found.text[int(begin[record]) : int(end[record])]
+            end[record] = begin[record] + cut_before(whole, LONGEST_RECORD)
+        self._note_cut(len(long) - (first_counted and 0 in long))
+        self.report.records += count
+        messages = pc.utf8_rtrim_whitespace(texts(found.text, message, np.maximum(end, message)))
+        return Records(found.headers.first(count), found.line[:count], messages)
+
+    def _note_cut(self, records: int) -> None:
+        if records:
+            self.report.notes[_CUT] += records
+
+
+def line_bounds(text: bytes) -> tuple[Integers, Integers]:
+    """Where the lines begin and end, newlines left out."""
+    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
+    return np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1]), ends

@@ -1,0 +1,1 @@
+"""Plain files with columns: CSV and its kin, JSON lines, Parquet."""

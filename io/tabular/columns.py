@@ -1,0 +1,187 @@
+"""From the columns of a plain event file to a batch of raw events: times, intervals, histograms.
+
+A plain file names its columns as the event table does.  `lower`, `upper`, `end_lower` and `end_upper`
+hold ticks when they are integers and written times otherwise; `time` and `end_time` hold written times, or
+numbers (plain_instants.py); `pmf` is `lo:hi:p|lo:hi:p` in ticks.  A row that gives no usable interval is
+rejected with its line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.io.contract.batches import with_mixtures
+from cepctl.io.contract.reader import BEYOND_TIME, NO_TIME, ReadOptions, ReadReport, Reject
+from cepctl.io.tabular.histograms import Flags, Numbers, histograms, spanned_by
+from cepctl.io.tabular.instants import Instants, Reading, blanks, instants, simple, ticks
+from cepctl.io.tabular.mapping import RESERVED
+from cepctl.schema import EARLIEST_TICK, END_TIME, LATEST_TICK, PMF_TYPE, TIME_TYPE
+
+_MISFIT = "{} is a number of another size than the first of its column; --epoch-unit names the unit of all"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Columns of one block of a plain file, with the number and line of every row.
+
+    `numbers` counts the records of the file from 1; `lines` is None where rows have no lines.  `raw`
+    gives the text of a row, by its place in the block, where the file is text; `mixed` names the kinds
+    of values that were made text.
+    """
+
+    columns: dict[str, pa.Array]
+    numbers: Numbers
+    lines: Numbers | None
+    raw: Callable[[int], bytes] | None = None
+    mixed: Mapping[str, str | None] = field(default_factory=dict)
+
+    def place(self, row: int, source: str) -> str:
+        """Where a row stands, for people."""
+        if self.lines is None:
+            return f"{source}, record {int(self.numbers[row])}"
+        return f"{source}:{int(self.lines[row])}"
+
+    def text(self, place: int) -> str | bytes:
+        """A row as the file has it; as JSON where it is no text, or the text is no longer known."""
+        text = b"" if self.raw is None else self.raw(place)
+        if text:
+            return text
+        values = {name: column[place].as_py() for name, column in self.columns.items()}
+        known = {name: value for name, value in values.items() if value is not None}
+        return json.dumps(known, default=str, ensure_ascii=False)
+
+
+def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport) -> pa.RecordBatch:
+    """Turn one block of rows into raw events (io/contract/reader.py), rejecting the rows that cannot be."""
+    count = len(rows.numbers)
+    report.records += count
+    read = Reading(options, report, lambda row: rows.place(row, source))
+    causes: npt.NDArray[np.object_] = np.full(count, None, dtype=object)
+    types = simple(rows.columns["event_type"]).cast(pa.string())
+    _mark(causes, _flags(pc.fill_null(pc.equal(types, ""), True)), "no event type")
+
+    lower, has_lower = ticks(rows.columns.get("lower"), "lower", count, read)
+    upper, has_upper = ticks(rows.columns.get("upper"), "upper", count, read)
+    pmf = histograms(rows.columns.get("pmf"), count)
+    _mark(causes, pmf.broken, "pmf is no list of lo:hi:p whose p sum to 1")
+    lower, upper, has_lower, has_upper = spanned_by(pmf, lower, upper, has_lower, has_upper, causes)
+
+    given = has_lower & has_upper
+    time = instants(rows.columns.get("time"), "time", given, read)
+    _mark(causes, has_lower ^ has_upper, "lower without upper, or one of them unreadable")
+    _mark(causes, given & (lower > upper), "lower is after upper")
+    _mark(causes, given & _beyond(lower, upper), BEYOND_TIME)
+    _mark(causes, time.misfits, _MISFIT.format("time"))
+    _mark(causes, ~given & _no_ticks_of_time(time, read), BEYOND_TIME)
+    _mark(causes, ~given & ~time.known, NO_TIME)
+    end_times = instants(rows.columns.get(END_TIME), END_TIME, given, read)
+    if END_TIME in rows.columns:
+        _mark(causes, end_times.misfits, _MISFIT.format(END_TIME))
+        _mark(causes, _no_ticks_of_time(end_times, read), BEYOND_TIME)
+        unreadable = ~end_times.known & ~blanks(simple(rows.columns[END_TIME]))
+        _mark(causes, unreadable, "end_time is no time")
+    ends = {name: ticks(rows.columns[name], name, count, read) for name in _ends(rows)}
+    if len(ends) == 2:
+        (first, has_first), (last, has_last) = ends["end_lower"], ends["end_upper"]
+        _mark(
+            causes, (has_first ^ has_last) | (has_first & (first > last)), "the interval of its end is none"
+        )
+
+    for end, known in ends.values():
+        _mark(causes, known & _beyond(end, end), BEYOND_TIME)
+
+    columns: dict[str, pa.Array] = {
+        "number": pa.array(rows.numbers),
+        "event_id": _given_ids(rows.columns.get("event_id"), count),
+        "event_type": _renamed(types, options),
+        "time": pa.array(time.microseconds, mask=~time.known).cast(TIME_TYPE),
+        "zone_seconds": _zones(rows, time),
+        "before": pa.array(np.zeros(count, np.int64)),
+        "after": pa.array(time.after),
+        "lower": pa.array(lower, mask=~given),
+        "upper": pa.array(upper, mask=~given),
+        "pmf": pa.array(pmf.buckets, PMF_TYPE),
+    }
+    for name, (end, known) in ends.items():
+        columns[name] = pa.array(end, mask=~known)
+    if END_TIME in rows.columns:
+        columns[END_TIME] = pa.array(end_times.microseconds, mask=~end_times.known).cast(TIME_TYPE)
+        columns["end_after"] = pa.array(end_times.after, mask=~end_times.known)
+        if "zone_seconds" not in rows.columns:
+            zones = pa.array(end_times.zone_seconds, pa.int32(), mask=~end_times.known)
+            columns["end_zone_seconds"] = zones
+    for name, column in rows.columns.items():
+        if name not in RESERVED and name != "zone_seconds":
+            columns[name] = column
+    mixed = {name: kinds for name, kinds in rows.mixed.items() if name not in RESERVED}
+    batch = with_mixtures(pa.RecordBatch.from_pydict(columns), mixed)
+    return _without_rejects(batch, causes, rows, source, report)
+
+
+def _ends(rows: Rows) -> list[str]:
+    return [name for name in ("end_lower", "end_upper") if name in rows.columns]
+
+
+def _zones(rows: Rows, time: Instants) -> pa.Array:
+    """Offsets from UTC; a part of a dataset gives them, since its times have lost their zone."""
+    if "zone_seconds" in rows.columns:
+        return pc.fill_null(rows.columns["zone_seconds"], 0).cast(pa.int32())
+    return pa.array(time.zone_seconds, pa.int32())
+
+
+def _flags(column: pa.Array) -> Flags:
+    found: Flags = column.to_numpy(zero_copy_only=False).astype(bool)
+    return found
+
+
+def _mark(causes: npt.NDArray[np.object_], bad: Flags, cause: str) -> None:
+    """Note why rows are bad; the first cause of a row stands."""
+    for row in np.flatnonzero(bad):
+        causes[row] = causes[row] or cause
+
+
+def _beyond(lower: Numbers, upper: Numbers) -> Flags:
+    """Rows with a tick that lies beyond the ends of time."""
+    return np.asarray((lower < EARLIEST_TICK) | (upper > LATEST_TICK))
+
+
+def _no_ticks_of_time(time: Instants, read: Reading) -> Flags:
+    """Rows whose raw time lies beyond the ends of time."""
+    tick = time.microseconds // read.unit
+    return time.beyond | (time.known & _beyond(tick, tick))
+
+
+def _given_ids(column: pa.Array | None, count: int) -> pa.Array:
+    if column is None:
+        return pa.nulls(count, pa.string())
+    ids = simple(column).cast(pa.string())
+    return pc.if_else(pc.equal(ids, ""), pa.scalar(None, pa.string()), ids)
+
+
+def _renamed(types: pa.Array, options: ReadOptions) -> pa.Array:
+    for old, new in options.type_names:
+        types = pc.if_else(pc.equal(types, old), new, types)
+    return types
+
+
+def _without_rejects(
+    batch: pa.RecordBatch,
+    causes: npt.NDArray[np.object_],
+    rows: Rows,
+    source: str,
+    report: ReadReport,
+) -> pa.RecordBatch:
+    bad = np.array([cause is not None for cause in causes], dtype=np.bool_)
+    if not bad.any():
+        return batch
+    for row in np.flatnonzero(bad):
+        line = None if rows.lines is None else int(rows.lines[row])
+        report.rejects.append(Reject(source, line, causes[row], rows.text(int(row))))
+    return batch.filter(pa.array(~bad))

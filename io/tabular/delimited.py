@@ -1,0 +1,175 @@
+"""CSV and TSV with the columns of the event table.
+
+Attributes stay text in the batches, marked as INFERRED: their type follows from all values of the
+dataset, so that a column that turns out to be text loses nothing on the way.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Iterator
+from functools import partial
+from typing import IO, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from cepctl.errors import LogFormatError
+from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
+from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport, Reject, among_rejects
+from cepctl.io.source.text_encoding import BAD_UTF8, Recoded, utf8_stream
+from cepctl.io.tabular.columns import Rows, raw_batch
+from cepctl.io.tabular.header import delimiter_of, first_line, header_names, names_events, note_decimal_commas
+from cepctl.io.tabular.histograms import Numbers
+from cepctl.io.tabular.mapping import RESERVED, raw_names
+from cepctl.io.tabular.row_places import Places
+from cepctl.io.tabular.transcript import Transcript
+from cepctl.io.tabular.wide import wide_rows
+
+INFERRED = {b"cepctl.infer": b"type"}
+_BLOCK_BYTES = 4 << 20
+_LONGEST_HEADER = 16 << 20
+_NOT_ATTRIBUTES = {*RAW_COLUMNS, *RESERVED, REST}
+
+
+class DelimitedReader:
+    """CSV or TSV with a header line."""
+
+    def __init__(self, name: str, description: str) -> None:
+        self.name = name
+        self.description = description
+
+    def recognises(self, head: bytes) -> bool:
+        line = first_line(head)
+        return names_events(header_names(line, delimiter_of(line, self.name, ())), ())
+
+    def has_header(self, head: bytes) -> bool:
+        """Whether the file begins with a line of more than one name: all that a mapping can ask for."""
+        line = first_line(head)
+        return len(header_names(line, delimiter_of(line, self.name, ()))) > 1
+
+    def read(
+        self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
+    ) -> Iterator[pa.RecordBatch]:
+        text = utf8_stream(stream)
+        first = text.readline(_LONGEST_HEADER + 1)
+        if len(first) > _LONGEST_HEADER:
+            raise LogFormatError(
+                f"{source}:1: the header is longer than {_LONGEST_HEADER >> 20} MiB; give the file a first "
+                "line with the names of its columns"
+            )
+        line = first.decode("utf-8", "replace")
+        delimiter = delimiter_of(line, self.name, options.columns)
+        names = raw_names(header_names(line, delimiter), options.columns, source)
+        if len(names) > MOST_ATTRIBUTES:
+            for rows in wide_rows(text, names, delimiter, source, report):
+                note_decimal_commas(rows, delimiter, report)
+                yield _inferring(raw_batch(rows, source, options, report))
+            return
+        if text.peek(1):
+            yield from self._narrow(text, names, delimiter, source, options, report)
+
+    def _narrow(
+        self,
+        text: IO[bytes],
+        names: list[str],
+        delimiter: str,
+        source: str,
+        options: ReadOptions,
+        report: ReadReport,
+    ) -> Iterator[pa.RecordBatch]:
+        transcript = Transcript(text, first_line=2)
+        # The parser passes over a byte order mark: this one, and none that belongs to the first value.
+        recoded = Recoded(cast(IO[bytes], transcript), "utf-8", codecs.BOM_UTF8)
+        places = Places()
+        skipped = partial(_skipped, places, transcript, len(names), source, report)
+        try:
+            for block in _blocks(io.BufferedReader(recoded, _BLOCK_BYTES), names, delimiter, places):
+                numbers = places.take(len(block))
+                rows = _text_rows(block, numbers, places, transcript)
+                note_decimal_commas(rows, delimiter, report)
+                with among_rejects(report, skipped(places.taken)):
+                    events = raw_batch(rows, source, options, report)
+                transcript.forget_before(places.forget(places.taken))
+                yield _inferring(events)
+        except pa.ArrowException as problem:
+            raise LogFormatError(f"{source}: {self._damage(problem)}") from problem
+        finally:
+            report.rejects.extend(skipped(None))
+            if recoded.replaced:
+                report.warnings.append(BAD_UTF8)
+
+    def _damage(self, problem: Exception) -> str:
+        if "straddl" in str(problem) or "out of sync" in str(problem):
+            return (
+                f'a row is longer than {_BLOCK_BYTES >> 20} MiB, or a quote (") is opened and never closed: '
+                "close it, or double the quotes inside of values"
+            )
+        return f"damaged {self.name.upper()}: {problem}"
+
+
+def _blocks(text: IO[bytes], names: list[str], delimiter: str, places: Places) -> Iterator[pa.RecordBatch]:
+    def skip(row: pyarrow.csv.InvalidRow) -> str:
+        places.skip(row.number, row.text.count("\n"))
+        return "skip"
+
+    return iter(
+        pyarrow.csv.open_csv(
+            text,
+            pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES, column_names=names),
+            pyarrow.csv.ParseOptions(
+                delimiter=delimiter,
+                newlines_in_values=True,
+                ignore_empty_lines=False,
+                invalid_row_handler=skip,
+            ),
+            pyarrow.csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+    )
+
+
+def _text_rows(block: pa.RecordBatch, numbers: Numbers, places: Places, transcript: Transcript) -> Rows:
+    """Columns of one block as text, without the rows of blank lines."""
+    columns = dict(zip(block.schema.names, block.columns, strict=True))
+    nulls = np.zeros(len(numbers), dtype=np.int64)
+    for column in columns.values():
+        nulls += column.is_null().to_numpy(zero_copy_only=False)
+    kept = nulls < len(columns)
+    if not kept.all():
+        columns = {name: column.filter(pa.array(kept)) for name, column in columns.items()}
+        numbers = numbers[kept]
+    for column in columns.values():
+        breaks = pc.fill_null(pc.count_substring(column, "\n"), 0).to_numpy(zero_copy_only=False)
+        if breaks.any():
+            places.note_breaks(numbers, breaks)
+    first, last = places.lines(numbers)
+    return Rows(columns, numbers, first, lambda place: transcript.lines(int(first[place]), int(last[place])))
+
+
+def _skipped(
+    places: Places, transcript: Transcript, width: int, source: str, report: ReadReport, upto: int | None
+) -> Iterator[Reject]:
+    """Rejects for the rows up to this number that the parser skipped; they count as records."""
+    skipped = places.skipped(upto)
+    report.records += len(skipped)
+    for first, last in zip(*map(np.ndarray.tolist, places.lines(skipped)), strict=True):
+        cause = f"the row has not {width} fields as the header has"
+        yield Reject(source, first, cause, transcript.lines(first, last))
+
+
+def _inferring(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Mark the attributes of a batch as text whose type is yet to be told."""
+    return batch.cast(
+        pa.schema(
+            field if field.name in _NOT_ATTRIBUTES else field.with_metadata(INFERRED)
+            for field in batch.schema
+        )
+    )

@@ -1,0 +1,126 @@
+"""Plain event files: Parquet here, CSV, TSV and JSON lines in modules of their own, all in READERS."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cepctl.errors import LogFormatError, UncertaintyModelError
+from cepctl.io.contract.reader import Reader, ReadOptions, ReadReport, Reject
+from cepctl.io.contract.rescaling import rescaled
+from cepctl.io.source.text_encoding import BAD_UTF8
+from cepctl.io.tabular.columns import Rows, raw_batch
+from cepctl.io.tabular.delimited import DelimitedReader
+from cepctl.io.tabular.json_lines import JsonLinesReader
+from cepctl.io.tabular.mapping import raw_names
+from cepctl.io.tabular.parquet_limits import open_parquet, pieces
+from cepctl.schema import META_TIME_UNIT, TimeUnit
+
+_KEPT_OF_DATASETS = ("source", "zone_seconds")
+_BLOCK_ROWS = 65_536
+
+
+class ParquetReader:
+    """Any Parquet file with the columns of an event file.
+
+    A part of an ingested dataset keeps `source` and the zones of its times; its ticks are counted in
+    its own time unit.
+    """
+
+    name = "parquet"
+    description = "Parquet with event_type, and time or lower and upper"
+
+    def recognises(self, head: bytes) -> bool:
+        return head.startswith(b"PAR1")
+
+    def read(
+        self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
+    ) -> Iterator[pa.RecordBatch]:
+        try:
+            file = open_parquet(stream if stream.seekable() else io.BytesIO(stream.read()), source)
+            own_unit = (file.schema_arrow.metadata or {}).get(META_TIME_UNIT)
+            unit = _unit(own_unit, source) if own_unit else options.time_unit
+            own_options = replace(options, time_unit=unit)
+            mapping = () if own_unit else options.columns
+            names = [
+                name if own_unit and name in _KEPT_OF_DATASETS else column
+                for name, column in zip(
+                    file.schema_arrow.names, raw_names(file.schema_arrow.names, mapping, source), strict=True
+                )
+            ]
+            taken = 0
+            for batch in file.iter_batches(_BLOCK_ROWS):
+                for piece in pieces(dict(zip(names, batch.columns, strict=True))):
+                    columns = {name: _valid_text(column, report) for name, column in piece.items()}
+                    rows = len(next(iter(columns.values()), ()))
+                    numbers = taken + 1 + np.arange(rows, dtype=np.int64)
+                    taken += rows
+                    events = raw_batch(Rows(columns, numbers, None), source, own_options, report)
+                    yield from rescaled(pa.Table.from_batches([events]), unit, options.time_unit).to_batches()
+            _report_missing(file, taken, source, report)
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
+            raise LogFormatError(f"{source}: damaged Parquet: {problem}") from problem
+
+
+def _report_missing(file: pq.ParquetFile, taken: int, source: str, report: ReadReport) -> None:
+    """Compare the rows that were read with both counts of the footer, of which damage may lower one."""
+    metadata = file.metadata
+    groups = sum(metadata.row_group(number).num_rows for number in range(metadata.num_row_groups))
+    counted = max(metadata.num_rows, groups)
+    if taken < counted:
+        cause = f"rows are missing: the file counts {counted:,}, and gives {taken:,}"
+        report.records += 1
+        report.rejects.append(Reject(source, None, cause))
+
+
+def _unit(written: bytes, source: str) -> TimeUnit:
+    try:
+        return TimeUnit.parse(written.decode())
+    except UncertaintyModelError as problem:
+        raise LogFormatError(f"{source}: damaged Parquet: its time unit is none: {problem}") from problem
+
+
+def _valid_text(column: pa.Array, report: ReadReport) -> pa.Array:
+    """The column, bytes of its text that are no UTF-8 replaced: Parquet says that it is, and nobody looks."""
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
+            raise
+        if BAD_UTF8 not in report.warnings:
+            report.warnings.append(BAD_UTF8)
+        raw = pa.Array.from_buffers(
+            pa.large_binary() if pa.types.is_large_string(column.type) else pa.binary(),
+            len(column),
+            column.buffers(),
+            offset=column.offset,
+        )
+        raw.validate(full=True)
+        texts = [value if value is None else value.decode("utf-8", "replace") for value in raw.to_pylist()]
+        return pa.array(texts, column.type)
+    return column
+
+
+JSON_LINES = JsonLinesReader()
+READERS = (
+    DelimitedReader("csv", "values separated by , ; or | with event_type, and time or lower and upper"),
+    DelimitedReader("tsv", "tab-separated values with event_type, and time or lower and upper"),
+    JSON_LINES,
+    ParquetReader(),
+)
+PLAIN_FORMATS = frozenset(reader.name for reader in READERS)
+
+
+def mapped_reader(head: bytes) -> Reader | None:
+    """The reader of a plain file whose columns only a mapping can tell; None when it is no such file."""
+    if JSON_LINES.has_object(head):
+        return JSON_LINES
+    delimited = (reader for reader in READERS if isinstance(reader, DelimitedReader))
+    # A tab is rarer than a comma: where both would do, it is what separates.
+    return next((reader for reader in reversed(list(delimited)) if reader.has_header(head)), None)

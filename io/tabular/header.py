@@ -1,0 +1,74 @@
+"""The header of a delimited file: the names of its columns, and what stands between them.
+
+    format   between values
+    csv      a comma, a semicolon or a bar
+    tsv      a tab
+
+Under a semicolon or a bar a comma may stand in a number; such a number stays text, and is counted.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+
+import pyarrow.compute as pc
+
+from cepctl.io.contract.reader import ReadReport
+from cepctl.io.source.text_encoding import decoded
+from cepctl.io.tabular.columns import Rows
+from cepctl.io.tabular.mapping import RESERVED, ColumnMap, has_events, raw_name
+
+DELIMITERS = {"csv": ",;|", "tsv": "\t"}
+_DECIMAL_COMMA = r"^\s*[+-]?\d+,\d+\s*$"
+_COMMAS = "numbers with a decimal comma, kept as text: {:,}"
+
+
+def first_line(head: bytes) -> str:
+    """The first line of a file that begins so."""
+    return decoded(head).split("\n", 1)[0]
+
+
+def header_names(line: str, delimiter: str) -> list[str]:
+    """The names in a header line; none where it is no line of names."""
+    try:
+        fields = next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [])
+    except csv.Error:
+        return []
+    return [name.strip() for name in fields]
+
+
+def delimiter_of(line: str, format_name: str, mapping: ColumnMap) -> str:
+    """What separates the values of a file with this header line.
+
+    Of several that are possible the one under which the header names the columns of events, else the one
+    that gives the most names.
+
+    Examples
+    --------
+    >>> delimiter_of("event_type;time;a,b,c", "csv", ())
+    ';'
+    >>> delimiter_of("event_type,time,a;b;c;d;e", "csv", ()), delimiter_of("what", "csv", ())
+    (',', ',')
+    """
+    possible = DELIMITERS[format_name]
+    for delimiter in possible:
+        if names_events(header_names(line, delimiter), mapping):
+            return delimiter
+    return max(possible, key=lambda delimiter: len(header_names(line, delimiter)))
+
+
+def names_events(names: Sequence[str], mapping: ColumnMap) -> bool:
+    """Whether a file with these columns can hold events."""
+    mapped = {column for _, column in mapping}
+    return mapped <= set(names) and has_events([raw_name(name, mapping) for name in names])
+
+
+def note_decimal_commas(rows: Rows, delimiter: str, report: ReadReport) -> None:
+    """Count the attributes that are numbers with a decimal comma, where a comma separates nothing."""
+    if delimiter == ",":
+        return
+    for name, column in rows.columns.items():
+        if name not in RESERVED:
+            found = pc.sum(pc.match_substring_regex(column, _DECIMAL_COMMA)).as_py()
+            report.notes[_COMMAS] += int(found or 0)

@@ -1,0 +1,299 @@
+"""Columns of times of a plain event file as instants: numbers, written times, Arrow's timestamps.
+
+    value                 in `lower`, `upper` and their like    in `time`, `end_time`
+    number                a tick                                ticks or a time since 1970 (epoch_times.py)
+    number, in a record   a tick                                a tick
+      that gives ticks
+    text                  ISO 8601, or of the form that the user names (written_times.py)
+    timestamp             itself
+
+What the first number and the first written time of a column are, all of its file must be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.errors import LogFormatError
+from cepctl.io.contract.reader import ReadOptions, ReadReport
+from cepctl.io.contract.written_times import is_like_a_date, is_like_iso, possible_forms
+from cepctl.io.tabular.epoch_times import (
+    TICKS,
+    UNITS,
+    Counts,
+    counts,
+    digits_of_a_date,
+    fitting,
+    microseconds,
+    unit_of,
+)
+from cepctl.io.tabular.times import localised, parse_times
+from cepctl.schema import LATEST_TICK, TIME_TYPE
+
+Numbers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+_AS_EPOCH = "numbers in the column {column} read as {unit} since 1970: {{:,}}; --epoch-unit names another"
+_AS_TICKS = "small numbers in the column {column} read as ticks of {unit}: {{:,}}; --epoch-unit names a unit"
+_TEXTS_LOOKED_AT = 100
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a block is read, and where warnings go; `place` says where a row of it stands."""
+
+    options: ReadOptions
+    report: ReadReport
+    place: Callable[[int], str]
+
+    @property
+    def unit(self) -> int:
+        """Microseconds in one tick."""
+        return self.options.time_unit.microseconds
+
+    def column(self, field: str) -> str:
+        """What the file calls the column of a field."""
+        return dict(self.options.columns).get(field, field)
+
+
+@dataclass
+class Instants:
+    """Times in epoch microseconds: `known` says which rows have one; zones as offsets from UTC.
+
+    `beyond`: rows whose number 64 bits of microseconds do not hold; `misfits`: rows with a number of another
+    size than the first of the column.  They have no time.
+    """
+
+    microseconds: Numbers
+    zone_seconds: Numbers
+    after: Numbers
+    known: Flags
+    beyond: Flags
+    misfits: Flags
+
+
+def ticks(column: pa.Array | None, name: str, count: int, read: Reading) -> tuple[Numbers, Flags]:
+    """Ticks of a column such as `lower`, and which rows have one; they saturate at 64 bits."""
+    if column is None or pa.types.is_null(column.type):
+        return np.zeros(count, np.int64), np.zeros(count, np.bool_)
+    column = simple(column)
+    numbers = counts(column)
+    whole = numbers.known & (numbers.nanos == 0)
+    if pa.types.is_string(column.type):
+        found = _written(_without(column, numbers.known), name, read)
+    elif pa.types.is_timestamp(column.type):
+        found = _from_timestamps(column, read)
+    else:
+        found = _no_instants(count)
+    return np.where(whole, numbers.sign * numbers.whole, found.microseconds // read.unit), whole | found.known
+
+
+def instants(column: pa.Array | None, name: str, as_ticks: Flags, read: Reading) -> Instants:
+    """Instants of a column such as `time`; the numbers of rows that are `as_ticks` are ticks.
+
+    Raises
+    ------
+    LogFormatError
+        If the first number, or the first written time, may mean several things or nothing.
+    """
+    if column is None or pa.types.is_null(column.type):
+        return _no_instants(len(as_ticks))
+    column = simple(column)
+    if pa.types.is_timestamp(column.type):
+        return _from_timestamps(column, read)
+    is_text = pa.types.is_string(column.type)
+    if read.options.time_format is not None and (is_text or pa.types.is_integer(column.type)):
+        return _written(column.cast(pa.string()), name, read)
+    numbers = counts(column)
+    found = _from_numbers(numbers, name, as_ticks, read)
+    if not is_text:
+        return found
+    texts = _written(_without(column, numbers.known), name, read)
+    return Instants(
+        np.where(numbers.known, found.microseconds, texts.microseconds),
+        texts.zone_seconds,
+        texts.after,
+        found.known | texts.known,
+        found.beyond,
+        found.misfits,
+    )
+
+
+def _no_instants(count: int) -> Instants:
+    zeros, nowhere = np.zeros(count, np.int64), np.zeros(count, np.bool_)
+    return Instants(zeros, zeros, zeros, nowhere, nowhere, nowhere)
+
+
+# --- numbers -------------------------------------------------------------------------------
+
+
+def _from_numbers(numbers: Counts, name: str, as_ticks: Flags, read: Reading) -> Instants:
+    chosen = read.options.epoch_unit
+    if chosen is not None:
+        micros, known = microseconds(numbers, chosen)
+        return _counted(micros, known, numbers.known & ~known)
+    guessed = numbers.known & ~as_ticks
+    beyond = guessed & (numbers.whole > LATEST_TICK) & ~fitting(numbers, "ns")
+    guessed &= ~beyond
+    unit = _unit_of_column(numbers, guessed, name, read)
+    fits = guessed & (fitting(numbers, unit) if unit is not None else False)
+    counted = (numbers.known & as_ticks & (numbers.nanos == 0)) | (fits if unit == TICKS else False)
+    micros, known, too_far = _of_ticks(numbers.sign * numbers.whole, counted, read.unit)
+    if unit is not None and unit != TICKS:
+        since_1970, _ = microseconds(numbers, unit)
+        micros, known = np.where(fits, since_1970, micros), known | fits
+    return _counted(micros, known, beyond | too_far, guessed & ~fits)
+
+
+def _counted(micros: Numbers, known: Flags, beyond: Flags, misfits: Flags | None = None) -> Instants:
+    none = _no_instants(len(known))
+    return Instants(
+        np.where(known, micros, 0), none.zone_seconds, none.after, known, beyond,
+        none.misfits if misfits is None else misfits,
+    )  # fmt: skip
+
+
+def _of_ticks(values: Numbers, known: Flags, unit: int) -> tuple[Numbers, Flags, Flags]:
+    """Microseconds of ticks, which rows have such, and for which 64 bits are too few."""
+    limit = (2**63 - 1) // unit
+    inside = known & (values <= limit) & (values >= -limit)
+    return np.where(inside, values, 0) * unit, inside, known & ~inside
+
+
+def _unit_of_column(numbers: Counts, guessed: Flags, name: str, read: Reading) -> str | None:
+    """The unit of a column, told from its first number in the file; None where there is none yet."""
+    places = np.flatnonzero(guessed)
+    if not len(places):
+        return None
+    unit = read.report.time_forms.get(f"{name} numbers")
+    if unit is None:
+        unit = _told(numbers, int(places[0]), name, read)
+        read.report.time_forms[f"{name} numbers"] = unit
+    column = _spelt(read.column(name))
+    if unit == TICKS:
+        note = _AS_TICKS.format(column=column, unit=read.options.time_unit)
+    else:
+        note = _AS_EPOCH.format(column=column, unit=UNITS[unit])
+    read.report.notes[note] += int(np.count_nonzero(fitting(numbers, unit) & guessed))
+    return unit
+
+
+def _told(numbers: Counts, row: int, name: str, read: Reading) -> str:
+    unit, date = unit_of(numbers, row), digits_of_a_date(numbers, row)
+    if unit is not None and date is None:
+        return unit
+    sign, nanos = "-" if numbers.sign[row] < 0 else "", f"{int(numbers.nanos[row]):09}".rstrip("0")
+    number = f"{sign}{int(numbers.whole[row])}" + (f".{nanos}" if nanos else "")
+    what = "may be a date" if date else "is of no size that tells its unit"
+    form = f" or its form with --time-format '{date}'" if date else ""
+    raise LogFormatError(
+        f"{read.place(row)}: the {_what(name, read)} {number} {what}; name its unit with --epoch-unit s, ms, "
+        f"us or ns{form}"
+    )
+
+
+def _what(name: str, read: Reading) -> str:
+    column = read.column(name)
+    return name if column == name else f"{name} (column '{column}')"
+
+
+def _spelt(column: str) -> str:
+    """A name inside of a note, which gets a number where it has braces."""
+    return "'" + column.replace("{", "{{").replace("}", "}}") + "'"
+
+
+# --- written times -------------------------------------------------------------------------
+
+
+def _written(texts: pa.Array, name: str, read: Reading) -> Instants:
+    texts = _without(texts, blanks(texts))
+    form = read.options.time_format
+    parsed = parse_times(texts, read.options.time_zone, read.report, form)
+    known = _flags(parsed.time.is_valid())
+    if form is None:
+        _require_iso(texts, known, name, read)
+    none = _no_instants(len(known))
+    return Instants(
+        filled(parsed.time.cast(pa.int64())),
+        filled(parsed.zone_seconds),
+        filled(parsed.after),
+        known,
+        none.beyond,
+        none.misfits,
+    )
+
+
+def _require_iso(texts: pa.Array, known: Flags, name: str, read: Reading) -> None:
+    """Raise LogFormatError when the first written date of a column is in another form than ISO 8601."""
+    forms = read.report.time_forms
+    if f"{name} texts" in forms or not len(known):
+        return
+    first = int(np.argmax(known)) if known.any() else len(known)
+    unread = np.flatnonzero(_flags(texts.is_valid())[:first])
+    for row in unread[:_TEXTS_LOOKED_AT]:
+        text = texts[int(row)].as_py()
+        found = possible_forms(text)
+        if found or (is_like_a_date(text) and not is_like_iso(text)):
+            remedy = " or ".join(f"--time-format '{form}'" for form in found)
+            remedy = remedy or "--time-format, with codes such as '%d.%m.%Y %H:%M'"
+            raise LogFormatError(
+                f"{read.place(int(row))}: the {_what(name, read)} '{text}' is not written as ISO 8601; name "
+                f"its form: {remedy}"
+            )
+    if first < len(known):
+        forms[f"{name} texts"] = "ISO 8601"
+
+
+# --- columns -------------------------------------------------------------------------------
+
+
+def _from_timestamps(column: pa.Array, read: Reading) -> Instants:
+    """Arrow timestamps; those without a zone are in the zone of the options, else UTC."""
+    none = _no_instants(len(column))
+    after = none.after
+    if column.type.tz is None:
+        column, spread = localised(column, read.options.time_zone, read.report)
+        after = filled(spread)
+    known = _flags(column.is_valid())
+    exact = filled(column.cast(TIME_TYPE, safe=False).cast(pa.int64()))
+    shown = filled(pc.local_timestamp(column).cast(pa.timestamp("us"), safe=False).cast(pa.int64()))
+    zone_seconds = np.where(known, (shown - exact) // 1_000_000, 0)
+    return Instants(exact, zone_seconds, np.where(known, after, 0), known, none.beyond, none.misfits)
+
+
+def _without(texts: pa.Array, rows: Flags) -> pa.Array:
+    """Texts with null in these rows."""
+    return pc.if_else(pa.array(rows), pa.scalar(None, pa.string()), texts)
+
+
+def blanks(column: pa.Array) -> Flags:
+    """Rows that hold no value: null, or a string of blanks."""
+    if pa.types.is_string(column.type):
+        return _flags(pc.fill_null(pc.equal(pc.utf8_trim_whitespace(column), ""), True))
+    return _flags(column.is_null())
+
+
+def simple(column: pa.Array) -> pa.Array:
+    """Dictionary, large-string and date columns in the plain type that holds the same values."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_large_string(column.type) or pa.types.is_string_view(column.type):
+        return column.cast(pa.string())
+    return column.cast(TIME_TYPE) if pa.types.is_date(column.type) else column
+
+
+def filled(column: pa.Array) -> Numbers:
+    """A column as integers, 0 where it is null."""
+    values: Numbers = pc.fill_null(column, 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    return values
+
+
+def _flags(column: pa.Array) -> Flags:
+    found: Flags = column.to_numpy(zero_copy_only=False).astype(bool)
+    return found

@@ -1,0 +1,160 @@
+"""JSON lines: one object per line, with the keys that the columns of the event table are called by.
+
+Nested values stay as JSON text.  A line that is no object, or longer than LONGEST_LINE, is a reject.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from itertools import chain
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+
+from cepctl.io.contract.attribute_limit import REST, AttributeNames
+from cepctl.io.contract.batches import BATCH_CELLS, mixture, natural_array
+from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject, among_rejects
+from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
+from cepctl.io.source.text_encoding import decoded, utf8_stream
+from cepctl.io.tabular.columns import Rows, raw_batch
+from cepctl.io.tabular.mapping import RESERVED, ColumnMap, raw_name, require_mapped
+from cepctl.schema import ATTRIBUTE_PREFIX
+
+_BLOCK_ROWS = 65_536
+_BLOCK_BYTES = 16 << 20
+
+
+@dataclass(frozen=True)
+class _Line:
+    number: int
+    text: bytes
+    record: dict[str, Any]
+
+
+class JsonLinesReader:
+    """One JSON object per line."""
+
+    name = "jsonl"
+    description = "JSON lines with event_type, and time or lower and upper"
+
+    def recognises(self, head: bytes) -> bool:
+        line = decoded(head).lstrip().split("\n", 1)[0]
+        return line.startswith("{") and '"event_type"' in line
+
+    def has_object(self, head: bytes) -> bool:
+        """Whether the file begins with a line that is one object: all that a mapping can ask for."""
+        return _json_object(decoded(head).lstrip().split("\n", 1)[0]) is not None
+
+    def read(
+        self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
+    ) -> Iterator[pa.RecordBatch]:
+        table = _Table(options.columns, source)
+        chunks = Chunks(utf8_stream(stream))
+        for lines, bad in _blocks(chunks, table, source):
+            report.records += len(bad)
+            if not lines:
+                report.rejects.extend(bad)
+                continue
+            with among_rejects(report, bad):
+                events = raw_batch(table.rows(lines), source, options, report)
+            yield events
+        if chunks.damage:
+            report.records += 1
+            report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
+
+
+def _blocks(chunks: Chunks, table: _Table, source: str) -> Iterator[tuple[list[_Line], list[Reject]]]:
+    """Lines that are objects, and rejects for those that are none, in blocks of bounded size."""
+    lines: list[_Line] = []
+    bad: list[Reject] = []
+    size = 0
+    for number, line in numbered_lines(chunks):
+        if not line.strip():
+            continue
+        record = None if len(line) > LONGEST_LINE else _json_object(line)
+        if record is None:
+            cause = TOO_LONG if len(line) > LONGEST_LINE else "the line is no JSON object"
+            bad.append(Reject(source, number, cause, line.strip()))
+        else:
+            lines.append(_Line(number, line.strip(), record))
+            table.names.admit(record)
+        size += len(line)
+        cells = len(lines) * max(len(table.names), _FEW_COLUMNS)
+        if size >= _BLOCK_BYTES or cells >= BATCH_CELLS or len(bad) >= _BLOCK_ROWS:
+            yield lines, bad
+            lines, bad, size = [], [], 0
+    if lines or bad:
+        yield lines, bad
+
+
+# So that a block of few columns has no more than _BLOCK_ROWS rows.
+_FEW_COLUMNS = BATCH_CELLS // _BLOCK_ROWS
+
+
+def _json_object(line: bytes | str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+@dataclass
+class _Table:
+    """The columns that the records of one file make."""
+
+    mapping: ColumnMap
+    source: str
+    names: AttributeNames = field(default_factory=AttributeNames)
+    checked: bool = False
+
+    def __post_init__(self) -> None:
+        fields = {column: field for field, column in self.mapping}
+        self.names.admit([*(name for name in RESERVED if name not in fields.values()), *fields])
+
+    def rows(self, lines: Sequence[_Line]) -> Rows:
+        """One block of records as columns; those of the first say whether the mapping can be meant."""
+        keys = list(dict.fromkeys(chain.from_iterable(line.record for line in lines)))
+        if not self.checked:
+            require_mapped(keys, self.mapping, self.source)
+            self.checked = True
+        columns: dict[str, pa.Array] = {}
+        mixed: dict[str, str | None] = {}
+        for key in self.names.among(keys):
+            column = raw_name(key, self.mapping)
+            while column in columns:
+                column = ATTRIBUTE_PREFIX + column
+            values = [line.record.get(key) for line in lines]
+            if column == "pmf":
+                columns[column] = _histogram_texts(values)
+                continue
+            simple = [json.dumps(v) if isinstance(v, dict | list) else v for v in values]
+            if column in RESERVED:
+                simple = _exact_numbers(simple)
+            columns[column] = natural_array(simple)
+            mixed[column] = mixture(simple, columns[column])
+        if not self.names.admit(keys):
+            columns[REST] = natural_array([self.names.rest(line.record) for line in lines])
+        columns.setdefault("event_type", pa.nulls(len(lines), pa.string()))
+        numbers = np.array([line.number for line in lines], dtype=np.int64)
+        return Rows(columns, numbers, numbers, lambda place: lines[place].text, mixed)
+
+
+def _exact_numbers(values: list[Any]) -> list[Any]:
+    """The values; floats among others, and what stands beside them, as text that keeps every digit."""
+    kinds = set(map(type, values)) - {type(None)}
+    if float not in kinds or len(kinds) == 1:
+        return values
+    return [f"{Decimal(repr(value)):f}" if type(value) in (float, int) else value for value in values]
+
+
+def _histogram_texts(values: list[Any]) -> pa.Array:
+    """Histograms as text; what is none, or holds a sign that no histogram has, is refused later."""
+    plain = [None if value is None else isinstance(value, str) and value.isascii() for value in values]
+    return pa.array(
+        [value if fits is not False else "?" for value, fits in zip(values, plain, strict=True)], pa.string()
+    )

@@ -1,0 +1,103 @@
+"""Delimited files with more columns than a dataset may have: read row by row, the rest as JSON.
+
+A column of Arrow costs memory whether it holds something or not, so a million of them cannot be.  This
+is the slow way; it takes the rows of a file by the csv module of the standard library.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+
+from cepctl.errors import LogFormatError
+from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST, AttributeNames
+from cepctl.io.contract.reader import ReadReport, Reject
+from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG
+from cepctl.io.tabular.columns import Rows
+from cepctl.io.tabular.mapping import RESERVED
+
+_BLOCK_BYTES = 16 << 20
+
+
+@dataclass
+class _Lines:
+    """The lines of a text as the csv module wants them; `taken` are those of the row being read."""
+
+    text: IO[bytes]
+    number: int
+    taken: list[bytes] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[str]:
+        while line := self.text.readline(LONGEST_LINE + 1):
+            if len(line) > LONGEST_LINE:
+                raise csv.Error(TOO_LONG)
+            self.taken.append(line)
+            yield line.decode("utf-8", "replace")
+
+    def take(self) -> tuple[int, bytes]:
+        """Number of the first line of the row just read, and its text; the next row begins."""
+        first, raw = self.number, b"".join(self.taken)
+        self.number += len(self.taken)
+        self.taken.clear()
+        return first, raw
+
+
+@dataclass(frozen=True)
+class _Row:
+    number: int
+    line: int
+    raw: bytes
+    fields: Sequence[str | None]
+
+
+def wide_rows(
+    text: IO[bytes], names: Sequence[str], delimiter: str, source: str, report: ReadReport
+) -> Iterator[Rows]:
+    """Blocks of rows behind the header; the first MOST_ATTRIBUTES names are columns.
+
+    Raises
+    ------
+    LogFormatError
+        If a row cannot be taken apart.
+    """
+    kept = AttributeNames()
+    kept.admit([*(name for name in RESERVED if name in names), *names])
+    lines = _Lines(text, number=2)
+    block: list[_Row] = []
+    size = 0
+    try:
+        for number, fields in enumerate(csv.reader(lines, delimiter=delimiter), start=1):
+            line, raw = lines.take()
+            if not any(fields):
+                continue
+            if len(fields) != len(names):
+                report.records += 1
+                cause = f"the row has not {len(names)} fields as the header has"
+                report.rejects.append(Reject(source, line, cause, raw.rstrip(b"\r\n")))
+                continue
+            block.append(_Row(number, line, raw.rstrip(b"\r\n"), [value or None for value in fields]))
+            size += len(raw) + 8 * MOST_ATTRIBUTES
+            if size >= _BLOCK_BYTES:
+                yield _rows(block, names, kept)
+                block, size = [], 0
+    except csv.Error as problem:
+        raise LogFormatError(f"{source}:{lines.number}: no row of {len(names):,} fields: {problem}") from None
+    if block:
+        yield _rows(block, names, kept)
+
+
+def _rows(block: Sequence[_Row], names: Sequence[str], kept: AttributeNames) -> Rows:
+    places = {name: place for place, name in enumerate(names)}
+    columns = {
+        name: pa.array([row.fields[places[name]] for row in block], pa.string()) for name in kept.among(names)
+    }
+    rest = [kept.rest(dict(zip(names, row.fields, strict=True))) for row in block]
+    columns[REST] = pa.array(rest, pa.string())
+    numbers = np.array([row.number for row in block], dtype=np.int64)
+    lines = np.array([row.line for row in block], dtype=np.int64)
+    return Rows(columns, numbers, lines, lambda place: block[place].raw)

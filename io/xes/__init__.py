@@ -1,0 +1,1 @@
+"""XES, the event logs of process mining."""

@@ -1,0 +1,84 @@
+"""Types of attributes: what text looks like, and what becomes of types that have no column of their own."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from cepctl.datasets.kinds import Kind, converted, kinds_of, simple, unified
+from cepctl.io.tabular.delimited import INFERRED
+
+
+def looks_like(*texts: str | None) -> set[Kind]:
+    column = pa.chunked_array([pa.array(texts, pa.string())])
+    return set(kinds_of(pa.field("x", pa.string(), metadata=INFERRED), column))
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind"),
+    [
+        (("1", "-2", "0"), Kind.INT),
+        (("1", "2.5"), Kind.FLOAT),
+        (("1e3", ".5", "2."), Kind.FLOAT),
+        (("nan", "1"), Kind.FLOAT),
+        (("True", "false"), Kind.BOOL),
+        (("9223372036854775807",), Kind.INT),
+        (("9223372036854775808",), Kind.BIG),
+        (("007", "1"), Kind.STRING),
+        (("00.5",), Kind.STRING),
+        (("+1",), Kind.STRING),
+        (("1 ",), Kind.STRING),
+        (("",), Kind.STRING),
+        (("1", "true"), Kind.STRING),
+    ],
+)
+def test_text_is_told_by_all_of_its_values(texts: tuple[str, ...], kind: Kind) -> None:
+    assert looks_like(*texts, None) == {kind}
+
+
+def test_nulls_alone_say_nothing() -> None:
+    assert looks_like(None, None) == set()
+    assert unified([]) is Kind.STRING
+
+
+def test_text_of_a_reader_that_knows_is_text() -> None:
+    column = pa.chunked_array([pa.array(["1"])])
+    assert kinds_of(pa.field("x", pa.string()), column) == {Kind.STRING}
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind", "values"),
+    [
+        (["1", None], Kind.INT, [1, None]),
+        (["1", "2.5"], Kind.FLOAT, [1.0, 2.5]),
+        (["TRUE", "false", None], Kind.BOOL, [True, False, None]),
+    ],
+)
+def test_text_is_converted_to_what_it_looks_like(texts: list[str], kind: Kind, values: list[object]) -> None:
+    assert converted(pa.chunked_array([pa.array(texts)]), kind).to_pylist() == values
+
+
+@pytest.mark.parametrize(
+    ("array", "values"),
+    [
+        (pa.array([1], pa.int8()), [1]),
+        (pa.array([2**64 - 1], pa.uint64()), ["18446744073709551615"]),
+        (pa.array([1.5], pa.float32()), [1.5]),
+        (pa.array([Decimal("1.5")]), [1.5]),
+        (pa.array(["a", "a"]).dictionary_encode(), ["a", "a"]),
+        (pa.array(["a"], pa.large_string()), ["a"]),
+        (pa.array([b"\xff"]), ["�"]),
+        (pa.array([date(2024, 5, 1)]), ["2024-05-01"]),
+        (pa.array([datetime(2024, 5, 1, tzinfo=UTC)]), ["2024-05-01T00:00:00+00:00"]),
+        (pa.array([{"a": [1, None]}]), ['{"a": [1, null]}']),
+        (pa.array([None, None]), [None, None]),
+    ],
+)
+def test_any_arrow_column_becomes_a_simple_one(array: Any, values: list[object]) -> None:
+    column = simple(pa.chunked_array([array]))
+    assert column.to_pylist() == values
+    assert column.type in (pa.null(), pa.bool_(), pa.int64(), pa.float64(), pa.string())

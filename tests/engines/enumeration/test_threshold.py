@@ -1,0 +1,142 @@
+"""CONFIDENCE and --top-k inside the search: the same rows as filtering afterwards, for less work."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from hypothesis import strategies as st
+
+from cepctl.engines.columns.events import events_of
+from cepctl.engines.enumeration.search import enumerate_bindings
+from cepctl.engines.enumeration.threshold import Threshold, chain_columns, upper_bounds
+from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
+from cepctl.engines.event.match import CONFIDENCE_SLACK, match_events
+from cepctl.engines.pattern.difference_constraints import closed_system
+from cepctl.engines.rows.order import ordered
+from tests.engines.agreement import EXAMPLES, check
+from tests.plans import Event, event_table, plan_of
+from tests.strategies import (
+    Case,
+    and_cases,
+    chain_cases,
+    contiguity_cases,
+    kleene_cases,
+    negation_cases,
+    next_match_cases,
+    or_cases,
+    sequence_cases,
+    timing_cases,
+)
+
+EVERY = (
+    chain_cases()
+    | next_match_cases()
+    | contiguity_cases()
+    | negation_cases()
+    | and_cases()
+    | or_cases()
+    | timing_cases()
+    | kleene_cases()
+    | sequence_cases()
+)
+SHARES = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
+
+
+def filtered_afterwards(case: Case, least: float) -> pa.Table:
+    rows = match_events(plan_of(case.query), case.table)
+    return rows.filter(pc.greater_equal(rows.column("confidence"), least - CONFIDENCE_SLACK))
+
+
+def test_a_threshold_returns_the_rows_that_a_filter_would() -> None:
+    def same(drawn: tuple[Case, float]) -> None:
+        case, share = drawn
+        found = sorted(match_events(plan_of(case.query), case.table).column("confidence").to_pylist())
+        # On a confidence that occurs, where the slack matters most.
+        least = found[int(share * (len(found) - 1))] if found else share
+        plan = replace(plan_of(case.query), minimum_confidence=least)
+        assert ordered(match_events(plan, case.table)).equals(ordered(filtered_afterwards(case, least)))
+
+    check(st.tuples(EVERY, SHARES), same, EXAMPLES)
+
+
+def test_the_k_most_probable_rows_are_the_first_k_of_all() -> None:
+    def same(drawn: tuple[Case, int]) -> None:
+        case, k = drawn
+        plan = plan_of(case.query)
+        found = match_events(plan, case.table, MatchOptions(top=k))
+        assert ordered(found, k).equals(ordered(match_events(plan, case.table), k))
+
+    check(st.tuples(EVERY, st.integers(1, 4)), same, EXAMPLES)
+
+
+# --- the threshold -------------------------------------------------------------------------
+
+
+def test_the_threshold_rises_to_the_best_so_far_and_keeps_ties() -> None:
+    threshold = Threshold(0.1, top=2)
+    assert threshold.reached(np.array([0.3, 0.05]), np.arange(2)).tolist() == [True, False]
+    assert threshold.reached(np.array([0.7, 0.7, 0.6]), np.arange(3)).tolist() == [True, True, False]
+    assert threshold.reached(np.array([0.7, 0.699]), np.arange(2)).tolist() == [True, False]
+
+
+def test_confidences_that_round_alike_may_change_places() -> None:
+    """They are ordered by start and match, so that none of them may be lost to a larger tenth decimal."""
+    threshold = Threshold(0.0, top=1)
+    assert threshold.reached(np.array([0.5 + 4e-10]), np.arange(1)).tolist() == [True]
+    assert threshold.reached(np.array([0.5, 0.5 - 1e-8]), np.arange(2)).tolist() == [True, False]
+
+
+# --- the bound -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pattern", "columns", "chain"),
+    [
+        ("SEQ(A a, B b, C c)", (2, 0), [0, 2]),
+        ("SEQ(A a, AND(B b, C c), D d)", (1, 2, 3), [1, 3]),
+        ("AND(A a, B b)", (0, 1), [0]),
+        ("SEQ(A a, !N n, B b)", (0, 1), [0, 1]),
+    ],
+)
+def test_the_bound_takes_one_event_of_each_block(
+    pattern: str, columns: tuple[int, ...], chain: list[int]
+) -> None:
+    alternative = plan_of(f"PATTERN {pattern}").alternatives[0]
+    assert chain_columns(alternative, alternative.positive, columns) == chain
+
+
+def test_the_bound_knows_the_room_that_others_need() -> None:
+    """SEQ(A, B, C) WITHIN 3: between A and C lies exactly one tick, so they are two ticks apart."""
+    masses = events_of(event_table([Event("a", "A", 0, 3), Event("c", "C", 2, 2)])).masses
+    system = closed_system([0, 1, 2], window=3)[np.ix_([0, 2], [0, 2])]
+    assert upper_bounds(masses, np.array([[0, 1]]), system).tolist() == [0.25]
+
+
+def bindings_made(query: str, *events: Event) -> int:
+    """How many complete bindings the search hands over to be measured."""
+    plan = plan_of(query)
+    prepared = PreparedAlternative.of(
+        plan, plan.alternatives[0], events_of(event_table(events)), MatchOptions()
+    )
+    threshold = Threshold(plan.minimum_confidence or 0.0)
+    search = prepared.above(threshold).search
+    columns = tuple(range(len(search.singles)))
+    return sum(len(rows) for rows in enumerate_bindings(search, prepared.events, columns))
+
+
+def test_partial_matches_below_the_threshold_are_never_completed() -> None:
+    """P(a < b) is 45/100, whatever comes after."""
+    events = [Event("a", "A", 0, 9), Event("b", "B", 0, 9), *(Event(f"c{i}", "C", 20, 20) for i in range(50))]
+    assert bindings_made("PATTERN SEQ(A a, B b, C c)", *events) == 50
+    assert bindings_made("PATTERN SEQ(A a, B b, C c) CONFIDENCE >= 0.45", *events) == 50
+    assert bindings_made("PATTERN SEQ(A a, B b, C c) CONFIDENCE >= 0.46", *events) == 0
+
+
+def test_what_is_costly_to_measure_is_bounded_once_more_when_it_is_complete() -> None:
+    events = [Event("a", "A", 0, 9), Event("b", "B", 0, 9), Event("n", "N", 3, 5)]
+    assert bindings_made("PATTERN SEQ(A a, !N n, B b) CONFIDENCE >= 0.46", *events) == 0
+    assert bindings_made("PATTERN SEQ(A a, B b) CONFIDENCE >= 0.46", *events) == 1

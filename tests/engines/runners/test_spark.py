@@ -1,0 +1,166 @@
+"""The Spark runner against the local one: the same rows to the last bit, and errors under their own name."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cepctl.datasets.row_groups import row_groups
+from cepctl.datasets.stored_events import StoredEvents
+from cepctl.engines.event.alternative import MatchOptions
+from cepctl.engines.runners import local
+from cepctl.engines.runners import spark as spark_runner
+from cepctl.engines.runners.slices import Slicing, choose_slicing
+from cepctl.errors import EventSchemaError, JobError, QueryTooLargeError
+from cepctl.io.source.locations import Location
+from cepctl.plan.plan import EventSchema, Plan
+from cepctl.schema import MILLISECOND
+from tests.plans import ATTRIBUTES, Event, event_table, plan_of
+
+if TYPE_CHECKING:
+    from cepctl.spark.session import Session
+
+pytestmark = pytest.mark.spark
+
+
+def random_events(count: int, seed: int) -> list[Event]:
+    """Events of every kind: certain, uniform and with histograms, with ties and null keys."""
+    choice = random.Random(seed)
+    events = []
+    for number in range(count):
+        lower = choice.randrange(60)
+        upper = lower + choice.choice([0, 0, 1, 4, 9])
+        pmf = ((lower, lower, 0.25), (upper + 2, upper + 3, 0.75)) if choice.random() < 0.3 else None
+        event = Event(f"e{number}", choice.choice("ABC"), lower, pmf[-1][1] if pmf else upper, pmf)
+        x, k, g = choice.choice([0, 1, 2, None]), choice.choice(["p", "q", None]), choice.choice("uv")
+        events.append(replace(event, x=x, k=k, g=g))
+    return events
+
+
+def stored(directory: Path, *parts: pa.Table) -> list[StoredEvents]:
+    """One source with one Parquet file per part, sorted as datasets are."""
+    paths = []
+    whole = pa.concat_tables(parts).sort_by([("lower", "ascending"), ("event_id", "ascending")])
+    sizes = [len(part) for part in parts]
+    parts = tuple(whole.slice(sum(sizes[:number]), size) for number, size in enumerate(sizes))
+    for number, part in enumerate(parts):
+        path = directory / f"part-{number:05}.parquet"
+        pq.write_table(part, path, row_group_size=10)
+        paths.append(str(path))
+    schema = EventSchema(ATTRIBUTES, MILLISECOND)
+    return [StoredEvents(Location(str(directory)), tuple(paths), MILLISECOND, schema, tuple(ATTRIBUTES))]
+
+
+def cut(plan: Plan, sources: list[StoredEvents], length: int) -> Slicing:
+    """Slices of so many ticks."""
+    return choose_slicing(row_groups(sources), plan, 2, length)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "PATTERN SEQ(A a, B b, C c) WITHIN 9 ticks",
+        "PATTERN SEQ(A a, B b) WHERE a.x = 1 AND b.x > 1",
+        "PATTERN SEQ(A a, B b, A c) WHERE [k, g] AND a.x = c.x WITHIN 25 ticks CONFIDENCE >= 0.2",
+        "PATTERN SEQ(A a, B b) WHERE [k] AND a.x < b.x RETURN a, b.x + a.x AS sum, a.k, b.g, start",
+        "PATTERN SEQ(A a, A|B b) WHERE a.x IS NULL WITHIN 6 ticks RETURN b.x, b.k",
+        "PATTERN OR(SEQ(A a, B b), SEQ(C c, B b)) WHERE b.x = 2 WITHIN 8 ticks RETURN a.x, c.x, b.lower",
+        "PATTERN SEQ(A a, Nowhere n) WITHIN 5 ticks RETURN a.k",
+    ],
+)
+def test_both_runners_give_identical_rows(query: str, spark: Session, tmp_path: Path) -> None:
+    table = event_table(random_events(120, 7))
+    plan = plan_of(query)
+    wanted = local.run(plan, table)
+    found = spark_runner.run(plan, stored(tmp_path, table.slice(0, 25), table.slice(25)), spark)
+    assert found.schema == wanted.schema
+    assert found.equals(wanted)
+    assert ("Nowhere" in query) == (found.num_rows == 0)
+
+
+@pytest.mark.parametrize("length", [4, 17, 1_000])
+def test_slices_of_any_length_give_identical_rows(length: int, spark: Session, tmp_path: Path) -> None:
+    table = event_table(random_events(70, 11))
+    plan = plan_of("PATTERN SEQ(A a, B b, C c) WHERE [k] WITHIN 9 ticks RETURN a.x, c.x")
+    wanted = local.run(plan, table)
+    assert wanted.num_rows > 10
+    sources = stored(tmp_path, table)
+    slicing = cut(plan, sources, length)
+    assert spark_runner.run(plan, sources, spark, slicing=slicing).equals(wanted)
+    sent = replace(slicing, buckets=2, sent=True)
+    assert spark_runner.run(plan, sources, spark, slicing=sent).equals(wanted)
+
+
+def test_events_at_the_ends_of_time_reach_every_slice(spark: Session, tmp_path: Path) -> None:
+    events = [*random_events(30, 3), Event("ever", "B", 5, 2**62), Event("edge", "B", 40, 2**62)]
+    plan = plan_of("PATTERN SEQ(A a, B b) WITHIN 9 ticks")
+    wanted = local.run(plan, event_table(events))
+    assert {"ever", "edge"} <= {ids[1][0] for ids in wanted.column("signature").to_pylist()}
+    sources = stored(tmp_path, event_table(events))
+    assert spark_runner.run(plan, sources, spark, slicing=cut(plan, sources, 6)).equals(wanted)
+
+
+def test_the_first_rows_alone(spark: Session, tmp_path: Path) -> None:
+    table = event_table(random_events(60, 7))
+    plan = plan_of("PATTERN SEQ(A a, B b) WITHIN 9 ticks")
+    best = MatchOptions(top=3)
+    assert spark_runner.run(plan, stored(tmp_path, table), spark, best).equals(local.run(plan, table, best))
+
+
+@pytest.mark.parametrize("last", ["B", "Nowhere"])
+def test_the_column_of_errors(last: str, spark: Session, tmp_path: Path) -> None:
+    # Products over rivals round alike in the order of a dataset, which is the one that a runner reads.
+    events = sorted(random_events(60, 7), key=lambda event: (event.lower, event.event_id))
+    table = event_table(events)
+    plan = plan_of(f"PATTERN SEQ(A a, !C c, {last} b) WITHIN 9 ticks")
+    allowed = MatchOptions(approximate=0.1)
+    wanted = local.run(plan, table, allowed)
+    assert wanted.column_names[4:6] == ["confidence", "confidence_error"]
+    assert spark_runner.run(plan, stored(tmp_path, table), spark, allowed).equals(wanted)
+
+
+def test_a_wrong_event_is_reported_as_in_one_process(spark: Session, tmp_path: Path) -> None:
+    table = event_table([Event("a1", "A", 1, 2), Event("b1", "B", 0, 9, ((0, 9, 0.5),))])
+    plan = plan_of("PATTERN SEQ(A a, B b) WITHIN 9 ticks")
+    with pytest.raises(EventSchemaError) as alone:
+        local.run(plan, table)
+    with pytest.raises(EventSchemaError) as distributed:
+        spark_runner.run(plan, stored(tmp_path, table), spark)
+    assert str(distributed.value) == str(alone.value)
+
+
+def test_too_many_matches_stop_the_job_under_their_own_name(spark: Session, tmp_path: Path) -> None:
+    table = event_table(random_events(60, 7))
+    with pytest.raises(QueryTooLargeError, match="more than 5 matches"):
+        spark_runner.run(
+            plan_of("PATTERN SEQ(A a, B b)"), stored(tmp_path, table), spark, MatchOptions(max_matches=5)
+        )
+
+
+def test_one_id_in_two_inputs_is_refused(spark: Session, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    table = event_table([Event("a1", "A", 1, 2), Event("b1", "B", 3, 4)])
+    sources = stored(tmp_path, table) + stored(tmp_path / "other", table.slice(1))
+    with pytest.raises(EventSchemaError, match="'b1'"):
+        spark_runner.run(plan_of("PATTERN SEQ(A a, B b)"), sources, spark)
+
+
+def test_a_lost_file_is_named_in_one_line(spark: Session, tmp_path: Path) -> None:
+    (source,) = stored(tmp_path, event_table([Event("a1", "A", 1, 2)]))
+    Path(source.parts[0]).unlink()
+    with pytest.raises(EventSchemaError, match=r"part-00000\.parquet.*the dataset is not whole"):
+        spark_runner.run(plan_of("PATTERN SEQ(A a, B b)"), [source], spark)
+
+
+def test_a_defect_in_a_task_is_a_failed_job_told_in_one_line(spark: Session, tmp_path: Path) -> None:
+    (source,) = stored(tmp_path, event_table([Event("a1", "A", 1, 2)]))
+    wrong = replace(source, names=("x", "nowhere"))
+    with pytest.raises(JobError) as problem:
+        spark_runner.run(plan_of("PATTERN SEQ(A a, B b) WHERE a.x = 1"), [wrong], spark)
+    assert str(problem.value) == "the Spark job failed: KeyError: 'nowhere'"

@@ -1,0 +1,72 @@
+"""Two hundred random cases in one Spark job: what tasks return is what the judge returns.
+
+The cases are those that Hypothesis draws without a seed of the day, so the same in every run.  Each has
+a plan of its own, so that one job takes them all: every case is one Spark task, with row groups and
+slices of a few events.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from cepctl.datasets.row_groups import row_groups
+from cepctl.engines.event.alternative import MatchOptions
+from cepctl.engines.event.match import match_schema
+from cepctl.engines.runners.shuffle import as_stream
+from cepctl.engines.runners.slice_task import SliceTask
+from cepctl.engines.runners.slices import choose_slicing
+from cepctl.engines.worlds.engine import match_table
+from cepctl.plan.support import engine_refusals
+from tests.engines.agreement import assert_same_rows, check
+from tests.event_sources import TableSource
+from tests.plans import plan_of
+from tests.strategies import LEVELS, Case
+
+if TYPE_CHECKING:
+    from cepctl.spark.session import Session
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]  # two minutes; test_spark.py runs every day
+
+CASES = 200
+
+
+@pytest.fixture(scope="module")
+def recorded() -> list[Case]:
+    """Cases of every level that the event engine does not refuse."""
+    cases: list[Case] = []
+
+    def record(case: Case) -> None:
+        plan = plan_of(case.query)
+        assume(plan.never is None and case.events and not engine_refusals(plan, "event"))
+        cases.append(case)
+
+    check(st.one_of(*LEVELS.values()), record, CASES, shrink=False)
+    return cases[:CASES]
+
+
+def matches_of(case: Case) -> bytes:
+    """The matches of one case, found slice by slice."""
+    plan = plan_of(case.query)
+    source = TableSource.of(case.table)
+    task = SliceTask(plan, MatchOptions(), (source,), row_groups([source]))
+    slicing = choose_slicing(task.groups, plan, 2, 3)
+    found = [batch for own in slicing.slices for _, batch in task.run(own) if batch is not None]
+    return as_stream(pa.Table.from_batches(found, match_schema(plan)))
+
+
+def test_two_hundred_recorded_cases_agree_with_the_judge_in_one_job(
+    recorded: list[Case], spark: Session
+) -> None:
+    found = spark.sparkContext.parallelize(recorded, 8).map(matches_of).collect()
+    assert len(found) == CASES
+    with_rows = 0
+    for case, stream in zip(recorded, found, strict=True):
+        expected = match_table(plan_of(case.query), case.table)
+        with_rows += expected.num_rows > 0
+        assert_same_rows(expected, pa.ipc.open_stream(stream).read_all())
+    assert with_rows > CASES // 3  # most streams that are drawn hold something to find

@@ -1,0 +1,48 @@
+"""What separates the columns of a CSV file is told from its header."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from cepctl.errors import EventSchemaError
+from cepctl.io.contract.reader import ReadOptions, ReadReport
+from cepctl.io.formats import recognised_reader
+from cepctl.io.tabular.header import delimiter_of
+
+
+def read(text: str, **options: object) -> tuple[list[dict[str, object]], ReadReport]:
+    report = ReadReport()
+    chosen = ReadOptions(**options)  # type: ignore[arg-type]
+    reader = recognised_reader(text.encode(), "f", mapped=bool(chosen.columns))
+    batches = list(reader.read(io.BytesIO(text.encode()), "f", chosen, report))
+    return [row for batch in batches for row in batch.to_pylist()], report
+
+
+@pytest.mark.parametrize("comma", [",", ";", "|"])
+def test_values_may_be_separated_by_commas_semicolons_or_bars(comma: str) -> None:
+    lines = ["event_type,lower,upper,x", 'A,1,5,"a,b"', "B,2,6,c", "C,1"]
+    others = {",": ";|", ";": "|", "|": ";"}[comma]
+    text = "\n".join(line.replace(",", comma) for line in lines) + f"\nD{comma}1{comma}1{comma}p{others}q\n"
+    rows, report = read(text)
+    values = [(row["event_type"], row["lower"], row["upper"], row["x"]) for row in rows]
+    assert values == [("A", 1, 5, f"a{comma}b"), ("B", 2, 6, "c"), ("D", 1, 1, f"p{others}q")]
+    assert [(reject.line, reject.cause) for reject in report.rejects] == [
+        (4, "the row has not 4 fields as the header has")
+    ]
+
+
+def test_the_columns_that_the_user_names_tell_what_separates_them() -> None:
+    mapping = (("event_type", "what"), ("time", "a,b"))
+    rows, _ = read("id,x,y,z;what;a,b\n1;A;2024-05-01\n", columns=mapping)
+    assert [(row["event_type"], row["id,x,y,z"]) for row in rows] == [("A", "1")]
+    assert delimiter_of("id;what;when", "csv", mapping) == ";"
+    with pytest.raises(EventSchemaError, match="there is no column 'when'"):
+        read("event;what;then\nA;B;C\n", columns=(("event_type", "what"), ("time", "when")))
+
+
+def test_numbers_with_a_decimal_comma_stay_text_and_are_counted() -> None:
+    rows, report = read("event_type;lower;upper;x;y\nA;1;5;3,14;1\nB;1;5;-2,5;1,2,3\nC;1;5;7;n\n")
+    assert [row["x"] for row in rows] == ["3,14", "-2,5", "7"]
+    assert +report.notes == {"numbers with a decimal comma, kept as text: {:,}": 2}

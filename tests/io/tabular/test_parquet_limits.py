@@ -1,0 +1,113 @@
+"""Parquet that unpacks to far more than it has bytes is read in pieces, or refused with the number."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cepctl.errors import LogFormatError
+from cepctl.io.contract.reader import ReadOptions, ReadReport
+from cepctl.io.source.text_encoding import BAD_UTF8
+from cepctl.io.tabular import parquet_limits
+from cepctl.io.tabular.files import ParquetReader
+from cepctl.schema import META_TIME_UNIT
+
+
+def written(table: pa.Table, **options: Any) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(table, sink, **options)
+    return sink.getvalue()
+
+
+def events(notes: list[Any]) -> pa.Table:
+    return pa.table({"event_type": ["A"] * len(notes), "time": list(range(len(notes))), "note": notes})
+
+
+def read(data: bytes, report: ReadReport | None = None) -> list[pa.RecordBatch]:
+    return list(ParquetReader().read(io.BytesIO(data), "a.parquet", ReadOptions(), report or ReadReport()))
+
+
+def test_a_text_that_a_dictionary_holds_once_is_unpacked_piece_by_piece(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(parquet_limits, "PIECE_BYTES", 1_000)
+    notes = ["x" * 400, None, "y" * 400, "x" * 400, "", "z" * 3_000, "x"]
+    batches = read(written(events(notes)))
+    assert [batch.column("note").to_pylist() for batch in batches] == [notes[:4], notes[4:6], notes[6:]]
+    assert [n for batch in batches for n in batch.column("number").to_pylist()] == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_a_small_file_of_large_texts_takes_memory_for_a_piece_of_them() -> None:
+    data = written(events(["x" * (1 << 20)] * 300), compression="zstd")
+    assert len(data) < 100_000
+    before = pa.total_allocated_bytes()
+    reader = ParquetReader().read(io.BytesIO(data), "a.parquet", ReadOptions(), ReadReport())
+    most = rows = 0
+    for batch in reader:
+        rows += len(batch)
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert rows == 300
+    assert most < 5 * parquet_limits.PIECE_BYTES
+
+
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_a_row_group_that_unpacks_to_too_much_is_refused_before_it_is_read(
+    dictionary: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = written(events(["x" * 10_000, "y" * 10_000]), use_dictionary=dictionary)
+    monkeypatch.setattr(parquet_limits, "MOST_GROUP_BYTES", 15_000)
+    with pytest.raises(LogFormatError, match=r"a\.parquet: row group 1 unpacks to 20,\d{3} bytes"):
+        read(data)
+
+
+def test_lists_that_unpack_to_too_much_are_refused_before_they_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = written(events([[7] * 100_000] * 3))
+    assert len(data) < 50_000
+    monkeypatch.setattr(parquet_limits, "MOST_GROUP_BYTES", 1 << 20)
+    with pytest.raises(LogFormatError, match="unpacks to 2,400,000 bytes, more than the 1,048,576 that are"):
+        read(data)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_text_that_is_no_utf8_is_replaced_and_said(kind: pa.DataType) -> None:
+    table = events(pa.array(["before", "bad one", "after"], kind))
+    data = written(table, compression="none").replace(b"bad one", b"bad\xffone")
+    report = ReadReport()
+    (batch,) = read(data, report)
+    assert batch.column("note").to_pylist() == ["before", "bad\ufffdone", "after"]
+    assert report.warnings == [BAD_UTF8]
+
+
+@pytest.mark.parametrize("unit", [b"1 mz", b"1 \xff", b"0 s"])
+def test_a_time_unit_that_is_none_is_said_to_be_damage(unit: bytes) -> None:
+    data = written(events(["x"]).replace_schema_metadata({META_TIME_UNIT: unit}))
+    with pytest.raises(LogFormatError, match=r"a\.parquet: damaged Parquet: "):
+        read(data)
+
+
+def test_the_name_of_a_column_that_is_no_text_is_said_to_be_damage() -> None:
+    data = written(events(["x"]), store_schema=False).replace(b"note", b"n\xffte")
+    with pytest.raises(LogFormatError, match=r"a\.parquet: damaged Parquet: "):
+        read(data)
+
+
+def test_rows_that_the_file_counts_and_does_not_give_are_said_to_be_missing() -> None:
+    data = written(events(["x"] * 60), row_group_size=30)
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    found = set()
+    for place in range(footer, len(data) - 8):
+        if data[place] == 2 * 30:  # as the footer writes 30
+            report = ReadReport()
+            try:
+                rows = sum(map(len, read(data[:place] + bytes([2 * 29]) + data[place + 1 :], report)))
+            except LogFormatError:
+                continue
+            found.add((rows, *(reject.cause for reject in report.rejects)))
+    assert (59, "rows are missing: the file counts 60, and gives 59") in found
+    assert all(rows == 60 or causes for rows, *causes in found)

@@ -1,0 +1,73 @@
+"""The Spark session: what it is set to, and that nothing of it reaches standard output."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from cepctl.spark.session import Session, is_local, settings, spark_session
+
+TWICE = """
+from cepctl.spark.session import spark_session
+for _ in range(2):
+    with spark_session("local[1]", [("spark.driver.extraJavaOptions", "-XX:+PrintCommandLineFlags")]) as s:
+        print(s.sparkContext.parallelize([1, 2], 2).map(lambda x: x + 1).sum())
+"""
+
+
+@pytest.mark.parametrize(
+    ("master", "local"),
+    [
+        ("local", True),
+        ("local[*]", True),
+        ("local[2]", True),
+        ("spark://host:7077", False),
+        ("local-cluster[1,1,1024]", False),
+        ("yarn", False),
+    ],
+)
+def test_what_is_a_local_master(master: str, local: bool) -> None:
+    assert is_local(master) is local
+
+
+def test_only_a_local_master_starts_java_small_and_binds_to_this_machine() -> None:
+    java_options = "spark.driver.extraJavaOptions"
+    assert "-XX:+UseSerialGC" in settings("local[*]")[java_options]
+    assert settings("yarn")[java_options] == ""
+    assert "spark.driver.bindAddress" not in settings("yarn")
+
+
+def test_the_settings_of_the_user_win_and_java_options_are_joined() -> None:
+    chosen = settings("local[*]", [("spark.ui.enabled", "true"), ("spark.driver.extraJavaOptions", "-Xss8m")])
+    assert chosen["spark.ui.enabled"] == "true"
+    assert chosen["spark.driver.extraJavaOptions"].endswith("-XX:+UseSerialGC -Xss8m")
+
+
+@pytest.mark.spark
+def test_workers_run_this_interpreter(spark: Session) -> None:
+    def interpreter(_: int) -> str:
+        import sys
+
+        return sys.executable
+
+    assert spark.sparkContext.parallelize([0], 1).map(interpreter).collect() == [sys.executable]
+
+
+@pytest.mark.spark
+def test_a_context_that_is_active_is_used_and_left_running(spark: Session) -> None:
+    with spark_session("local[1]") as same:
+        assert same.sparkContext is spark.sparkContext
+    assert spark.sparkContext.parallelize([1, 2]).count() == 2
+
+
+@pytest.mark.spark
+def test_sessions_follow_each_other_at_once_and_standard_output_holds_nothing_but_our_own() -> None:
+    """A context is stopped aside, and there can be one only.
+
+    The Java process is made to print flags on its standard output, as it does with warnings.
+    """
+    told = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True, check=True)
+    assert told.stdout == "5\n5\n"
+    assert "-XX:+UseSerialGC" in told.stderr
