@@ -1,4 +1,4 @@
-"""The engine and runner of the command line as a function of tables, which is what incremental runs call."""
+"""An engine and a runner as one function of tables, which is what incremental runs call."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepctl.atomic.folders import temporary_folder
-from cepctl.cli.match.planning import Execution, run_plan
-from cepctl.cli.options.matching import Matching
+from cepctl.matching.run import Execution, run_plan
+from cepctl.memory import MemoryBudget
+from cepctl.plan.evaluation_order import OrderName
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,7 +22,9 @@ class TableEngine:
     """Runs a plan on a table; all but the local runner are handed it as a dataset."""
 
     how: Execution
-    matching: Matching
+    order: OrderName
+    max_matches: int
+    memory: MemoryBudget
     schema: EventSchema
 
     def __call__(self, plan: Plan, events: pa.Table) -> pa.Table:
@@ -29,10 +32,7 @@ class TableEngine:
         from cepctl.engines.runners import local
         from cepctl.plan.support import require_engine
 
-        matching = self.matching
-        options = MatchOptions(
-            matching.order, self.schema.type_counts, matching.max_matches, memory=matching.memory
-        )
+        options = MatchOptions(self.order, self.schema.type_counts, self.max_matches, memory=self.memory)
         if self.how.engine != "event" or self.how.where.runner != "local":
             return self._run_as_dataset(plan, events, options)
         require_engine(plan, self.how.engine)

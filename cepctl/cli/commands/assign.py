@@ -8,7 +8,8 @@ import click
 
 from cepctl.cli.commands.ingest import ingest_options, report
 from cepctl.cli.options.exclusions import CheckedCommand
-from cepctl.cli.options.shared import RawInput, RunnerChoice, runner_options, verbosity_options
+from cepctl.cli.options.shared import RawInput, runner_options, verbosity_options
+from cepctl.matching.run import RunnerChoice
 
 
 @click.command("assign", cls=CheckedCommand)

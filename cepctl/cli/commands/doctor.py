@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from cepctl.cli.options.exclusions import CheckedCommand
-from cepctl.cli.options.shared import RunnerChoice, runner_options
+from cepctl.cli.options.shared import runner_options
 from cepctl.cli.output.notices import say
+from cepctl.matching.run import RunnerChoice
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.outputs import refuse_overwriting
 from cepctl.cli.options.shared import (
     RawInput,
-    RunnerChoice,
     raw_input_options,
     reject_options,
     runner_options,
@@ -22,6 +21,7 @@ from cepctl.cli.output.metrics import metrics_option, write_metrics
 from cepctl.cli.output.notices import in_json, say
 from cepctl.cli.output.run_figures import RunFigures, rejects_in
 from cepctl.errors import UsageError
+from cepctl.matching.run import RunnerChoice
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:

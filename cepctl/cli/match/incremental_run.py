@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 from cepctl.atomic.folders import temporary_folder
 from cepctl.cli.commands.ingest import ingest_options, report_reading
 from cepctl.cli.match.delivery import Step, hand_over, tell
-from cepctl.cli.match.planning import analyzed, starting_between
+from cepctl.cli.match.planning import analyzed
 from cepctl.cli.match.request import MatchRequest
 from cepctl.cli.match.state_binding import binding_of, refuse_options, require_same, run_options
 from cepctl.cli.output.metrics import write_metrics
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.run_figures import RunFigures, rejects_in
 from cepctl.errors import CepctlError
+from cepctl.matching.run import starting_between
 from cepctl.matching.table_engine import TableEngine
 
 if TYPE_CHECKING:
@@ -137,7 +138,9 @@ def _computed(
         before,
         events,
         plan,
-        TableEngine(asked.how, asked.matching, arrived.schema),
+        TableEngine(
+            asked.how, asked.matching.order, asked.matching.max_matches, asked.matching.memory, arrived.schema
+        ),
         run_options(asked, plan.time_unit),
     )
     newest, watermark = outcome.progress.newest, outcome.progress.watermark

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cepctl.cli.match.planning import Execution
 from cepctl.cli.options.exclusions import refuse_or_leave_out
 from cepctl.cli.options.incremental import Incremental
 from cepctl.cli.options.matching import Matching
 from cepctl.cli.options.shared import RawInput, gathered, with_options
 from cepctl.io.rows.forms import DELIMITED_FORMS, ROW_FORMS
+from cepctl.matching.run import Execution
 from cepctl.plan.summary import KleeneRows
 
 if TYPE_CHECKING:

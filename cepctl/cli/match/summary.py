@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cepctl.cli.match.planning import sampling_note, types_read
 from cepctl.cli.match.why_not import HINT
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.run_figures import RunFigures
+from cepctl.matching.run import sampling_note
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
     from cepctl.engines.rows.counts import RowCounts
-    from cepctl.engines.rows.sorted import SortedRows
-    from cepctl.matching.inputs import EventInputs
-    from cepctl.plan.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -29,18 +26,6 @@ class Run:
     counts: RowCounts
     figures: RunFigures
     best: bool
-
-
-def counts_of_rows(plan: Plan, inputs: EventInputs, rows: SortedRows, *, judged: bool) -> RowCounts:
-    """Counts of the rows that are kept; where an engine has not judged them by raw times, it is done now."""
-    from cepctl.engines.event.raw_time_counts import missed_by_raw_times
-    from cepctl.plan.plan import FOUND_AT_RAW_TIMES
-
-    counts = rows.counts
-    if not judged or FOUND_AT_RAW_TIMES in rows.schema.names:
-        return counts
-    found = missed_by_raw_times(plan, rows.table(), inputs.read(plan.attributes, types_read(plan)))
-    return replace(counts, judged=found.judged, missed=found.missed, untimed=found.untimed)
 
 
 def tell_summary(run: Run, *, judged: bool, hint: bool) -> None:

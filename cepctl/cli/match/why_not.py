@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cepctl.cli.match.planning import types_read
 from cepctl.cli.output.notices import in_json, say
 from cepctl.errors import QueryTooLargeError
+from cepctl.matching.run import types_read
 
 if TYPE_CHECKING:
     from cepctl.matching.inputs import EventInputs

@@ -12,19 +12,9 @@ from click.shell_completion import CompletionItem
 
 from cepctl.cli.options.settings import borrowed
 from cepctl.cli.output.notices import LOG_FORMATS, log_format_chosen, say
+from cepctl.matching.run import Conf, RunnerChoice
 from cepctl.memory import MemoryBudget, budget_of, default_budget
 from cepctl.spark.master import require_master
-
-Conf = tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class RunnerChoice:
-    """Where the work is done."""
-
-    runner: str
-    master: str
-    conf: Conf
 
 
 @dataclass(frozen=True)

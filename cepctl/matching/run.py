@@ -1,0 +1,194 @@
+"""How a plan is run: by which engine, by which runner, and which of its matches are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from cepctl.errors import UnsupportedQueryError
+from cepctl.plan.support import Engine
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cepctl.engines.event.alternative import MatchOptions
+    from cepctl.engines.rows.counts import RowCounts
+    from cepctl.engines.rows.sorted import SortedRows
+    from cepctl.engines.runners.progress import Progress
+    from cepctl.matching.inputs import EventInputs
+    from cepctl.plan.plan import Plan
+
+
+Conf = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class RunnerChoice:
+    """Where the work is done."""
+
+    runner: str
+    master: str
+    conf: Conf
+
+
+@dataclass(frozen=True)
+class Execution:
+    """Which engine runs a plan, and where; changes no row."""
+
+    engine: Engine
+    where: RunnerChoice
+    verbose: bool
+
+    def require_startable(self) -> None:
+        """Raise JobError where Spark is to run the plan and cannot; asked before anything is read."""
+        from cepctl.spark.session import require_startable
+
+        if self.where.runner == "spark" and self.engine == "event":
+            require_startable(self.where.master)
+
+
+def run_plan(
+    plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution, progress: Progress | None = None
+) -> pa.Table:
+    """The matches of a plan as one table, in their one order; raises as `find_rows` does."""
+    from cepctl.atomic.folders import temporary_folder
+
+    with temporary_folder() as folder:
+        return find_rows(plan, inputs, wanted, how, folder, progress).table()
+
+
+def find_rows(
+    plan: Plan,
+    inputs: EventInputs,
+    wanted: MatchOptions,
+    how: Execution,
+    folder: Path,
+    progress: Progress | None = None,
+) -> SortedRows:
+    """The matches of a plan; the event engine tells `progress` what it does.
+
+    Raises
+    ------
+    UnsupportedQueryError
+        If the engine does not run the plan.
+    QueryTooLargeError
+        If there are too many matches, or one is too large to be measured.
+    """
+    from cepctl.engines.event.match import schema_for
+    from cepctl.engines.rows.sorted import SortedRows
+    from cepctl.plan.support import require_engine
+
+    require_engine(plan, how.engine)
+    if wanted.kleene == "summary":
+        _require_summary(plan, wanted, how)
+    if how.engine != "event":
+        # The others judge no match by raw times.
+        wanted = replace(wanted, raw_times=False)
+    rows = SortedRows(schema_for(plan, wanted), wanted.wanted, wanted.memory, folder)
+    if how.engine != "event":
+        _find_by_another_engine(plan, inputs, wanted, how, rows)
+    elif how.where.runner == "spark":
+        _find_on_spark(plan, inputs, wanted, how, rows, progress)
+    else:
+        from cepctl.engines.runners import local
+
+        local.collect_stored(plan, inputs.sources(plan.attributes), rows, wanted, progress)
+    return rows
+
+
+def _require_summary(plan: Plan, wanted: MatchOptions, how: Execution) -> None:
+    from cepctl.plan.summary import require_summary
+
+    require_summary(plan)
+    if how.engine == "point":
+        raise UnsupportedQueryError(
+            "--kleene summary in the point engine; --engine event and --engine worlds run it"
+        )
+
+
+def _find_by_another_engine(
+    plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution, rows: SortedRows
+) -> None:
+    table = inputs.read(plan.attributes, types_read(plan))
+    if how.engine == "point":
+        from cepctl.engines.point import engine as point
+
+        found = point.match_table(plan, table, wanted)
+    else:
+        from cepctl.engines.worlds import engine as worlds
+        from cepctl.engines.worlds import kleene_summary
+
+        enumerated = kleene_summary.summary_table if wanted.kleene == "summary" else worlds.match_table
+        found = enumerated(plan, table)
+        wanted.check_count(found.num_rows)
+    for batch in found.to_batches():
+        rows.add(batch)
+
+
+def _find_on_spark(
+    plan: Plan,
+    inputs: EventInputs,
+    wanted: MatchOptions,
+    how: Execution,
+    rows: SortedRows,
+    progress: Progress | None,
+) -> None:
+    from cepctl.spark.session import spark_session
+
+    # Java takes seconds to start, and this process has nothing else to do meanwhile.
+    Thread(target=import_module, args=("cepctl.engines.runners.spark",)).start()
+    with spark_session(how.where.master, how.where.conf, verbose=how.verbose) as session:
+        from cepctl.engines.runners import spark
+
+        spark.collect(plan, inputs.sources(plan.attributes), session, rows, wanted, progress=progress)
+
+
+def types_read(plan: Plan) -> set[str] | None:
+    """Event types that can matter to a plan; None for all."""
+    from cepctl.language.ast import Strategy
+
+    components = [each for alternative in plan.alternatives for each in alternative.components]
+    contiguous = plan.strategy in (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY)
+    if contiguous or not all(component.event_types for component in components):
+        return None
+    return {name for component in components for name in component.event_types}
+
+
+def sampling_note(counts: RowCounts) -> str | None:
+    """How many confidences were estimated and how far they can be trusted; None if all are exact."""
+    if not counts.sampled:
+        return None
+    from cepctl.engines.confidence.coupled.sampling import FAILURE_PROBABILITY, sample_size
+
+    return (
+        f"{counts.sampled:,} of {counts.rows:,} confidences are estimates from {sample_size(counts.error):,} "
+        f"sampled worlds each, off by more than {counts.error:g} with a probability of at most "
+        f"{FAILURE_PROBABILITY:g}"
+    )
+
+
+def ticks_between(plan: Plan, since: int | None, until: int | None) -> tuple[int | None, int | None]:
+    """The first and the last tick between two instants (microseconds since 1970), both included.
+
+    They saturate at 64 bits, beyond all that events have.
+    """
+    from cepctl.schema import TICK_MAX, TICK_MIN
+
+    unit = plan.time_unit.microseconds
+    # A tick that begins before `since` is not later than it.
+    first = None if since is None else max(TICK_MIN, min(TICK_MAX, -(-since // unit)))
+    return first, None if until is None else max(TICK_MIN, min(TICK_MAX, until // unit))
+
+
+def starting_between(matches: pa.Table, plan: Plan, since: int | None, until: int | None) -> pa.Table:
+    """Keep the matches whose `start` lies between two instants (microseconds since 1970), both included."""
+    import pyarrow.compute as pc
+
+    bounds = ticks_between(plan, since, until)
+    for tick, compare in zip(bounds, (pc.greater_equal, pc.less_equal), strict=True):
+        if tick is not None:
+            matches = matches.filter(compare(matches.column("start"), tick))
+    return matches
