@@ -18,8 +18,7 @@ from enum import Enum
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.io.contract.batches import KINDS
-from cepctl.io.tabular.delimited import INFERRED
+from cepctl.io.contract.batches import INFERRED, KINDS
 from cepctl.schema import TICK_MAX, TICK_MIN
 
 _INTEGER = r"^-?(0|[1-9][0-9]*)$"

@@ -21,11 +21,11 @@ from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bound, Group, take
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.group_predicates import group_link_holds
+from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.partial_matches import Loss
 from cepctl.engines.enumeration.search import NOT_BOUND
 from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
-from cepctl.engines.measure.measure import Measured
 from cepctl.engines.pattern.blocks import AbsenceRule, Shape
 from cepctl.engines.pattern.rival_joins import Spans, spans_of
 from cepctl.engines.pattern.rivals import Rivals, certainly_broken

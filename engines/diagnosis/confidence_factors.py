@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cepctl.engines.columns.bindings import Bound, take
+from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.diagnosis.complete_bindings import absence_condition
 from cepctl.engines.diagnosis.conditions import Condition, window_text
 from cepctl.engines.diagnosis.failed_conditions import Reason
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.measure.measure import Measured
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import Strategy

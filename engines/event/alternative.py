@@ -21,9 +21,10 @@ from cepctl.engines.columns.bindings import Bound, Group, MatchBatch, single_eve
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.columns.range_join import PAIRS_AT_ONCE
+from cepctl.engines.confidence.measured import Measured, joined
 from cepctl.engines.enumeration.search import FEWEST_COSTLY_STARTS, FEWEST_STARTS, Search, enumeration_parts
 from cepctl.engines.enumeration.threshold import PushDown, Threshold
-from cepctl.engines.measure.measure import Measure, Measured, joined
+from cepctl.engines.measure.measure import Measure
 from cepctl.engines.measure.rival_blocks import BlockMemory, joined_blocks
 from cepctl.engines.pattern.blocks import Shape, shape_of
 from cepctl.engines.pattern.difference_constraints import closed_system

@@ -27,12 +27,12 @@ import pyarrow as pa
 
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.bindings import Bound, Group, MatchBatch, signatures, take
+from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.enumeration.search import enumeration_parts
 from cepctl.engines.enumeration.threshold import Threshold
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
 from cepctl.engines.kleene.candidates import group_candidates
 from cepctl.engines.kleene.counts import count_sets, has_holes, latest_beginnings
-from cepctl.engines.measure.measure import Measured
 from cepctl.engines.pattern.blocks import RegionEnd
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.rows.order import encoded_ids

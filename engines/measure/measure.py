@@ -7,47 +7,23 @@ Runs inside Spark workers: imports NumPy and Numba only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.bindings import Bound, Group, block_group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.chain.closed_form import chain_confidence
 from cepctl.engines.confidence.chain.time_range import chain_range
+from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import valid_bounds
 
 if TYPE_CHECKING:
     from cepctl.engines.confidence.coupled.sampling import Sampling
     from cepctl.engines.measure.rival_blocks import BlockMemory
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Confidence, its error, first and last tick of n matches, shape (n,).
-
-    `error` is 0 where the confidence is exact.  A match that no world returns starts after its end.
-    """
-
-    confidence: Reals
-    error: Reals
-    start: Ticks
-    end: Ticks
-
-    def __post_init__(self) -> None:
-        """Take back what rounding adds to sums of nearly 1: no probability is greater."""
-        object.__setattr__(self, "confidence", np.minimum(self.confidence, 1.0))
-
-
-def joined(parts: Sequence[Measured]) -> Measured:
-    """What was measured of some matches, and then of others."""
-    return Measured(
-        *(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(Measured))
-    )
 
 
 @dataclass(frozen=True)

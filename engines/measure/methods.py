@@ -21,7 +21,8 @@ from cepctl.engines.confidence.coupled.deciding_rivals import deciding_in_chains
 from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, gap_chains, has_gaps_only
 from cepctl.engines.confidence.gaps.tables import gap_confidence, narrow
 from cepctl.engines.confidence.gaps.time_range import gap_range
-from cepctl.engines.measure.measure import Measure, Measured
+from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.measure.measure import Measure
 from cepctl.engines.measure.rival_blocks import coupled_blocks
 from cepctl.engines.pattern.rival_joins import spans_of
 from cepctl.engines.pattern.rivals import Rivals, certainly_broken

@@ -31,6 +31,8 @@ from cepctl.schema import ATTRIBUTE_PREFIX, FIXED_COLUMNS, TICK_MAX, TICK_MIN
 Value = bool | int | float | str | None
 
 KINDS = b"cepctl.kinds"
+INFERRED = {b"cepctl.infer": b"type"}
+"""Marks a column of text whose type follows from all values of the dataset."""
 _KINDS = {bool: "bool", int: "int", float: "float", str: "string", type(None): ""}
 
 BATCH_EVENTS = 50_000

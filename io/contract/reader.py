@@ -28,7 +28,7 @@ from typing import IO, Protocol
 
 import pyarrow as pa
 
-from cepctl.io.log4j.patterns import LogPattern
+from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.schema import END_TIME, MILLISECOND, TIME_TYPE, TimeUnit
 
 RAW_COLUMNS: dict[str, pa.DataType] = {

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.io.contract.hosts import node_name
+from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.io.log4j.layouts import Flags, Integers
 from cepctl.io.log4j.origin import LogOrigin
-from cepctl.io.log4j.patterns import LogPattern
 from cepctl.io.log4j.records import Records
 
 _LOGGERS_REMEMBERED = 10_000

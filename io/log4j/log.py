@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.io.contract.batches import column_name
+from cepctl.io.contract.batches import INFERRED, column_name
 from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import named_zone
 from cepctl.io.log4j.events import (
@@ -40,7 +40,6 @@ from cepctl.io.log4j.patterns import built_in_patterns
 from cepctl.io.log4j.records import Records, line_bounds, read_records
 from cepctl.io.log4j.times import instants
 from cepctl.io.source.text_encoding import decoded
-from cepctl.io.tabular.delimited import INFERRED
 from cepctl.schema import TIME_TYPE
 
 LOG_LINE = "LogLine"

@@ -12,7 +12,6 @@ anywhere in the message; its named groups become attributes.
 
 from __future__ import annotations
 
-import fnmatch
 import re
 import tomllib
 from collections.abc import Mapping
@@ -26,6 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.errors import LogPatternError
+from cepctl.io.contract.log_pattern import LogPattern
 
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 _KEYS = ("event_type", "logger", "level", "regex")
@@ -33,24 +33,6 @@ _TABLE = "pattern"
 _BUILT_IN = "hadoop_messages.toml"
 _SINGLE_BYTE = re.compile(r"(?<!\\)(?:\\\\)*\\C")
 _HEADING = re.compile(r"^[ \t]*\[\[[ \t]*pattern[ \t]*\]\]", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class LogPattern:
-    """One pattern; without `loggers`, `level` None, it looks at every record.
-
-    `loggers` are globs, with regard to case; `attributes` the named groups of the regular expression.
-    """
-
-    event_type: str
-    regex: str
-    loggers: tuple[str, ...] = ()
-    level: str | None = None
-    attributes: tuple[str, ...] = ()
-
-    def fits(self, logger: str) -> bool:
-        """Whether records of this logger are looked at."""
-        return not self.loggers or any(fnmatch.fnmatchcase(logger, glob) for glob in self.loggers)
 
 
 def load_patterns(path: str) -> tuple[LogPattern, ...]:

@@ -19,6 +19,7 @@ import pyarrow.csv
 
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
+from cepctl.io.contract.batches import INFERRED
 from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport, Reject, among_rejects
 from cepctl.io.source.text_encoding import BAD_UTF8, Recoded, utf8_stream
 from cepctl.io.tabular.columns import Rows, raw_batch
@@ -29,7 +30,6 @@ from cepctl.io.tabular.row_places import Places
 from cepctl.io.tabular.transcript import Transcript
 from cepctl.io.tabular.wide import wide_rows
 
-INFERRED = {b"cepctl.infer": b"type"}
 _BLOCK_BYTES = 4 << 20
 _LONGEST_HEADER = 16 << 20
 _NOT_ATTRIBUTES = {*RAW_COLUMNS, *RESERVED, REST}

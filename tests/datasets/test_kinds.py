@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from cepctl.datasets.kinds import Kind, converted, kinds_of, simple, unified
-from cepctl.io.tabular.delimited import INFERRED
+from cepctl.io.contract.batches import INFERRED
 
 
 def looks_like(*texts: str | None) -> set[Kind]:

@@ -10,8 +10,8 @@ import pytest
 from cepctl.ingest.jobs import IngestOptions, ingest
 from cepctl.ingest.unused import FORMATS_OF
 from cepctl.io.catalogue import known_formats
+from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.io.contract.reader import ReadOptions
-from cepctl.io.log4j.patterns import LogPattern
 from cepctl.uncertainty.model import parse_model
 
 CSV = "event_type,time,x\nStart,2024-05-01T10:00:00Z,1\nStop,2024-05-01T10:00:05Z,2\n"

@@ -6,9 +6,10 @@ import time
 
 import click
 
-from cepctl.cli.commands.ingest import ingest_options, report
 from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.raw_input import ingest_options
 from cepctl.cli.options.shared import RawInput, runner_options, verbosity_options
+from cepctl.cli.output.accounts import report
 from cepctl.matching.run import RunnerChoice
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cepctl.cli.commands.ingest import given_ingest_options, report_reading
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.query_text import query_argument, read_query
+from cepctl.cli.options.raw_input import given_ingest_options
 from cepctl.cli.options.shared import (
     RawInput,
     memory_option,
@@ -16,6 +16,7 @@ from cepctl.cli.options.shared import (
     verbosity_options,
     words_or_json,
 )
+from cepctl.cli.output.accounts import report_reading
 from cepctl.errors import UsageError
 from cepctl.memory import MemoryBudget
 from cepctl.plan.evaluation_order import ORDERS, OrderName
@@ -69,7 +70,7 @@ def command(
     text, events = read_query(arguments, query_file)
     query = parse(text)
     if events:
-        from cepctl.engines.diagnosis.memory_estimate import MemoryEstimate
+        from cepctl.engines.runners.memory_estimate import MemoryEstimate
         from cepctl.matching.inputs import open_events
 
         with open_events(events, given_ingest_options(raw_input)) as inputs:

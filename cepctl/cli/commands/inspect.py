@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from cepctl.cli.commands.ingest import given_ingest_options, report_reading
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.outputs import refuse_overwriting
+from cepctl.cli.options.raw_input import given_ingest_options
 from cepctl.cli.options.shared import RawInput, raw_input_options, verbosity_options
+from cepctl.cli.output.accounts import report_reading
 from cepctl.cli.output.rows import write_whole
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from cepctl.cli.commands.ingest import given_ingest_options, report_reading
 from cepctl.cli.match.planning import analyzed
 from cepctl.cli.match.progress import shown_progress
 from cepctl.cli.match.request import MatchRequest, RowChoice, row_options
@@ -20,7 +19,9 @@ from cepctl.cli.options.incremental import Incremental, state_options
 from cepctl.cli.options.matching import Matching, matching_options
 from cepctl.cli.options.outputs import refuse_overwriting
 from cepctl.cli.options.query_text import query_argument, query_file_of, read_query
+from cepctl.cli.options.raw_input import given_ingest_options
 from cepctl.cli.options.shared import RawInput, raw_input_options, runner_options, verbosity_options
+from cepctl.cli.output.accounts import report_reading
 from cepctl.cli.output.metrics import metrics_option, write_metrics
 from cepctl.cli.output.rows import refuse_unwritable, row_target, write_pieces, write_rows
 from cepctl.cli.output.run_figures import RunFigures, rejects_in

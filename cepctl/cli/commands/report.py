@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cepctl.cli.commands.ingest import given_ingest_options, report_reading
 from cepctl.cli.match.planning import analyzed
 from cepctl.cli.match.summary import Run, tell_summary
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.matching import Matching, matching_options
 from cepctl.cli.options.outputs import refuse_overwriting
 from cepctl.cli.options.query_text import query_argument, query_file_of, read_query
+from cepctl.cli.options.raw_input import given_ingest_options
 from cepctl.cli.options.shared import RawInput, raw_input_options, runner_options, verbosity_options
+from cepctl.cli.output.accounts import report_reading
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.rows import refuse_unwritable, write_whole
 from cepctl.cli.output.run_figures import RunFigures, rejects_in

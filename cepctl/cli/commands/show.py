@@ -6,11 +6,12 @@ from typing import cast
 
 import click
 
-from cepctl.cli.commands.ingest import given_ingest_options, report_reading
 from cepctl.cli.match.planning import analyzed
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.query_text import query_argument, read_query
+from cepctl.cli.options.raw_input import given_ingest_options
 from cepctl.cli.options.shared import RawInput, raw_input_options, verbosity_options
+from cepctl.cli.output.accounts import report_reading
 from cepctl.errors import NoMatchError, UsageError
 
 

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cepctl.atomic.folders import temporary_folder
-from cepctl.cli.commands.ingest import ingest_options, report_reading
 from cepctl.cli.match.delivery import Step, hand_over, tell
 from cepctl.cli.match.planning import analyzed
 from cepctl.cli.match.request import MatchRequest
 from cepctl.cli.match.state_binding import binding_of, refuse_options, require_same, run_options
+from cepctl.cli.options.raw_input import ingest_options
+from cepctl.cli.output.accounts import report_reading
 from cepctl.cli.output.metrics import write_metrics
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.run_figures import RunFigures, rejects_in

@@ -30,7 +30,7 @@ from cepctl.engines.confidence.coupled.regions import (
 from cepctl.engines.confidence.coupled.sampling import Sampling
 from cepctl.engines.confidence.coupled.solve import coupled_confidence, first_ticks, mirrored
 from cepctl.engines.confidence.coupled.variables import Layout, layouts
-from cepctl.engines.measure.measure import Measured
+from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import closure, possible, valid_bounds
 from cepctl.engines.pattern.rivals import Rivals

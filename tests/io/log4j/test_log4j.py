@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from cepctl.errors import UsageError
+from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.formats import recognised_reader
 from cepctl.io.log4j.log import UNMATCHED
-from cepctl.io.log4j.patterns import LogPattern
 from tests.log4j_logs import CONSOLE, CONTAINER, DAEMON, KEEP, OLD_HDFS, READER, TRACE, only, read
 
 ATTEMPT = "attempt_1772009204117_0042_m_000011_0"

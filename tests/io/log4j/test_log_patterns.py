@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from cepctl.errors import LogPatternError
-from cepctl.io.log4j.patterns import LogPattern, built_in_patterns, load_patterns, parse_patterns
+from cepctl.io.contract.log_pattern import LogPattern
+from cepctl.io.log4j.patterns import built_in_patterns, load_patterns, parse_patterns
 from tests.log4j_logs import read as read_log
 
 GOOD = """

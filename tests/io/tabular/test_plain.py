@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.errors import EventSchemaError, LogFormatError
+from cepctl.io.contract.batches import INFERRED
 from cepctl.io.contract.reader import BEYOND_TIME, Reader, ReadOptions, ReadReport
-from cepctl.io.tabular.delimited import INFERRED
 from cepctl.io.tabular.files import READERS
 from cepctl.io.tabular.times import IN_GAP, NO_ZONE, TWICE
 from cepctl.schema import META_TIME_UNIT, TimeUnit

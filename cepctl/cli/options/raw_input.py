@@ -1,0 +1,69 @@
+"""The options of raw input as the library takes them; model and patterns are read here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cepctl.cli.options.shared import RawInput
+from cepctl.errors import UsageError
+
+if TYPE_CHECKING:
+    from cepctl.ingest.jobs import IngestOptions
+
+
+def given_ingest_options(raw_input: RawInput) -> IngestOptions | None:
+    """The options of the library for raw input; None where none was given, as datasets need no reader."""
+    return None if raw_input == RawInput() else ingest_options(raw_input)
+
+
+def ingest_options(
+    raw_input: RawInput,
+    *,
+    overwrite: bool = False,
+    strict: bool = False,
+    report: str | None = None,
+    rejects: str | None = None,
+    max_errors: int | None = None,
+) -> IngestOptions:
+    """The options of the library from those of the command line; reads the uncertainty model."""
+    from cepctl.ingest.jobs import IngestOptions
+    from cepctl.io.contract.reader import ReadOptions
+    from cepctl.io.contract.written_times import check_form
+    from cepctl.io.log4j.patterns import load_patterns
+    from cepctl.io.tabular.mapping import parse_mapping
+    from cepctl.uncertainty.model import UncertaintyModel, load_model
+
+    return IngestOptions(
+        input_format=raw_input.input_format,
+        read=ReadOptions(
+            time_zone=raw_input.tz,
+            type_names=raw_input.renames,
+            drop_domain=raw_input.drop_domain,
+            patterns=load_patterns(raw_input.patterns) if raw_input.patterns is not None else (),
+            keep_unmatched=raw_input.keep_unmatched,
+            intervals=raw_input.intervals,
+            epoch=_instant(raw_input.epoch, raw_input.tz),
+            columns=parse_mapping(raw_input.columns),
+            epoch_unit=raw_input.epoch_unit,
+            time_format=None if raw_input.time_format is None else check_form(raw_input.time_format),
+        ),
+        model=load_model(raw_input.uncertainty) if raw_input.uncertainty is not None else UncertaintyModel(),
+        max_errors=max_errors,
+        rejects=rejects,
+        report=report,
+        strict=strict,
+        overwrite=overwrite,
+        follow_links=raw_input.follow_links,
+    )
+
+
+def _instant(text: str | None, tz: str | None) -> int | None:
+    """A time of the command line in microseconds since 1970; without a zone it is in `tz`, else UTC."""
+    from cepctl.io.contract.times import named_zone, parse_time
+
+    if text is None:
+        return None
+    time = parse_time(text, named_zone(tz))
+    if time is None:
+        raise UsageError(f"--epoch '{text}' is no time; write it as 2024-05-01T12:00:00Z")
+    return time.micros

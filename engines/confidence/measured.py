@@ -1,0 +1,37 @@
+"""What measuring gives: confidence, its error and the time range of matches, as columns.
+
+Runs inside Spark workers: imports NumPy only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from cepctl.arrays import Reals, Ticks
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Confidence, its error, first and last tick of n matches, shape (n,).
+
+    `error` is 0 where the confidence is exact.  A match that no world returns starts after its end.
+    """
+
+    confidence: Reals
+    error: Reals
+    start: Ticks
+    end: Ticks
+
+    def __post_init__(self) -> None:
+        """Take back what rounding adds to sums of nearly 1: no probability is greater."""
+        object.__setattr__(self, "confidence", np.minimum(self.confidence, 1.0))
+
+
+def joined(parts: Sequence[Measured]) -> Measured:
+    """What was measured of some matches, and then of others."""
+    return Measured(
+        *(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(Measured))
+    )
