@@ -8,7 +8,7 @@
     order            keys of all chunks -> row ranges of every part     ordering.py, leaving_out.py
     write_part       row ranges -> one Parquet part                     writing.py
     summarised       what came of every file -> the account of it all   summary.py, rejects.py
-    publish          the finished dataset -> its place, at once         publishing.py, whole/
+    publish          the finished dataset -> its place, at once         publishing.py, atomic/
     ingest           all of it, on either runner                        jobs.py
 
 Tasks are pure functions of picklable values, so both runners do the same and write the same bytes.
