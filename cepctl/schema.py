@@ -77,7 +77,7 @@ def parse_duration(text: str) -> Fraction:
     Raises
     ------
     UncertaintyModelError
-        If the text is no number followed by a known unit.
+        If the text is not a number followed by a known unit.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def parse_duration(text: str) -> Fraction:
     found = _DURATION.fullmatch(text)
     if not found or found[2].lower() not in MICROSECONDS:
         raise UncertaintyModelError(
-            f"'{text}' is no duration; write a number and a unit, such as '15 s' "
+            f"'{text}' is not a duration; write a number and a unit, such as '15 s' "
             "(units: us, ms, s, min, h, day)"
         )
     return Fraction(found[1]) * MICROSECONDS[found[2].lower()]

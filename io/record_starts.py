@@ -216,7 +216,7 @@ def _scan_log(stream: IO[bytes], start: int, stop: int, *, first: bool) -> Passa
         starts, _ = line_bounds(text)
         found = mended(text, ignored)
         headers = find_headers(found, *line_bounds(found)).line
-        # The first record of the file is no place to cut.
+        # The first record of the file is not a place to cut.
         here = headers[starts[headers] + place > start]
         if cut is None and len(here):
             line = int(here[0])

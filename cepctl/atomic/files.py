@@ -17,7 +17,7 @@ def write_whole_file(file: Path, pieces: Iterable[bytes], mode: int | None = Non
     """Write a file under a hidden name and rename it; what killed runs have left of it is removed first.
 
     A file that is there keeps its permissions unless `mode` gives others, and a link to it stays one.  What
-    is no file (a pipe, a terminal, /dev/null) is written to as it is.
+    is not a file (a pipe, a terminal, /dev/null) is written to as it is.
 
     Raises
     ------

@@ -160,7 +160,7 @@ def _hint(context: click.Context | None) -> None:
 
 
 def _closed_pipe(end: BaseException) -> int:
-    """Exit code after the reader of our output went away: `cepctl ... | head` is no error.
+    """Exit code after the reader of our output went away: `cepctl ... | head` is not an error.
 
     Click and Rich turn a broken pipe into SystemExit(1), which nothing here raises; a signal ends us with
     a SystemExit of its own.
@@ -174,6 +174,6 @@ def _closed_pipe(end: BaseException) -> int:
 def _leave_standard_output() -> None:
     """Lead what is still held for standard output away: it would fail once more at the end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    with contextlib.suppress(OSError, ValueError):  # a standard output that is no file, as in tests
+    with contextlib.suppress(OSError, ValueError):  # a standard output that is not a file, as in tests
         os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -29,7 +29,7 @@ def assign_dataset(
     stored = stored_dataset(dataset)
     if stored is None:
         raise EventSchemaError(
-            f"{dataset} is no event dataset; make one of logs with: cepctl ingest {dataset} -o EVENTS"
+            f"{dataset} is not an event dataset; make one of logs with: cepctl ingest {dataset} -o EVENTS"
         )
     parts = [stored.location.beside(part).uri for part in stored.parts]
     return ingest(parts, output, replace(options, input_format="parquet"), runner)

@@ -23,7 +23,7 @@ _CHUNKS = "chunks"
 
 
 def refuse_existing(target: Location, *, overwrite: bool) -> None:
-    """Refuse to write a dataset over what is there; with `overwrite`, over what is no dataset.
+    """Refuse to write a dataset over what is there; with `overwrite`, over what is not a dataset.
 
     Raises
     ------
@@ -39,14 +39,14 @@ def refuse_existing(target: Location, *, overwrite: bool) -> None:
     if not overwrite:
         raise UsageError(f"{target.uri} exists; choose another output, or replace it with --overwrite")
     if kind is not fs.FileType.Directory:
-        raise UsageError(f"{target.uri} is no event dataset, so --overwrite does not replace it")
+        raise UsageError(f"{target.uri} is not an event dataset, so --overwrite does not replace it")
     entries = filesystem.get_file_info(fs.FileSelector(path))
     foreign = next((entry.base_name for entry in entries if not _is_ours(entry, filesystem)), None)
     if foreign is None and entries and not any(is_part_name(entry.base_name) for entry in entries):
         foreign = SUCCESS
     if foreign is not None:
         raise UsageError(
-            f"{target.uri} is no event dataset, so --overwrite does not replace it: it holds {foreign}, "
+            f"{target.uri} is not an event dataset, so --overwrite does not replace it: it holds {foreign}, "
             "which cepctl has not written; move that away, or choose another output"
         )
 

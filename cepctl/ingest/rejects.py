@@ -9,7 +9,7 @@ the end:
     line         its line, null where the format has none
     cause        why the record is none
     raw          the record as the file has it
-    raw_base64   instead of `raw` where that is no UTF-8
+    raw_base64   instead of `raw` where that is not UTF-8
     cut          true where the record is longer than RAW_BYTES and the rest is left out
 """
 

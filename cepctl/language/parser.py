@@ -183,7 +183,7 @@ class _QueryParser:
         kept = _without_asides(condition, asides)
         for marker, _ in asides.values():
             raise QueryProblem(
-                marker.span, "[attr] and the strategy are no conditions: join them to the others by AND"
+                marker.span, "[attr] and the strategy are not conditions: join them to the others by AND"
             )
         for _, clause in parser.asides.values():
             if isinstance(clause, StrategyClause):

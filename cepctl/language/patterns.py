@@ -66,7 +66,7 @@ class PatternParser:
     def _fail_after_component(self, part: Pattern) -> None:
         expected = "',' or ')'"
         if isinstance(part, ComponentPattern) and self.stream.current.is_symbol("-", ".", "/", "*", "%", "="):
-            expected += "; a type that is no plain word stands in quotes"
+            expected += "; a type that is not a plain word stands in quotes"
         self.stream.fail(expected)
 
     def _component(self, negated: bool, start: int) -> ComponentPattern:
@@ -138,7 +138,7 @@ def window(stream: TokenStream) -> Duration:
     names = MICROSECONDS if interval else (*MICROSECONDS, "tick", "ticks")
     if unit.kind is TokenKind.WORD and unit.value.lower() not in names and not stream.at_clause():
         nearest = did_you_mean(unit.value, names)
-        raise QueryProblem(unit.span, f"'{unit.value}' is no unit of time; the units are {units}{nearest}")
+        raise QueryProblem(unit.span, f"'{unit.value}' is not a unit of time; the units are {units}{nearest}")
     if unit.kind is not TokenKind.WORD or stream.at_clause():
         raise QueryProblem(amount.span, f"a duration needs a unit: {units}")
     stream.take()

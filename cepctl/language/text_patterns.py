@@ -197,7 +197,7 @@ class _Reader:
         """A count as it is written, how often it repeats, and how many of these times are a choice."""
         found = _REPEAT.match(self.pattern, self.position)
         if not found:
-            self.refuse("a '{' that is no count; write \\{ for itself")
+            self.refuse("a '{' that is not a count; write \\{ for itself")
         assert found is not None
         low, high = int(found[1]), int(found[3] or found[1])
         if high > MAX_REPEAT or low > high:

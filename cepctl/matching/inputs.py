@@ -1,6 +1,6 @@
 """Events for a query: ingested datasets, plain event files and raw logs, opened alike.
 
-Everything that is no dataset yet goes through the ingest into a temporary dataset, so a query on a
+Everything that is not a dataset yet goes through the ingest into a temporary dataset, so a query on a
 raw log sees exactly what a query on the ingested log would.
 """
 
@@ -110,7 +110,7 @@ def open_events(paths: Sequence[str], options: IngestOptions | None = None) -> I
     Raises
     ------
     EventSchemaError
-        If a dataset is incomplete (it has no completion marker) or an input is no event file.
+        If a dataset is incomplete (it has no completion marker) or an input is not an event file.
     LogFormatError
         If an input is missing, damaged beyond what is borne, or of no known format.
 

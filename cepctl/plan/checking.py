@@ -61,7 +61,7 @@ class Checker:
     def condition(self, expression: Expression) -> None:
         """Check an expression that must be true or false."""
         if not self.value(expression).is_truth:
-            self.problems.error(expression.span, f"{_shown(expression)} is no condition")
+            self.problems.error(expression.span, f"{_shown(expression)} is not a condition")
 
     def attribute(self, name: str, span: Span, variable: str = "") -> ValueType:
         """Type of an attribute; an unknown one is a problem."""

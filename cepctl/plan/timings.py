@@ -76,7 +76,7 @@ def differences(expression: Expression, unit: TimeUnit) -> tuple[Difference, ...
     RefusedTimingError
         If it stands where no timing constraint may, or reads one member of a group.
     QueryProblem
-        If it is no timing constraint, or a duration is no whole number of ticks.
+        If it is not a timing constraint, or a duration is not a whole number of ticks.
     """
     match expression:
         case Binary(operator, left, right, span) if operator in COMPARISONS:
@@ -98,7 +98,7 @@ def duration_ticks(duration: Duration, unit: TimeUnit) -> int:
     ticks = duration.microseconds / unit.microseconds
     if ticks.denominator != 1:
         raise QueryProblem(
-            duration.span, f"{duration_text(duration)} is no whole number of ticks: one tick is {unit}"
+            duration.span, f"{duration_text(duration)} is not a whole number of ticks: one tick is {unit}"
         )
     return int(ticks)
 
@@ -192,7 +192,7 @@ def _instant(text: str, span: Span) -> Fraction:
         moment = datetime.fromisoformat(whole.strip())
     except (ValueError, OverflowError):
         raise QueryProblem(
-            span, f"'{text[:40]}' is no ISO 8601 time, such as '2015-10-18T18:01:47Z'"
+            span, f"'{text[:40]}' is not an ISO 8601 time, such as '2015-10-18T18:01:47Z'"
         ) from None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     elapsed = aware - _EPOCH

@@ -45,7 +45,7 @@ def print_match(match: OneMatch, times: Times, file: TextIO | None = None) -> No
 
 
 def reason_text(match: OneMatch, reason: Reason) -> str:
-    """Why the events are no match, in one sentence without a full stop."""
+    """Why the events are not a match, in one sentence without a full stop."""
     ids = ", ".join(match.events.ids[event] for event in reason.events)
     if reason.condition.kind == "absence":
         return reason.condition.text + (f": {ids}" if ids else "") + " breaks it in every world"

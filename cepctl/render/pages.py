@@ -13,14 +13,14 @@ from cepctl.render.console import SafeConsole
 
 
 def page_width(file: TextIO, piped: int) -> int:
-    """Columns of a page on this file; `piped` where it is no terminal."""
+    """Columns of a page on this file; `piped` where it is not a terminal."""
     return SafeConsole(file).width if file.isatty() else piped
 
 
 def print_page(parts: Iterable[Table | Text | str], file: TextIO, width: int) -> None:
     """Print tables and lines; lines may be wider than the page, and nothing is read as markup.
 
-    Where the file is no terminal, no line ends in blanks.
+    Where the file is not a terminal, no line ends in blanks.
     """
     target = file if file.isatty() else io.StringIO()
     console = SafeConsole(target, width=width, highlight=False, markup=False)

@@ -59,7 +59,7 @@ def held(directory: Path) -> Iterator[None]:
 
 
 def _require_own_file(lock: Path, handle: int) -> None:
-    """Refuse a lock that is no file of the state alone: who holds it is written into it."""
+    """Refuse a lock that is not a file of the state alone: who holds it is written into it."""
     found = os.fstat(handle)
     if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
         os.close(handle)

@@ -57,7 +57,7 @@ class News:
 class Reading:
     """How inputs are read: the format and the columns that were named, where parts are put.
 
-    `to_the_end` takes the last records too, whole or not; files in the directories `but` are no inputs.
+    `to_the_end` takes the last records too, whole or not; files in the directories `but` are not inputs.
     """
 
     scratch: Path
@@ -129,7 +129,7 @@ def look(paths: Sequence[str], known: Sequence[Source], how: Reading) -> News:
 
 
 def _leave_out(news: News, seen: _Seen, before: Source | None) -> None:
-    """Tell once of what is no file, as of a file that cannot be read."""
+    """Tell once of what is not a file, as of a file that cannot be read."""
     assert seen.file.left_out is not None
     if before is None:
         news.left_out.append(seen.file.left_out)

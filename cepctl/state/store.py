@@ -176,7 +176,7 @@ def _require_ours(directory: Path) -> None:
     for path in directory.iterdir():
         if path.name != LOCK and not path.name.startswith(ours):
             raise StateError(
-                f"{directory} holds {path.name}, so it is no state directory; name an empty or a new one"
+                f"{directory} holds {path.name}, so it is not a state directory; name an empty or a new one"
             )
 
 

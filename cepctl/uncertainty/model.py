@@ -121,7 +121,7 @@ def parse_model(text: str, file: str = "uncertainty model") -> UncertaintyModel:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        raise UncertaintyModelError(f"{file} is no valid TOML: {problem}") from problem
+        raise UncertaintyModelError(f"{file} is not valid TOML: {problem}") from problem
     tables = document.get("rule", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise UncertaintyModelError(f"{file}: rules are tables; write [[rule]] before each")

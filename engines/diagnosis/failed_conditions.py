@@ -1,4 +1,4 @@
-"""Why some events are no match: which condition they fail, and by how much.
+"""Why some events are not a match: which condition they fail, and by how much.
 
 Imports NumPy, Numba and Polars only.
 """

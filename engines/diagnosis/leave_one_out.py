@@ -54,7 +54,7 @@ class Miss:
     """A partial match that one condition alone forbids.
 
     `events`: row numbers, one per bound component.  `excess`: by how much it misses, in ticks where
-    `in_ticks`; None where that is no number.  `values`: what the condition read.
+    `in_ticks`; None where that is not a number.  `values`: what the condition read.
     """
 
     events: tuple[int, ...]
@@ -240,7 +240,7 @@ def distances(
 ) -> Reals | None:
     """Difference of the two sides of a comparison per row, infinite where one is null.
 
-    None for what is no comparison of numbers.
+    None for what is not a comparison of numbers.
     """
     if not isinstance(expression, Binary) or expression.operator not in COMPARISONS:
         return None

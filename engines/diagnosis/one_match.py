@@ -1,6 +1,6 @@
 """One match by its signature: the ticks its events can use, its rivals, and how its confidence comes about.
 
-Where a signature is no match, the reasons say which condition it fails.
+Where a signature is not a match, the reasons say which condition it fails.
 
 Imports NumPy, Numba, Polars and PyArrow only.
 """
@@ -66,7 +66,7 @@ class RivalShown:
 
 @dataclass(frozen=True)
 class OneMatch:
-    """Everything about one signature; with `reasons` it is no match, and only members are told.
+    """Everything about one signature; with `reasons` it is not a match, and only members are told.
 
     `bins`: edges of the drawing's bins in ticks.  `error` bounds the error of the probabilities; 0 where
     they are exact.  `other_readings` of an OR bind the same events.

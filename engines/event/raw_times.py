@@ -5,7 +5,7 @@ pattern once more: order, window, timing constraints, and, for negation, next ma
 absence of rivals at their own raw times.  Predicates on attributes held already and hold again.  Ticks
 are known, so each constraint is one comparison of whole columns, and the rivals are one range join.
 
-A match that binds an event without a raw time cannot be judged; such an event is no rival.  Nor is, on
+A match that binds an event without a raw time cannot be judged; such an event is not a rival.  Nor is, on
 Spark, one whose interval lies outside the slice of its match, although its raw time lies inside.
 
 Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
@@ -164,7 +164,7 @@ def _taken(bound: dict[int, Bound], rows: Indexes) -> dict[int, Bound]:
 
 
 def _has_form(shape: Shape, bound: tuple[Bound, ...]) -> Flags:
-    """Matches that bind one event to each component that is no group."""
+    """Matches that bind one event to each component that is not a group."""
     holds = np.ones(_count(bound), dtype=bool)
     for i, each in zip(shape.alternative.positive, bound, strict=True):
         if isinstance(each, Group) and not shape.alternative.components[i].kleene:

@@ -95,7 +95,7 @@ def certainly_broken(rivals: list[Rivals], masses: Masses, spans: Spans) -> Flag
 def _is_bound(
     shape: Shape, rule: AbsenceRule, bound: dict[int, Bound], row: Indexes, event: Indexes, count: int
 ) -> Flags:
-    """Whether the event of a pair is no rival, being bound by the match itself; `count` events in all."""
+    """Whether the event of a pair is not a rival, being bound by the match itself; `count` events in all."""
     spared = -1
     if rule.members_too and rule.component is not None:
         spared = shape.blocks[shape.block_of(rule.component) - 1].components[0]

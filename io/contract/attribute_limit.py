@@ -48,7 +48,7 @@ class AttributeNames:
         return [name for name in names if name in self._columns]
 
     def rest(self, record: Mapping[str, Any]) -> str | None:
-        """The attributes of a record that are no columns, as a JSON object; None where all are."""
+        """The attributes of a record that are not columns, as a JSON object; None where all are."""
         others = {key: value for key, value in record.items() if key not in self._columns}
         known = {key: value for key, value in others.items() if value is not None}
         return json.dumps(known, ensure_ascii=False, default=str) if known else None

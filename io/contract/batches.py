@@ -214,7 +214,7 @@ def _end_columns(ends: Sequence[End | None]) -> dict[str, pa.Array]:
 def column_name(attribute: str) -> str:
     """The column of an attribute: its own name, or a prefixed one where that is taken.
 
-    Half a surrogate pair, which JSON can write, is no character; it becomes a question mark.
+    Half a surrogate pair, which JSON can write, is not a character; it becomes a question mark.
 
     Examples
     --------
@@ -297,7 +297,7 @@ def _text_array(texts: Sequence[Value]) -> pa.Array:
     try:
         return pa.array(texts, pa.string())
     except UnicodeEncodeError:
-        # JSON can write half of a surrogate pair, which is no character and has no UTF-8.
+        # JSON can write half of a surrogate pair, which is not a character and has no UTF-8.
         encoded = (None if text is None else str(text).encode("utf-8", "replace") for text in texts)
         return pa.array([None if text is None else text.decode() for text in encoded], pa.string())
 

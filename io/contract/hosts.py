@@ -48,7 +48,7 @@ def _without_port(text: str) -> str:
     if text.startswith("["):
         return text[1:].partition("]")[0]
     host, colon, port = text.rpartition(":")
-    # More than one colon without brackets is an IPv6 address: its last group is no port.
+    # More than one colon without brackets is an IPv6 address: its last group is not a port.
     return host if colon and ":" not in host and port.isdigit() else text
 
 

@@ -3,7 +3,7 @@
 Reads ISO 8601 and what real logs make of it: blanks or slashes for separators, any number of
 fraction digits (below a microsecond they are cut off), offsets as +02:00, +0200, +02 or Z,
 24:00 (the next midnight) and second 60 (the second after 59, as POSIX counts).  Text that is
-none of these, `?` and empty text among them, is no time.
+none of these, `?` and empty text among them, is not a time.
 
 A time without a zone is read in the zone that the user names.  Where its clocks are set back,
 an hour happens twice: the time is then the earlier instant and `spread` reaches to the later
@@ -72,7 +72,7 @@ def named_zone(name: str | None) -> ZoneInfo | None:
 
 
 def parse_time(text: str | None, zone: ZoneInfo | None = None) -> LogTime | None:
-    """Read one time; None when the text is no usable time.
+    """Read one time; None when the text is not a usable time.
 
     Parameters
     ----------

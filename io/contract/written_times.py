@@ -122,5 +122,5 @@ def is_like_a_date(text: str) -> bool:
 
 
 def is_like_iso(text: str) -> bool:
-    """Whether a text begins as ISO 8601 does: what is no time then is a slip, and no other form."""
+    """Whether a text begins as ISO 8601 does: what is not a time then is a slip, and no other form."""
     return _ISO.match(text) is not None

@@ -52,7 +52,7 @@ class Archive:
 def finest_series(archives: Iterable[Archive], columns: Columns, report: ReadReport) -> Iterator[Series]:
     """The finest known values of every metric, the finest archive first; others are counted by cause.
 
-    Archives of other functions than AVERAGE are counted and left out: a maximum is no state.
+    Archives of other functions than AVERAGE are counted and left out: a maximum is not a state.
     """
     averages = []
     for archive in archives:

@@ -24,7 +24,7 @@ class ArrayElements:
     Attributes
     ----------
     damaged_line
-        The line, from 1, at which the text is no JSON any more; None while all is well.
+        The line, from 1, at which the text is not JSON any more; None while all is well.
     """
 
     text: str

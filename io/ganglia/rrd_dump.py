@@ -158,7 +158,7 @@ class RrdDump:
         Raises
         ------
         LogFormatError
-            If the document declares XML entities, is no dump, or lacks what dates its rows.
+            If the document declares XML entities, is not a dump, or lacks what dates its rows.
         """
         prolog = Prolog("rrd", source)
         elements = Elements(prolog, _TAGS, ("end", "comment"), keep_comments=True)

@@ -47,7 +47,7 @@ class RrdFetch:
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the known values, block by block; lines that are no rows are rejected.
+        """Yield the known values, block by block; lines that are not rows are rejected.
 
         Raises
         ------

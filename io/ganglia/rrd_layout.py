@@ -89,7 +89,7 @@ def layout_of(head: bytes, source: str) -> Layout:
     Raises
     ------
     LogFormatError
-        If this is no RRD file, or one of a machine or version whose layout is not known.
+        If this is not an RRD file, or one of a machine or version whose layout is not known.
     """
     if not head.startswith(COOKIE):
         raise LogFormatError(f"{source}: no RRD file: it does not begin with the cookie 'RRD'")

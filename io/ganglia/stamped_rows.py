@@ -100,7 +100,7 @@ def distance(stamps: Seconds) -> int | None:
 
 
 def stamp_of(value: object) -> int | None:
-    """A time as epoch seconds; None where it is no whole number, or no date of 1970 to 9999."""
+    """A time as epoch seconds; None where it is not a whole number, or no date of 1970 to 9999."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, str) and value.strip().isdecimal() and len(value) < 20:

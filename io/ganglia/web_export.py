@@ -94,7 +94,7 @@ class GangliaWebCsv:
 
 
 def _lines(text: IO[str]) -> Iterator[str]:
-    """The lines of the text; of one that is too long the beginning, which is no row then."""
+    """The lines of the text; of one that is too long the beginning, which is not a row then."""
     while line := text.readline(_LONGEST_LINE):
         yield line
         while len(line) == _LONGEST_LINE and not line.endswith("\n"):
@@ -145,7 +145,7 @@ class GangliaWebJson:
         Raises
         ------
         LogFormatError
-            If the document is no array.
+            If the document is not an array.
         """
         text = whole_text(chain(Chunks(stream)), source)
         if not text.strip():

@@ -34,7 +34,7 @@ _FAULTS = (
 
 
 class SchemaError(ValueError):
-    """The text is no schema of events, or none that is safe to read by."""
+    """The text is not a schema of events, or none that is safe to read by."""
 
 
 def parsed_schema(text: bytes) -> Any:
@@ -45,7 +45,7 @@ def parsed_schema(text: bytes) -> Any:
         schema = json.loads(text)
         _refuse_depth(schema)
         if not _is_event(schema):
-            raise SchemaError("it is no record with the fields type and event")
+            raise SchemaError("it is not a record with the fields type and event")
         parsed = fastavro.parse_schema(schema)
         _Types().check(parsed)
         return parsed

@@ -20,7 +20,7 @@ With `ReadOptions.intervals` the record that ends a job, task or attempt is also
 that it closes (hadoop_spans.py).
 
 Attributes are the fields of the record in snake_case (`job_id`, `user`, `queue`, `status`, ...).
-What is no scalar is kept as JSON text; counters as `{group: {counter: value}}`, and only on the
+What is not a scalar is kept as JSON text; counters as `{group: {counter: value}}`, and only on the
 last event of their record.  Task records name no host; it is that of the attempt that succeeded.
 """
 

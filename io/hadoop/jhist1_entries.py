@@ -130,7 +130,7 @@ class _Entries:
         try:
             return content.decode()
         except UnicodeDecodeError:
-            note = "bytes that are no UTF-8 were replaced"
+            note = "bytes that are not UTF-8 were replaced"
             if not any(warning.startswith(note) for warning in self.report.warnings):
                 self.report.warnings.append(f"{note}, the first in the entry at line {self.begin}")
             return content.decode(errors="replace")

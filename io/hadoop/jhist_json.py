@@ -25,7 +25,7 @@ _AVRO_TYPES = frozenset(
 
 
 def read_records(chunks: Chunks, source: str, report: ReadReport) -> Iterator[Record]:
-    """The records of the file in file order; what is no record goes to the report.
+    """The records of the file in file order; what is not a record goes to the report.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def _json_object(line: bytes, number: int, source: str, report: ReadReport) -> d
     except UnicodeDecodeError:
         text = line.decode(errors="replace")
         if not report.warnings:
-            report.warnings.append(f"bytes that are no UTF-8 were replaced, the first at line {number}")
+            report.warnings.append(f"bytes that are not UTF-8 were replaced, the first at line {number}")
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):

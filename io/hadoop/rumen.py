@@ -39,7 +39,7 @@ from cepctl.io.source.streams import Chunks
 
 _TASK_LISTS = {"mapTasks": "MAP", "reduceTasks": "REDUCE", "otherTasks": "OTHER"}
 _TOPOLOGY = {"name", "children"}
-_NO_TRACE = "a topology (names of racks and hosts) is no trace: it holds no events"
+_NO_TRACE = "a topology (names of racks and hosts) is not a trace: it holds no events"
 _FIELDS = {
     "jobID": "jobid",
     "taskID": "taskid",

@@ -34,7 +34,7 @@ from cepctl.io.source.streams import Chunks
 
 _TASKS = "job.tasks"
 _NODES = {"rack", "nodes"}
-_NO_WORKLOAD = "a list of nodes is no workload: it holds no events"
+_NO_WORKLOAD = "a list of nodes is not a workload: it holds no events"
 _NO_EPOCH = "times are relative and count from 1970-01-01; say with --epoch when they began"
 _ATTRIBUTES = {"id": "job_id", "queue_name": "queue", "type": "task_type", "host": "node_raw"}
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)

@@ -72,7 +72,7 @@ class Spans:
         return Span(entity[0], start, End(end), self.jobs.get(entity, {}))
 
     def count_open(self, report: ReadReport) -> None:
-        """Count what is no interval event because half of it is missing; call it after the last record."""
+        """Count what is not an interval event as half of it is missing; call it after the last record."""
         unended = len(self.starts.keys() - self.ended)
         if unended:
             report.skipped["no interval event: started, but no end is known"] += unended

@@ -81,7 +81,7 @@ class TypedRecords:
 
 
 def typed_records(records: Records, table: PatternTable) -> TypedRecords:
-    """Try the patterns in their order; an empty group, or one that took no part, is no attribute."""
+    """Try the patterns in their order; an empty group, or one that took no part, is not an attribute."""
     typed = TypedRecords(np.full(len(records), -1, np.int64))
     waiting = np.ones(len(records), np.bool_)
     logger = records.headers.logger.dictionary_encode()

@@ -4,7 +4,7 @@ in the file                       in the blocks
 CRLF                              LF
 no newline at the end             one
 UTF-16, byte order mark           UTF-8 without
-bytes that are no UTF-8           replaced by U+FFFD; noted
+bytes that are not UTF-8           replaced by U+FFFD; noted
 NUL bytes, as a crash leaves      left out; noted
 a line longer than a block        its beginning, a little more than LONGEST_RECORD bytes
 """
@@ -24,7 +24,7 @@ LONGEST_RECORD = 1 << 20
 # So that what is left of a cut line is still too long, and is cut once more with all that stands before it.
 _BEYOND = 8
 
-_NOT_UTF8 = "lines of the log with bytes that are no UTF-8, which were replaced: {:,}"
+_NOT_UTF8 = "lines of the log with bytes that are not UTF-8, which were replaced: {:,}"
 _NUL = "NUL bytes between the lines, which were left out: {:,}"
 
 

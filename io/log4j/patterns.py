@@ -41,7 +41,7 @@ def load_patterns(path: str) -> tuple[LogPattern, ...]:
     Raises
     ------
     LogPatternError
-        If the file cannot be read, is no TOML, or a pattern in it is wrong; the message names file,
+        If the file cannot be read, is not TOML, or a pattern in it is wrong; the message names file,
         line and key.
     """
     try:
@@ -66,7 +66,7 @@ def parse_patterns(content: bytes, path: str) -> tuple[LogPattern, ...]:
         text = content.decode()
         tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise LogPatternError(f"{path} is no valid TOML: {problem}") from problem
+        raise LogPatternError(f"{path} is not valid TOML: {problem}") from problem
     for key in tables:
         if key != _TABLE:
             raise LogPatternError(f"{path}: unknown key '{key}'{_nearest(key, (_TABLE,))}: write [[pattern]]")
@@ -139,7 +139,7 @@ def _groups(regex: str, place: str) -> tuple[str, ...]:
     except pa.ArrowInvalid as problem:
         cause = str(problem).removeprefix("Invalid regular expression: ")
         if "unnamed groups" in cause:
-            cause = "a group has no name: write (?P<name>...), or (?:...) for one that is no attribute"
+            cause = "a group has no name: write (?P<name>...), or (?:...) for one that is not an attribute"
         raise LogPatternError(f"{place}: 'regex' is not usable (RE2 syntax): {cause}") from problem
     if _SINGLE_BYTE.search(regex):
         raise LogPatternError(f"{place}: 'regex' must not ask for single bytes (\\C): they may be no text")

@@ -1,6 +1,6 @@
-"""What lies in a directory of this machine: each file once, and what is no file with the reason.
+"""What lies in a directory of this machine: each file once, and what is not a file with the reason.
 
-A link is followed once, after everything that is no link: what lies in the directory is known by its own
+A link is followed once, after everything that is not a link: what lies in the directory is known by its own
 name, and a circle of links ends.  A link out of the directory is followed on request alone.
 """
 

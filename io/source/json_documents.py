@@ -53,7 +53,7 @@ class Document:
 
 
 class _DamagedError(ValueError):
-    """The text is no JSON where the reader stands."""
+    """The text is not JSON where the reader stands."""
 
 
 @dataclass
@@ -100,7 +100,7 @@ class _Text:
 
     def _decoded(self, chunk: bytes) -> str:
         text = self.decoder.decode(chunk)
-        note = "bytes that are no UTF-8 were replaced"
+        note = "bytes that are not UTF-8 were replaced"
         if _REPLACEMENT in text and _REPLACEMENT.encode() not in chunk and note not in self.report.warnings:
             self.report.warnings.append(note)
         return text

@@ -85,7 +85,7 @@ class InputFile:
     log, `records_before` is how many records stood before it, `id_name` what its ids begin with, and `format`
     and `time_forms` (ReadReport of io/contract) are those of the log, which its rest alone may not tell.
     Where only a `part` of it is meant, `lines_before` are to be added to the lines of that.  `size` is in
-    bytes, where it is known.  `left_out` says why it is not read, as it is no file.
+    bytes, where it is known.  `left_out` says why it is not read, as it is not a file.
     """
 
     location: Location
@@ -106,7 +106,7 @@ def list_inputs(paths: Sequence[str], *, follow_links: bool = False) -> tuple[In
 
     In directories, names that begin with `_` or `.` are passed over, except gmetad's folders of
     summaries.  Links in directories are followed once, those that lead out of them with `follow_links` alone;
-    what is no file is listed with the reason for which it is left out.
+    what is not a file is listed with the reason for which it is left out.
 
     Raises
     ------

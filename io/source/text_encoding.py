@@ -6,7 +6,7 @@ import codecs
 import io
 from typing import IO, Any, cast
 
-BAD_UTF8 = "some text is no valid UTF-8; the bad bytes were replaced"
+BAD_UTF8 = "some text is not valid UTF-8; the bad bytes were replaced"
 _BLOCK_BYTES = 4 << 20
 _REPLACEMENT = "\ufffd".encode()
 
@@ -31,7 +31,7 @@ def utf8_stream(stream: IO[bytes]) -> io.BufferedReader:
 
 
 class Recoded(io.RawIOBase):
-    """Text in any encoding as valid UTF-8, behind `mark`; bytes that are no text become U+FFFD.
+    """Text in any encoding as valid UTF-8, behind `mark`; bytes that are not text become U+FFFD.
 
     Attributes
     ----------

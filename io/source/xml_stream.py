@@ -135,7 +135,7 @@ class Elements:
     def _oversized(self, piece: bytes) -> Complaint | None:
         self._lines += piece.count(b"\n")
         self._element_bytes += len(piece)
-        # Markup of another kind than a tag may hold the sign, too; then it is no matter of size.
+        # Markup of another kind than a tag may hold the sign, too; then it is not a matter of size.
         end = piece.rfind(b">")
         self._tag_bytes = len(piece) - end if end >= 0 else self._tag_bytes + len(piece)
         if self._tag_bytes > LONGEST_TAG:
@@ -173,7 +173,7 @@ def _pull_parser(tags: Sequence[str], events: Sequence[str], *, keep_comments: b
 
 @dataclass
 class Document:
-    """The pieces of a file that is one document, from its first byte that is no blank.
+    """The pieces of a file that is one document, from its first byte that is not a blank.
 
     Iterating raises LogFormatError as Prolog.check does.
 

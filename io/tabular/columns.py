@@ -49,7 +49,7 @@ class Rows:
         return f"{source}:{int(self.lines[row])}"
 
     def text(self, place: int) -> str | bytes:
-        """A row as the file has it; as JSON where it is no text, or the text is no longer known."""
+        """A row as the file has it; as JSON where it is not text, or the text is no longer known."""
         text = b"" if self.raw is None else self.raw(place)
         if text:
             return text
@@ -70,7 +70,7 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
     lower, has_lower = ticks(rows.columns.get("lower"), "lower", count, read)
     upper, has_upper = ticks(rows.columns.get("upper"), "upper", count, read)
     pmf = histograms(rows.columns.get("pmf"), count)
-    _mark(causes, pmf.broken, "pmf is no list of lo:hi:p whose p sum to 1")
+    _mark(causes, pmf.broken, "pmf is not a list of lo:hi:p whose p sum to 1")
     lower, upper, has_lower, has_upper = spanned_by(pmf, lower, upper, has_lower, has_upper, causes)
 
     given = has_lower & has_upper
@@ -86,7 +86,7 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
         _mark(causes, end_times.misfits, _MISFIT.format(END_TIME))
         _mark(causes, _no_ticks_of_time(end_times, read), BEYOND_TIME)
         unreadable = ~end_times.known & ~blanks(simple(rows.columns[END_TIME]))
-        _mark(causes, unreadable, "end_time is no time")
+        _mark(causes, unreadable, "end_time is not a time")
     ends = {name: ticks(rows.columns[name], name, count, read) for name in _ends(rows)}
     if len(ends) == 2:
         (first, has_first), (last, has_last) = ends["end_lower"], ends["end_upper"]

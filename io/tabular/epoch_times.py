@@ -9,7 +9,7 @@ From the year 1971 to 2199 the counts of the four usual units have sizes that ne
     us      microseconds, a million times as many
     ns      nanoseconds, a thousand million times as many
 
-The first number of a column tells the unit of all in its file; a number of another size is no time there.
+The first number of a column tells the unit of all in its file; a number of another size is not a time there.
 """
 
 from __future__ import annotations

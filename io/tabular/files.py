@@ -87,7 +87,7 @@ def _unit(written: bytes, source: str) -> TimeUnit:
 
 
 def _valid_text(column: pa.Array, report: ReadReport) -> pa.Array:
-    """The column, bytes of its text that are no UTF-8 replaced: Parquet says that it is, and nobody looks."""
+    """The column, bytes of its text that are not UTF-8 replaced: Parquet says it is, and nobody looks."""
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:

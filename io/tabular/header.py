@@ -30,7 +30,7 @@ def first_line(head: bytes) -> str:
 
 
 def header_names(line: str, delimiter: str) -> list[str]:
-    """The names in a header line; none where it is no line of names."""
+    """The names in a header line; none where it is not a line of names."""
     try:
         fields = next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [])
     except csv.Error:

@@ -29,7 +29,7 @@ class Histograms:
     """The pmf column of n rows: `buckets`, normalised and sorted, None where a row gives none.
 
     `widest` holds the first and last tick of all that a row writes, buckets of mass 0 included; `broken`,
-    shape (n,), the rows whose pmf is no histogram.
+    shape (n,), the rows whose pmf is not a histogram.
     """
 
     buckets: list[Histogram | None]

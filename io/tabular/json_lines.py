@@ -1,6 +1,6 @@
 """JSON lines: one object per line, with the keys that the columns of the event table are called by.
 
-Nested values stay as JSON text.  A line that is no object, or longer than LONGEST_LINE, is a reject.
+Nested values stay as JSON text.  A line that is not an object, or longer than LONGEST_LINE, is a reject.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _blocks(chunks: Chunks, table: _Table, source: str) -> Iterator[tuple[list[_
             continue
         record = None if len(line) > LONGEST_LINE else _json_object(line)
         if record is None:
-            cause = TOO_LONG if len(line) > LONGEST_LINE else "the line is no JSON object"
+            cause = TOO_LONG if len(line) > LONGEST_LINE else "the line is not a JSON object"
             bad.append(Reject(source, number, cause, line.strip()))
         else:
             lines.append(_Line(number, line.strip(), record))

@@ -35,7 +35,7 @@ class ParsedTimes:
 def parse_times(
     texts: pa.Array, time_zone: str | None, report: ReadReport, form: str | None = None
 ) -> ParsedTimes:
-    """Parse a string column; null where a text is no time.
+    """Parse a string column; null where a text is not a time.
 
     `time_zone` is the IANA zone of times written without one, UTC when None (the report warns).  The times
     are of this `form` (written_times.py), of ISO 8601 when None.

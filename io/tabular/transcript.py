@@ -1,6 +1,6 @@
 """The text of a delimited file as it was read, kept until its rows are judged.
 
-The parser hands out columns; a row that is no event is shown and written down as the file has it.
+The parser hands out columns; a row that is not an event is shown and written down as the file has it.
 """
 
 from __future__ import annotations

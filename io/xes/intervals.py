@@ -36,7 +36,7 @@ MOST_OPEN = 20_000
 NO_COMPLETE = "starts of activities that nothing completes, kept as points: {:,}"
 NO_START = "completions of activities that nothing started, kept as points: {:,}"
 BACKWARDS = "activities that end before they start, kept as points: {:,}"
-NO_START_TIME = "activities whose start_timestamp is no time, kept as points: {:,}"
+NO_START_TIME = "activities whose start_timestamp is not a time, kept as points: {:,}"
 
 
 class XesEvent(NamedTuple):
@@ -87,7 +87,7 @@ class Activities:
         return [event for event in kept if event is not None]
 
     def lasting(self, start: LogTime | None, time: LogTime) -> tuple[LogTime, LogTime | None]:
-        """Start and end of the event at `time` that has a `start_timestamp`; None for one that is no time."""
+        """Start and end of the event at `time` with a `start_timestamp`; None where that is not a time."""
         if start is None:
             self.notes[NO_START_TIME] += 1
             return time, None

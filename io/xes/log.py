@@ -57,7 +57,7 @@ class XesLog:
         Raises
         ------
         LogFormatError
-            If the file is no XML, has another root than `log`, or declares XML entities.
+            If the file is not XML, has another root than `log`, or declares XML entities.
         UsageError
             If the zone of the user does not exist.
         """

@@ -39,7 +39,7 @@ def recover(traces: Traces, document: Document, before: bytes) -> Iterator[None]
     Raises
     ------
     LogFormatError
-        If the document is no XML, or has another root than `log`.
+        If the document is not XML, or has another root than `log`.
     """
     elements = Elements(document.prolog, (f"{{*}}{EVENT}", f"{{*}}{TRACE}"), ("end",))
     tree = _Tree(traces, document)

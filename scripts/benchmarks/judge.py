@@ -47,7 +47,7 @@ def check_periodic(matches: pa.Table, pattern: Pattern, half_width: int, events:
     (count, total), (later_count, later_total) = RECORDED[pattern, half_width]
     cycles = events / 1000 - 1
     if events % 1000:
-        raise CheckFailed(f"{events} events are no whole number of cycles")
+        raise CheckFailed(f"{events} events are not a whole number of cycles")
     name = f"{pattern.text}, d = {half_width}, {events:,} events"
     check_equal(f"matches of {name}", matches.num_rows, round(count + cycles * (later_count - count)))
     check_close(f"confidence of {name}", confidences(matches), total + cycles * (later_total - total))

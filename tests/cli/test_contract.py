@@ -240,7 +240,7 @@ def test_another_run_holds_the_state(place: Path, tmp_path: Path) -> None:
 
 
 def test_a_closed_pipe_is_no_error(place: Path) -> None:
-    """A closed pipe (`| head`) is no error.
+    """A closed pipe (`| head`) is not an error.
 
     The reader is gone before anything is written.
     """

@@ -101,7 +101,7 @@ def test_a_binary_file_is_no_query(tmp_path: Path, capsys: pytest.CaptureFixture
     file = tmp_path / "query.cep"
     file.write_bytes(b"\xff\xfe\x00")
     assert main(["explain", f"@{file}"]) == 2
-    assert "is no UTF-8 text" in capsys.readouterr().err
+    assert "is not UTF-8 text" in capsys.readouterr().err
 
 
 def test_support_prints_the_table(capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,10 +48,10 @@ def test_a_table_says_what_came_of_every_file(capsys: pytest.CaptureFixture[str]
         "--input-format in match) or its columns (--map), or leave the file out",
         "warning: left out 2 of 62 records as bad:",
         'bad.jsonl:1: no time: {"event_type":"A","time":"?"}',
-        "bad.jsonl:2: the line is no JSON object: no json",
+        "bad.jsonl:2: the line is not a JSON object: no json",
         "file format events types from to steps left out",
         "LICENSE unreadable 0 0 the file",
-        "bad.jsonl jsonl 0 0 no time: 1, the line is no JSON object: 1",
+        "bad.jsonl jsonl 0 0 no time: 1, the line is not a JSON object: 1",
         "good.csv csv 60 1 2024-05-01 10:00:00 2024-05-01 10:00:59 1 s",
         "60 events of 1 type from 2 files in events (time unit 1 ms)",
     ]
@@ -70,11 +70,11 @@ def test_a_report_has_the_totals_and_every_file() -> None:
         "unreadable": 1,
         "records": 62,
         "events": 60,
-        "rejected": {"the line is no JSON object": 1, "no time": 1},
+        "rejected": {"the line is not a JSON object": 1, "no time": 1},
     }
     license_, bad, good = report["by_file"]
     assert license_["unreadable"].startswith("LICENSE: of no known format")
-    assert bad["rejected"] == {"the line is no JSON object": 1, "no time": 1}
+    assert bad["rejected"] == {"the line is not a JSON object": 1, "no time": 1}
     assert (good["first"], good["last"]) == ("2024-05-01T10:00:00.000Z", "2024-05-01T10:00:59.000Z")
     assert (good["format"], good["granularity"], good["event_types"]) == ("csv", "1 s", {"Tick": 60})
 
@@ -86,7 +86,7 @@ def test_a_report_is_also_written_of_an_ingest_that_is_refused() -> None:
     assert json.loads(Path("report.json").read_text())["rejected"]["no time"] == 1
     assert [json.loads(line) for line in Path("rejects.jsonl").read_text().splitlines()] == [
         {"source": "bad.jsonl", "line": 1, "cause": "no time", "raw": '{"event_type":"A","time":"?"}'},
-        {"source": "bad.jsonl", "line": 2, "cause": "the line is no JSON object", "raw": "no json"},
+        {"source": "bad.jsonl", "line": 2, "cause": "the line is not a JSON object", "raw": "no json"},
     ]
 
 

@@ -64,5 +64,5 @@ def test_match_counts_from_the_epoch_in_the_zone_of_the_user(capsys: pytest.Capt
 
 def test_an_epoch_that_is_no_time_is_an_error_of_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ingest", "load.json", "-o", "events", "--epoch", "noon"]) == 2
-    assert "--epoch 'noon' is no time; write it as 2024-05-01T12:00:00Z" in capsys.readouterr().err
+    assert "--epoch 'noon' is not a time; write it as 2024-05-01T12:00:00Z" in capsys.readouterr().err
     assert not Path("events").exists()

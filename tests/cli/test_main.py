@@ -151,7 +151,7 @@ def test_a_named_configuration_replaces_that_of_the_directory(csv: Path) -> None
     [
         ("[ingest]\noverwrit = true\n", "'ingest' has no option 'overwrit'; did you mean 'overwrite'?"),
         ("ingest = 1\n", "'ingest' must be a table: [ingest]"),
-        ("= 3", "cepctl.toml is no valid TOML"),
+        ("= 3", "cepctl.toml is not valid TOML"),
     ],
 )
 def test_a_mistake_in_the_file_is_named(

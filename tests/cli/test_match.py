@@ -349,7 +349,7 @@ def test_missing_events_are_asked_for(capsys: pytest.CaptureFixture[str]) -> Non
 def test_a_time_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     said = refused(capsys, QUERY, "fig1.csv", "--since", "lately")
     assert said.startswith(
-        "error: --since: 'lately' is no ISO 8601 time, such as 2026-03-03T09:00:00Z, no du"
+        "error: --since: 'lately' is not an ISO 8601 time, such as 2026-03-03T09:00:00Z, a dur"
     )
 
 

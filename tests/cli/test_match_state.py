@@ -105,7 +105,7 @@ def test_fail_on_match_tells_a_script() -> None:
         ((), "PATTERN SEQ(B a, B b) WITHIN 4 ticks", "was made with another query"),
         (("--eager",), QUERY, "was made with another mode"),
         (("--uncertainty", "model.toml"), QUERY, "was made with another uncertainty model"),
-        (("--slack", "soon"), QUERY, "--slack: 'soon' is no duration"),
+        (("--slack", "soon"), QUERY, "--slack: 'soon' is not a duration"),
         (("--approximate", "0.1"), QUERY, "--approximate cannot apply with --state S: "),
         (("--format", "trace"), QUERY, "--format cannot apply with --state S: draw"),
     ],

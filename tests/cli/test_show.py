@@ -78,7 +78,7 @@ def test_events_that_are_no_match_are_drawn_and_refused_with_the_reason(
     )
     assert lines(out)[1].split() == ["b", "b1", "B", "4", "..", "5", "none"]
     assert err.endswith(
-        "error: 'b1 a2' is no match of the query: b before a: even at best 2 ms too early or too late\n"
+        "error: 'b1 a2' is not a match of the query: b before a: even at best 2 ms too early or too late\n"
     )
 
 

@@ -19,7 +19,7 @@ class Case:
 
 def _literal(text: str) -> tuple[Value, ...]:
     names = {"__builtins__": {}, "nan": math.nan, "inf": math.inf}
-    return tuple(eval(text, names))  # the table is ours, and nan is no Python literal
+    return tuple(eval(text, names))  # the table is ours, and nan is not a Python literal
 
 
 def _read() -> tuple[dict[str, tuple[str, tuple[Value, ...]]], list[Case]]:

@@ -80,5 +80,7 @@ def test_the_unit_stays_unless_the_model_names_one(dataset: Path) -> None:
 
 
 def test_what_is_no_dataset_is_refused_with_the_remedy(dataset: Path) -> None:
-    with pytest.raises(EventSchemaError, match="is no event dataset; make one of logs with: cepctl ingest"):
+    with pytest.raises(
+        EventSchemaError, match="is not an event dataset; make one of logs with: cepctl ingest"
+    ):
         assign_dataset(str(dataset.parent / "log.csv"), str(dataset.parent / "x"), IngestOptions())

@@ -91,7 +91,7 @@ def test_the_time_of_an_end_is_no_attribute(tmp_path: Path) -> None:
 
 def test_an_end_that_is_no_time_makes_the_row_a_reject(tmp_path: Path) -> None:
     summary = ingested(tmp_path, "event_type,time,end_time\nA,1,soon\nA,1,\n")
-    assert [(reject.line, reject.cause) for reject in summary.rejects] == [(2, "end_time is no time")]
+    assert [(reject.line, reject.cause) for reject in summary.rejects] == [(2, "end_time is not a time")]
     assert summary.events == 1
 
 

@@ -282,7 +282,7 @@ def test_overwrite_replaces_a_dataset_but_nothing_else(logs: Path, output: Path)
     write(logs, a__csv="event_type,time\nB,1\n")
     run(logs, output, overwrite=True)
     assert [row["event_type"] for row in rows(output)] == ["B"]
-    with pytest.raises(UsageError, match="is no event dataset, so --overwrite does not replace it"):
+    with pytest.raises(UsageError, match="is not an event dataset, so --overwrite does not replace it"):
         run(logs, logs, overwrite=True)
     assert (logs / "a.csv").exists()
 

@@ -179,7 +179,7 @@ def blocks(draw: st.DrawFn, text: str) -> int:
 
 
 def spoiled(draw: st.DrawFn, text: str) -> bytes:
-    """The text, sometimes with bytes that are no UTF-8."""
+    """The text, sometimes with bytes that are not UTF-8."""
     place = draw(st.integers(0, 4 * len(text)))
     return text[:place].encode() + b"\xff\xe2\x82" * (place < len(text)) + text[place:].encode()
 

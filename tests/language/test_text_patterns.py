@@ -42,7 +42,7 @@ def test_what_two_engines_read_differently_is_spelt_out(pattern: str, portable: 
         ("a++", "a repetition of a repetition"),
         ("*a", "nothing before it"),
         ("^*", "after ^ or $"),
-        ("a{", "no count"),
+        ("a{", "not a count"),
         ("a{2000}", "counts above 1000"),
         ("a{3,2}", "out of order"),
         ("[a", "without its ']'"),

@@ -164,8 +164,8 @@ def test_a_duration_beside_the_ends_of_the_interval_is_ticks() -> None:
         ("a.x BETWEEN 'a' AND 2", "they cannot be compared"),
         ("a.ok > TRUE", "has no order; use = or <>"),
         ("a.s + 1 = 2", "'+' takes numbers, a.s is a string"),
-        ("a.x", "a.x is no condition"),
-        ("NOT a.y", "a.y is no condition"),
+        ("a.x", "a.x is not a condition"),
+        ("NOT a.y", "a.y is not a condition"),
         ("a.x LIKE 'b'", "LIKE takes a string, a.x is an integer"),
         ("a.s LIKE 'b\\x'", "stands before %, _ or"),
         ("lower(a.x) = 'b'", "lower takes a string"),
@@ -234,7 +234,7 @@ def test_an_attribute_that_a_time_hides_is_a_warning() -> None:
 def test_the_window_is_counted_in_ticks_of_the_dataset() -> None:
     schema = EventSchema({}, TimeUnit(15_000_000))
     assert plan_of("A a WITHIN 1 min", schema).window == 4
-    assert "20 s is no whole number of ticks: one tick is 15 s" in complaints("A a WITHIN 20 s", schema)
+    assert "20 s is not a whole number of ticks: one tick is 15 s" in complaints("A a WITHIN 20 s", schema)
     for window in ("0 ticks", "0 s", "0.0 ms", "INTERVAL '0' SECOND"):
         assert "WITHIN needs at least one tick, which is 15 s" in complaints(f"A a WITHIN {window}", schema)
     assert "WITHIN needs" in complaints("SEQ(A a, !N n) WITHIN 0 days", schema)

@@ -160,7 +160,7 @@ def test_a_damaged_state_is_refused_with_the_remedy(directory: Path, name: str, 
 
 def test_a_directory_with_something_else_is_no_state(directory: Path) -> None:
     (directory / "thesis.tex").write_text("")
-    with pytest.raises(StateError, match=r"holds thesis.tex, so it is no state directory"):
+    with pytest.raises(StateError, match=r"holds thesis.tex, so it is not a state directory"):
         load(directory)
 
 

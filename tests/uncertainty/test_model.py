@@ -62,7 +62,7 @@ def test_a_model_without_time_unit_leaves_it_to_the_events() -> None:
         ("granularty = '1 s'", "rule 1: unknown key 'granularty'; did you mean 'granularity'?"),
         ("granularity = '1 s'\nnormal = { sigma = '1 s' }", "rule 1: granularity and normal exclude"),
         ("granularity = '0 s'", "rule 1: granularity must be a whole number of microseconds above 0"),
-        ("granularity = '1 fortnight'", "rule 1: '1 fortnight' is no duration"),
+        ("granularity = '1 fortnight'", "rule 1: '1 fortnight' is not a duration"),
         ("granularity = 5", "rule 1: granularity must be text in quotes, not 5"),
         ("interval = '5 s'", "rule 1: write interval ="),
         ("interval = { before = '-2 s', after = '1 s' }", "rule 1: the interval is empty"),
@@ -87,7 +87,7 @@ def test_a_mistake_names_file_rule_and_remedy(rule: str, message: str) -> None:
         ("rule = 3", "m.toml: rules are tables; write [[rule]] before each"),
         ("time_unit = '0 s'", "m.toml: time unit '0 s' must be"),
         ("unit = '1 s'", "m.toml: unknown key 'unit'"),
-        ("a = = b", "m.toml is no valid TOML"),
+        ("a = = b", "m.toml is not valid TOML"),
     ],
 )
 def test_a_mistake_outside_the_rules_names_the_file(text: str, message: str) -> None:

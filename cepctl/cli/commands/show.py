@@ -45,7 +45,7 @@ def command(
 ) -> None:
     """Show one match of QUERY in EVENTS: its events, their times, its rivals, its confidence.
 
-    The events are drawn on one axis of time.  Where they are no match, the command says which condition
+    The events are drawn on one axis of time.  Where they are not a match, the command says which condition
     they fail, and fails.  QUERY is the text itself, or @FILE.
     """
     from cepctl.engines.diagnosis.one_match import ids_of, one_match
@@ -65,4 +65,4 @@ def command(
     print_match(match, cast(Times, times))
     if match.reasons:
         reasons = "; ".join(reason_text(match, each) for each in match.reasons)
-        raise NoMatchError(f"'{signature}' is no match of the query: {reasons}")
+        raise NoMatchError(f"'{signature}' is not a match of the query: {reasons}")

@@ -87,7 +87,7 @@ def settle(context: click.Context) -> None:
 
 
 def _inputs(context: click.Context) -> tuple[str, ...]:
-    """The PATHs or EVENTS of a command, in which the query is no input."""
+    """The PATHs or EVENTS of a command, in which the query is not an input."""
     for name in ("paths", "events"):
         if name in context.params:
             return tuple(context.params[name])

@@ -54,8 +54,8 @@ def instant(text: str, now: int) -> int:
         length = None
     if length is None or length > 0:
         raise UsageError(
-            f"'{text}' is no ISO 8601 time, such as 2026-03-03T09:00:00Z, no duration before now, such as "
-            "-24h, and none of now, today, yesterday"
+            f"'{text}' is not an ISO 8601 time, such as 2026-03-03T09:00:00Z, a duration before now, such as "
+            "-24h, or one of now, today, yesterday"
         )
     return now + round(length)
 

@@ -92,7 +92,7 @@ def _refuse_overwriting_listed(
 
 
 def _local(events: Sequence[str]) -> Iterator[tuple[Path, str]]:
-    """The PATHs on this machine that are no pipes, with where they really lie."""
+    """The PATHs on this machine that are not pipes, with where they really lie."""
     for text in events:
         if text != "-" and (own := _place(text)) is not None:
             yield own, text

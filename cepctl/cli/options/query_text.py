@@ -94,4 +94,4 @@ def _file_text(name: str) -> str:
     except OSError as problem:
         raise UsageError(f"cannot read the query file {name}: {problem.strerror}") from None
     except ValueError:
-        raise UsageError(f"the query file {name} is no UTF-8 text") from None
+        raise UsageError(f"the query file {name} is not UTF-8 text") from None

@@ -65,5 +65,5 @@ def _instant(text: str | None, tz: str | None) -> int | None:
         return None
     time = parse_time(text, named_zone(tz))
     if time is None:
-        raise UsageError(f"--epoch '{text}' is no time; write it as 2024-05-01T12:00:00Z")
+        raise UsageError(f"--epoch '{text}' is not a time; write it as 2024-05-01T12:00:00Z")
     return time.micros

@@ -74,7 +74,7 @@ def variables(command: str, option: str) -> list[str]:
 
 
 def refuse_unknown_variables(command: click.Command, commands: Commands) -> None:
-    """Refuse what stands in the environment under our prefix and is no option of any command.
+    """Refuse what stands in the environment under our prefix and is not an option of any command.
 
     `commands` gives all of them; asked only for what this one does not know.
 
@@ -124,7 +124,7 @@ def file_settings(
     Raises
     ------
     UsageError
-        If the file is missing (when named) or could be another's (when not), is no TOML, or sets what no
+        If the file is missing (when named) or could be another's (when not), is not TOML, or sets what no
         command has.
     """
     path = Path(file or DEFAULT_FILE)
@@ -263,4 +263,4 @@ def _load(path: Path, *, named: bool) -> dict[str, Any]:
     except OSError as problem:
         raise UsageError(f"cannot read the configuration {path}: {problem.strerror}") from problem
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise UsageError(f"{path} is no valid TOML: {problem}") from problem
+        raise UsageError(f"{path} is not valid TOML: {problem}") from problem

@@ -132,7 +132,7 @@ def _enter(  # type: ignore[no-untyped-def]
 def _cut_range(shifts, relatives, level, tick, cuts, starts_of_cells, lower, upper):  # type: ignore[no-untyped-def]
     """Starts of the cells of [lower, upper]; returns their number.
 
-    A sum that wraps around is no breakpoint there; one more cell changes nothing.
+    A sum that wraps around is not a breakpoint there; one more cell changes nothing.
     """
     starts_of_cells[0] = lower
     count = 1

@@ -1,6 +1,6 @@
 """Where other events must or must not be, as regions between the variables of coupled problems.
 
-Members of sets that are no variables must be inside, rivals outside.
+Members of sets that are not variables must be inside, rivals outside.
 
 Runs inside Spark workers: imports NumPy only.
 """
@@ -68,7 +68,7 @@ class RegionKinds:
 def member_entries(
     shape: Shape, groups: list[Group], layout: Layout, frame: Frame, kinds: RegionKinds
 ) -> Iterator[Entries]:
-    """Members of sets that are no variables must lie between their block's ends or its neighbours."""
+    """Members of sets that are not variables must lie between their block's ends or its neighbours."""
     for number, block in enumerate(layout.blocks):
         if not block.has_others:
             continue
@@ -90,7 +90,7 @@ def member_entries(
 
 
 def _places(block: BlockLayout) -> list[tuple[bool, bool]]:
-    """Whether the slot of a member that is no variable can come before that of the first, of the last one."""
+    """Whether the slot of a member that is not a variable can come before that of the first, of the last."""
     if block.choice == "pair":
         return [(False, False), (False, True), (True, False), (True, True)]
     return [(False, False)] if block.choice in ("none", "tied") else [(False, False), (True, True)]

@@ -37,7 +37,7 @@ class BlockLayout:
     `first`, `last`: numbers of its variables (-1 for none; one number where they are the same), and
     `variables` all of them.  `first_slot`, `last_slot`, shape (n,): which member each problem puts
     there.  `slots` gives, for an unordered block, the variable of each member.  `has_others`: whether there
-    are members that are no variables.
+    are members that are not variables.
     """
 
     choice: Choice
@@ -100,7 +100,7 @@ def _options(shape: Shape, number: int, group: Group) -> list[_Option]:
     """The choices for one block.
 
     The numbers are its size, and which members an unordered one ends with; of a set whether it has members
-    that are no variables: problems without are laid out apart, since their sums have fewer cells.
+    that are not variables: problems without are laid out apart, since their sums have fewer cells.
     """
     kind = shape.blocks[number].kind
     if kind is BlockKind.SINGLE:

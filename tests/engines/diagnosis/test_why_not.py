@@ -152,7 +152,7 @@ def test_strategies_name_their_rivals_too(strategy: str) -> None:
     assert hurdles is not None
     lost = {"skip_till_next_match": {"b2"}, "strict_contiguity": {"b1", "b2", "c1", "a2"}}
     assert {why.text(((each.event,),)) for each in hurdles.breakers} <= lost[strategy]
-    # a1 b3 is broken under both, a1 b2 only by b1, which is no rival where it does not fit.
+    # a1 b3 is broken under both, a1 b2 only by b1, which is not a rival where it does not fit.
     assert hurdles.possible == {"skip_till_next_match": 2, "strict_contiguity": 1}[strategy]
 
 

@@ -259,7 +259,7 @@ def test_bytes_that_are_no_utf8_are_replaced_with_a_warning() -> None:
     content = history(record("JOB_SUBMITTED", submitTime=T0, jobName="@")).replace(b'"@"', b'"\xff"')
     (row,) = read(content, report=report)
     assert row["job_name"] == "\ufffd"
-    assert report.warnings == ["bytes that are no UTF-8 were replaced, the first at line 3"]
+    assert report.warnings == ["bytes that are not UTF-8 were replaced, the first at line 3"]
 
 
 def test_another_first_line_is_no_job_history() -> None:

@@ -241,7 +241,7 @@ def test_bytes_that_are_no_utf8_are_replaced_with_a_warning() -> None:
     report = ReadReport()
     submit, *_ = read(LIFETIME.encode().replace(b'"ann"', b'"\xff"'), report)
     assert submit["user"] == "\ufffd"
-    assert report.warnings == ["bytes that are no UTF-8 were replaced, the first in the entry at line 2"]
+    assert report.warnings == ["bytes that are not UTF-8 were replaced, the first in the entry at line 2"]
 
 
 def test_a_truncated_gzip_keeps_what_came_before() -> None:

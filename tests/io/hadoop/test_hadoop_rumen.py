@@ -224,7 +224,7 @@ def test_a_topology_is_recognised_and_gives_no_events() -> None:
     assert READER.recognises(topology[:60])
     assert read(topology, report) == []
     assert report.skipped == {"topology": 1}
-    assert report.warnings == ["a topology (names of racks and hosts) is no trace: it holds no events"]
+    assert report.warnings == ["a topology (names of racks and hosts) is not a trace: it holds no events"]
     assert report.rejects == []
 
 

@@ -129,7 +129,7 @@ def test_nodes_are_recognised_and_give_no_events() -> None:
     assert READER.recognises(json.dumps(nodes).encode())
     assert read(nodes, nodes, report=report) == []
     assert report.skipped == {"nodes of a rack": 2}
-    assert report.warnings == ["a list of nodes is no workload: it holds no events"]
+    assert report.warnings == ["a list of nodes is not a workload: it holds no events"]
 
 
 def test_a_workload_cut_in_half_keeps_what_came_before() -> None:

@@ -43,7 +43,7 @@ def test_globs_of_loggers_regard_case_and_none_means_every_logger() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x = \n", r"p\.toml is no valid TOML: .*line 1"),
+        ("x = \n", r"p\.toml is not valid TOML: .*line 1"),
         ("[[patterns]]\nregex = 'a'", r"p\.toml: unknown key 'patterns', did you mean 'pattern'\?"),
         ("pattern = 3", r"p\.toml: 'pattern' must be a list of tables"),
         ("", r"p\.toml holds no pattern"),
@@ -92,7 +92,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(LogPatternError, match=r"cannot read the log patterns .*none\.toml: No such file"):
         load_patterns(str(tmp_path / "none.toml"))
     (tmp_path / "bad.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(LogPatternError, match=r"bad\.toml is no valid TOML"):
+    with pytest.raises(LogPatternError, match=r"bad\.toml is not valid TOML"):
         load_patterns(str(tmp_path / "bad.toml"))
 
 

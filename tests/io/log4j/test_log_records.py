@@ -110,7 +110,7 @@ def test_bytes_that_are_no_utf8_are_replaced_and_counted() -> None:
     report = ReadReport()
     assert messages(DAEMON.encode() + b" \xff\xfe!\n", report) == ["hello \ufffd\ufffd!"]
     assert [note.format(count) for note, count in report.notes.items() if "UTF-8" in note] == [
-        "lines of the log with bytes that are no UTF-8, which were replaced: 1"
+        "lines of the log with bytes that are not UTF-8, which were replaced: 1"
     ]
 
 

@@ -147,7 +147,7 @@ def test_a_number_of_thousands_of_digits_is_damage(number: str) -> None:
 def test_bytes_that_are_no_utf8_are_replaced_with_a_warning() -> None:
     report = ReadReport()
     assert shown(read(b'\xef\xbb\xbf{"id": "\xff"}', report)) == [(1, {"id": "\ufffd"})]
-    assert report.warnings == ["bytes that are no UTF-8 were replaced"]
+    assert report.warnings == ["bytes that are not UTF-8 were replaced"]
     assert report.rejects == []
 
 

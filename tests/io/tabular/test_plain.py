@@ -172,8 +172,8 @@ def test_the_interval_may_count_buckets_without_mass_and_loses_them(ends: str) -
         ("A,-4611686018427387905,5,", BEYOND_TIME),
         ("A,,,1:4611686018427387905:1", BEYOND_TIME),
         ("A,,,-99999999999999999999:1:1", BEYOND_TIME),
-        ("A,1,5,1:5:0.9", "pmf is no list of lo:hi:p whose p sum to 1"),
-        ("A,1,5,1:3:0.5|3:5:0.5", "pmf is no list of lo:hi:p whose p sum to 1"),
+        ("A,1,5,1:5:0.9", "pmf is not a list of lo:hi:p whose p sum to 1"),
+        ("A,1,5,1:3:0.5|3:5:0.5", "pmf is not a list of lo:hi:p whose p sum to 1"),
         ("A,1,5,1:4:1", "lower and upper are not the extremes of pmf"),
         ("A,2,4,1:1:0|3:4:1", "lower and upper are not the extremes of pmf"),
         ("A,1,5", "the row has not 4 fields as the header has"),
@@ -250,7 +250,7 @@ def test_byte_order_marks_are_no_part_of_the_header(encoding: str) -> None:
 def test_bad_utf8_is_replaced_with_a_warning() -> None:
     rows, report = read("csv", b"event_type,time,x\nA,1,\xff\n")
     assert rows[0]["x"] == "�"
-    assert report.warnings == ["some text is no valid UTF-8; the bad bytes were replaced"]
+    assert report.warnings == ["some text is not valid UTF-8; the bad bytes were replaced"]
 
 
 def test_a_bad_row_that_is_no_utf8_costs_that_row_alone() -> None:
@@ -301,7 +301,7 @@ def test_json_lines_keep_types_and_nested_values_as_json() -> None:
         '{"event_type":"C"',
     )
     assert [(r["n"], r["ok"], r["deep"]) for r in rows] == [(3.0, True, '{"a": [1]}'), (0.5, None, None)]
-    assert rejects(report) == [(4, "the line is no JSON object"), (5, "the line is no JSON object")]
+    assert rejects(report) == [(4, "the line is not a JSON object"), (5, "the line is not a JSON object")]
 
 
 def test_parquet_takes_timestamps_and_zones_from_the_column_type() -> None:

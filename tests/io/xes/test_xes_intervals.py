@@ -126,7 +126,7 @@ def test_a_start_timestamp_beside_the_timestamp_is_the_start() -> None:
 @pytest.mark.parametrize(
     ("value", "note"),
     [
-        ("?", "activities whose start_timestamp is no time, kept as points: 1"),
+        ("?", "activities whose start_timestamp is not a time, kept as points: 1"),
         ("1970-01-01T00:00:09Z", "activities that end before they start, kept as points: 1"),
     ],
 )
