@@ -21,19 +21,32 @@ hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=Tr
 hypothesis.settings.load_profile("fresh" if "CEPCTL_EXAMPLES" in os.environ else "repeatable")
 
 
+ROOT = str(Path(__file__).parents[1])
+
+
+@pytest.fixture(autouse=True)
+def workers_find_tests(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let workers import what tests define, whichever test starts the Java process that starts them.
+
+    A process has one Java process for all its sessions, with the environment of its first moment, and
+    workers do not import from the working directory.
+    """
+    if request.node.get_closest_marker("spark"):
+        monkeypatch.setenv("PYTHONPATH", ROOT, prepend=os.pathsep)
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Session]:
     """One Spark session for all tests of a process: Java starts slowly, and code under test reuses it.
 
-    local[2]     two tasks at a time, so that an order which only one worker keeps shows
-    PYTHONPATH   workers do not import from the working directory, but have to find what tests define
+    local[2]: two tasks at a time, so that an order which only one worker keeps shows.
     """
     from cepctl.spark.session import spark_session
 
-    root = str(Path(__file__).parents[1])
-    os.environ["PYTHONPATH"] = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
-    with spark_session("local[2]") as session:
-        yield session
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PYTHONPATH", ROOT, prepend=os.pathsep)
+        with spark_session("local[2]") as session:
+            yield session
 
 
 @pytest.fixture(scope="session")

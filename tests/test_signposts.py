@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -37,6 +38,18 @@ def test_a_change_is_sent_to_files_that_are_there(row: str) -> None:
     for cell in cells[1:]:
         assert places(cell), f"no file is named in: {cell}"
         assert [str(place) for place in places(cell) if not (ROOT / place).exists()] == []
+
+
+def test_the_script_of_the_tests_names_tests_that_are_there() -> None:
+    script = (ROOT / "scripts" / "test").read_text(encoding="utf-8")
+    listed = subprocess.run(
+        ["bash", "-c", "printf '%s\\n' " + " ".join(re.findall(r"tests/[\w/{},]+\.py", script))],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    assert len(listed) > 5
+    assert [name for name in listed if not (ROOT / name).is_file()] == []
 
 
 def test_the_walk_through_the_rooms_names_files_that_are_there() -> None:
