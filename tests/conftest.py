@@ -21,18 +21,11 @@ hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=Tr
 hypothesis.settings.load_profile("fresh" if "CEPCTL_EXAMPLES" in os.environ else "repeatable")
 
 
-ROOT = str(Path(__file__).parents[1])
-
-
-@pytest.fixture(autouse=True)
-def workers_find_tests(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let workers import what tests define, whichever test starts the Java process that starts them.
-
-    A process has one Java process for all its sessions, with the environment of its first moment, and
-    workers do not import from the working directory.
-    """
-    if request.node.get_closest_marker("spark"):
-        monkeypatch.setenv("PYTHONPATH", ROOT, prepend=os.pathsep)
+# Workers have to find what tests define, and do not import from the working directory.  A process has one
+# Java process for all its sessions, with the environment of the moment in which some test started it.
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+)
 
 
 @pytest.fixture(scope="session")
@@ -43,10 +36,8 @@ def spark() -> Iterator[Session]:
     """
     from cepctl.spark.session import spark_session
 
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("PYTHONPATH", ROOT, prepend=os.pathsep)
-        with spark_session("local[2]") as session:
-            yield session
+    with spark_session("local[2]") as session:
+        yield session
 
 
 @pytest.fixture(scope="session")
