@@ -24,15 +24,15 @@ def _lines(state: Overview) -> list[str]:
         "mode": state.binding["mode"],
         "newest event": state.newest or "none",
         "watermark": state.watermark or "none",
-        "settled until": state.settled_until or "nothing",
+        "final before": state.finalized_before or "nothing",
         "events kept": f"{state.events_kept:,}" + _span(state),
         "late events kept": f"{state.late_kept:,}",
-        "rows that stand": f"{state.rows_standing:,}",
+        "provisional rows": f"{state.rows_provisional:,}",
         "size": f"{state.bytes:,} bytes",
         "inputs": f"{counted(state.inputs, 'file')}, {state.bytes_read:,} bytes read",
         "so far": f"{counted(counts.events, 'event')}, {counts.late:,} late, {counts.reopened:,} reopened, "
-        f"{counts.repeated:,} with a known id; {counted(counts.said, 'row')} said, {counts.taken_back:,} "
-        "taken back",
+        f"{counts.repeated:,} with a known id; {counted(counts.emitted, 'row')} emitted, "
+        f"{counts.retracted:,} retracted",
     }
     width = max(map(len, shown))
     return [f"{name:<{width}}  {value}" for name, value in shown.items()]

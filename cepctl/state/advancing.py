@@ -1,13 +1,14 @@
-"""One incremental run: the state before it and the events that are new -> what to say, the state after it.
+"""One incremental run: the state before it and the events that are new -> rows to emit, the state after it.
 
-A pure function of tables.  What is said follows from one comparison: `standing` rows were said before and may
-change, `true` rows are what all events up to now amount to.  A delayed run adds the true rows that end before
-`settled`, the tick that no later run says an end before; an eager run adds them all; both take back what
-stands and is true no longer.  Moving `settled` forward is what makes each row be said once without a list
-of rows that were said.
+A pure function of tables.  One comparison decides what is emitted: `provisional` rows were emitted before and
+may change, `true` rows are what all events up to now give.  A delayed run adds the true rows that end
+before `finalized_before`, the tick before which no later run emits an end; an eager run adds them all; both
+retract provisional rows that are no longer true.  Moving `finalized_before` forward makes each row be emitted
+once, without a list of the rows emitted so far.
 
-Why a row is right once it is said, and why no event is dropped too early, is in settling.py; for the
-order, `settled` stays behind every match that may yet change, at the earliest tick where it can end.
+Why a row is right once it is emitted, and why no event is dropped too early, is in finality.py; for the
+order, `finalized_before` passes no match that may yet change: it stops at the earliest tick where that match
+can end.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from cepctl.engines.runners.relevance import Relevance
 from cepctl.plan.plan import Plan
 from cepctl.schema import TICK_MIN
 from cepctl.state.corrections import Correction, by_end, marked, without
+from cepctl.state.finality import Reach, clamped, decided_until, least_ends, reach_of
 from cepctl.state.progress import Progress
-from cepctl.state.settling import Reach, clamped, decided_until, least_ends, reach_of
 
 Find: TypeAlias = Callable[[Plan, pa.Table], pa.Table]
 """An engine: the rows of a plan on an event table, as `rows.order.ordered` gives them."""
@@ -37,8 +38,8 @@ class RunOptions:
     """How one run behaves; ticks throughout.
 
     `slack` is how much later than a younger event an event may come; `keep` how far below the watermark a
-    late event may begin so that a later run can reopen its span.  `eager` says rows that may still change,
-    `reopen` takes late events in, `final` says everything and closes the state.
+    late event may begin so that a later run can reopen its span.  `eager` emits rows that may still
+    change, `reopen` takes late events in, `final` emits everything and closes the state.
     """
 
     slack: int = 0
@@ -50,7 +51,7 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run came to.
+    """The result of a run.
 
     `rows` are in the order of `by_end`; with the column `change` where some of them may be corrections.
     `late` are the events of this run that came too late and were left out (for now, or for good);
@@ -64,7 +65,7 @@ class Outcome:
 
 
 def advance(before: Progress, arrived: pa.Table, plan: Plan, find: Find, options: RunOptions) -> Outcome:
-    """Take in the events that arrived and say what can be said.
+    """Take in the events that arrived and emit what can be emitted.
 
     Parameters
     ----------
@@ -109,9 +110,9 @@ def advance(before: Progress, arrived: pa.Table, plan: Plan, find: Find, options
         too_late = held.num_rows
         now = _reopened(now, reopened, plan, find, reach)
     events = _in_order(pa.concat_tables([now.events, reopened, on_time]))
-    said, after = _said(replace(now, events=events, late=held), plan, find, options, reach)
-    changed = options.eager or options.reopen or before.standing.num_rows
-    rows = marked(said) if changed else by_end(said.added)
+    emitted, after = _emitted(replace(now, events=events, late=held), plan, find, options, reach)
+    changed = options.eager or options.reopen or before.provisional.num_rows
+    rows = marked(emitted) if changed else by_end(emitted.added)
     return Outcome(rows, after, late, too_late)
 
 
@@ -124,41 +125,43 @@ def _new_to(before: Progress, arrived: pa.Table) -> tuple[pa.Table, int]:
     return fresh.select(before.events.column_names), arrived.num_rows - fresh.num_rows
 
 
-def _said(
+def _emitted(
     now: Progress, plan: Plan, find: Find, options: RunOptions, reach: Reach
 ) -> tuple[Correction, Progress]:
-    """What to say of all events up to now, and the state after it."""
+    """What to emit, given all events up to now, and the state after it."""
     working = _reaching(now.events, reach.earliest(now.pending))
     true = find(plan, working)
-    true = true.filter(pc.greater_equal(true.column("end"), now.settled))
+    true = true.filter(pc.greater_equal(true.column("end"), now.finalized_before))
     ends, least = true.column("end").to_numpy(), least_ends(true, working)
-    settled = _settled(now, ends, least, reach)
-    is_open = np.full(len(ends), False) if options.final else ends >= settled
+    finalized_before = _finalized_before(now, ends, least, reach)
+    is_open = np.full(len(ends), False) if options.final else ends >= finalized_before
     due = true if options.eager else true.filter(pa.array(~is_open))
-    said = Correction(without(now.standing, true), without(due, now.standing))
-    standing = pa.concat_tables([without(now.standing, said.taken_back), said.added])
-    standing = standing.filter(pc.greater_equal(standing.column("end"), settled))
-    pending = int(least[is_open].min(initial=settled))
+    emitted = Correction(without(now.provisional, true), without(due, now.provisional))
+    provisional = pa.concat_tables([without(now.provisional, emitted.retracted), emitted.added])
+    provisional = provisional.filter(pc.greater_equal(provisional.column("end"), finalized_before))
+    pending = int(least[is_open].min(initial=finalized_before))
     counts = replace(
         now.counts,
-        said=now.counts.said + said.added.num_rows,
-        taken_back=now.counts.taken_back + said.taken_back.num_rows,
+        emitted=now.counts.emitted + emitted.added.num_rows,
+        retracted=now.counts.retracted + emitted.retracted.num_rows,
     )
-    after = replace(now, settled=settled, pending=pending, standing=standing, counts=counts)
-    return said, _closed(after) if options.final else _kept(after, options, reach)
+    after = replace(
+        now, finalized_before=finalized_before, pending=pending, provisional=provisional, counts=counts
+    )
+    return emitted, _closed(after) if options.final else _kept(after, options, reach)
 
 
-def _settled(now: Progress, ends: Ticks, least: Ticks, reach: Reach) -> int:
-    """The tick that no later run says an end before: all that can end there is decided."""
+def _finalized_before(now: Progress, ends: Ticks, least: Ticks, reach: Reach) -> int:
+    """The tick before which no later run emits an end: all that can end there is decided."""
     if now.watermark is None:
-        return now.settled
+        return now.finalized_before
     decided = decided_until(now.watermark, reach)
     may_change = (ends >= decided) & reach.absences
-    return max(now.settled, int(least[may_change].min(initial=decided)))
+    return max(now.finalized_before, int(least[may_change].min(initial=decided)))
 
 
 def _kept(now: Progress, options: RunOptions, reach: Reach) -> Progress:
-    """The state without the events that nothing still to come needs, and no span to be reopened."""
+    """The state without the events that neither future matches nor a span to be reopened need."""
     complete_from = reach.earliest(now.pending)
     if options.keep and now.watermark is not None:
         oldest = now.watermark - options.keep - reach.after - _widest(now.events)
@@ -172,7 +175,7 @@ def _kept(now: Progress, options: RunOptions, reach: Reach) -> Progress:
 
 def _closed(now: Progress) -> Progress:
     empty = now.events.slice(0, 0)
-    return replace(now, events=empty, late=empty, standing=now.standing.slice(0, 0), closed=True)
+    return replace(now, events=empty, late=empty, provisional=now.provisional.slice(0, 0), closed=True)
 
 
 def _reopening_limit(before: Progress, late: pa.Table, reach: Reach) -> int:
@@ -187,21 +190,21 @@ def _reopening_limit(before: Progress, late: pa.Table, reach: Reach) -> int:
 
 
 def _reopened(now: Progress, late: pa.Table, plan: Plan, find: Find, reach: Reach) -> Progress:
-    """The state as if nothing that the late events can touch had been settled; what was said of it stands."""
+    """The state as if nothing that late events can touch were final; its rows become provisional."""
     if not late.num_rows:
         return now
     widest = max(_widest(now.events), _widest(late))
     touched = clamped(pc.min(late.column("lower")).as_py() - reach.after - widest)
     counts = replace(now.counts, reopened=now.counts.reopened + late.num_rows)
-    if touched >= now.settled:
+    if touched >= now.finalized_before:
         return replace(now, counts=counts, pending=min(now.pending, touched))
     old = find(plan, now.events)
     ends = old.column("end")
-    before = old.filter(pc.and_(pc.greater_equal(ends, touched), pc.less(ends, now.settled)))
+    before = old.filter(pc.and_(pc.greater_equal(ends, touched), pc.less(ends, now.finalized_before)))
     return replace(
         now,
-        standing=pa.concat_tables([now.standing, before]),
-        settled=touched,
+        provisional=pa.concat_tables([now.provisional, before]),
+        finalized_before=touched,
         pending=TICK_MIN,
         counts=counts,
     )

@@ -1,4 +1,4 @@
-"""What has to be said so that what was said becomes what is true: rows to take back, rows to add.
+"""Corrections that bring the emitted rows up to date: rows to retract, rows to add.
 
 A row is known by its match.  Confidences that differ by rounding alone are the same.
 """
@@ -14,25 +14,25 @@ import pyarrow.compute as pc
 from cepctl.arrays import Flags
 
 CHANGE = "change"
-"""The column that marks a row as added (`+`) or taken back (`-`)."""
+"""The column that marks a row as added (`+`) or retracted (`-`)."""
 _ROUNDING = 1e-12
 
 
 class Correction(NamedTuple):
     """Rows that no longer hold, and rows that hold now."""
 
-    taken_back: pa.Table
+    retracted: pa.Table
     added: pa.Table
 
 
 def without(rows: pa.Table, others: pa.Table) -> pa.Table:
-    """The rows that do not stand among the others."""
+    """The rows that are not among the others."""
     if not rows.num_rows or not others.num_rows:
         return rows
-    return rows.filter(pa.array(~_stands_in(rows, others)))
+    return rows.filter(pa.array(~_is_among(rows, others)))
 
 
-def _stands_in(rows: pa.Table, others: pa.Table) -> Flags:
+def _is_among(rows: pa.Table, others: pa.Table) -> Flags:
     place = pc.index_in(rows.column("match"), value_set=_joined(others.column("match")))
     known = pc.is_valid(place).to_numpy()
     other = pc.fill_null(place, 0).to_numpy()
@@ -53,7 +53,7 @@ def marked(change: Correction) -> pa.Table:
 
 
 def by_end(rows: pa.Table) -> pa.Table:
-    """Rows by `end`, then start, then match: the order in which incremental runs say them."""
+    """Rows by `end`, then start, then match: the order in which incremental runs emit them."""
     keys = [(name, "ascending") for name in ("end", "start", "match")]
     if CHANGE in rows.column_names:
         keys.append((CHANGE, "descending"))

@@ -1,4 +1,4 @@
-"""What a state says of itself: how far it has come, what it keeps, and the bound on that."""
+"""The overview of a state: how far it has come, what it keeps, and the bound on that."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Overview:
     """The state after run number `run`; times as text, None before there are any.
 
     Every event that can matter and reaches `keeps_from` or a later tick is kept, and no other; no row that
-    is still to be said ends before `settled_until`, but for corrections.
+    is still to be emitted ends before `finalized_before`, but for corrections.
     """
 
     run: int
@@ -27,12 +27,12 @@ class Overview:
     closed: bool
     newest: str | None
     watermark: str | None
-    settled_until: str | None
+    finalized_before: str | None
     keeps_from: str | None
     events_kept: int
     oldest_kept: str | None
     late_kept: int
-    rows_standing: int
+    rows_provisional: int
     bytes: int
     inputs: int
     bytes_read: int
@@ -54,12 +54,12 @@ def overview(directory: Path, saved: Saved) -> Overview:
         closed=progress.closed,
         newest=text(progress.newest),
         watermark=text(progress.watermark),
-        settled_until=text(progress.settled),
+        finalized_before=text(progress.finalized_before),
         keeps_from=text(progress.complete_from),
         events_kept=progress.events.num_rows,
         oldest_kept=text(pc.min(progress.events.column("lower")).as_py()),
         late_kept=progress.late.num_rows,
-        rows_standing=progress.standing.num_rows,
+        rows_provisional=progress.provisional.num_rows,
         bytes=size_of(directory, saved.run),
         inputs=len(saved.sources),
         bytes_read=sum(source.offset for source in saved.sources),

@@ -20,8 +20,8 @@ class Counts:
     late: int = 0
     reopened: int = 0
     repeated: int = 0
-    said: int = 0
-    taken_back: int = 0
+    emitted: int = 0
+    retracted: int = 0
 
 
 @dataclass(frozen=True)
@@ -32,37 +32,41 @@ class Progress:
     ----------
     newest, watermark
         Largest `lower` seen, and the tick before which an event is late; None before the first event.
-    settled
-        Every match that ends before it has been said, and is as it was said.
+    finalized_before
+        Every match that ends before it has been emitted, and is final.
     pending
-        No match that is still to be said or changed can end before it.
+        No match that is still to be emitted or changed can end before it.
     complete_from
         All events that can matter and reach this tick or a later one are kept.
     events
         Those events, sorted by (lower, event_id).
     late
         Late events that a run with `reopen` can still take in.
-    standing
-        Rows that were said although they may change: those of eager runs and of reopened spans.
+    provisional
+        Rows that were emitted although they may change: those of eager runs and of reopened spans.
     closed
-        Whether everything has been said.
+        Whether everything has been emitted.
     """
 
     events: pa.Table
     late: pa.Table
-    standing: pa.Table
+    provisional: pa.Table
     newest: int | None = None
     watermark: int | None = None
-    settled: int = TICK_MIN
+    finalized_before: int = TICK_MIN
     pending: int = TICK_MIN
     complete_from: int = TICK_MIN
     closed: bool = False
     counts: Counts = field(default_factory=Counts)
 
     def with_rows_of(self, plan: Plan) -> Progress:
-        """The same, with standing rows in the types of a plan whose attributes have become wider."""
+        """The same, with provisional rows in the types of a plan whose attributes have become wider."""
         schema = no_rows(plan).schema
-        return self if self.standing.schema == schema else replace(self, standing=self.standing.cast(schema))
+        return (
+            self
+            if self.provisional.schema == schema
+            else replace(self, provisional=self.provisional.cast(schema))
+        )
 
 
 def beginning(plan: Plan, events: pa.Schema) -> Progress:

@@ -37,14 +37,20 @@ from cepctl.state.lock import LOCK
 from cepctl.state.progress import Counts, Progress
 from cepctl.state.sources import Source
 
-FORMAT = 2
-_READ = (1, 2)  # 1 does not know what was on disk of an input
+FORMAT = 3
+_READ = (1, 2, 3)  # 1 does not know what was on disk of an input, 1 and 2 have names of their own
 MANIFEST = "manifest.json"
 PENDING = "rows.pending"
 _RUN = "run-"
 _PRIVATE = 0o700
-_TABLES = ("events", "late", "standing")
-_NUMBERS = ("newest", "watermark", "settled", "pending", "complete_from", "closed")
+_TABLES = ("events", "late", "provisional")
+_NUMBERS = ("newest", "watermark", "finalized_before", "pending", "complete_from", "closed")
+_BEFORE_3 = {
+    "standing": "provisional",
+    "settled": "finalized_before",
+    "said": "emitted",
+    "taken_back": "retracted",
+}
 
 
 @dataclass(frozen=True)
@@ -211,7 +217,8 @@ def _loaded(place: Path) -> Saved:
     for name, digest in content["files"].items():
         if not (place / name).is_file() or _digest(place / name) != digest:
             raise _damaged(place / name)
-    tables = {name: pq.read_table(place / f"{name}.parquet") for name in _TABLES}
+    files = [name.removesuffix(".parquet") for name in content["files"]]
+    tables = _named_as_now({name: pq.read_table(place / f"{name}.parquet") for name in files})
     for name in ("events", "late"):
         tables[name] = _with_masses(tables[name])
     return Saved(
@@ -220,9 +227,18 @@ def _loaded(place: Path) -> Saved:
         time_unit=TimeUnit.parse(content["time_unit"]),
         type_counts=content["type_counts"],
         sources=tuple(Source(**each) for each in content["sources"]),
-        progress=Progress(**tables, **content["progress"], counts=Counts(**content["counts"])),
+        progress=Progress(
+            **tables,
+            **_named_as_now(content["progress"]),
+            counts=Counts(**_named_as_now(content["counts"])),
+        ),
         written=content["written"],
     )
+
+
+def _named_as_now(stored: dict[str, Any]) -> dict[str, Any]:
+    """The values of a state of any format, under the names of this one."""
+    return {_BEFORE_3.get(name, name): value for name, value in stored.items()}
 
 
 def _manifest(place: Path) -> dict[str, Any]:
@@ -245,7 +261,7 @@ def _manifest(place: Path) -> dict[str, Any]:
 def _damaged(path: Path) -> StateError:
     return StateError(
         f"{path} is damaged or missing; restore the state directory from a copy, or start a new one with "
-        "--state (and a new output directory, since it says everything again)"
+        "--state (and a new output directory, since it emits everything again)"
     )
 
 

@@ -1,4 +1,4 @@
-"""`cepctl match --state` as a scheduled job calls it: files in OUTDIR, what is said, exit codes."""
+"""`cepctl match --state` as a scheduled job calls it: files in OUTDIR, notices, exit codes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def run(*arguments: str, code: int = 0, query: str = QUERY) -> None:
     assert main(words) == code
 
 
-def said() -> dict[str, str]:
+def emitted() -> dict[str, str]:
     """The files of all runs without their headers."""
     return {path.name: path.read_text().removeprefix(HEADER) for path in sorted(Path("out").iterdir())}
 
@@ -47,7 +47,7 @@ def test_each_match_is_written_once_by_the_run_that_can_be_sure_of_it() -> None:
     log("y,B,42,45")
     run()
     run("--final")
-    assert said() == {
+    assert emitted() == {
         "run-000001.csv": "",
         "run-000002.csv": "a1 b3,1,5,0.5333333333333334\n",
         "run-000003.csv": "",
@@ -66,7 +66,7 @@ def test_late_events_are_counted_listed_and_taken_in_on_request(capsys: pytest.C
     assert json.loads(line)["event_id"] == "b2"
     run("--keep", "50 ms", "--reopen")
     changed = f"change,{HEADER}+,a1 b2,1,4,0.4\n"
-    assert said()["run-000004.csv"] == changed
+    assert emitted()["run-000004.csv"] == changed
 
 
 def test_slack_waits_for_events_that_come_late() -> None:
@@ -75,7 +75,7 @@ def test_slack_waits_for_events_that_come_late() -> None:
     run("--slack", "30 ms")
     log("b2,B,2,4")
     run("--slack", "30 ms", "--final")
-    assert [row.split(",")[0] for row in said()["run-000003.csv"].splitlines()] == ["a1 b2", "a1 b3"]
+    assert [row.split(",")[0] for row in emitted()["run-000003.csv"].splitlines()] == ["a1 b2", "a1 b3"]
 
 
 def test_eager_rows_are_taken_back_when_a_rival_comes() -> None:
@@ -84,7 +84,7 @@ def test_eager_rows_are_taken_back_when_a_rival_comes() -> None:
     run("--eager", "--slack", "9 ms", query=query)
     log("n,N,3,3")
     run("--eager", "--slack", "9 ms", query=query)
-    assert [text.partition("\n")[2] for text in said().values()] == ["+,a b,1,5,1.0\n", "-,a b,1,5,1.0\n"]
+    assert [text.partition("\n")[2] for text in emitted().values()] == ["+,a b,1,5,1.0\n", "-,a b,1,5,1.0\n"]
 
 
 def test_on_standard_output_the_rows_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -117,7 +117,7 @@ def test_what_does_not_fit_the_state_is_refused(
     run()
     run(*arguments, code=2, query=query)
     assert message in capsys.readouterr().err
-    assert sorted(said()) == ["run-000001.csv"]
+    assert sorted(emitted()) == ["run-000001.csv"]
 
 
 def test_options_of_incremental_runs_need_a_state(capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,7 +144,7 @@ def test_an_attribute_that_has_not_come_yet_changes_nothing(capsys: pytest.Captu
     query = "PATTERN SEQ(A a, B b) WHERE a.x = 1"
     run(code=2, query=query)
     assert "the next run takes the same input again" in capsys.readouterr().err
-    assert said() == {}
+    assert emitted() == {}
 
 
 def test_a_file_of_another_state_is_not_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
@@ -168,22 +168,22 @@ def test_where_files_cannot_grow_nothing_changes(largest: int, capsys: pytest.Ca
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert "the next run takes the same input again" in capsys.readouterr().err
-    assert (sorted(path.name for path in Path("S").rglob("*")), sorted(said())) == (
+    assert (sorted(path.name for path in Path("S").rglob("*")), sorted(emitted())) == (
         before,
         ["run-000001.csv"],
     )
     run()
-    assert said()["run-000002.csv"] == "a1 b3,1,5,0.5333333333333334\n"
+    assert emitted()["run-000002.csv"] == "a1 b3,1,5,0.5333333333333334\n"
 
 
-def test_on_a_full_disk_nothing_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_on_a_full_disk_nothing_is_emitted(capsys: pytest.CaptureFixture[str]) -> None:
     run()
     log("c,C,0,35")
     run("--late", "/dev/full", code=4)
     assert "cannot write /dev/full: No space left on device" in capsys.readouterr().err
-    assert sorted(said()) == ["run-000001.csv"]
+    assert sorted(emitted()) == ["run-000001.csv"]
     run("--final")
-    assert said()["run-000002.csv"] == "a1 b3,1,5,0.5333333333333334\n"
+    assert emitted()["run-000002.csv"] == "a1 b3,1,5,0.5333333333333334\n"
 
 
 def test_a_run_that_dies_after_printing_prints_again(
@@ -206,7 +206,7 @@ def test_state_and_matches_beside_the_logs_are_no_logs(capsys: pytest.CaptureFix
     assert main(words) == 0
     assert main([*words, "--final"]) == 0
     assert "left out" not in capsys.readouterr().err
-    assert said()["run-000002.csv"] == "a1 b3,1,5,0.5333333333333334\n"
+    assert emitted()["run-000002.csv"] == "a1 b3,1,5,0.5333333333333334\n"
 
 
 @pytest.mark.parametrize("outdir", ["S", "S/matches"])

@@ -48,7 +48,7 @@ class Runs:
         return found
 
     @property
-    def said(self) -> list[pa.Table]:
+    def emitted(self) -> list[pa.Table]:
         return [each.rows for each in self.outcomes]
 
 
@@ -66,21 +66,21 @@ def is_refused(plan: Plan, events: Sequence[Event]) -> bool:
 
 
 def summed(parts: Sequence[pa.Table]) -> pa.Table:
-    """What rows marked `+` and `-` amount to; each row that is taken back must have been said before."""
-    standing: dict[str, dict[str, object]] = {}
+    """What rows marked `+` and `-` amount to; each row that is retracted must have been emitted before."""
+    provisional: dict[str, dict[str, object]] = {}
     schema = next(part.schema for part in parts)
     for part in parts:
         rows = part.to_pylist()
-        assert [row for row in rows if row.get(CHANGE) == "-" and row["match"] not in standing] == []
+        assert [row for row in rows if row.get(CHANGE) == "-" and row["match"] not in provisional] == []
         for row in rows:
             if row.get(CHANGE) == "-":
-                gone = standing.pop(row["match"])
+                gone = provisional.pop(row["match"])
                 assert gone["end"] == row["end"]
         for row in rows:
             if row.get(CHANGE, "+") == "+":
-                assert row["match"] not in standing, "a match was said twice"
-                standing[row["match"]] = row
-    table = pa.Table.from_pylist(list(standing.values()), schema=schema)
+                assert row["match"] not in provisional, "a match was emitted twice"
+                provisional[row["match"]] = row
+    table = pa.Table.from_pylist(list(provisional.values()), schema=schema)
     return by_end(table.drop_columns([CHANGE]) if CHANGE in table.column_names else table)
 
 

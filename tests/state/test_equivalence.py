@@ -83,15 +83,15 @@ def runs_of(delivery: Delivery, **options: Any) -> Runs:
 def delayed_runs_amount_to_one(delivery: Delivery) -> None:
     runs = runs_of(delivery)
     wanted = in_one_run(runs.plan, [event for piece in delivery.pieces for event in piece])
-    assert_equal_rows(wanted, total(runs.said))
-    assert ends_in_order(runs.said)
+    assert_equal_rows(wanted, total(runs.emitted))
+    assert ends_in_order(runs.emitted)
     assert [each.late.num_rows for each in runs.outcomes if each.late.num_rows] == []
 
 
 def eager_runs_sum_up_to_one(delivery: Delivery) -> None:
     runs = runs_of(delivery, eager=True)
     wanted = in_one_run(runs.plan, [event for piece in delivery.pieces for event in piece])
-    assert_equal_rows(wanted, summed(runs.said))
+    assert_equal_rows(wanted, summed(runs.emitted))
 
 
 def late_events_are_left_out(delivery: Delivery) -> None:
@@ -103,14 +103,14 @@ def late_events_are_left_out(delivery: Delivery) -> None:
         late += expected
         newest = max([event.lower for event in piece] + ([] if newest is None else [newest]), default=None)
     in_time = [event for piece in delivery.pieces for event in piece if event.event_id not in late]
-    assert_equal_rows(in_one_run(runs.plan, in_time), total(runs.said))
-    assert ends_in_order(runs.said)
+    assert_equal_rows(in_one_run(runs.plan, in_time), total(runs.emitted))
+    assert ends_in_order(runs.emitted)
 
 
 def reopened_runs_sum_up_to_one(delivery: Delivery) -> None:
     runs = runs_of(delivery, slack=0, reopen=True, keep=10**6)
     wanted = in_one_run(runs.plan, [event for piece in delivery.pieces for event in piece])
-    assert_equal_rows(wanted, summed(runs.said))
+    assert_equal_rows(wanted, summed(runs.emitted))
 
 
 def test_any_split_and_order_within_the_slack_gives_the_rows_of_one_run() -> None:

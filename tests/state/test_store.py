@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from cepctl.errors import JobError, StateError, StateHeldError, UsageError
 from cepctl.schema import MILLISECOND
 from cepctl.state import store
 from cepctl.state.lock import held
-from cepctl.state.progress import beginning
+from cepctl.state.progress import Counts, beginning
 from cepctl.state.sources import Source
 from cepctl.state.store import Saved, clean, deliver, load, prepare, require_deliverable, run_name
 from tests.plans import Event, event_table, histogram, plan_of
@@ -145,7 +146,7 @@ def test_without_rows_to_rename_a_run_is_valid_once_it_has_said_so(directory: Pa
     assert load(directory) is not None
 
 
-@pytest.mark.parametrize("name", ["manifest.json", "events.parquet", "late.parquet", "standing.parquet"])
+@pytest.mark.parametrize("name", ["manifest.json", "events.parquet", "late.parquet", "provisional.parquet"])
 @pytest.mark.parametrize("damage", ["truncated", "gone", "changed"])
 def test_a_damaged_state_is_refused_with_the_remedy(directory: Path, name: str, damage: str) -> None:
     one_run(directory, None)
@@ -243,11 +244,22 @@ def test_what_a_run_keeps_is_private_also_in_a_directory_that_was_there(director
     assert place.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_state_of_the_format_before_is_read(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It does not know what was on disk of its inputs."""
-    monkeypatch.setattr(store, "FORMAT", 1)
-    deliver(prepare(directory, saved_after(1), []), None)
-    monkeypatch.undo()
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_state_of_a_format_before_is_read(directory: Path, number: int) -> None:
+    """Its tables and numbers had other names; what was on disk of its inputs may be unknown."""
+    saved = saved_after(1)
+    progress = replace(saved.progress, finalized_before=-7, counts=Counts(events=4, emitted=3, retracted=2))
+    deliver(prepare(directory, replace(saved, progress=progress), []), None)
+    state = directory / "run-000001"
+    (state / "provisional.parquet").rename(state / "standing.parquet")
+    _, text = (state / "manifest.json").read_text().removesuffix("\n").split("\n", 1)
+    text = text.replace('"format": 3', f'"format": {number}').replace('"finalized_before": ', '"settled": ')
+    text = text.replace('"emitted": ', '"said": ').replace('"retracted": ', '"taken_back": ')
+    text = text.replace('"provisional.parquet"', '"standing.parquet"')
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    (state / "manifest.json").write_text(f"{digest}\n{text}\n")
     found = load(directory)
     assert found is not None
-    assert (found.run, found.sources) == (1, saved_after(1).sources)
+    assert (found.run, found.sources) == (1, saved.sources)
+    assert (found.progress.finalized_before, found.progress.counts) == (-7, progress.counts)
+    assert found.progress.provisional.equals(progress.provisional)

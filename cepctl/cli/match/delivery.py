@@ -1,4 +1,4 @@
-"""How the rows of an incremental run are handed over, and what is said beside them."""
+"""How the rows of an incremental run are handed over, and the notices beside them."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def tell(asked: MatchRequest, step: Step, figures: RunFigures) -> None:
     line += f" from {counted(figures.events, 'new event')}"
     line += f", {counted(progress.events.num_rows, 'event')} kept, {figures.seconds:.1f} s"
     if progress.closed:
-        line += "; everything is said, the state is closed"
+        line += "; all rows are emitted, the state is closed"
     elif progress.watermark is not None:
         line += f"; watermark {tick_text(progress.watermark, step.plan.time_unit)}"
     say("summary", line, **figures.known(), run=step.saved.run)

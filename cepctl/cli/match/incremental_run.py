@@ -1,4 +1,4 @@
-"""`cepctl match --state DIR`: one incremental run, from what is new in the inputs to what is said of it."""
+"""`cepctl match --state DIR`: one incremental run, from what is new in the inputs to the rows it emits."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def run_with_state(asked: MatchRequest) -> int:
-    """One run; returns how many rows it said.
+    """One run; returns how many rows it emitted.
 
     Raises
     ------

@@ -28,7 +28,7 @@ _OPTIONS = (
     click.option(
         "--state",
         metavar="DIR",
-        help="Take only what is new since the last run with this state, and say each match once; FILE of -o "
+        help="Take only what is new since the last run with this state, and emit each match once; FILE of -o "
         "is then a directory, which gets a file for each run.",
     ),
     click.option(
@@ -36,15 +36,15 @@ _OPTIONS = (
         metavar="DURATION",
         help="How much later than a younger event an event may come, such as 1h.  [default: 0]",
     ),
-    click.option("--final", is_flag=True, help="Say all that is pending, and close the state."),
+    click.option("--final", is_flag=True, help="Emit all pending rows, and close the state."),
     click.option(
         "--eager",
         is_flag=True,
-        help="Say matches at once; what turns out otherwise is taken back (- in the column change).",
+        help="Emit matches at once; those that turn out wrong are retracted (- in the column change).",
     ),
     click.option("--late", metavar="FILE", help="Append the events that came too late to FILE (JSON lines)."),
     click.option(
-        "--reopen", is_flag=True, help="Take late events in after all, and say what they change (- and +)."
+        "--reopen", is_flag=True, help="Take late events in after all, and emit what they change (- and +)."
     ),
     click.option(
         "--keep",

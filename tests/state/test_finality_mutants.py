@@ -1,4 +1,4 @@
-"""The random deliveries notice it when a rule of settling is broken; without this they could say nothing."""
+"""The random deliveries notice when a rule of finality is broken; without this they would prove nothing."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from cepctl.arrays import Ticks
 from cepctl.plan.plan import Plan
-from cepctl.state import advancing, settling
-from cepctl.state.settling import Reach, clamped
+from cepctl.state import advancing, finality
+from cepctl.state.finality import Reach, clamped
 from tests.engines.agreement import check
 from tests.random_patterns import NEXT
 from tests.state.test_equivalence import (
@@ -25,7 +25,7 @@ from tests.state.test_equivalence import (
 )
 from tests.strategies import Case, chain_cases, kleene_cases, negation_cases, next_match_cases
 
-reach_of = settling.reach_of
+reach_of = finality.reach_of
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Mutant:
     test: Callable[[Delivery], None] = delayed_runs_amount_to_one
 
 
-def _blind_behind(plan: Plan) -> Reach:
+def _blind_after(plan: Plan) -> Reach:
     return replace(reach_of(plan), after=0)
 
 
@@ -67,12 +67,12 @@ def _least_is_the_range_end(matches: pa.Table, events: pa.Table) -> Ticks:
 
 
 MUTANTS = (
-    Mutant("what comes behind a match is ignored", negation_cases(), "reach_of", _blind_behind),
+    Mutant("what comes after a match is ignored", negation_cases(), "reach_of", _blind_after),
     Mutant(
         "a trailing group is taken for complete at its last member",
         kleene_cases(NEXT),
         "reach_of",
-        _blind_behind,
+        _blind_after,
     ),
     Mutant("a tick of history too little", negation_cases(), "reach_of", _short),
     Mutant("a tick of history too little for chains", chain_cases(), "reach_of", _short),

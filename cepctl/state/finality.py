@@ -33,7 +33,7 @@ class Reach:
     """How far around a match the events lie that decide it, in ticks.
 
     `window` is W, None for no bound.  `absences` says whether events that a match does not bind can decide
-    it; `after` how far behind its last tick they may lie.
+    it; `after` how far after its last tick they may lie.
     """
 
     window: int | None
@@ -63,7 +63,7 @@ def reach_of(plan: Plan) -> Reach:
 
 
 def _after(rule: AbsenceRule) -> int:
-    """How many ticks behind the last tick of a match its rivals may lie; TICK_MAX where nothing ends it."""
+    """How many ticks after the last tick of a match its rivals may lie; TICK_MAX where nothing ends it."""
     ends = [
         min((end.constant for end in region if end.point is not None and not end.is_lower), default=TICK_MAX)
         for region in rule.regions
