@@ -27,11 +27,16 @@ Conf = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class RunnerChoice:
-    """Where the work is done."""
+    """Where the work is done; `master` and `conf` are Spark's."""
 
     runner: str
     master: str
     conf: Conf
+
+    @property
+    def on_spark(self) -> bool:
+        """Whether Spark does it."""
+        return self.runner == "spark"
 
 
 @dataclass(frozen=True)
@@ -39,32 +44,36 @@ class Execution:
     """Which engine runs a plan, and where; changes no row."""
 
     engine: Engine
-    where: RunnerChoice
+    runner: RunnerChoice
     verbose: bool
 
     def require_startable(self) -> None:
         """Raise JobError where Spark is to run the plan and cannot; asked before anything is read."""
         from cepctl.spark.session import require_startable
 
-        if self.where.runner == "spark" and self.engine == "event":
-            require_startable(self.where.master)
+        if self.runner.on_spark and self.engine == "event":
+            require_startable(self.runner.master)
 
 
 def run_plan(
-    plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution, progress: Progress | None = None
+    plan: Plan,
+    inputs: EventInputs,
+    wanted: MatchOptions,
+    execution: Execution,
+    progress: Progress | None = None,
 ) -> pa.Table:
     """The matches of a plan as one table, in their one order; raises as `find_rows` does."""
     from cepctl.atomic.folders import temporary_folder
 
     with temporary_folder() as folder:
-        return find_rows(plan, inputs, wanted, how, folder, progress).table()
+        return find_rows(plan, inputs, wanted, execution, folder, progress).table()
 
 
 def find_rows(
     plan: Plan,
     inputs: EventInputs,
     wanted: MatchOptions,
-    how: Execution,
+    execution: Execution,
     folder: Path,
     progress: Progress | None = None,
 ) -> SortedRows:
@@ -81,17 +90,17 @@ def find_rows(
     from cepctl.engines.rows.sorted import SortedRows
     from cepctl.plan.support import require_engine
 
-    require_engine(plan, how.engine)
+    require_engine(plan, execution.engine)
     if wanted.kleene == "summary":
-        _require_summary(plan, wanted, how)
-    if how.engine != "event":
+        _require_summary(plan, wanted, execution)
+    if execution.engine != "event":
         # The others judge no match by raw times.
         wanted = replace(wanted, raw_times=False)
     rows = SortedRows(schema_for(plan, wanted), wanted.wanted, wanted.memory, folder)
-    if how.engine != "event":
-        _find_by_another_engine(plan, inputs, wanted, how, rows)
-    elif how.where.runner == "spark":
-        _find_on_spark(plan, inputs, wanted, how, rows, progress)
+    if execution.engine != "event":
+        _find_by_another_engine(plan, inputs, wanted, execution, rows)
+    elif execution.runner.on_spark:
+        _find_on_spark(plan, inputs, wanted, execution, rows, progress)
     else:
         from cepctl.engines.runners import local
 
@@ -99,21 +108,21 @@ def find_rows(
     return rows
 
 
-def _require_summary(plan: Plan, wanted: MatchOptions, how: Execution) -> None:
+def _require_summary(plan: Plan, wanted: MatchOptions, execution: Execution) -> None:
     from cepctl.plan.summary import require_summary
 
     require_summary(plan)
-    if how.engine == "point":
+    if execution.engine == "point":
         raise UnsupportedQueryError(
             "--kleene summary in the point engine; --engine event and --engine worlds run it"
         )
 
 
 def _find_by_another_engine(
-    plan: Plan, inputs: EventInputs, wanted: MatchOptions, how: Execution, rows: SortedRows
+    plan: Plan, inputs: EventInputs, wanted: MatchOptions, execution: Execution, rows: SortedRows
 ) -> None:
     table = inputs.read(plan.attributes, types_read(plan))
-    if how.engine == "point":
+    if execution.engine == "point":
         from cepctl.engines.point import engine as point
 
         found = point.match_table(plan, table, wanted)
@@ -132,7 +141,7 @@ def _find_on_spark(
     plan: Plan,
     inputs: EventInputs,
     wanted: MatchOptions,
-    how: Execution,
+    execution: Execution,
     rows: SortedRows,
     progress: Progress | None,
 ) -> None:
@@ -140,7 +149,7 @@ def _find_on_spark(
 
     # Java takes seconds to start, and this process has nothing else to do meanwhile.
     Thread(target=import_module, args=("cepctl.engines.runners.spark",)).start()
-    with spark_session(how.where.master, how.where.conf, verbose=how.verbose) as session:
+    with spark_session(execution.runner.master, execution.runner.conf, verbose=execution.verbose) as session:
         from cepctl.engines.runners import spark
 
         spark.collect(plan, inputs.sources(plan.attributes), session, rows, wanted, progress=progress)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class TableEngine:
     """Runs a plan on a table; all but the local runner are handed it as a dataset."""
 
-    how: Execution
+    execution: Execution
     order: OrderName
     max_matches: int
     memory: MemoryBudget
@@ -33,9 +33,9 @@ class TableEngine:
         from cepctl.plan.support import require_engine
 
         options = MatchOptions(self.order, self.schema.type_counts, self.max_matches, memory=self.memory)
-        if self.how.engine != "event" or self.how.where.runner != "local":
+        if self.execution.engine != "event" or self.execution.runner.on_spark:
             return self._run_as_dataset(plan, events, options)
-        require_engine(plan, self.how.engine)
+        require_engine(plan, self.execution.engine)
         return local.run(plan, events, options)
 
     def _run_as_dataset(self, plan: Plan, events: pa.Table, options: MatchOptions) -> pa.Table:
@@ -50,4 +50,4 @@ class TableEngine:
             pq.write_table(events.replace_schema_metadata(metadata), directory / "part-0.parquet")
             (directory / SUCCESS).touch()
             with open_events([str(directory)]) as inputs:
-                return run_plan(plan, inputs, options, self.how)
+                return run_plan(plan, inputs, options, self.execution)

@@ -34,7 +34,7 @@ def command(
     output: str,
     uncertainty: str,
     overwrite: bool,
-    where: RunnerChoice,
+    runner: RunnerChoice,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -48,6 +48,6 @@ def command(
 
     began = time.monotonic()
     options = ingest_options(RawInput(uncertainty=uncertainty), overwrite=overwrite)
-    with chosen_runner(where.runner, where.master, where.conf, verbose=verbose) as chosen:
+    with chosen_runner(runner.runner, runner.master, runner.conf, verbose=verbose) as chosen:
         summary = assign_dataset(events, output, options, chosen)
     report(summary, output, time.monotonic() - began, quiet=quiet)

@@ -26,7 +26,7 @@ FAILED = 4
     "spark and a local master also record Java's classes (200 MB), so that Spark starts in less time.",
 )
 @runner_options
-def command(warm: bool, where: RunnerChoice) -> int:
+def command(warm: bool, runner: RunnerChoice) -> int:
     """Check Python, disk, memory, compiled kernels, Java, Spark and its workers' Python.
 
     Each line says what was found, and what to do where something is missing; Spark is started for it.
@@ -35,9 +35,9 @@ def command(warm: bool, where: RunnerChoice) -> int:
     from cepctl.doctor.checks import findings
 
     if warm:
-        _warm(where)
+        _warm(runner)
     failed = 0
-    for finding in findings(where.runner, where.master, where.conf):
+    for finding in findings(runner.runner, runner.master, runner.conf):
         click.echo("\n".join(_lines(finding)))
         failed += finding.verdict == "failed"
     return FAILED if failed else 0
@@ -48,7 +48,7 @@ def _lines(finding: Finding) -> list[str]:
     return [line] if finding.remedy is None else [line, f"{'':17} -> {finding.remedy}"]
 
 
-def _warm(where: RunnerChoice) -> None:
+def _warm(runner: RunnerChoice) -> None:
     from cepctl.doctor.recording import record_classes
     from cepctl.doctor.warming import warm_up
     from cepctl.spark.session import is_local
@@ -56,6 +56,6 @@ def _warm(where: RunnerChoice) -> None:
     done = warm_up()
     kernels = counted(done.compiled, "kernel")
     say("summary", f"{kernels} compiled, {done.found} found compiled, {done.seconds:.0f} s")
-    if where.runner == "spark" and is_local(where.master):
+    if runner.on_spark and is_local(runner.master):
         kept = record_classes()
         say("summary", f"Java's classes in {kept.archive} ({kept.size >> 20} MB), {kept.seconds:.0f} s")

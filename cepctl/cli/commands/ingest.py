@@ -59,7 +59,7 @@ def command(
     rejects: str | None,
     max_errors: int | None,
     metrics: str | None,
-    where: RunnerChoice,
+    runner: RunnerChoice,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -83,6 +83,6 @@ def command(
     )
     written = {"-o": output, "--rejects": rejects, "--report": report_file, "--metrics": metrics}
     refuse_overwriting(written, paths, raw_input, replaced="-o")
-    with chosen_runner(where.runner, where.master, where.conf, verbose=verbose) as chosen:
+    with chosen_runner(runner.runner, runner.master, runner.conf, verbose=verbose) as chosen:
         summary = ingest(paths, output, options, chosen)
     report(summary, output, time.monotonic() - began, metrics, quiet=quiet)

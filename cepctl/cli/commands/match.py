@@ -79,7 +79,7 @@ def command(
     metrics: str | None,
     incremental: Incremental,
     raw_input: RawInput,
-    where: RunnerChoice,
+    runner: RunnerChoice,
     quiet: bool,
     verbose: bool,
 ) -> int:
@@ -91,44 +91,44 @@ def command(
     from cepctl.language.parser import parse
 
     text, paths = read_query(arguments, query_file)
-    asked = MatchRequest(
+    request = MatchRequest(
         parse(text), paths, incremental, matching, kleene, raw_input,
-        Execution(matching.engine, where, verbose), rows, why_not, metrics, quiet,
+        Execution(matching.engine, runner, verbose), rows, why_not, metrics, quiet,
     )  # fmt: skip
     if incremental.state is None and rows.output is not None:
         refuse_unwritable(rows.output)
     written = {"-o": rows.output, "--metrics": metrics, "--late": incremental.late}
     refuse_overwriting(written, paths, raw_input, query_file_of(arguments, query_file))
-    asked.how.require_startable()
+    request.execution.require_startable()
     if incremental.state is None:
-        count = _run_once(asked)
+        count = _run_once(request)
     else:
         from cepctl.cli.match.incremental_run import run_with_state
 
-        count = run_with_state(asked)
+        count = run_with_state(request)
     return MATCHES_FOUND if count and fail_on_match else 0
 
 
-def _run_once(asked: MatchRequest) -> int:
+def _run_once(request: MatchRequest) -> int:
     """Match all events that are named; returns how many rows were written."""
     from cepctl.atomic.folders import temporary_folder
     from cepctl.matching.inputs import open_events
 
     began = time.monotonic()
-    target = row_target(asked.rows.form, asked.rows.output)
-    guarded = asked.rows.guarded(target.form)
-    if not asked.paths:
+    target = row_target(request.rows.form, request.rows.output)
+    guarded = request.rows.guarded(target.form)
+    if not request.paths:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
     with temporary_folder() as folder:
-        with open_events(asked.paths, given_ingest_options(asked.raw_input)) as inputs:
+        with open_events(request.paths, given_ingest_options(request.raw_input)) as inputs:
             if inputs.summary is not None:
-                report_reading(inputs.summary, quiet=asked.quiet)
-            plan = analyzed(asked.query, inputs, asked.matching.min_confidence, quiet=asked.quiet)
-            rows, progress = _matched(asked, plan, inputs, folder)
-            counts = counts_of_rows(plan, inputs, rows, judged=_is_judged(asked))
+                report_reading(inputs.summary, quiet=request.quiet)
+            plan = analyzed(request.query, inputs, request.matching.min_confidence, quiet=request.quiet)
+            rows, progress = _matched(request, plan, inputs, folder)
+            counts = counts_of_rows(plan, inputs, rows, judged=_is_judged(request))
             if target.form == "trace":
                 trace = _trace(plan, inputs, rows.table())
-            if asked.why_not:
+            if request.why_not:
                 tell_why_not(plan, inputs, target.form)
         figures = RunFigures(
             events=sum((inputs.schema.type_counts or {}).values()),
@@ -138,52 +138,52 @@ def _run_once(asked: MatchRequest) -> int:
             relevant=progress.relevant,
             slices=progress.slicing.tasks if progress.slicing is not None else None,
         )
-        if not asked.quiet:
-            hint = not asked.why_not and plan.never is None
-            run = Run(rows.found, counts, figures, asked.matching.top_k is not None)
-            tell_summary(run, judged=_is_judged(asked), hint=hint)
+        if not request.quiet:
+            hint = not request.why_not and plan.never is None
+            run = Run(rows.found, counts, figures, request.matching.top_k is not None)
+            tell_summary(run, judged=_is_judged(request), hint=hint)
         if target.form == "trace":
-            write_pieces(trace, asked.rows.output, target.compression)
+            write_pieces(trace, request.rows.output, target.compression)
         else:
-            _write(rows, counts, plan, asked, target, guarded=guarded)
-    write_metrics(asked.metrics, figures)
+            _write(rows, counts, plan, request, target, guarded=guarded)
+    write_metrics(request.metrics, figures)
     return counts.rows
 
 
-def _is_judged(asked: MatchRequest) -> bool:
+def _is_judged(request: MatchRequest) -> bool:
     """Whether matches are held to raw times, for the summary."""
-    return not asked.quiet and asked.kleene == "groups"
+    return not request.quiet and request.kleene == "groups"
 
 
 def _matched(
-    asked: MatchRequest, plan: Plan, inputs: EventInputs, folder: Path
+    request: MatchRequest, plan: Plan, inputs: EventInputs, folder: Path
 ) -> tuple[SortedRows, Progress]:
     """The rows that are asked for, and the work done."""
     from cepctl.engines.event.alternative import MatchOptions
 
-    matching = asked.matching
+    matching = request.matching
     wanted = MatchOptions(
         *(matching.order, inputs.schema.type_counts, matching.max_matches),
         approximate=matching.approximate,
-        kleene=asked.kleene,
+        kleene=request.kleene,
         top=matching.top_k,
-        raw_times=_is_judged(asked),
+        raw_times=_is_judged(request),
         starting=ticks_between(plan, matching.since, matching.until),
         memory=matching.memory,
     )
-    with shown_progress(quiet=asked.quiet) as progress:
-        rows = find_rows(plan, inputs, wanted, asked.how, folder, progress)
+    with shown_progress(quiet=request.quiet) as progress:
+        rows = find_rows(plan, inputs, wanted, request.execution, folder, progress)
     return rows, progress
 
 
 def _write(
-    rows: SortedRows, counts: RowCounts, plan: Plan, asked: MatchRequest, target: RowFile, *, guarded: bool
+    rows: SortedRows, counts: RowCounts, plan: Plan, request: MatchRequest, target: RowFile, *, guarded: bool
 ) -> None:
     from cepctl.io.rows.encoding import TimeFormat, presented, require_calendar
     from cepctl.io.rows.safe_cells import safe_cells
     from cepctl.plan.plan import FOUND_AT_RAW_TIMES
 
-    times = cast(TimeFormat, asked.rows.times)
+    times = cast(TimeFormat, request.rows.times)
     require_calendar(counts.start, counts.end, plan.time_unit, times)
 
     def shown(block: pa.Table) -> pa.Table:
@@ -192,7 +192,7 @@ def _write(
         rows = presented(block, plan.time_unit, times, typed=target.form in TYPED_FORMS)
         return safe_cells(rows) if guarded else rows
 
-    write_rows(rows.blocks(), shown, target, asked.rows.output, quiet=asked.quiet)
+    write_rows(rows.blocks(), shown, target, request.rows.output, quiet=request.quiet)
 
 
 def _trace(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Iterator[bytes]:

@@ -55,7 +55,7 @@ def command(
     listed: int,
     matching: Matching,
     raw_input: RawInput,
-    where: RunnerChoice,
+    runner: RunnerChoice,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -80,8 +80,8 @@ def command(
     if not events:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
     refuse_overwriting({"-o": output}, events, raw_input, query_file_of(arguments, query_file))
-    how = Execution(matching.engine, where, verbose)
-    how.require_startable()
+    execution = Execution(matching.engine, runner, verbose)
+    execution.require_startable()
     with temporary_folder() as folder, open_events(events, given_ingest_options(raw_input)) as inputs:
         if inputs.summary is not None:
             report_reading(inputs.summary, quiet=quiet)
@@ -95,7 +95,7 @@ def command(
             starting=ticks_between(plan, matching.since, matching.until),
             memory=matching.memory,
         )
-        rows = find_rows(plan, inputs, wanted, how, folder)
+        rows = find_rows(plan, inputs, wanted, execution, folder)
         kept = counts_of_rows(plan, inputs, rows, judged=True)
         matches = rows.table()
         judged = None

@@ -35,33 +35,34 @@ class Step:
     events: int
 
 
-def hand_over(asked: MatchRequest, step: Step) -> None:
+def hand_over(request: MatchRequest, step: Step) -> None:
     """Write the state aside, hand the rows over, and make both valid at once."""
     from cepctl.io.rows.encoding import RowFormat, TimeFormat, encoded_rows, presented
     from cepctl.io.rows.safe_cells import safe_cells
     from cepctl.state.store import deliver, prepare, run_name
 
-    form = asked.rows.form or ("csv" if asked.rows.output is not None or not sys.stdout.isatty() else "table")
-    guarded = asked.rows.guarded(form)
+    is_table = request.rows.output is None and sys.stdout.isatty()
+    form = request.rows.form or ("table" if is_table else "csv")
+    guarded = request.rows.guarded(form)
 
     def shown(rows: pa.Table) -> pa.Table:
-        times = cast(TimeFormat, asked.rows.times)
+        times = cast(TimeFormat, request.rows.times)
         rows = presented(rows, step.plan.time_unit, times, typed=form in TYPED_FORMS)
         return safe_cells(rows) if guarded else rows
 
     shown(step.rows)  # What cannot be written changes no state.
     target = None
     pieces: Iterator[bytes] = iter(())
-    if asked.rows.output is not None:
-        target = Path(asked.rows.output, f"{run_name(step.saved.run)}.{form}")
+    if request.rows.output is not None:
+        target = Path(request.rows.output, f"{run_name(step.saved.run)}.{form}")
         if target.exists():
             raise UsageError(f"{target} exists and is not of this state; name another directory with -o")
         pieces = encoded_rows([step.rows], cast(RowFormat, form), shown)
-    place = prepare(asked.directory, step.saved, pieces)
-    if asked.incremental.late is not None:
-        _list_late(Path(asked.incremental.late), step)
+    place = prepare(request.directory, step.saved, pieces)
+    if request.incremental.late is not None:
+        _list_late(Path(request.incremental.late), step)
     if target is None:
-        write_rows(iter([step.rows]), shown, RowFile(form), None, quiet=asked.quiet)
+        write_rows(iter([step.rows]), shown, RowFile(form), None, quiet=request.quiet)
     deliver(place, target)
 
 
@@ -82,12 +83,12 @@ def _list_late(file: Path, step: Step) -> None:
         raise JobError(f"cannot write {file}: {problem.strerror}") from None
 
 
-def tell(asked: MatchRequest, step: Step, figures: RunFigures) -> None:
+def tell(request: MatchRequest, step: Step, figures: RunFigures) -> None:
     """Say on standard error what came too late, and what the run came to."""
     from cepctl.schema import tick_text
 
     progress, outcome = step.outcome.progress, step.outcome
-    if outcome.late.num_rows and not asked.incremental.reopen:
+    if outcome.late.num_rows and not request.incremental.reopen:
         say(
             "warning",
             f"{counted(outcome.late.num_rows, 'event')} came too late and {_left_out(outcome.late)}",
@@ -98,7 +99,7 @@ def tell(asked: MatchRequest, step: Step, figures: RunFigures) -> None:
             f"{counted(outcome.too_late, 'late event')} cannot be taken in any more; a longer --keep lets "
             "later ones",
         )
-    if asked.quiet:
+    if request.quiet:
         return
     line = f"run {step.saved.run}: {counted(step.rows.num_rows, 'row')}"
     line += f" from {counted(figures.events, 'new event')}"

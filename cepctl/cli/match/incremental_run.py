@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cepctl.state.store import Saved
 
 
-def run_with_state(asked: MatchRequest) -> int:
+def run_with_state(request: MatchRequest) -> int:
     """One run; returns how many rows it emitted.
 
     Raises
@@ -48,24 +48,24 @@ def run_with_state(asked: MatchRequest) -> int:
     from cepctl.state.store import clean, load, require_deliverable
 
     began = time.monotonic()
-    refuse_options(asked)
-    options = ingest_options(asked.raw_input)
-    with held(asked.directory), ExitStack() as opened:
-        saved = load(asked.directory)
-        clean(asked.directory)
-        require_same(saved, binding_of(asked, options), asked.directory)
-        if asked.rows.output is not None:
-            require_deliverable(asked.directory, Path(asked.rows.output))
+    refuse_options(request)
+    options = ingest_options(request.raw_input)
+    with held(request.directory), ExitStack() as opened:
+        saved = load(request.directory)
+        clean(request.directory)
+        require_same(saved, binding_of(request, options), request.directory)
+        if request.rows.output is not None:
+            require_deliverable(request.directory, Path(request.rows.output))
         try:
-            arrived = _arrivals(asked, options, saved, opened)
-            step = _computed(asked, options, saved, arrived)
+            arrived = _arrivals(request, options, saved, opened)
+            step = _computed(request, options, saved, arrived)
             if step is None:
                 return 0
-            hand_over(asked, step)
+            hand_over(request, step)
         except CepctlError:
             say("note", "the state is as it was: the next run takes the same input again")
             raise
-        clean(asked.directory)
+        clean(request.directory)
     figures = RunFigures(
         events=step.events,
         rejects=rejects_in(arrived.summary),
@@ -74,13 +74,13 @@ def run_with_state(asked: MatchRequest) -> int:
         late=step.outcome.late.num_rows,
         watermark=_seconds(step.outcome.progress.watermark, step.plan.time_unit),
     )
-    tell(asked, step, figures)
-    write_metrics(asked.metrics, figures)
+    tell(request, step, figures)
+    write_metrics(request.metrics, figures)
     return len(step.rows)
 
 
 def _arrivals(
-    asked: MatchRequest, options: IngestOptions, saved: Saved | None, opened: ExitStack
+    request: MatchRequest, options: IngestOptions, saved: Saved | None, opened: ExitStack
 ) -> Arrivals:
     """What is new in the inputs, ingested; `opened` holds its files."""
     from cepctl.state.intake import Known, arrivals
@@ -89,12 +89,12 @@ def _arrivals(
     scratch = opened.enter_context(temporary_folder())
     parts = scratch / "parts"
     parts.mkdir()
-    own = (asked.directory, *([] if asked.rows.output is None else [Path(asked.rows.output)]))
-    to_the_end = asked.incremental.final
+    own = (request.directory, *([] if request.rows.output is None else [Path(request.rows.output)]))
+    to_the_end = request.incremental.final
     reading = Reading(
         parts, options.input_format, options.read.columns, to_the_end, own, options.follow_links
     )
-    news = look(asked.paths, saved.sources if saved else (), reading)
+    news = look(request.paths, saved.sources if saved else (), reading)
     for reason in news.left_out:
         say("warning", f"left out: {reason}")
     known = Known({}, None, {})
@@ -102,7 +102,7 @@ def _arrivals(
         known = Known(_attributes(saved.progress.events), saved.time_unit, saved.type_counts)
     arrived = opened.enter_context(arrivals(news, known, options, scratch))
     if arrived.summary is not None:
-        report_reading(arrived.summary, quiet=asked.quiet)
+        report_reading(arrived.summary, quiet=request.quiet)
     return arrived
 
 
@@ -113,7 +113,7 @@ def _attributes(events: pa.Table) -> dict[str, pa.DataType]:
 
 
 def _computed(
-    asked: MatchRequest, options: IngestOptions, saved: Saved | None, arrived: Arrivals
+    request: MatchRequest, options: IngestOptions, saved: Saved | None, arrived: Arrivals
 ) -> Step | None:
     """The run, in memory; None where there has never been an event."""
     from cepctl.matching.inputs import EventInputs
@@ -127,22 +127,20 @@ def _computed(
         say("note", "the inputs hold no events yet; the state has not begun")
         return None
     plan = analyzed(
-        asked.query, EventInputs((), arrived.schema), asked.matching.min_confidence, quiet=asked.quiet
+        request.query, EventInputs((), arrived.schema), request.matching.min_confidence, quiet=request.quiet
     )
-    if plan.window is None and not asked.quiet:
+    if plan.window is None and not request.quiet:
         what = "the query has no WITHIN" if plan.query.within is None else "WITHIN is as long as time"
         say("warning", f"{what}: the state keeps every event that fits, and grows with the logs")
-    events = arrived.read(plan.attributes)
+    events, matching = arrived.read(plan.attributes), request.matching
     before = saved.progress if saved is not None else beginning(plan, events.schema)
     before = widened(before, events.schema).with_rows_of(plan)
     outcome = advance(
         before,
         events,
         plan,
-        TableEngine(
-            asked.how, asked.matching.order, asked.matching.max_matches, asked.matching.memory, arrived.schema
-        ),
-        run_options(asked, plan.time_unit),
+        TableEngine(request.execution, matching.order, matching.max_matches, matching.memory, arrived.schema),
+        run_options(request, plan.time_unit),
     )
     newest, watermark = outcome.progress.newest, outcome.progress.watermark
     old = {source.uri: source for source in (saved.sources if saved else ())}
@@ -154,14 +152,14 @@ def _computed(
     ]
     after = Saved(
         run=saved.run + 1 if saved else 1,
-        binding=binding_of(asked, options),
+        binding=binding_of(request, options),
         time_unit=arrived.schema.time_unit,
         type_counts=dict(arrived.schema.type_counts or {}),
         sources=kept_sources(sources, arrived.seen, watermark),
         progress=outcome.progress,
         written=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    rows = starting_between(outcome.rows, plan, asked.matching.since, asked.matching.until)
+    rows = starting_between(outcome.rows, plan, matching.since, matching.until)
     return Step(plan, after, outcome, rows, len(events))
 
 

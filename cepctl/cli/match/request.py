@@ -1,4 +1,4 @@
-"""All that `cepctl match` was asked for, in the words of the command line."""
+"""All that a call of `cepctl match` requests, in the words of the command line."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class MatchRequest:
     matching: Matching
     kleene: KleeneRows
     raw_input: RawInput
-    how: Execution
+    execution: Execution
     rows: RowChoice
     why_not: bool
     metrics: str | None

@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from cepctl.state.store import Saved
 
 
-def refuse_options(asked: MatchRequest) -> None:
+def refuse_options(request: MatchRequest) -> None:
     """Refuse what has no sense in incremental runs."""
-    form, output = asked.rows.form, asked.rows.output
+    form, output = request.rows.form, request.rows.output
     if form is not None and form not in FILE_FORMS and output is not None:
         raise UsageError(f"--format {form} with --state and -o: choose {', '.join(FILE_FORMS)}")
-    if not asked.paths and not asked.incremental.final:
+    if not request.paths and not request.incremental.final:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
 
 
-def binding_of(asked: MatchRequest, options: IngestOptions) -> dict[str, str]:
+def binding_of(request: MatchRequest, options: IngestOptions) -> dict[str, str]:
     """What the rows depend on, beside the events."""
     from cepctl.language.printer import to_text
 
-    reading = {**asdict(asked.raw_input), "uncertainty": None, "patterns": None}
+    reading = {**asdict(request.raw_input), "uncertainty": None, "patterns": None}
     del reading["follow_links"]  # says which files are read, not how
     return {
-        "query": to_text(asked.query),
-        "minimum confidence": str(asked.matching.min_confidence),
+        "query": to_text(request.query),
+        "minimum confidence": str(request.matching.min_confidence),
         "uncertainty model": options.model.text,
         "reading of logs": json.dumps(reading, sort_keys=True),
         "patterns of log lines": repr(options.read.patterns),
-        "mode": "eager" if asked.incremental.eager else "delayed",
+        "mode": "eager" if request.incremental.eager else "delayed",
     }
 
 
@@ -58,11 +58,11 @@ def require_same(saved: Saved | None, binding: dict[str, str], directory: Path) 
         raise StateError(f"the state {directory} was closed by --final; start a new one with --state")
 
 
-def run_options(asked: MatchRequest, unit: TimeUnit) -> RunOptions:
+def run_options(request: MatchRequest, unit: TimeUnit) -> RunOptions:
     """How the run goes, in ticks."""
     from cepctl.state.advancing import RunOptions
 
-    given = asked.incremental
+    given = request.incremental
     return RunOptions(
         slack=_ticks("--slack", given.slack, unit),
         keep=_ticks("--keep", given.keep, unit),

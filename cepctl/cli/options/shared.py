@@ -96,9 +96,9 @@ memory_option = click.option(
 
 
 def runner_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--runner`, `--master` and `--conf`: the parameter where (RunnerChoice)."""
+    """`--runner`, `--master` and `--conf`: the parameter runner (RunnerChoice)."""
     return with_options(
-        gathered(command, "where", RunnerChoice),
+        gathered(command, "runner", RunnerChoice),
         [
             click.option(
                 "--runner",
