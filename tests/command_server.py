@@ -25,8 +25,8 @@ import cepctl.cli.commands.ingest
 import cepctl.cli.commands.match
 import cepctl.cli.match.incremental_run
 import cepctl.engines.runners.local
-import cepctl.ingest.assigning
-import cepctl.ingest.jobs
+import cepctl.ingestion.assigning
+import cepctl.ingestion.jobs
 import cepctl.render.ingest
 import cepctl.state.intake
 import cepctl.state.store  # noqa: F401

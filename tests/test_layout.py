@@ -57,7 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "io.formats": {"io.contract", "io.source", "io.tabular"},
     "io.record_starts": {"io.contract", "io.log4j", "io.tabular"},
     "engines.confidence": {"plan", "engines.columns", "engines.pattern"},
-    "ingest": {
+    "ingestion": {
         "interrupts",
         "spark",
         "io.contract",
@@ -115,7 +115,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.measure",
         "engines.kleene",
     },
-    "doctor": {"engines.kernel_cache", "spark", "language", "plan", "ingest", "engines.event"},
+    "doctor": {"engines.kernel_cache", "spark", "language", "plan", "ingestion", "engines.event"},
     "engines.diagnosis": {
         "language",
         "plan",
@@ -147,7 +147,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "datasets",
         "engines.rows",
         "engines.worlds",
-        "ingest",
+        "ingestion",
         "engines.confidence.coupled",
         "engines.event",
         "engines.point",
@@ -166,13 +166,13 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.pattern",
         "io.formats",
         "io.record_starts",
-        "ingest",
+        "ingestion",
         "engines.event",
         "engines.runners",
         "matching",
     },
-    "render": {"terminal", "plan", "ingest", "io.catalogue", "engines.diagnosis", "inspection", "state"},
-    "cli.output": {"spark", "io.rows", "ingest", "render"},
+    "render": {"terminal", "plan", "ingestion", "io.catalogue", "engines.diagnosis", "inspection", "state"},
+    "cli.output": {"spark", "io.rows", "ingestion", "render"},
     "cli.options": {
         "spark",
         "io.contract",
@@ -182,7 +182,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "io.log4j",
         "io.tabular",
         "uncertainty",
-        "ingest",
+        "ingestion",
         "io.catalogue",
         "matching",
         "cli.output",
@@ -194,7 +194,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "language",
         "plan",
         "engines.rows",
-        "ingest",
+        "ingestion",
         "engines.diagnosis",
         "engines.runners",
         "matching",
@@ -211,7 +211,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "plan",
         "datasets",
         "engines.rows",
-        "ingest",
+        "ingestion",
         "io.catalogue",
         "engines.event",
         "doctor",
@@ -229,7 +229,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
 }
 # may import PySpark
-SPARK_MODULES = re.compile(r"cepctl\.(spark\.\w+|ingest(\..+)?|doctor\.workers|engines\.runners\.spark)")
+SPARK_MODULES = re.compile(r"cepctl\.(spark\.\w+|ingestion(\..+)?|doctor\.workers|engines\.runners\.spark)")
 START_UP_FORBIDS = ("pyspark", "py4j", "polars", "numba", "pyarrow", "numpy", "lxml", "rich", "pandas")
 
 

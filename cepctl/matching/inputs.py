@@ -27,8 +27,8 @@ from cepctl.plan.plan import EventSchema
 from cepctl.schema import END_TIME, FIXED_COLUMNS
 
 if TYPE_CHECKING:
-    from cepctl.ingest.jobs import IngestOptions
-    from cepctl.ingest.summary import IngestSummary
+    from cepctl.ingestion.jobs import IngestOptions
+    from cepctl.ingestion.summary import IngestSummary
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def open_events(paths: Sequence[str], options: IngestOptions | None = None) -> I
     with ExitStack() as opened_folders:
         if raw:
             # Datasets alone need no reader of logs, and importing them all takes a while.
-            from cepctl.ingest.jobs import IngestOptions, ingest
+            from cepctl.ingestion.jobs import IngestOptions, ingest
 
             output = str(opened_folders.enter_context(temporary_folder()) / "events")
             summary = ingest(raw, output, options or IngestOptions())

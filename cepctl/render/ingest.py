@@ -9,7 +9,7 @@ from typing import TextIO
 from rich.markup import escape
 from rich.table import Table
 
-from cepctl.ingest.results import FileAccount
+from cepctl.ingestion.results import FileAccount
 from cepctl.render.console import SafeConsole
 from cepctl.render.counting import counted
 

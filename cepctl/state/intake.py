@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from cepctl.datasets.kinds import ARROW_TYPES, Kind
 from cepctl.errors import UsageError
-from cepctl.ingest.jobs import IngestOptions, ingest_files
-from cepctl.ingest.summary import IngestSummary
+from cepctl.ingestion.jobs import IngestOptions, ingest_files
+from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.rescaling import rescaled
 from cepctl.matching.inputs import EventInputs, open_events
 from cepctl.plan.plan import EventSchema

@@ -20,7 +20,7 @@ from workloads import appendix_c
 
 from cepctl.cli import main
 from cepctl.errors import JobError
-from cepctl.ingest.writing import ROW_GROUP_EVENTS
+from cepctl.ingestion.writing import ROW_GROUP_EVENTS
 from cepctl.schema import META_TYPE_COUNTS
 
 SMALL = 10_000

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cepctl.cli import main
-from cepctl.ingest.results import FileAccount
+from cepctl.ingestion.results import FileAccount
 from cepctl.render.ingest import print_accounts
 
 

@@ -101,7 +101,7 @@ def test_an_interrupt_exits_with_130(monkeypatch: pytest.MonkeyPatch, csv: Path)
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cepctl.ingest.jobs.ingest", interrupted)
+    monkeypatch.setattr("cepctl.ingestion.jobs.ingest", interrupted)
     assert main(["ingest", str(csv), "-o", "events", "--runner", "local"]) == 130
 
 

@@ -270,8 +270,8 @@ def match_in_many_slices(session: object, events: str, output: str) -> None:
 
 def ingest_all(session: object, logs: str, output: str) -> None:
     """Ingest with one task for each few files."""
-    from cepctl.ingest.jobs import IngestOptions, ingest
-    from cepctl.ingest.runners import SparkRunner
+    from cepctl.ingestion.jobs import IngestOptions, ingest
+    from cepctl.ingestion.runners import SparkRunner
     from cepctl.uncertainty.model import load_model
 
     options = IngestOptions(model=load_model(f"{logs}/model.toml"))

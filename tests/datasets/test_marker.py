@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from cepctl.errors import EventSchemaError
-from cepctl.ingest import ordering
-from cepctl.ingest.jobs import IngestOptions, ingest
+from cepctl.ingestion import ordering
+from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.matching.inputs import open_events
 
 IDS = ["a.csv#1", "a.csv#2", "a.csv#3"]

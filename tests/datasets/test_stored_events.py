@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cepctl.cli import main
-from cepctl.ingest import writing
+from cepctl.ingestion import writing
 from cepctl.matching.inputs import open_events
 
 EVENTS: list[dict[str, object]] = [

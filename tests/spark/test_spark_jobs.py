@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cepctl.errors import JobError, QueryTooLargeError
-from cepctl.ingest.runners import SparkRunner
+from cepctl.ingestion.runners import SparkRunner
 from cepctl.spark.jobs import failure
 from cepctl.spark.session import Session
 
@@ -60,7 +60,7 @@ def test_what_a_task_raises_is_not_tried_again(spark: Session, tmp_path: Path) -
 # The Java process is killed by a task of its own.
 WITHOUT_JAVA = """
 import os, signal, subprocess, time
-from cepctl.ingest.runners import chosen_runner
+from cepctl.ingestion.runners import chosen_runner
 
 def kill_java(number):
     java = subprocess.check_output(["ps", "-o", "ppid=", "-p", str(os.getppid())])

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cepctl.errors import LogFormatError, UsageError
-from cepctl.ingest.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.matching.inputs import open_events
 from cepctl.state.intake import Known, arrivals

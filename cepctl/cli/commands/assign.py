@@ -43,8 +43,8 @@ def command(
     The model is applied to the times that the logs gave; an event that no rule fits keeps its
     interval.
     """
-    from cepctl.ingest.assigning import assign_dataset
-    from cepctl.ingest.runners import chosen_runner
+    from cepctl.ingestion.assigning import assign_dataset
+    from cepctl.ingestion.runners import chosen_runner
 
     began = time.monotonic()
     options = ingest_options(RawInput(uncertainty=uncertainty), overwrite=overwrite)

@@ -69,8 +69,8 @@ def command(
     (`cepctl formats` lists them); all may be compressed with gzip, zstd or bzip2.  A file in a
     directory that cannot be read is named and left out, one that is named on its own is an error.
     """
-    from cepctl.ingest.jobs import ingest
-    from cepctl.ingest.runners import chosen_runner
+    from cepctl.ingestion.jobs import ingest
+    from cepctl.ingestion.runners import chosen_runner
 
     began = time.monotonic()
     options = ingest_options(

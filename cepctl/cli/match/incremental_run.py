@@ -26,7 +26,7 @@ from cepctl.matching.table_engine import TableEngine
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cepctl.ingest.jobs import IngestOptions
+    from cepctl.ingestion.jobs import IngestOptions
     from cepctl.schema import TimeUnit
     from cepctl.state.intake import Arrivals
     from cepctl.state.store import Saved

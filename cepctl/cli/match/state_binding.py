@@ -12,7 +12,7 @@ from cepctl.errors import CepctlError, StateError, UsageError
 from cepctl.io.rows.forms import FILE_FORMS
 
 if TYPE_CHECKING:
-    from cepctl.ingest.jobs import IngestOptions
+    from cepctl.ingestion.jobs import IngestOptions
     from cepctl.schema import TimeUnit
     from cepctl.state.advancing import RunOptions
     from cepctl.state.store import Saved

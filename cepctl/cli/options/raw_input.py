@@ -8,7 +8,7 @@ from cepctl.cli.options.shared import RawInput
 from cepctl.errors import UsageError
 
 if TYPE_CHECKING:
-    from cepctl.ingest.jobs import IngestOptions
+    from cepctl.ingestion.jobs import IngestOptions
 
 
 def given_ingest_options(raw_input: RawInput) -> IngestOptions | None:
@@ -26,7 +26,7 @@ def ingest_options(
     max_errors: int | None = None,
 ) -> IngestOptions:
     """The options of the library from those of the command line; reads the uncertainty model."""
-    from cepctl.ingest.jobs import IngestOptions
+    from cepctl.ingestion.jobs import IngestOptions
     from cepctl.io.contract.reader import ReadOptions
     from cepctl.io.contract.written_times import check_form
     from cepctl.io.log4j.patterns import load_patterns

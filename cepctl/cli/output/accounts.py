@@ -11,7 +11,7 @@ from cepctl.cli.output.run_figures import RunFigures, rejects_in
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
-    from cepctl.ingest.summary import IngestSummary
+    from cepctl.ingestion.summary import IngestSummary
 
 
 def report(
@@ -39,8 +39,8 @@ def report(
 
 def report_reading(summary: IngestSummary, *, quiet: bool) -> None:
     """Say on standard error what was skipped, left out and noticed; what was left out also when quiet."""
-    from cepctl.ingest.rejects import sampled
-    from cepctl.ingest.summary import reasons
+    from cepctl.ingestion.rejects import sampled
+    from cepctl.ingestion.summary import reasons
 
     if not quiet:
         for notice in summary.notices:

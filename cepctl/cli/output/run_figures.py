@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cepctl.ingest.summary import IngestSummary
+    from cepctl.ingestion.summary import IngestSummary
 
 
 @dataclass(frozen=True)

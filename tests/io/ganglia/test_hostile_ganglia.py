@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cepctl.errors import CepctlError
-from cepctl.ingest.chunks import joined, raw_table
+from cepctl.ingestion.chunks import joined, raw_table
 from cepctl.io.contract.reader import Reader, ReadOptions, ReadReport
 from cepctl.io.ganglia.gmond_xml import GangliaXml
 from cepctl.io.ganglia.rrd_dump import RrdDump

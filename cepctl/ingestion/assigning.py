@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from cepctl.datasets.stored import stored_dataset
 from cepctl.errors import EventSchemaError
-from cepctl.ingest.jobs import IngestOptions, ingest
-from cepctl.ingest.runners import Runner
-from cepctl.ingest.summary import IngestSummary
+from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.runners import Runner
+from cepctl.ingestion.summary import IngestSummary
 
 
 def assign_dataset(

@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from cepctl.datasets.kinds import ARROW_TYPES, Kind, converted
-from cepctl.ingest.chunks import RAW_END_TIME, RAW_ZONE, ZONE_ATTRIBUTE, has_column, sorted_events
-from cepctl.ingest.ordering import Slice
-from cepctl.ingest.schemas import OTHER, DatasetSchema
+from cepctl.ingestion.chunks import RAW_END_TIME, RAW_ZONE, ZONE_ATTRIBUTE, has_column, sorted_events
+from cepctl.ingestion.ordering import Slice
+from cepctl.ingestion.schemas import OTHER, DatasetSchema
 from cepctl.io.contract.attribute_limit import REST
 from cepctl.io.source.locations import Location
 from cepctl.schema import END_TIME, FIXED_COLUMNS, TIME_TYPE

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.ingest.chunks import RAW_END_AFTER, RAW_END_BEFORE, RAW_END_TIME, RAW_END_ZONE, has_ends
+from cepctl.ingestion.chunks import RAW_END_AFTER, RAW_END_BEFORE, RAW_END_TIME, RAW_END_ZONE, has_ends
 from cepctl.schema import PMF_TYPE, TimeUnit
 from cepctl.uncertainty.assign import RawTimes, assign
 from cepctl.uncertainty.model import Granularity, Rule

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from cepctl.errors import LogFormatError
-from cepctl.ingest.ordering import Order
-from cepctl.ingest.rejects import RejectLog
-from cepctl.ingest.results import FileAccount, FileResult
-from cepctl.ingest.schemas import DatasetSchema
+from cepctl.ingestion.ordering import Order
+from cepctl.ingestion.rejects import RejectLog
+from cepctl.ingestion.results import FileAccount, FileResult
+from cepctl.ingestion.schemas import DatasetSchema
 from cepctl.io.contract.reader import Reject
 from cepctl.schema import TimeUnit, tick_text
 

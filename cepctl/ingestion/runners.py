@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from cepctl.errors import CepctlError
-from cepctl.ingest.apart import run_apart
+from cepctl.ingestion.apart import run_apart
 from cepctl.spark.jobs import failing_once, failures_told
 from cepctl.spark.session import spark_session, undisturbed
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from cepctl.ingest.jobs import IngestOptions, ingest
-from cepctl.ingest.unused import FORMATS_OF
+from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.unused import FORMATS_OF
 from cepctl.io.catalogue import known_formats
 from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.io.contract.reader import ReadOptions

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.errors import CepctlError
-from cepctl.ingest import apart, ordering, parts, reading
-from cepctl.ingest.jobs import IngestOptions, ingest
-from cepctl.ingest.runners import FEWEST_SHARED, LocalRunner, Runner, SparkRunner
+from cepctl.ingestion import apart, ordering, parts, reading
+from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.runners import FEWEST_SHARED, LocalRunner, Runner, SparkRunner
 from cepctl.io import record_starts
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.uncertainty.model import parse_model

@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from cepctl.ingest import ordering
-from cepctl.ingest.jobs import IngestOptions, ingest
+from cepctl.ingestion import ordering
+from cepctl.ingestion.jobs import IngestOptions, ingest
 
 
 def test_parts_hold_the_events_of_many_files_in_order_without_those_that_were_dropped(

@@ -13,7 +13,7 @@ import pytest
 
 from cepctl.cli import main
 from cepctl.errors import LogFormatError
-from cepctl.ingest.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.matching.inputs import read_events
 
 ROOT = Path(__file__).parents[2]

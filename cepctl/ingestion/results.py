@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.datasets.kinds import Kind, kind_of_texts
-from cepctl.ingest.chunks import RAW_ZONE, AttributeFacts, Chunk
+from cepctl.ingestion.chunks import RAW_ZONE, AttributeFacts, Chunk
 from cepctl.io.contract.reader import Reject
 
 # How coarse times can be written, from the coarsest on, in microseconds; a day is one of the written zone.

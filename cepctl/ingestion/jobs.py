@@ -13,18 +13,18 @@ from cepctl import __version__
 from cepctl.datasets.kinds import Kind
 from cepctl.datasets.marker import SUCCESS, dataset_of, is_part, part_name, parts_alone
 from cepctl.errors import UncertaintyModelError
-from cepctl.ingest.ordering import Order, order
-from cepctl.ingest.parts import read_files
-from cepctl.ingest.publishing import aside, publish, refuse_existing
-from cepctl.ingest.reading import ReadTask
-from cepctl.ingest.rejects import refuse_mostly_bad, refuse_too_many, write_rejects, write_whole
-from cepctl.ingest.results import FileResult
-from cepctl.ingest.runners import LocalRunner, Runner
-from cepctl.ingest.schemas import DatasetSchema, unify
-from cepctl.ingest.spooling import spooled
-from cepctl.ingest.summary import IngestSummary, refuse_unreadable, report_text, summarised
-from cepctl.ingest.unused import unused
-from cepctl.ingest.writing import PartTask, write_part
+from cepctl.ingestion.ordering import Order, order
+from cepctl.ingestion.parts import read_files
+from cepctl.ingestion.publishing import aside, publish, refuse_existing
+from cepctl.ingestion.reading import ReadTask
+from cepctl.ingestion.rejects import refuse_mostly_bad, refuse_too_many, write_rejects, write_whole
+from cepctl.ingestion.results import FileResult
+from cepctl.ingestion.runners import LocalRunner, Runner
+from cepctl.ingestion.schemas import DatasetSchema, unify
+from cepctl.ingestion.spooling import spooled
+from cepctl.ingestion.summary import IngestSummary, refuse_unreadable, report_text, summarised
+from cepctl.ingestion.unused import unused
+from cepctl.ingestion.writing import PartTask, write_part
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.contract.times import named_zone
 from cepctl.io.formats import open_log, reader_named

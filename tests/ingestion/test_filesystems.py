@@ -14,8 +14,8 @@ from cepctl.engines.event.match import match_schema
 from cepctl.engines.rows.sorted import SortedRows, WantedRows
 from cepctl.engines.runners import local
 from cepctl.engines.runners import spark as spark_runner
-from cepctl.ingest.jobs import IngestOptions, ingest
-from cepctl.ingest.runners import LocalRunner, Runner, SparkRunner
+from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.runners import LocalRunner, Runner, SparkRunner
 from cepctl.language.parser import parse
 from cepctl.matching.inputs import open_events
 from cepctl.memory import default_budget

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from cepctl.errors import EventSchemaError
-from cepctl.ingest.assigning import assign_dataset
-from cepctl.ingest.jobs import IngestOptions, ingest
+from cepctl.ingestion.assigning import assign_dataset
+from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.matching.inputs import read_events
 from cepctl.schema import META_MODEL, META_TIME_UNIT
 from cepctl.uncertainty.model import parse_model

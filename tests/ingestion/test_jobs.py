@@ -16,9 +16,9 @@ import pytest
 
 from cepctl import __version__
 from cepctl.errors import LogFormatError, UncertaintyModelError, UsageError
-from cepctl.ingest import ordering, reading, schemas
-from cepctl.ingest.jobs import IngestOptions, ingest
-from cepctl.ingest.summary import IngestSummary
+from cepctl.ingestion import ordering, reading, schemas
+from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.schema import FIXED_COLUMNS, META_MODEL, META_TIME_UNIT, META_TYPE_COUNTS, META_VERSION
 from cepctl.uncertainty.model import parse_model

@@ -6,7 +6,7 @@ import fnmatch
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
-from cepctl.ingest.results import FileResult
+from cepctl.ingestion.results import FileResult
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.tabular.files import PLAIN_FORMATS
 from cepctl.uncertainty.model import Rule, UncertaintyModel

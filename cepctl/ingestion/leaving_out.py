@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from cepctl.ingest.chunks import RAW_NUMBER, Chunk
-from cepctl.ingest.results import FileResult
+from cepctl.ingestion.chunks import RAW_NUMBER, Chunk
+from cepctl.ingestion.results import FileResult
 from cepctl.io.contract.reader import Reject
 from cepctl.io.ganglia.gmond_xml import drop_repeated_samples
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cepctl.datasets.kinds import Kind, unified
-from cepctl.ingest.chunks import ZONE_ATTRIBUTE
-from cepctl.ingest.results import FileResult
+from cepctl.ingestion.chunks import ZONE_ATTRIBUTE
+from cepctl.ingestion.results import FileResult
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
 from cepctl.schema import ATTRIBUTE_PREFIX
 

@@ -30,7 +30,7 @@ sys.exit(run())
 """
 PARTS = """
 import os, signal
-from cepctl.ingest.apart import run_apart
+from cepctl.ingestion.apart import run_apart
 
 def outcome(number):
     if number % 3 == 1:
@@ -105,7 +105,7 @@ def test_what_a_task_raises_is_raised_with_where_it_came_from() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux alone")
 def test_the_child_ends_with_its_parent(tmp_path: Path) -> None:
     code = (
-        "import time, os; from pathlib import Path; from cepctl.ingest.apart import run_apart\n"
+        "import time, os; from pathlib import Path; from cepctl.ingestion.apart import run_apart\n"
         f"def wait(_): Path({str(tmp_path / 'child')!r}).write_text(str(os.getpid())); time.sleep(600)\n"
         "run_apart(wait, [1], None)"
     )

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cepctl.errors import JobError, LogFormatError
-from cepctl.ingest.assigning import assign_dataset
-from cepctl.ingest.jobs import IngestOptions, ingest
-from cepctl.ingest.runners import FEWEST_SHARED, LocalRunner, Runner, SparkRunner, chosen_runner
+from cepctl.ingestion.assigning import assign_dataset
+from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.runners import FEWEST_SHARED, LocalRunner, Runner, SparkRunner, chosen_runner
 from cepctl.uncertainty.model import parse_model
 
 if TYPE_CHECKING:

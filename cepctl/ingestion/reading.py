@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from cepctl.datasets.kinds import Kind, converted, is_inferred, kinds_of, kinds_of_field, unified
 from cepctl.errors import CepctlError, EventSchemaError, LogFormatError, UncertaintyModelError
-from cepctl.ingest.chunks import (
+from cepctl.ingestion.chunks import (
     RAW_AFTER,
     RAW_BEFORE,
     RAW_END_TIME,
@@ -35,9 +35,9 @@ from cepctl.ingest.chunks import (
     raw_table,
     sorted_events,
 )
-from cepctl.ingest.ends import end_notes, with_ends
-from cepctl.ingest.rejects import RejectLog, TooManyRejectsError
-from cepctl.ingest.results import EMPTY, FileResult, TimesSeen
+from cepctl.ingestion.ends import end_notes, with_ends
+from cepctl.ingestion.rejects import RejectLog, TooManyRejectsError
+from cepctl.ingestion.results import EMPTY, FileResult, TimesSeen
 from cepctl.io.contract.reader import BEYOND_TIME, NO_TIME, Reader, ReadOptions, ReadReport, Reject
 from cepctl.io.contract.rescaling import rescaled
 from cepctl.io.formats import OpenLog, open_log, reader_named, recognised_reader

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from cepctl.errors import UsageError
-from cepctl.ingest.jobs import IngestOptions, ingest
-from cepctl.ingest.publishing import refuse_existing
+from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.publishing import refuse_existing
 from cepctl.io.source.locations import Location
 from cepctl.matching.inputs import read_events
 from cepctl.schema import META_TIME_UNIT
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 KILLED = """
 import os, signal
 from pathlib import Path
-from cepctl.ingest.jobs import IngestOptions, ingest
+from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.atomic import replacing
 replacing.exchange = lambda one, other: False
 rename = Path.rename

@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from cepctl.ingest.chunks import RAW_NUMBER, SORT_KEYS
-from cepctl.ingest.leaving_out import Chunks, LeftOut, Rows, left_out
-from cepctl.ingest.results import FileResult
+from cepctl.ingestion.chunks import RAW_NUMBER, SORT_KEYS
+from cepctl.ingestion.leaving_out import Chunks, LeftOut, Rows, left_out
+from cepctl.ingestion.results import FileResult
 
 PART_EVENTS = 1_000_000
 PART_BYTES = 256 << 20

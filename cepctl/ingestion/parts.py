@@ -17,10 +17,10 @@ from itertools import pairwise
 
 from cepctl.datasets.kinds import Kind, kind_of_texts
 from cepctl.errors import LogFormatError
-from cepctl.ingest.reading import ReadTask, parser_died, read_file
-from cepctl.ingest.rejects import rejects_of_parts
-from cepctl.ingest.results import FileResult, TimesSeen
-from cepctl.ingest.runners import Runner
+from cepctl.ingestion.reading import ReadTask, parser_died, read_file
+from cepctl.ingestion.rejects import rejects_of_parts
+from cepctl.ingestion.results import FileResult, TimesSeen
+from cepctl.ingestion.runners import Runner
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
 from cepctl.io.formats import OpenLog, open_log, reader_named, recognised_reader
 from cepctl.io.record_starts import LINE_FORMATS, Block, Cut, cuts, scan_block

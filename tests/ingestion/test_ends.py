@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from cepctl.ingest.assigning import assign_dataset
-from cepctl.ingest.jobs import IngestOptions, ingest
-from cepctl.ingest.summary import IngestSummary
+from cepctl.ingestion.assigning import assign_dataset
+from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.summary import IngestSummary
 from cepctl.matching.inputs import open_events, read_events
 from cepctl.schema import END_TIME
 from cepctl.uncertainty.model import parse_model
