@@ -36,7 +36,7 @@ READERS: dict[str, Reader] = {
     ".xes": XesLog(),
     ".log": Log4jLog(),
 }
-OPTIONS = ReadOptions(type_names=(("cpu_user", "CPU"),), time_zone="Europe/Berlin")
+OPTIONS = ReadOptions(time_zone="Europe/Berlin")
 WORLDS = 20_000
 CULPRIT = "task_1772009204117_0042_m_000011"
 
@@ -78,7 +78,7 @@ def test_the_polls_show_samples_again_within_a_file_and_across_files() -> None:
     assert report.skipped["repeated sample"] > 100
     kept, dropped = drop_repeated_samples(polls)
     assert dropped > 0
-    cpu = sorted((row["node"], row["time"]) for row in kept.to_pylist() if row["event_type"] == "CPU")
+    cpu = sorted((row["node"], row["time"]) for row in kept.to_pylist() if row["event_type"] == "cpu_user")
     apart = [(b[1] - a[1]).total_seconds() for a, b in pairwise(cpu) if a[0] == b[0]]
     assert set(apart) <= {14.0, 15.0, 16.0}
 
@@ -113,7 +113,7 @@ def matches_in_drawn_worlds() -> list[Match]:
         row["task_id"]: time
         for row, time in drawn([row for row in job if row["event_type"] == "TaskFinish"], 0.5, 0.5)
     }
-    cpu = drawn([row for row in samples.to_pylist() if row["event_type"] == "CPU"], 16, 2)
+    cpu = drawn([row for row in samples.to_pylist() if row["event_type"] == "cpu_user"], 16, 2)
     found = []
     for (start, a), (hot, b), (calm, d) in product(starts, cpu, cpu):
         if start["node"] != hot["node"] or hot["node"] != calm["node"]:

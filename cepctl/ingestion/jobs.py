@@ -23,6 +23,7 @@ from cepctl.ingestion.runners import LocalRunner, Runner
 from cepctl.ingestion.schemas import DatasetSchema, unify
 from cepctl.ingestion.spooling import spooled
 from cepctl.ingestion.summary import IngestSummary, refuse_unreadable, report_text, summarised
+from cepctl.ingestion.type_names import TypeNames
 from cepctl.ingestion.unused import unused
 from cepctl.ingestion.writing import PartTask, write_part
 from cepctl.io.contract.reader import ReadOptions
@@ -44,18 +45,19 @@ from cepctl.uncertainty.model import UncertaintyModel
 class IngestOptions:
     """Choices of the user.
 
-    `max_errors` is how many rejects are borne, None for the larger of 10 and 0.1 % of the records;
-    `rejects` the JSON lines file that they are written to, `report` the JSON file for the account of
-    every file; both are also written when the ingest is then refused.  With `strict` a file in a
-    directory that cannot be read is an error, as one that was named always is.  `follow_links` is for links
-    that lead out of a directory.  Of input that `is_rest`, what is new in logs that were read before, most
-    records may be bad.  `known_kinds` are those of
-    attributes in earlier events, which these join.  The time unit of `read` is chosen anew: the model's,
-    else the finest of those that the files declare and of 1 ms for those that do not.
+    `type_names` are other names for event types.  `max_errors` is how many rejects are borne, None for the
+    larger of 10 and 0.1 % of the records; `rejects` the JSON lines file that they are written to, `report`
+    the JSON file for the account of every file; both are also written when the ingest is then refused.  With
+    `strict` a file in a directory that cannot be read is an error, as one that was named always is.
+    `follow_links` is for links that lead out of a directory.  Of input that `is_rest`, what is new in logs
+    that were read before, most records may be bad.  `known_kinds` are those of attributes in earlier events,
+    which these join.  The time unit of `read` is chosen anew: the model's, else the finest of those that the
+    files declare and of 1 ms for those that do not.
     """
 
     input_format: str | None = None
     read: ReadOptions = field(default_factory=ReadOptions)
+    type_names: TypeNames = ()
     model: UncertaintyModel = field(default_factory=UncertaintyModel)
     max_errors: int | None = None
     rejects: str | None = None
@@ -97,7 +99,7 @@ def ingest(
         return _beside(target, listed, paths)
 
     def tell_unused(results: Sequence[FileResult], summary: IngestSummary) -> list[str]:
-        return unused(options.read, options.model, results, summary.type_counts)
+        return unused(options.read, options.type_names, options.model, results, summary.type_counts)
 
     return _ingest(files, target, options, runner or LocalRunner(), tell_unused)
 
@@ -178,6 +180,7 @@ def _read_task(
         replace(options.read, time_unit=ticks),
         options.model,
         unit,
+        options.type_names,
         file.format or options.input_format,
         may_be_unreadable=file.found and not options.strict,
         keep_rejects=keep,

@@ -38,6 +38,7 @@ from cepctl.ingestion.chunks import (
 from cepctl.ingestion.ends import end_notes, with_ends
 from cepctl.ingestion.rejects import RejectLog, TooManyRejectsError
 from cepctl.ingestion.results import EMPTY, FileResult, TimesSeen
+from cepctl.ingestion.type_names import TypeNames, renamed
 from cepctl.io.contract.reader import BEYOND_TIME, NO_TIME, Reader, ReadOptions, ReadReport, Reject
 from cepctl.io.contract.rescaling import rescaled
 from cepctl.io.formats import OpenLog, open_log, reader_named, recognised_reader
@@ -71,6 +72,7 @@ class ReadTask:
     options: ReadOptions
     model: UncertaintyModel
     unit: TimeUnit
+    type_names: TypeNames = ()
     input_format: str | None = None
     may_be_unreadable: bool = False
     keep_rejects: bool = False
@@ -172,6 +174,7 @@ def _written(
     seen = TimesSeen()
     size = 0
     named: dict[str, frozenset[Kind]] = {}
+    old_types: set[str] = set()
 
     def flush() -> None:
         nonlocal size
@@ -189,6 +192,8 @@ def _written(
     for batch in batches:
         ids_given = ids_given or batch.column("event_id").null_count < len(batch)
         table = rescaled(raw_table(batch, task.file), task.options.time_unit, task.unit)
+        table, replaced = renamed(table, task.type_names)
+        old_types |= replaced
         for column in filter(lambda column: is_attribute(column.name), table.schema):
             named[column.name] = named.get(column.name, frozenset()) | kinds_of_field(column)
         table = _with_times(table, report, task.file.name)
@@ -209,6 +214,7 @@ def _written(
         first=min((chunk.first for chunk in chunks), default=None),
         last=max((chunk.last for chunk in chunks), default=None),
         named=named,
+        renamed=frozenset(old_types),
         times=seen,
         size=size,
     )

@@ -69,7 +69,7 @@ class FileResult:
     warnings with a place for a number.  `first` and `last` are the ends of the uncertainty intervals, in
     ticks; `times` tell how coarse the times are written, `time_forms` how columns of times were read
     (ReadReport); `size` is how many bytes the values take; `rules` and `patterns` are the numbers of those of
-    the user that some event comes from.
+    the user that some event comes from; `renamed` are the types of events that were given another name.
     """
 
     name: str
@@ -93,6 +93,7 @@ class FileResult:
     unreadable: str | None = None
     rules: frozenset[int] = frozenset()
     patterns: frozenset[int] = frozenset()
+    renamed: frozenset[str] = frozenset()
 
     @property
     def events(self) -> int:

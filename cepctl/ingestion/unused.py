@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 from cepctl.ingestion.results import FileResult
+from cepctl.ingestion.type_names import TypeNames
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.tabular.files import PLAIN_FORMATS
 from cepctl.uncertainty.model import Rule, UncertaintyModel
@@ -39,13 +40,17 @@ FORMATS_OF = frozenset[str]().union(*(formats for _, _, formats, _ in _SWITCHES)
 
 
 def unused(
-    read: ReadOptions, model: UncertaintyModel, results: Sequence[FileResult], types: Mapping[str, int]
+    read: ReadOptions,
+    names: TypeNames,
+    model: UncertaintyModel,
+    results: Sequence[FileResult],
+    types: Mapping[str, int],
 ) -> list[str]:
     """A line for each choice without effect; none where there are no events, which has other reasons.
 
     Parameters
     ----------
-    read, model
+    read, names, model
         The choices.
     results
         What came of the files.
@@ -57,7 +62,7 @@ def unused(
     return [
         *_unused_switches(read, results),
         *_unused_patterns(read, results),
-        *_unused_names(read, types),
+        *_unused_names(names, results, types),
         *_unused_rules(model, results, types),
     ]
 
@@ -76,10 +81,14 @@ def _unused_patterns(read: ReadOptions, results: Sequence[FileResult]) -> Iterat
             yield f"--patterns: pattern {number} (event_type '{pattern.event_type}') fits no log line"
 
 
-def _unused_names(read: ReadOptions, types: Mapping[str, int]) -> Iterator[str]:
-    for old, new in read.type_names:
-        if new not in types:
-            yield f"--name {old}={new}: no event has the type '{old}'{_nearest(old, types)}"
+def _unused_names(names: TypeNames, results: Sequence[FileResult], types: Mapping[str, int]) -> Iterator[str]:
+    used = frozenset[str]().union(*(result.renamed for result in results))
+    new_names = {new for _, new in names}
+    for old, new in names:
+        if old not in used:
+            # A type that got its name by another choice is called otherwise in the log.
+            known = [*sorted(used), *(name for name in types if name not in new_names)]
+            yield f"--name {old}={new}: no event has the type '{old}'{_nearest(old, known)}"
 
 
 def _unused_rules(

@@ -69,10 +69,8 @@ class EventBatches:
     _sharing: list[int] = field(default_factory=list)
     _names: AttributeNames = field(default_factory=AttributeNames)
     _crowded: bool = False
-    _type_names: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._type_names = dict(self.options.type_names)
         self._fixed = [[] for _ in RAW_COLUMNS]
 
     def __len__(self) -> int:
@@ -95,17 +93,16 @@ class EventBatches:
         end: End | None = None,
         number: int | None = None,
     ) -> None:
-        """Append one event at `micros` since the epoch (None: unusable), renamed as the user asked.
+        """Append one event at `micros` since the epoch (None: unusable).
 
         With an `end` it is an interval event, and `micros` its start.  `number` is that of its record,
         None for one more than that of the event before it.
         """
         self._numbered = self._numbered + 1 if number is None else number
-        name = self._type_names.get(event_type, event_type)
         numbers, ids, names, times, zones, befores, afters = self._fixed
         numbers.append(self._numbered)
         ids.append(None)
-        names.append(name)
+        names.append(event_type)
         times.append(micros)
         zones.append(zone_seconds)
         befores.append(before)
@@ -133,11 +130,10 @@ class EventBatches:
         There are as many `ends` as events, or none.
         """
         micros, zones, spreads, _, _ = zip(*times, strict=True)
-        names = map(self._type_names.get, event_types, event_types)
         count = len(numbers)
         # With a type: mypy finds another one for a mixture in every run.
         fixed: tuple[Iterable[object], ...]
-        fixed = (numbers, repeat(None, count), names, micros, zones, repeat(0, count), spreads)
+        fixed = (numbers, repeat(None, count), event_types, micros, zones, repeat(0, count), spreads)
         for column, values in zip(self._fixed, fixed, strict=True):
             column.extend(values)
         self._ends.extend(ends or repeat(None, count))

@@ -136,9 +136,9 @@ class _Between(list[Reject]):
 class ReadOptions:
     """Choices of the user that readers honour.
 
-    `time_zone` is an IANA name for times written without a zone; `type_names` renames event
-    types; `drop_domain` shortens host names to their first label; `time_unit` is the length of the
-    ticks that input which brings its own intervals is counted in; `intervals` asks for what lasts
+    `time_zone` is an IANA name for times written without a zone; `drop_domain` shortens host names to
+    their first label; `time_unit` is the length of the ticks that input which brings its own intervals is
+    counted in; `intervals` asks for what lasts
     (tasks, attempts, jobs, activities) as interval events; `epoch` is the instant, in microseconds
     since 1970, that logs with relative times count from; `columns` says which columns of plain event
     files are what, as pairs of (field, column); `patterns` are tried on log records before the built-in
@@ -148,7 +148,6 @@ class ReadOptions:
     """
 
     time_zone: str | None = None
-    type_names: tuple[tuple[str, str], ...] = ()
     drop_domain: bool = False
     time_unit: TimeUnit = MILLISECOND
     intervals: bool = False

@@ -127,7 +127,7 @@ class SeriesEvents:
         columns: dict[str, pa.Array] = {
             "number": pa.array(numbers),
             "event_id": pa.nulls(count, RAW_COLUMNS["event_id"]),
-            "event_type": _repeated(dict(self.options.type_names).get(plain, plain), count),
+            "event_type": _repeated(plain, count),
             "time": pa.array(stamps * _SECOND, mask=stamps <= 0).cast(TIME_TYPE),
             "zone_seconds": pa.array(zones.astype(np.int32)),
             "before": pa.array(self._before(stamps - series.begins[rows])),

@@ -129,11 +129,10 @@ class _Log:
         return batch if kept.all() else batch.filter(pa.array(kept))
 
     def _types(self, typed: TypedRecords) -> pa.Array:
-        new_names = dict(self.options.type_names)
         names = [pattern.event_type for pattern in self.table.patterns] + [LOG_LINE]
         # -1, no pattern, is the last of the names.
         place = np.where(typed.pattern < 0, len(names) - 1, typed.pattern)
-        return pa.array([new_names.get(name, name) for name in names], pa.string()).take(pa.array(place))
+        return pa.array(names, pa.string()).take(pa.array(place))
 
     def _attributes(self, records: Records, typed: TypedRecords) -> dict[str, pa.Array]:
         columns = attribute_columns(typed, self.origin, self.options.drop_domain)

@@ -100,7 +100,7 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
     columns: dict[str, pa.Array] = {
         "number": pa.array(rows.numbers),
         "event_id": _given_ids(rows.columns.get("event_id"), count),
-        "event_type": _renamed(types, options),
+        "event_type": types,
         "time": pa.array(time.microseconds, mask=~time.known).cast(TIME_TYPE),
         "zone_seconds": _zones(rows, time),
         "before": pa.array(np.zeros(count, np.int64)),
@@ -163,12 +163,6 @@ def _given_ids(column: pa.Array | None, count: int) -> pa.Array:
         return pa.nulls(count, pa.string())
     ids = simple(column).cast(pa.string())
     return pc.if_else(pc.equal(ids, ""), pa.scalar(None, pa.string()), ids)
-
-
-def _renamed(types: pa.Array, options: ReadOptions) -> pa.Array:
-    for old, new in options.type_names:
-        types = pc.if_else(pc.equal(types, old), new, types)
-    return types
 
 
 def _without_rejects(

@@ -246,3 +246,29 @@ def test_beside_logs_it_is_said_what_a_dataset_is_not_told(
     assert captured.err.startswith(
         "note: --name applies to the other inputs, not to the dataset ev: its events"
     )
+
+
+@pytest.mark.parametrize("named", ["ev/*.parquet", "ev/part-00000.parquet", "mine.pq"])
+def test_what_is_for_logs_cannot_apply_to_parts_of_a_dataset(
+    named: str, dataset: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Parts were read as logs are, and the option was ignored."""
+    Path("mine.pq").write_bytes((Path(dataset) / "part-00000.parquet").read_bytes())
+    for option in ("tz", "map", "epoch-unit", "time-format", "drop-domain", "patterns"):
+        assert main([*on("match", named), *words("match", option)]) == 2
+        assert capsys.readouterr().err.startswith(
+            f"error: --{option} cannot apply to {named}, parts of a dataset: what is read from logs"
+        )
+
+
+def test_parts_of_a_dataset_get_other_types_and_say_what_a_log_beside_them_is_told(
+    dataset: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("more.csv").write_text("event_type,event_id,lower,upper\nC,c,5,5\n")
+    asked = on("match", "ev/*.parquet", "more.csv")
+    asked[1] = "PATTERN SEQ(X a, C c)"
+    assert main([*asked, "--name", "A=X", "--map", "x=y", "--runner", "local"]) == 3
+    captured = capsys.readouterr()
+    assert "note: --map applies to the other inputs, not to ev/*.parquet, parts of a dataset" in captured.err
+    assert main([*asked, "--name", "A=X", "--runner", "local"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("a c,")

@@ -162,6 +162,25 @@ def test_variables_of_other_commands_and_of_the_tests_are_no_mistake(monkeypatch
     assert main(["match", QUERY, "log.csv"]) == 0
 
 
+def test_variables_that_tell_where_a_service_is_are_no_mistake(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kubernetes sets them in every container beside a service called cepctl, or cepctl-report."""
+    for service in ("CEPCTL", "CEPCTL_REPORT"):
+        for variable in ("SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP", "PORT", "PORT_80_TCP"):
+            monkeypatch.setenv(f"{service}_{variable}", "tcp://10.0.0.11:80")
+        for variable in ("PROTO", "PORT", "ADDR"):
+            monkeypatch.setenv(f"{service}_PORT_5353_UDP_{variable}", "udp")
+    assert main(["match", QUERY, "log.csv"]) == 0
+    assert "CEPCTL" not in capsys.readouterr().err
+    for variable in ("CEPCTL_SERVICE", "CEPCTL_PORT_80", "CEPCTL_PORTS", "CEPCTL_TOP_K_TCP"):
+        monkeypatch.setenv(variable, "1")
+        assert f"error: {variable} in the environment is an option of no command" in refused(
+            capsys, "match", QUERY, "log.csv"
+        )
+        monkeypatch.delenv(variable)
+
+
 def test_the_variables_of_the_tests_are_those_that_they_read() -> None:
     texts = [path.read_text() for path in Path(__file__).parents[1].rglob("*.py") if path != Path(__file__)]
     read = {name for text in texts for name in re.findall(r"\bCEPCTL_[A-Z_]+\b", text)}

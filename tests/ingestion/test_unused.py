@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.type_names import TypeNames
 from cepctl.ingestion.unused import FORMATS_OF
 from cepctl.io.catalogue import known_formats
 from cepctl.io.contract.log_pattern import LogPattern
@@ -20,12 +21,15 @@ NONE = "m.toml: rule 1 applies to no event"
 WIDE = "interval = { before = '1 s', after = '1 s' }"
 
 
-def notices(folder: Path, text: str, name: str = "log.csv", *, model: str = "", **read: Any) -> list[str]:
+def notices(
+    folder: Path, text: str, name: str = "log.csv", *, model: str = "", names: TypeNames = (), **read: Any
+) -> list[str]:
     """What an ingest of one file says beside what it says without any choice."""
     file = folder / name
     file.write_text(text)
     plain = ingest([str(file)], str(folder / "plain"), IngestOptions(overwrite=True))
-    options = IngestOptions(read=ReadOptions(**read), model=parse_model(model, "m.toml"), overwrite=True)
+    rules = parse_model(model, "m.toml")
+    options = IngestOptions(read=ReadOptions(**read), type_names=names, model=rules, overwrite=True)
     summary = ingest([str(file)], str(folder / "out"), options)
     return [notice for notice in summary.notices if notice not in plain.notices]
 
@@ -60,9 +64,17 @@ def test_a_model_for_events_without_times_is_told_to_have_no_effect(tmp_path: Pa
 
 
 def test_a_type_that_is_to_be_renamed_and_does_not_occur_is_named(tmp_path: Path) -> None:
-    names = (("Strat", "Begin"), ("Stop", "End"))
-    assert notices(tmp_path, CSV, type_names=names) == [
+    assert notices(tmp_path, CSV, names=(("Strat", "Begin"), ("Stop", "End"))) == [
         "--name Strat=Begin: no event has the type 'Strat'; did you mean 'Start'?"
+    ]
+
+
+def test_that_another_type_has_the_new_name_hides_no_misspelling(tmp_path: Path) -> None:
+    assert notices(tmp_path, CSV, names=(("Strat", "Stop"),)) == [
+        "--name Strat=Stop: no event has the type 'Strat'; did you mean 'Start'?"
+    ]
+    assert notices(tmp_path, CSV, names=(("Start", "Stop"), ("Strat", "Stop"))) == [
+        "--name Strat=Stop: no event has the type 'Strat'; did you mean 'Start'?"
     ]
 
 

@@ -58,7 +58,7 @@ EXCLUSIONS = (
 
 
 _OF_EVENTS = ("format", "uncertainty", "name", "follow-links")
-"""What an ingest applies to the events of a dataset, too."""
+"""What an ingest applies to the events of a dataset, too, and every command to the parts of one."""
 _REMEDIES = {
     "uncertainty": "its events have their intervals; cepctl assign gives them others",
     "name": "its events have their types; cepctl ingest --name makes another dataset of it",
@@ -96,18 +96,22 @@ def _inputs(context: click.Context) -> tuple[str, ...]:
 
 def _settle_datasets(context: click.Context, asked: Sequence[str]) -> None:
     """What says how logs are read cannot apply to datasets; where logs stand beside them, that is said."""
+    from cepctl.datasets.parts import names_parts
     from cepctl.datasets.stored import stored_dataset
 
     inputs = dict.fromkeys(_inputs(context))
-    datasets = [path for path in inputs if stored_dataset(path) is not None]
-    for name in asked if datasets else ():
-        if context.command.name == "ingest" and name in _OF_EVENTS:
-            continue
+    wholes = [path for path in inputs if stored_dataset(path) is not None]
+    in_parts = [path for path in inputs if path not in wholes and names_parts(path)]
+    for name in asked:
+        taken_whole = [] if context.command.name == "ingest" and name in _OF_EVENTS else wholes
+        taken_in_parts = [] if name in _OF_EVENTS else in_parts
+        stored = [f"the dataset {path}" for path in taken_whole]
+        stored += [f"{path}, parts of a dataset" for path in taken_in_parts]
         remedy = _REMEDIES.get(name, "what is read from logs is known by their ingest")
-        if len(datasets) == len(inputs):
-            refuse_or_leave_out(context, name, f"to the dataset {datasets[0]}: {remedy}")
-        elif origin(context, name) is None and not context.params.get("quiet"):
-            say("note", f"--{name} applies to the other inputs, not to the dataset {datasets[0]}: {remedy}")
+        if stored and len(stored) == len(inputs):
+            refuse_or_leave_out(context, name, f"to {stored[0]}: {remedy}")
+        elif stored and origin(context, name) is None and not context.params.get("quiet"):
+            say("note", f"--{name} applies to the other inputs, not to {stored[0]}: {remedy}")
 
 
 def refuse_or_leave_out(context: click.Context, name: str, why: str) -> None:

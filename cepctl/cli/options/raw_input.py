@@ -27,6 +27,7 @@ def ingest_options(
 ) -> IngestOptions:
     """The options of the library from those of the command line; reads the uncertainty model."""
     from cepctl.ingestion.jobs import IngestOptions
+    from cepctl.ingestion.type_names import check_names
     from cepctl.io.contract.reader import ReadOptions
     from cepctl.io.contract.written_times import check_form
     from cepctl.io.log4j.patterns import load_patterns
@@ -37,7 +38,6 @@ def ingest_options(
         input_format=raw_input.input_format,
         read=ReadOptions(
             time_zone=raw_input.tz,
-            type_names=raw_input.renames,
             drop_domain=raw_input.drop_domain,
             patterns=load_patterns(raw_input.patterns) if raw_input.patterns is not None else (),
             keep_unmatched=raw_input.keep_unmatched,
@@ -47,6 +47,7 @@ def ingest_options(
             epoch_unit=raw_input.epoch_unit,
             time_format=None if raw_input.time_format is None else check_form(raw_input.time_format),
         ),
+        type_names=check_names(raw_input.renames),
         model=load_model(raw_input.uncertainty) if raw_input.uncertainty is not None else UncertaintyModel(),
         max_errors=max_errors,
         rejects=rejects,

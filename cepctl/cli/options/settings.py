@@ -16,6 +16,7 @@ said of one command wins over what is said of all.
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -38,6 +39,11 @@ OF_TESTS = frozenset(
     for name in ("REALDATA", "EXAMPLES", "KILLS", "MUTATIONS", "CRON_MINUTES", "SCREENSHOTS", "WRITE_GOLDEN")
 )
 """Variables under our prefix that the tests of cepctl read, and no command."""
+_OF_SERVICES = re.compile(
+    r"SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?"
+)
+"""What Kubernetes, as Docker once, tells every container of a service that is called as we are, or
+`cepctl-...`: https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables"""
 
 Commands = Callable[[], Sequence[click.Command]]
 
@@ -89,10 +95,18 @@ def refuse_unknown_variables(command: click.Command, commands: Commands) -> None
         return
     known = {CONFIG_VARIABLE}.union(*map(_variables_of, commands()))
     for name in sorted(unknown - known):
+        if _is_of_service(name):
+            continue
         bare = sorted(each.removeprefix(f"{_PREFIX}_") for each in known)
         near = get_close_matches(name.removeprefix(f"{_PREFIX}_"), bare, 1)
         hint = f"did you mean {_PREFIX}_{near[0]}?" if near else "cepctl config lists what may be set"
         raise UsageError(f"{name} in the environment is an option of no command; {hint}")
+
+
+def _is_of_service(name: str) -> bool:
+    """Whether a variable tells where a service is, not what we are to do."""
+    words = name.split("_")
+    return any(_OF_SERVICES.fullmatch("_".join(words[place:])) for place in range(1, len(words)))
 
 
 def _variables_of(command: click.Command) -> set[str]:

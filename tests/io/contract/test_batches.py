@@ -9,12 +9,12 @@ from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions
 
 
 def test_attributes_follow_the_raw_columns_and_are_null_where_absent() -> None:
-    rows = EventBatches(ReadOptions(type_names=(("cpu_user", "CPU"),)))
+    rows = EventBatches(ReadOptions())
     rows.add("cpu_user", 5, {"node": "n1", "value": 0.5})
     rows.add("Start", None, {"task": 7}, zone_seconds=3600, before=1, after=2)
     batch = rows.take()
     assert batch.schema.names == [*RAW_COLUMNS, "node", "value", "task"]
-    assert batch.column("event_type").to_pylist() == ["CPU", "Start"]
+    assert batch.column("event_type").to_pylist() == ["cpu_user", "Start"]
     assert batch.column("number").to_pylist() == [1, 2]
     assert batch.column("time").cast(pa.int64()).to_pylist() == [5, None]
     assert batch.column("value").to_pylist() == [0.5, None]

@@ -84,11 +84,10 @@ def test_the_path_says_whose_metric_it_is() -> None:
     assert (row["event_type"], row["node"], row["cluster"]) == ("load_one", None, None)
 
 
-def test_types_can_be_renamed_and_domains_dropped() -> None:
-    options = ReadOptions(type_names=(("load_one", "LOAD"),), drop_domain=True)
-    (row,) = read(rrd_bytes([Ring(column(0.25))], last=LAST), options=options)
+def test_domains_can_be_dropped() -> None:
+    (row,) = read(rrd_bytes([Ring(column(0.25))], last=LAST), options=ReadOptions(drop_domain=True))
     assert (row["event_type"], row["metric"], row["node"], row["node_raw"]) == (
-        "LOAD",
+        "load_one",
         "load_one",
         "n7",
         "n7.example.com",

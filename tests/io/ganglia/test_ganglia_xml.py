@@ -94,11 +94,6 @@ def test_numbers_stand_in_value_and_the_rest_in_value_text(
     assert (row["value"], row["value_text"]) == (value, text)
 
 
-def test_a_type_can_be_renamed_while_the_metric_keeps_its_name() -> None:
-    (row,) = read(poll(CPU), ReadOptions(type_names=(("cpu_user", "CPU"),)))
-    assert (row["event_type"], row["metric"]) == ("CPU", "cpu_user")
-
-
 def test_the_domain_of_a_host_goes_on_request() -> None:
     (row,) = read(poll(CPU, host='NAME="n7.example.com" TN="0"'), ReadOptions(drop_domain=True))
     assert (row["node"], row["node_raw"]) == ("n7", "n7.example.com")

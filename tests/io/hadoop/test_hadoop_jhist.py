@@ -208,11 +208,6 @@ def test_unions_are_unwrapped_and_counters_kept_as_one_json_text() -> None:
     assert map_finish["counters"] is None
 
 
-def test_a_type_can_be_renamed() -> None:
-    (row,) = read(history(TASK_START), ReadOptions(type_names=(("TaskStart", "Begin"),)))
-    assert row["event_type"] == "Begin"
-
-
 def test_blank_lines_leading_blanks_and_crlf_are_no_records() -> None:
     report = ReadReport()
     content = b"\r\n".join(

@@ -142,13 +142,6 @@ def test_the_address_by_which_a_data_node_calls_itself_gives_way_to_the_host_of_
     assert "own_node" not in row
 
 
-def test_types_can_be_renamed() -> None:
-    options = ReadOptions(
-        type_names=(("LogLine", "Line"), ("AttemptTransition", "Step")), keep_unmatched=True
-    )
-    assert [row["event_type"] for row in read(f"{DAEMON}\n{TRANSITION}", options)] == ["Line", "Step"]
-
-
 def test_a_group_named_like_a_column_is_an_attribute_with_a_prefix() -> None:
     mine = (LogPattern("Seen", "(?P<time>h)(?P<level>e)", attributes=("time", "level")),)
     row = only(DAEMON, ReadOptions(patterns=mine))

@@ -136,11 +136,6 @@ def test_an_attribute_named_like_a_column_is_prefixed() -> None:
     assert (row["case:concept:name"], row["attr:case:concept:name"]) == ("c1", "too")
 
 
-def test_a_type_can_be_renamed() -> None:
-    (row,) = read(log(A), ReadOptions(type_names=(("A", "Start"),)))
-    assert (row["event_type"], row["concept:name"]) == ("Start", "A")
-
-
 def test_a_trace_without_a_name_is_named_by_its_place() -> None:
     report = ReadReport()
     nameless = log(A, B).replace('<trace><string key="concept:name" value="c1"/>', "<trace>")
