@@ -16,7 +16,7 @@ from cepctl.render.pages import page_width, plain_table, print_page
 
 if TYPE_CHECKING:
     from cepctl.engines.diagnosis.complete_bindings import Hurdles
-    from cepctl.engines.diagnosis.leave_one_out import Forbidden
+    from cepctl.engines.diagnosis.leave_one_out import Excluded
     from cepctl.engines.diagnosis.partial_matches import Fitting, Loss, Step
     from cepctl.engines.diagnosis.why_not import ReadingExplained, WhyNot
 
@@ -49,8 +49,8 @@ def _reading(why: WhyNot, reading: ReadingExplained) -> Iterator[Table | str]:
     yield _fitting_table(reading)
     yield _step_table(why, reading)
     yield from _stopped(reading)
-    if reading.forbidden:
-        yield _forbidden_table(why, reading)
+    if reading.excluded:
+        yield _excluded_table(why, reading)
     elif reading.hurdles is None and all(each.left for each in _positive(reading)):
         yield "No condition stops this by itself: with any one of them dropped, the others still do."
     if reading.hurdles is not None:
@@ -113,19 +113,19 @@ def _stopped(reading: ReadingExplained) -> Iterator[str]:
     yield f"Most are lost at {_variable(reading, step.component)}: {loss.condition.text} stops {share}."
 
 
-def _forbidden_table(why: WhyNot, reading: ReadingExplained) -> Table:
+def _excluded_table(why: WhyNot, reading: ReadingExplained) -> Table:
     whole = reading.length == len(reading.alternative.positive)
     names = [reading.alternative.components[i].variable for i in reading.alternative.positive]
     what = "bindings" if whole else f"up to {names[reading.length - 1]}"
     table = plain_table("forbidden by this alone", what, "nearest miss", numbers=(what,))
-    for each in reading.forbidden:
+    for each in reading.excluded:
         count = f"{each.count:,}" + ("+" if each.at_least else "")
         table.add_row(each.condition.text, count, _miss(why, each))
     return table
 
 
-def _miss(why: WhyNot, forbidden: Forbidden) -> str:
-    miss, kind = forbidden.nearest, forbidden.condition.kind
+def _miss(why: WhyNot, excluded: Excluded) -> str:
+    miss, kind = excluded.nearest, excluded.condition.kind
     match = why.text(tuple((event,) for event in miss.events))
     if miss.in_ticks and miss.excess is not None:
         ticks = int(miss.excess)
@@ -213,7 +213,7 @@ def _facts(why: WhyNot, reading: ReadingExplained) -> dict[str, Any]:
                     "values": dict(each.nearest.values),
                 },
             }
-            for each in reading.forbidden
+            for each in reading.excluded
         ],
         "complete": None if reading.hurdles is None else _hurdle_facts(why, reading.hurdles),
     }

@@ -1,16 +1,16 @@
-"""What one condition alone forbids: the same partial matches with one condition dropped.
+"""What each condition alone rules out: the same partial matches with that condition dropped.
 
-Each condition is dropped by itself, the others stay.  What then appears is what it forbids, and the
-one of them that it forbids by the least is the nearest miss.
+Each condition is dropped in turn.  The partial matches that appear are those it alone rules out, and the
+one of them that misses it by the least is the nearest miss.
 
     condition           by how much a partial match misses it
     window, order,      how many ticks more the demand would have to allow
     timing
     a comparison        the difference of its two sides, where they are numbers
-    any other           no amount; the first one found stands for all
+    any other           no amount; the first one found is shown
 
-Where there are too many to look at all, demands on times are widened step by step, and events are tried
-by their distance from the bound, so that what is near is found before the limit is reached.
+Where there are too many to look at all, constraints on times are widened step by step, and events are tried
+by their distance from the bound, so that near misses are found before the limit is reached.
 
 Imports NumPy and Polars only.
 """
@@ -46,12 +46,12 @@ from cepctl.polars_expressions import Leaf, compile_expression
 
 _FIRST_EVENTS = 1 << 12
 _FASTER = 8
-"""How much wider each next try is."""
+"""By how much each try is wider than the one before."""
 
 
 @dataclass(frozen=True)
 class Miss:
-    """A partial match that one condition alone forbids.
+    """A partial match that one condition alone rules out.
 
     `events`: row numbers, one per bound component.  `excess`: by how much it misses, in ticks where
     `in_ticks`; None where that is not a number.  `values`: what the condition read.
@@ -64,8 +64,8 @@ class Miss:
 
 
 @dataclass(frozen=True)
-class Forbidden:
-    """What one condition alone forbids: `count` partial matches, more where `at_least`; the nearest one."""
+class Excluded:
+    """What one condition alone rules out: `count` partial matches, more where `at_least`; the nearest one."""
 
     condition: Condition
     count: int
@@ -73,21 +73,21 @@ class Forbidden:
     nearest: Miss
 
 
-def forbidden_alone(reading: Reading, events: Events, length: int, limit: int = PAIRS) -> list[Forbidden]:
-    """For each condition on the first `length` components what it alone forbids; most of all first."""
-    looser = _Looser(reading, events, length, limit)
-    found = [each for each in looser.every() if each is not None]
+def excluded_only_by(reading: Reading, events: Events, length: int, limit: int = PAIRS) -> list[Excluded]:
+    """What each condition on the first `length` components alone rules out; the largest count first."""
+    variants = _LeaveOneOut(reading, events, length, limit)
+    found = [each for each in variants.every() if each is not None]
     return sorted(found, key=lambda each: -each.count)
 
 
 @dataclass(frozen=True)
-class _Looser:
+class _LeaveOneOut:
     reading: Reading
     events: Events
     length: int
     limit: int
 
-    def every(self) -> Iterator[Forbidden | None]:
+    def every(self) -> Iterator[Excluded | None]:
         reading, columns = self.reading, self.reading.columns[: self.length]
         for component in columns:
             for expression in reading.alternative.components[component].filters:
@@ -111,7 +111,7 @@ class _Looser:
 
     # --- one kind of condition each -------------------------------------------------------
 
-    def _filter(self, component: int, expression: Expression) -> Forbidden | None:
+    def _filter(self, component: int, expression: Expression) -> Excluded | None:
         """Events that fail this predicate alone, by their distance from its bound."""
         alternative = self.reading.alternative
         own = alternative.components[component]
@@ -136,9 +136,9 @@ class _Looser:
             start, size = start + size, size * _FASTER
         if nearest is None:
             return None
-        return Forbidden(filter_condition(expression), count, at_least or start < len(failing), nearest)
+        return Excluded(filter_condition(expression), count, at_least or start < len(failing), nearest)
 
-    def _key(self, name: str) -> Forbidden | None:
+    def _key(self, name: str) -> Excluded | None:
         codes = partition_codes((name,), self.events)
 
         def differ(rows: Indexes) -> Flags:
@@ -156,7 +156,7 @@ class _Looser:
         expression: Expression | None,
         broken: Callable[[Indexes], Flags],
         reads: list[Attribute] | None = None,
-    ) -> Forbidden | None:
+    ) -> Excluded | None:
         """Partial matches that break a predicate between components."""
         followed = self._follow(loose)
         rows = followed.rows[broken(followed.rows)] if len(followed.rows) else followed.rows
@@ -165,9 +165,9 @@ class _Looser:
         alternative, missed = self.reading.alternative, None
         if expression is not None:
             missed = distances(self.events, alternative, expression, self._columns(rows))
-        return Forbidden(condition, len(rows), followed.sampled, self._miss(rows, expression, missed, reads))
+        return Excluded(condition, len(rows), followed.sampled, self._miss(rows, expression, missed, reads))
 
-    def _times(self, demand: Differences) -> Forbidden | None:
+    def _times(self, demand: Differences) -> Excluded | None:
         """Partial matches that need more ticks than a demand on times allows."""
         loose = self.reading.with_differences(demand, None)
         followed = self._follow(loose)
@@ -186,7 +186,7 @@ class _Looser:
             return None
         at = int(np.argmin(missing))
         nearest = Miss(tuple(int(e) for e in rows[at, : self.length]), int(missing[at]), in_ticks=True)
-        return Forbidden(demand.condition, max(count, len(rows)), followed.sampled, nearest)
+        return Excluded(demand.condition, max(count, len(rows)), followed.sampled, nearest)
 
     def _ticks_missing(self, loose: Reading, demand: Differences, rows: Indexes) -> Ticks:
         """How many ticks more the demand would have to allow, at most 0 where it holds; shape (n,)."""

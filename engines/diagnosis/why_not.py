@@ -3,7 +3,7 @@
     part        module                 answers
     fitting     partial_matches        which events fit each component, and what its predicates left out
     steps       partial_matches        how many partial matches each join makes, and what stops the others
-    forbidden   relaxing               what each condition forbids by itself, with the nearest miss
+    excluded    leave_one_out          what each condition alone rules out, with the nearest miss
     hurdles     last_hurdles           what groups, absences and CONFIDENCE do to complete bindings
 
 Conditions are dropped over the whole pattern; where that lets nothing through either, over the components
@@ -21,7 +21,7 @@ import pyarrow as pa
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.diagnosis.complete_bindings import Hurdles, Signature, last_hurdles
 from cepctl.engines.diagnosis.conditions import Reading
-from cepctl.engines.diagnosis.leave_one_out import Forbidden, forbidden_alone
+from cepctl.engines.diagnosis.leave_one_out import Excluded, excluded_only_by
 from cepctl.engines.diagnosis.partial_matches import PAIRS, Fitting, Step, fitting_counts, follow
 from cepctl.engines.rows.order import match_text
 from cepctl.plan.plan import Alternative, Plan
@@ -29,9 +29,9 @@ from cepctl.plan.plan import Alternative, Plan
 
 @dataclass(frozen=True)
 class ReadingExplained:
-    """One alternative: its fitting events, its steps, what single conditions forbid, the end.
+    """One alternative: its fitting events, its steps, what single conditions rule out, the end.
 
-    `length`: how many components the forbidden partial matches bind.  `hurdles` is None where no binding
+    `length`: how many components the excluded partial matches bind.  `hurdles` is None where no binding
     was completed.
     """
 
@@ -39,7 +39,7 @@ class ReadingExplained:
     fitting: tuple[Fitting, ...]
     steps: tuple[Step, ...]
     length: int
-    forbidden: tuple[Forbidden, ...]
+    excluded: tuple[Excluded, ...]
     hurdles: Hurdles | None
 
     @property
@@ -93,10 +93,10 @@ def _explained(plan: Plan, alternative: Alternative, events: Events, limit: int)
     followed = follow(reading, events, limit=limit)
     complete = len(followed.steps) == len(reading.columns) and len(followed.rows) > 0
     hurdles = last_hurdles(plan, alternative, events, followed.rows) if complete else None
-    length, forbidden = len(reading.columns), forbidden_alone(reading, events, len(reading.columns), limit)
-    if not forbidden and not complete:
+    length, excluded = len(reading.columns), excluded_only_by(reading, events, len(reading.columns), limit)
+    if not excluded and not complete:
         length = len(followed.steps)
-        forbidden = forbidden_alone(reading, events, length, limit)
+        excluded = excluded_only_by(reading, events, length, limit)
     return ReadingExplained(
-        alternative, fitting_counts(reading, events), followed.steps, length, tuple(forbidden), hurdles
+        alternative, fitting_counts(reading, events), followed.steps, length, tuple(excluded), hurdles
     )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.diagnosis.conditions import Condition, Reading
-from cepctl.engines.diagnosis.leave_one_out import Forbidden, forbidden_alone
+from cepctl.engines.diagnosis.leave_one_out import Excluded, excluded_only_by
 from cepctl.engines.diagnosis.partial_matches import Loss, Step, follow
 from cepctl.engines.diagnosis.why_not import ReadingExplained, WhyNot, why_not
 from cepctl.engines.event.match import match_events
@@ -37,13 +37,13 @@ def stopped(step: Step) -> dict[str, int]:
     return {loss.condition.text: loss.count for loss in step.losses if loss.count}
 
 
-def forbidden(reading: ReadingExplained) -> dict[str, Forbidden]:
-    return {each.condition.text: each for each in reading.forbidden}
+def excluded(reading: ReadingExplained) -> dict[str, Excluded]:
+    return {each.condition.text: each for each in reading.excluded}
 
 
 def nearest(why: WhyNot, condition: str) -> str:
     """The nearest miss of a condition, as the column `match` writes it."""
-    (found,) = [each for each in why.readings[0].forbidden if each.condition.text == condition]
+    (found,) = [each for each in why.readings[0].excluded if each.condition.text == condition]
     return why.text(tuple((event,) for event in found.nearest.events))
 
 
@@ -74,7 +74,7 @@ def test_an_event_bound_twice_is_told_apart() -> None:
 def test_the_nearest_miss_of_the_window_says_by_how_many_ticks() -> None:
     query = "PATTERN SEQ(A a, B b, C c) WHERE b.x > 5 WITHIN 10 ticks"
     why = why_not(plan_of(query), event_table(LOG))
-    window = forbidden(why.readings[0])["WITHIN 10 ticks"]
+    window = excluded(why.readings[0])["WITHIN 10 ticks"]
     # a1 b2 c1 takes from 2 to 17: 15 ticks, where 9 are allowed.
     assert (window.count, window.at_least, window.nearest.excess, window.nearest.in_ticks) == (
         1,
@@ -88,14 +88,14 @@ def test_the_nearest_miss_of_the_window_says_by_how_many_ticks() -> None:
 def test_the_nearest_miss_of_a_comparison_has_the_value_nearest_to_its_bound() -> None:
     query = "PATTERN SEQ(A a, B b, C c) WHERE b.x > 10"
     why = why_not(plan_of(query), event_table(LOG))
-    missed = forbidden(why.readings[0])["b.x > 10"]
+    missed = excluded(why.readings[0])["b.x > 10"]
     assert (missed.count, missed.nearest.excess, missed.nearest.values) == (2, 1.0, (("b.x", 9),))
     assert nearest(why, "b.x > 10") == "a1 b2 c1"
 
 
 def test_order_is_missed_by_the_ticks_that_an_event_would_have_to_be_later() -> None:
     reading = explained("PATTERN SEQ(C c, B b) WITHIN 10 ticks", *LOG)
-    missed = forbidden(reading)["c before b"]
+    missed = excluded(reading)["c before b"]
     # b2 ends at 15 and would have to be at 18; b1 is too far from c1 for the window as well.
     assert (missed.count, missed.nearest.excess) == (1, 3)
 
@@ -105,29 +105,29 @@ def test_a_window_too_short_for_any_order_lets_nothing_through() -> None:
     events = (Event("a", "A", 0, 2), Event("b", "B", 1, 2))
     reading = explained("PATTERN SEQ(A a, B b) WITHIN 1 ticks", *events)
     assert stopped(reading.steps[1]) == {"WITHIN 1 ticks": 1}
-    missed = forbidden(reading)["WITHIN 1 ticks"]
+    missed = excluded(reading)["WITHIN 1 ticks"]
     assert (missed.count, missed.nearest.excess) == (1, 1)
 
 
 def test_a_timing_constraint_is_a_condition_of_its_own() -> None:
     reading = explained("PATTERN SEQ(A a, B b) WHERE b.time - a.time <= 1 ticks AND a.k = 'p'", *LOG)
-    missed = forbidden(reading)["b.time - a.time <= 1 ticks"]
+    missed = excluded(reading)["b.time - a.time <= 1 ticks"]
     assert (missed.count, missed.nearest.excess) == (3, 1)
     assert stopped(reading.steps[1]) == {"b.time - a.time <= 1 ticks": 3}
 
 
 def test_a_key_and_a_link_are_dropped_alone() -> None:
     keyed = explained("PATTERN SEQ(A a, B b) WHERE [k] AND a.x = 2", *LOG)
-    assert forbidden(keyed)["[k]"].nearest.values == (("a.k", "q"), ("b.k", "p"))
+    assert excluded(keyed)["[k]"].nearest.values == (("a.k", "q"), ("b.k", "p"))
     linked = explained("PATTERN SEQ(A a, B b) WHERE a.x = b.x", *LOG)
     assert stopped(linked.steps[1]) == {"a.x = b.x": 6}
-    assert (forbidden(linked)["a.x = b.x"].count, forbidden(linked)["a.x = b.x"].nearest.excess) == (4, 3.0)
+    assert (excluded(linked)["a.x = b.x"].count, excluded(linked)["a.x = b.x"].nearest.excess) == (4, 3.0)
 
 
 def test_where_two_conditions_are_in_the_way_the_part_up_to_the_gap_is_explained() -> None:
     reading = explained("PATTERN SEQ(A a, B b, C c) WHERE a.x = 7 AND c.x = 7", *LOG)
     assert reading.length == 1
-    assert set(forbidden(reading)) == {"a.x = 7"}
+    assert set(excluded(reading)) == {"a.x = 7"}
 
 
 def test_the_rival_that_breaks_a_match_is_named() -> None:
@@ -179,16 +179,16 @@ def test_predicates_over_groups_say_how_many_groups_they_reject() -> None:
 def test_a_type_that_no_event_has_ends_everything() -> None:
     reading = explained("PATTERN SEQ(A a, Z z)", *LOG)
     assert [each.typed for each in reading.fitting] == [2, 0]
-    assert (reading.steps[-1].pairs, reading.forbidden, reading.hurdles) == (0, (), None)
+    assert (reading.steps[-1].pairs, reading.excluded, reading.hurdles) == (0, (), None)
 
 
 def test_beyond_the_limit_evenly_spaced_partial_matches_are_followed_and_this_is_said() -> None:
     events = [Event(f"a{i}", "A", i, i) for i in range(40)] + [Event(f"b{i}", "B", 50, 50) for i in range(5)]
     everything = explained("PATTERN SEQ(A a, B b) WITHIN 5 ticks", *events)
     assert not everything.sampled
-    assert forbidden(everything)["WITHIN 5 ticks"].count == 200
+    assert excluded(everything)["WITHIN 5 ticks"].count == 200
     some = explained("PATTERN SEQ(A a, B b) WITHIN 5 ticks", *events, limit=50)
-    window = forbidden(some)["WITHIN 5 ticks"]
+    window = excluded(some)["WITHIN 5 ticks"]
     assert window.at_least
     assert window.count < 200
     # Near misses are looked for from the bound on: a39 b is eleven ticks long, seven too many.
@@ -225,16 +225,16 @@ def test_what_can_happen_in_the_end_is_what_matches() -> None:
     )
 
 
-def forbidden_do_not_match(case: Case) -> None:
+def excluded_do_not_match(case: Case) -> None:
     """What one condition forbids is none of the bindings that pass all of them."""
     plan, events = plan_of(case.query), events_of(case.table)
     for alternative in plan.alternatives:
         reading = Reading.of(plan, alternative, events)
         passing = {tuple(row) for row in follow(reading, events).rows.tolist()}
-        for each in forbidden_alone(reading, events, len(reading.columns)):
+        for each in excluded_only_by(reading, events, len(reading.columns)):
             assert each.nearest.events not in passing
             assert each.count > 0
 
 
-def test_what_is_forbidden_is_no_binding() -> None:
-    check(any_cases(), forbidden_do_not_match, FEW_EXAMPLES)
+def test_what_a_condition_rules_out_is_not_a_binding() -> None:
+    check(any_cases(), excluded_do_not_match, FEW_EXAMPLES)
