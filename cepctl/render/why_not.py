@@ -15,7 +15,7 @@ from cepctl.render.lengths import ticks_text
 from cepctl.render.pages import page_width, plain_table, print_page
 
 if TYPE_CHECKING:
-    from cepctl.engines.diagnosis.complete_bindings import Hurdles
+    from cepctl.engines.diagnosis.complete_bindings import CompletionReport
     from cepctl.engines.diagnosis.leave_one_out import Excluded
     from cepctl.engines.diagnosis.partial_matches import Fitting, Loss, Step
     from cepctl.engines.diagnosis.why_not import ReadingExplained, WhyNot
@@ -51,10 +51,10 @@ def _reading(why: WhyNot, reading: ReadingExplained) -> Iterator[Table | str]:
     yield from _stopped(reading)
     if reading.excluded:
         yield _excluded_table(why, reading)
-    elif reading.hurdles is None and all(each.left for each in _positive(reading)):
+    elif reading.completion is None and all(each.left for each in _positive(reading)):
         yield "No condition stops this by itself: with any one of them dropped, the others still do."
-    if reading.hurdles is not None:
-        yield from _hurdles(why, reading.hurdles)
+    if reading.completion is not None:
+        yield from _completion(why, reading.completion)
     for step in reading.steps:
         if step.followed < step.partial:
             name, share = _variable(reading, step.component), f"{step.followed:,} of {step.partial:,}"
@@ -141,29 +141,29 @@ def _miss(why: WhyNot, excluded: Excluded) -> str:
     return f"{match}: {values}, " + (f"off by {miss.excess:.6g}" if miss.excess else "the bound itself")
 
 
-def _hurdles(why: WhyNot, hurdles: Hurdles) -> Iterator[str]:
-    first = f"All components bound: {counted(hurdles.bindings, 'binding')}"
-    if hurdles.complete != hurdles.bindings:
-        first += f", {hurdles.complete:,} with their groups"
-    yield first + (" (not all were looked at)." if hurdles.sampled else ".")
-    for loss in hurdles.group_losses:
+def _completion(why: WhyNot, completion: CompletionReport) -> Iterator[str]:
+    first = f"All components bound: {counted(completion.bindings, 'binding')}"
+    if completion.complete != completion.bindings:
+        first += f", {completion.complete:,} with their groups"
+    yield first + (" (not all were looked at)." if completion.sampled else ".")
+    for loss in completion.group_losses:
         if loss.count:
             yield f"  {loss.condition.text} rejects {counted(loss.count, 'group')}."
-    for loss in hurdles.losses:
+    for loss in completion.losses:
         if loss.count:
-            yield f"  {loss.condition.text}: leaves no world to {loss.count:,} of {hurdles.complete:,}."
-    for each in hurdles.breakers:
+            yield f"  {loss.condition.text}: leaves no world to {loss.count:,} of {completion.complete:,}."
+    for each in completion.breakers:
         rival = why.text(((each.event,),))
         example = why.text(each.example)
         lost = f"{each.count:,} of them, such as {example}"
         yield f"    {rival} certainly breaks {lost} ({each.condition.text})."
-    if hurdles.complete:
-        yield f"  {counted(hurdles.possible, 'match', 'matches')} can happen."
-    if hurdles.below and hurdles.best is not None:
-        best, wanted = why.text(hurdles.best), why.plan.minimum_confidence
+    if completion.complete:
+        yield f"  {counted(completion.possible, 'match', 'matches')} can happen."
+    if completion.below and completion.best is not None:
+        best, wanted = why.text(completion.best), why.plan.minimum_confidence
         yield (
-            f"  {hurdles.below:,} of them below CONFIDENCE >= {wanted}: "
-            f"the likeliest is {best} with {hurdles.best_confidence:.6g}."
+            f"  {completion.below:,} of them below CONFIDENCE >= {wanted}: "
+            f"the likeliest is {best} with {completion.best_confidence:.6g}."
         )
 
 
@@ -215,7 +215,7 @@ def _facts(why: WhyNot, reading: ReadingExplained) -> dict[str, Any]:
             }
             for each in reading.excluded
         ],
-        "complete": None if reading.hurdles is None else _hurdle_facts(why, reading.hurdles),
+        "complete": None if reading.completion is None else _completion_facts(why, reading.completion),
     }
 
 
@@ -230,12 +230,12 @@ def _step_facts(reading: ReadingExplained, step: Step) -> dict[str, Any]:
     }
 
 
-def _hurdle_facts(why: WhyNot, hurdles: Hurdles) -> dict[str, Any]:
+def _completion_facts(why: WhyNot, completion: CompletionReport) -> dict[str, Any]:
     return {
-        "bindings": hurdles.bindings,
-        "with_groups": hurdles.complete,
-        "groups_rejected_by": _loss_facts(hurdles.group_losses),
-        "impossible_by": _loss_facts(hurdles.losses),
+        "bindings": completion.bindings,
+        "with_groups": completion.complete,
+        "groups_rejected_by": _loss_facts(completion.group_losses),
+        "impossible_by": _loss_facts(completion.losses),
         "breakers": [
             {
                 "event": why.text(((each.event,),)),
@@ -243,13 +243,13 @@ def _hurdle_facts(why: WhyNot, hurdles: Hurdles) -> dict[str, Any]:
                 "count": each.count,
                 "example": why.text(each.example),
             }
-            for each in hurdles.breakers
+            for each in completion.breakers
         ],
-        "possible": hurdles.possible,
-        "below_confidence": hurdles.below,
-        "likeliest_below": None if hurdles.best is None else why.text(hurdles.best),
-        "its_confidence": hurdles.best_confidence,
-        "sampled": hurdles.sampled,
+        "possible": completion.possible,
+        "below_confidence": completion.below,
+        "likeliest_below": None if completion.best is None else why.text(completion.best),
+        "its_confidence": completion.best_confidence,
+        "sampled": completion.sampled,
     }
 
 

@@ -1,9 +1,9 @@
 """What becomes of complete bindings: groups, absences, worlds, and the threshold of confidence.
 
-Order, keys and predicates have let them through.  Left are the predicates over whole groups, the events
-that must be absent (negation, next match, contiguity), constraints on times that only measuring
-asks, and CONFIDENCE.  Which absence breaks a binding is asked of each rule alone, and a rival that
-lies where it must not, in every world, is named.
+They have passed order, keys and predicates.  What remains to be checked: predicates over whole groups, the
+events that must be absent (negation, next match, contiguity), constraints on times that only measuring
+checks, and CONFIDENCE.  Each rule of absence is checked alone, to tell which breaks a binding, and a rival
+that invalidates it in every world is named.
 
 Work is bounded: of more than `limit` bindings evenly spaced ones are measured, and confidences beyond
 the bound on work are estimated.
@@ -37,7 +37,7 @@ BINDINGS = 1 << 14
 """How many bindings are measured at most."""
 _ERROR = 0.05
 _MOST_RIVALS = 3
-_FIXED_TIMES = Condition("timing", "constraints on times of WHERE, <> and holes of histograms included")
+_FIXED_TIMES = Condition("timing", "timing constraints in WHERE, including <> and gaps in histograms")
 
 Signature = tuple[tuple[int, ...], ...]
 """Row numbers of the events bound to each positive component."""
@@ -54,7 +54,7 @@ class Breaker:
 
 
 @dataclass(frozen=True)
-class Hurdles:
+class CompletionReport:
     """`bindings` of single events, then `complete` ones with their groups, of which `possible` happen.
 
     `group_losses` tell of groups, `losses` of complete bindings: what each condition makes impossible by
@@ -74,12 +74,12 @@ class Hurdles:
     sampled: bool
 
 
-def last_hurdles(
+def complete_bindings(
     plan: Plan, alternative: Alternative, events: Events, rows: Indexes, limit: int = BINDINGS
-) -> Hurdles:
-    """Follow complete bindings, shape (n, positive components), to the end.
+) -> CompletionReport:
+    """Check complete bindings, shape (n, positive components), against what remains.
 
-    A Kleene group stands in `rows` as one of its members.
+    One member of a Kleene group stands for it in `rows`.
     """
     options = MatchOptions(approximate=_ERROR, max_matches=limit)
     prepared = PreparedAlternative.of(plan, alternative, events, options)
@@ -87,12 +87,12 @@ def last_hurdles(
     chosen = rows[:: max(1, -(-len(rows) // limit))]
     batches, cut = _completed(prepared, chosen)
     group_losses = _group_losses(prepared, chosen)
-    end = _End(prepared)
+    tally = _Tally(prepared)
     for bound in batches:
-        end.take_in(bound)
-    return Hurdles(
-        len(chosen), end.complete, group_losses, end.losses(), end.named(), end.possible, end.below,
-        end.best, end.best_confidence, cut or len(chosen) < len(rows),
+        tally.add(bound)
+    return CompletionReport(
+        len(chosen), tally.complete, group_losses, tally.losses(), tally.named(), tally.possible, tally.below,
+        tally.best, tally.best_confidence, cut or len(chosen) < len(rows),
     )  # fmt: skip
 
 
@@ -157,7 +157,7 @@ def _group_losses(prepared: PreparedAlternative, rows: Indexes) -> tuple[Loss, .
     return tuple(Loss(text, int(count)) for text, count in zip(texts, counts, strict=True))
 
 
-class _End:
+class _Tally:
     """Counts over batches of complete bindings."""
 
     def __init__(self, prepared: PreparedAlternative) -> None:
@@ -170,13 +170,13 @@ class _End:
         self.together = 0
         self.breakers: dict[tuple[int, int], tuple[int, Signature]] = {}
 
-    def take_in(self, bound: dict[int, Bound]) -> None:
+    def add(self, bound: dict[int, Bound]) -> None:
         rivals = self.prepared.rivals(bound) if self.rules else []
-        nobody = [_pairs(each, np.zeros(len(each.row), dtype=bool)) for each in rivals]
-        free = self._happens(bound, nobody)
+        without_rivals = [_pairs(each, np.zeros(len(each.row), dtype=bool)) for each in rivals]
+        free = self._happens(bound, without_rivals)
         alive = free
         for at, each in enumerate(rivals):
-            lost = free & ~self._happens(bound, [*nobody[:at], each, *nobody[at + 1 :]])
+            lost = free & ~self._happens(bound, [*without_rivals[:at], each, *without_rivals[at + 1 :]])
             self.broken[at] += int(lost.sum())
             self._name(at, bound, each, lost)
         found = self._measured(bound, rivals)

@@ -4,7 +4,7 @@
     fitting     partial_matches        which events fit each component, and what its predicates left out
     steps       partial_matches        how many partial matches each join makes, and what stops the others
     excluded    leave_one_out          what each condition alone rules out, with the nearest miss
-    hurdles     last_hurdles           what groups, absences and CONFIDENCE do to complete bindings
+    completion  complete_bindings      what groups, absences and CONFIDENCE do to complete bindings
 
 Conditions are dropped over the whole pattern; where that lets nothing through either, over the components
 up to the first step that leaves nothing.
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from cepctl.engines.columns.events import Events, events_of
-from cepctl.engines.diagnosis.complete_bindings import Hurdles, Signature, last_hurdles
+from cepctl.engines.diagnosis.complete_bindings import CompletionReport, Signature, complete_bindings
 from cepctl.engines.diagnosis.conditions import Reading
 from cepctl.engines.diagnosis.leave_one_out import Excluded, excluded_only_by
 from cepctl.engines.diagnosis.partial_matches import PAIRS, Fitting, Step, fitting_counts, follow
@@ -31,7 +31,7 @@ from cepctl.plan.plan import Alternative, Plan
 class ReadingExplained:
     """One alternative: its fitting events, its steps, what single conditions rule out, the end.
 
-    `length`: how many components the excluded partial matches bind.  `hurdles` is None where no binding
+    `length`: how many components the excluded partial matches bind.  `completion` is None where no binding
     was completed.
     """
 
@@ -40,13 +40,13 @@ class ReadingExplained:
     steps: tuple[Step, ...]
     length: int
     excluded: tuple[Excluded, ...]
-    hurdles: Hurdles | None
+    completion: CompletionReport | None
 
     @property
     def sampled(self) -> bool:
         """Whether some partial matches were left unfollowed."""
         followed = any(step.followed < step.partial for step in self.steps)
-        return followed or (self.hurdles is not None and self.hurdles.sampled)
+        return followed or (self.completion is not None and self.completion.sampled)
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,11 @@ def _explained(plan: Plan, alternative: Alternative, events: Events, limit: int)
     reading = Reading.of(plan, alternative, events)
     followed = follow(reading, events, limit=limit)
     complete = len(followed.steps) == len(reading.columns) and len(followed.rows) > 0
-    hurdles = last_hurdles(plan, alternative, events, followed.rows) if complete else None
+    completion = complete_bindings(plan, alternative, events, followed.rows) if complete else None
     length, excluded = len(reading.columns), excluded_only_by(reading, events, len(reading.columns), limit)
     if not excluded and not complete:
         length = len(followed.steps)
         excluded = excluded_only_by(reading, events, length, limit)
     return ReadingExplained(
-        alternative, fitting_counts(reading, events), followed.steps, length, tuple(excluded), hurdles
+        alternative, fitting_counts(reading, events), followed.steps, length, tuple(excluded), completion
     )

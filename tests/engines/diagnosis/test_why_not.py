@@ -133,14 +133,14 @@ def test_where_two_conditions_are_in_the_way_the_part_up_to_the_gap_is_explained
 def test_the_rival_that_breaks_a_match_is_named() -> None:
     events = (*LOG, Event("n1", "N", 3, 3))
     why = why_not(plan_of("PATTERN SEQ(A a, !N n, C c) WITHIN 40 ticks"), event_table(events))
-    hurdles = why.readings[0].hurdles
-    assert hurdles is not None
-    assert (hurdles.complete, hurdles.losses, hurdles.possible) == (
+    completion = why.readings[0].completion
+    assert completion is not None
+    assert (completion.complete, completion.losses, completion.possible) == (
         1,
         (Loss(Condition("absence", "no n"), 1),),
         0,
     )
-    (breaker,) = hurdles.breakers
+    (breaker,) = completion.breakers
     assert why.text(((breaker.event,),)) == "n1"
     assert (breaker.count, why.text(breaker.example)) == (1, "a1 c1")
 
@@ -148,38 +148,38 @@ def test_the_rival_that_breaks_a_match_is_named() -> None:
 @pytest.mark.parametrize("strategy", ["skip_till_next_match", "strict_contiguity"])
 def test_strategies_name_their_rivals_too(strategy: str) -> None:
     why = why_not(plan_of(f"PATTERN SEQ(A a, B b) WHERE b.x > 8 STRATEGY {strategy}"), event_table(LOG))
-    hurdles = why.readings[0].hurdles
-    assert hurdles is not None
+    completion = why.readings[0].completion
+    assert completion is not None
     lost = {"skip_till_next_match": {"b2"}, "strict_contiguity": {"b1", "b2", "c1", "a2"}}
-    assert {why.text(((each.event,),)) for each in hurdles.breakers} <= lost[strategy]
+    assert {why.text(((each.event,),)) for each in completion.breakers} <= lost[strategy]
     # a1 b3 is broken under both, a1 b2 only by b1, which is not a rival where it does not fit.
-    assert hurdles.possible == {"skip_till_next_match": 2, "strict_contiguity": 1}[strategy]
+    assert completion.possible == {"skip_till_next_match": 2, "strict_contiguity": 1}[strategy]
 
 
 def test_what_is_below_the_threshold_is_counted_with_the_likeliest() -> None:
     query = "PATTERN SEQ(A a, B b) WITHIN 4 ticks CONFIDENCE >= 0.9"
     events = (Event("a1", "A", 0, 2), Event("b1", "B", 4, 5))
     why = why_not(plan_of(query), event_table(events))
-    hurdles = why.readings[0].hurdles
-    assert hurdles is not None and hurdles.best is not None
+    completion = why.readings[0].completion
+    assert completion is not None and completion.best is not None
     # (1, 4), (2, 4) and (2, 5) of six worlds stay below four ticks.
-    assert (hurdles.possible, hurdles.below) == (1, 1)
-    assert hurdles.best_confidence == pytest.approx(0.5)
-    assert why.text(hurdles.best) == "a1 b1"
+    assert (completion.possible, completion.below) == (1, 1)
+    assert completion.best_confidence == pytest.approx(0.5)
+    assert why.text(completion.best) == "a1 b1"
 
 
 def test_predicates_over_groups_say_how_many_groups_they_reject() -> None:
     reading = explained("PATTERN SEQ(A a, B+ b[], C c) WHERE sum(b[].x) > 13", *LOG)
-    hurdles = reading.hurdles
-    assert hurdles is not None
-    assert hurdles.group_losses == (Loss(Condition("group", "sum(b[].x) > 13"), 3),)
-    assert (hurdles.bindings, hurdles.complete) == (1, 0)
+    completion = reading.completion
+    assert completion is not None
+    assert completion.group_losses == (Loss(Condition("group", "sum(b[].x) > 13"), 3),)
+    assert (completion.bindings, completion.complete) == (1, 0)
 
 
 def test_a_type_that_no_event_has_ends_everything() -> None:
     reading = explained("PATTERN SEQ(A a, Z z)", *LOG)
     assert [each.typed for each in reading.fitting] == [2, 0]
-    assert (reading.steps[-1].pairs, reading.excluded, reading.hurdles) == (0, (), None)
+    assert (reading.steps[-1].pairs, reading.excluded, reading.completion) == (0, (), None)
 
 
 def test_beyond_the_limit_evenly_spaced_partial_matches_are_followed_and_this_is_said() -> None:
@@ -215,7 +215,7 @@ def test_no_match_is_lost_on_the_way() -> None:
 def possible_are_the_matches(case: Case) -> None:
     plan = replace(plan_of(case.query), minimum_confidence=None)
     (reading,) = why_not(plan, case.table).readings
-    possible = 0 if reading.hurdles is None else reading.hurdles.possible
+    possible = 0 if reading.completion is None else reading.completion.possible
     assert possible == match_events(plan, case.table).num_rows
 
 
