@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cepctl.engines.diagnosis.complete_bindings import CompletionReport
     from cepctl.engines.diagnosis.leave_one_out import Excluded
     from cepctl.engines.diagnosis.partial_matches import Fitting, Loss, Step
-    from cepctl.engines.diagnosis.why_not import ReadingExplained, WhyNot
+    from cepctl.engines.diagnosis.why_not import AlternativeExplained, WhyNot
 
 _PIPE_WIDTH = 200
 
@@ -31,7 +31,7 @@ def print_why_not(why: WhyNot, file: TextIO | None = None) -> None:
 
 def why_not_json(why: WhyNot) -> str:
     """The same facts as one JSON object on one line: {"why_not": {"readings": [...]}}."""
-    facts = {"why_not": {"readings": [_facts(why, each) for each in why.readings]}}
+    facts = {"why_not": {"readings": [_facts(why, each) for each in why.alternatives]}}
     return json.dumps(facts, ensure_ascii=False)
 
 
@@ -39,35 +39,35 @@ def why_not_json(why: WhyNot) -> str:
 
 
 def _parts(why: WhyNot) -> Iterator[Table | Text | str]:
-    for number, reading in enumerate(why.readings, start=1):
-        if len(why.readings) > 1:
-            yield Text(f"Reading {number} of {len(why.readings)}", style="bold")
-        yield from _reading(why, reading)
+    for number, explained in enumerate(why.alternatives, start=1):
+        if len(why.alternatives) > 1:
+            yield Text(f"Reading {number} of {len(why.alternatives)}", style="bold")
+        yield from _alternative(why, explained)
 
 
-def _reading(why: WhyNot, reading: ReadingExplained) -> Iterator[Table | str]:
-    yield _fitting_table(reading)
-    yield _step_table(why, reading)
-    yield from _stopped(reading)
-    if reading.excluded:
-        yield _excluded_table(why, reading)
-    elif reading.completion is None and all(each.left for each in _positive(reading)):
+def _alternative(why: WhyNot, explained: AlternativeExplained) -> Iterator[Table | str]:
+    yield _fitting_table(explained)
+    yield _step_table(why, explained)
+    yield from _stopped(explained)
+    if explained.excluded:
+        yield _excluded_table(why, explained)
+    elif explained.completion is None and all(each.left for each in _positive(explained)):
         yield "No condition stops this by itself: with any one of them dropped, the others still do."
-    if reading.completion is not None:
-        yield from _completion(why, reading.completion)
-    for step in reading.steps:
+    if explained.completion is not None:
+        yield from _completion(why, explained.completion)
+    for step in explained.steps:
         if step.followed < step.partial:
-            name, share = _variable(reading, step.component), f"{step.followed:,} of {step.partial:,}"
+            name, share = _variable(explained, step.component), f"{step.followed:,} of {step.partial:,}"
             yield (
                 f"At {name}, {share} partial matches were followed, evenly spaced; "
                 "counts from there on are of these."
             )
 
 
-def _fitting_table(reading: ReadingExplained) -> Table:
+def _fitting_table(explained: AlternativeExplained) -> Table:
     table = plain_table("component", "of its type", "fit", "left out by", numbers=("of its type", "fit"))
-    for each in reading.fitting:
-        component = reading.alternative.components[each.component]
+    for each in explained.fitting:
+        component = explained.alternative.components[each.component]
         types = "|".join(component.event_types) or "*"
         name = types if component.variable == types else f"{types} {component.variable}"
         shown = f"no {name}" if component.negated else name + ("+" if component.kleene else "")
@@ -75,20 +75,20 @@ def _fitting_table(reading: ReadingExplained) -> Table:
     return table
 
 
-def _step_table(why: WhyNot, reading: ReadingExplained) -> Table:
+def _step_table(why: WhyNot, explained: AlternativeExplained) -> Table:
     table = plain_table("partial match", "tried", "go on", "stopped by", numbers=("tried", "go on"))
     bound: list[str] = []
-    for step in reading.steps:
-        bound.append(_variable(reading, step.component))
+    for step in explained.steps:
+        bound.append(_variable(explained, step.component))
         table.add_row(" ".join(bound), f"{step.pairs:,}", f"{step.left:,}", _losses(step.losses))
     return table
 
 
-def _stopped(reading: ReadingExplained) -> Iterator[str]:
+def _stopped(explained: AlternativeExplained) -> Iterator[str]:
     """Where partial matches ended, or which condition stopped most of them."""
-    for fitting in _positive(reading):
+    for fitting in _positive(explained):
         if not fitting.left:
-            name = _variable(reading, fitting.component)
+            name = _variable(explained, fitting.component)
             if not fitting.typed:
                 yield f"No event has the type of {name}."
             else:
@@ -98,27 +98,28 @@ def _stopped(reading: ReadingExplained) -> Iterator[str]:
                     f"of {counted(fitting.typed, 'event')}."
                 )
             return
-    losses = [(loss, step) for step in reading.steps for loss in step.losses if loss.count]
+    losses = [(loss, step) for step in explained.steps for loss in step.losses if loss.count]
     if not losses:
         return
-    last = reading.steps[-1]
+    last = explained.steps[-1]
     if not last.left:
         # What the conditions before it have let through, it stops.
         loss, step = losses[-1]
         share = f"the last {loss.count:,} of {counted(step.pairs, 'pair')}"
-        yield f"Nothing gets past {_variable(reading, step.component)}: {loss.condition.text} stops {share}."
+        variable = _variable(explained, step.component)
+        yield f"Nothing gets past {variable}: {loss.condition.text} stops {share}."
         return
     loss, step = max(losses, key=lambda pair: pair[0].count)
     share = f"{loss.count:,} of {counted(step.pairs, 'pair')}"
-    yield f"Most are lost at {_variable(reading, step.component)}: {loss.condition.text} stops {share}."
+    yield f"Most are lost at {_variable(explained, step.component)}: {loss.condition.text} stops {share}."
 
 
-def _excluded_table(why: WhyNot, reading: ReadingExplained) -> Table:
-    whole = reading.length == len(reading.alternative.positive)
-    names = [reading.alternative.components[i].variable for i in reading.alternative.positive]
-    what = "bindings" if whole else f"up to {names[reading.length - 1]}"
+def _excluded_table(why: WhyNot, explained: AlternativeExplained) -> Table:
+    whole = explained.length == len(explained.alternative.positive)
+    names = [explained.alternative.components[i].variable for i in explained.alternative.positive]
+    what = "bindings" if whole else f"up to {names[explained.length - 1]}"
     table = plain_table("forbidden by this alone", what, "nearest miss", numbers=(what,))
-    for each in reading.excluded:
+    for each in explained.excluded:
         count = f"{each.count:,}" + ("+" if each.at_least else "")
         table.add_row(each.condition.text, count, _miss(why, each))
     return table
@@ -167,12 +168,14 @@ def _completion(why: WhyNot, completion: CompletionReport) -> Iterator[str]:
         )
 
 
-def _positive(reading: ReadingExplained) -> list[Fitting]:
-    return [each for each in reading.fitting if not reading.alternative.components[each.component].negated]
+def _positive(explained: AlternativeExplained) -> list[Fitting]:
+    return [
+        each for each in explained.fitting if not explained.alternative.components[each.component].negated
+    ]
 
 
-def _variable(reading: ReadingExplained, component: int) -> str:
-    return reading.alternative.components[component].variable
+def _variable(explained: AlternativeExplained, component: int) -> str:
+    return explained.alternative.components[component].variable
 
 
 def _losses(losses: Sequence[Loss]) -> str:
@@ -187,23 +190,23 @@ def _value(value: object) -> str:
 # --- JSON --------------------------------------------------------------------------------
 
 
-def _facts(why: WhyNot, reading: ReadingExplained) -> dict[str, Any]:
+def _facts(why: WhyNot, explained: AlternativeExplained) -> dict[str, Any]:
     return {
         "components": [
             {
-                "variable": _variable(reading, each.component),
+                "variable": _variable(explained, each.component),
                 "of_its_type": each.typed,
                 "fit": each.left,
                 "left_out_by": _loss_facts(each.losses),
             }
-            for each in reading.fitting
+            for each in explained.fitting
         ],
-        "steps": [_step_facts(reading, each) for each in reading.steps],
+        "steps": [_step_facts(explained, each) for each in explained.steps],
         "forbidden_alone": [
             {
                 "condition": each.condition.text,
                 "kind": each.condition.kind,
-                "components": reading.length,
+                "components": explained.length,
                 "count": each.count,
                 "at_least": each.at_least,
                 "nearest": {
@@ -213,15 +216,15 @@ def _facts(why: WhyNot, reading: ReadingExplained) -> dict[str, Any]:
                     "values": dict(each.nearest.values),
                 },
             }
-            for each in reading.excluded
+            for each in explained.excluded
         ],
-        "complete": None if reading.completion is None else _completion_facts(why, reading.completion),
+        "complete": None if explained.completion is None else _completion_facts(why, explained.completion),
     }
 
 
-def _step_facts(reading: ReadingExplained, step: Step) -> dict[str, Any]:
+def _step_facts(explained: AlternativeExplained, step: Step) -> dict[str, Any]:
     return {
-        "variable": _variable(reading, step.component),
+        "variable": _variable(explained, step.component),
         "partial_matches": step.partial,
         "followed": step.followed,
         "tried": step.pairs,

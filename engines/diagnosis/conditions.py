@@ -1,4 +1,4 @@
-"""One alternative with its conditions apart, so that one of them can be asked, or dropped, by itself.
+"""One alternative with its conditions separated, so that each can be checked, or dropped, by itself.
 
     condition    how it is kept                                    what dropping it gives
     filter       of one component                                  more candidates
@@ -8,8 +8,8 @@
     window       t_i - t_j <= W - 1 between all                    wider ranges
     timing       t_i - t_j <= c from WHERE                         wider ranges
 
-A Kleene group stands as one of its members here: any part of a possible group passes these conditions,
-too, so what no single member passes no group does.
+One member stands for its Kleene group here: any part of a possible group passes these conditions too, so
+where no single member passes, no group does.
 
 Imports NumPy, Numba and Polars only.
 """
@@ -57,17 +57,17 @@ class Differences:
     loosened: bool = True
 
     def wider(self, ticks: int) -> Differences:
-        """The same, allowing so many ticks more."""
+        """The same, allowing this many ticks more."""
         edges = tuple((i, j, min(c + ticks, UNBOUNDED)) for i, j, c in self.edges)
         return replace(self, edges=edges)
 
 
 @dataclass(frozen=True)
-class Reading:
+class Conditions:
     """One alternative, its groups as single members, with the events that fit each component.
 
     Column c of partial matches is bound to component columns[c].  `indexes` keeps the last indexes that joins
-    have built, for the readings that differ from this one by another condition.
+    have built, for the variants of this one that lack another condition.
     """
 
     alternative: Alternative
@@ -77,7 +77,7 @@ class Reading:
     indexes: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def of(cls, plan: Plan, alternative: Alternative, events: Events) -> Reading:
+    def of(cls, plan: Plan, alternative: Alternative, events: Events) -> Conditions:
         """Take an alternative apart."""
         differences = differences_of(plan, alternative)
         for i, component in enumerate(alternative.components):
@@ -105,18 +105,18 @@ class Reading:
         """Some demands on times, closed."""
         return closure(len(self.columns), [edge for each in differences for edge in each.edges])
 
-    def without_filter(self, component: int, candidates: Indexes) -> Reading:
-        """The reading in which a component takes these events."""
+    def without_filter(self, component: int, candidates: Indexes) -> Conditions:
+        """The same, where a component takes these events."""
         taken = list(self.candidates)
         taken[component] = candidates
         return replace(self, candidates=tuple(taken))
 
-    def without_key(self, attribute: str) -> Reading:
-        """The reading without one `[attr]`."""
+    def without_key(self, attribute: str) -> Conditions:
+        """The same without one `[attr]`."""
         return replace(self, partition_by=tuple(name for name in self.partition_by if name != attribute))
 
-    def without_link(self, link: Link) -> Reading:
-        """The reading without a predicate between components, and without its join key."""
+    def without_link(self, link: Link) -> Conditions:
+        """The same without a predicate between components, and without its join key."""
         links = tuple(each for each in self.alternative.links if each is not link)
         text = expression_to_text(link.expression)
         equalities = tuple(
@@ -124,8 +124,8 @@ class Reading:
         )
         return replace(self, alternative=replace(self.alternative, links=links, equalities=equalities))
 
-    def with_differences(self, old: Differences, new: Differences | None) -> Reading:
-        """The reading with one demand on times replaced, or dropped."""
+    def with_differences(self, old: Differences, new: Differences | None) -> Conditions:
+        """The same with one demand on times replaced, or dropped."""
         kept = tuple(each for each in self.differences if each is not old)
         return replace(self, differences=kept if new is None else (*kept, new))
 
@@ -133,7 +133,7 @@ class Reading:
 def differences_of(plan: Plan, alternative: Alternative) -> tuple[Differences, ...]:
     """The demands of an alternative on the times of its positive components, one by one.
 
-    Without constraints against constants and `<>`, which measuring asks.
+    Without constraints against constants and `<>`, which measuring checks.
     """
     positive = alternative.positive
     column = {i: at for at, i in enumerate(positive)}

@@ -30,8 +30,8 @@ from cepctl.engines.columns.join_keys import partition_codes
 from cepctl.engines.columns.predicates import column_name, component_of, fitting_events, links_hold
 from cepctl.engines.diagnosis.conditions import (
     Condition,
+    Conditions,
     Differences,
-    Reading,
     filter_condition,
     key_condition,
     link_condition,
@@ -73,47 +73,49 @@ class Excluded:
     nearest: Miss
 
 
-def excluded_only_by(reading: Reading, events: Events, length: int, limit: int = PAIRS) -> list[Excluded]:
+def excluded_only_by(
+    conditions: Conditions, events: Events, length: int, limit: int = PAIRS
+) -> list[Excluded]:
     """What each condition on the first `length` components alone rules out; the largest count first."""
-    variants = _LeaveOneOut(reading, events, length, limit)
+    variants = _LeaveOneOut(conditions, events, length, limit)
     found = [each for each in variants.every() if each is not None]
     return sorted(found, key=lambda each: -each.count)
 
 
 @dataclass(frozen=True)
 class _LeaveOneOut:
-    reading: Reading
+    conditions: Conditions
     events: Events
     length: int
     limit: int
 
     def every(self) -> Iterator[Excluded | None]:
-        reading, columns = self.reading, self.reading.columns[: self.length]
+        conditions, columns = self.conditions, self.conditions.columns[: self.length]
         for component in columns:
-            for expression in reading.alternative.components[component].filters:
+            for expression in conditions.alternative.components[component].filters:
                 yield self._filter(component, expression)
         if self.length > 1:
-            for name in reading.partition_by:
+            for name in conditions.partition_by:
                 yield self._key(name)
         for column in range(1, self.length):
-            for link in links_at(reading, column):
-                rest = reading.without_link(link)
+            for link in links_at(conditions, column):
+                rest = conditions.without_link(link)
                 broken = partial(self._breaks, link)
                 yield self._relation(link_condition(link), rest, link.expression, broken)
-        for each in reading.differences:
+        for each in conditions.differences:
             bound = any(max(i, j) < self.length for i, j, _ in each.edges)
             if each.loosened and bound and self.length > 1:
                 yield self._times(each)
 
-    def _follow(self, reading: Reading) -> Followed:
-        followed = follow(reading, self.events, self.length, self.limit)
+    def _follow(self, conditions: Conditions) -> Followed:
+        followed = follow(conditions, self.events, self.length, self.limit)
         return followed if len(followed.steps) == self.length else Followed(followed.steps, followed.rows[:0])
 
     # --- one kind of condition each -------------------------------------------------------
 
     def _filter(self, component: int, expression: Expression) -> Excluded | None:
         """Events that fail this predicate alone, by their distance from its bound."""
-        alternative = self.reading.alternative
+        alternative = self.conditions.alternative
         own = alternative.components[component]
         rest = tuple(each for each in own.filters if each is not expression)
         loose = fitting_events(self.events, replace(own, filters=rest))
@@ -122,12 +124,12 @@ class _LeaveOneOut:
         if distance is not None:
             order = np.argsort(distance, kind="stable")
             failing, distance = failing[order], distance[order]
-        column = self.reading.columns.index(component)
+        column = self.conditions.columns.index(component)
         count, at_least, nearest = 0, False, None
         start, size = 0, _FIRST_EVENTS
         while start < len(failing) and count < self.limit:
             chunk = np.sort(failing[start : start + size])
-            followed = self._follow(self.reading.without_filter(component, chunk))
+            followed = self._follow(self.conditions.without_filter(component, chunk))
             count, at_least = count + len(followed.rows), at_least or followed.sampled
             if nearest is None and len(followed.rows):
                 event = followed.rows[:, column]
@@ -145,14 +147,14 @@ class _LeaveOneOut:
             bound = codes[rows[:, : self.length]]
             return np.asarray(((bound != bound[:, :1]) | (bound < 0)).any(axis=1))
 
-        variables = [self.reading.alternative.components[i].variable for i in self._bound()]
+        variables = [self.conditions.alternative.components[i].variable for i in self._bound()]
         reads = [Attribute(variable, name) for variable in variables]
-        return self._relation(key_condition(name), self.reading.without_key(name), None, differ, reads)
+        return self._relation(key_condition(name), self.conditions.without_key(name), None, differ, reads)
 
     def _relation(
         self,
         condition: Condition,
-        loose: Reading,
+        loose: Conditions,
         expression: Expression | None,
         broken: Callable[[Indexes], Flags],
         reads: list[Attribute] | None = None,
@@ -162,21 +164,21 @@ class _LeaveOneOut:
         rows = followed.rows[broken(followed.rows)] if len(followed.rows) else followed.rows
         if not len(rows):
             return None
-        alternative, missed = self.reading.alternative, None
+        alternative, missed = self.conditions.alternative, None
         if expression is not None:
             missed = distances(self.events, alternative, expression, self._columns(rows))
         return Excluded(condition, len(rows), followed.sampled, self._miss(rows, expression, missed, reads))
 
     def _times(self, demand: Differences) -> Excluded | None:
         """Partial matches that need more ticks than a demand on times allows."""
-        loose = self.reading.with_differences(demand, None)
+        loose = self.conditions.with_differences(demand, None)
         followed = self._follow(loose)
         missing = self._ticks_missing(loose, demand, followed.rows)
         rows, missing = followed.rows[missing > 0], missing[missing > 0]
         count = len(rows)
         ticks = 1
         while followed.sampled and ticks < UNBOUNDED:
-            nearer = self._follow(self.reading.with_differences(demand, demand.wider(ticks))).rows
+            nearer = self._follow(self.conditions.with_differences(demand, demand.wider(ticks))).rows
             needed = self._ticks_missing(loose, demand, nearer)
             if (needed > 0).any():
                 rows, missing = nearer[needed > 0], needed[needed > 0]
@@ -188,7 +190,7 @@ class _LeaveOneOut:
         nearest = Miss(tuple(int(e) for e in rows[at, : self.length]), int(missing[at]), in_ticks=True)
         return Excluded(demand.condition, max(count, len(rows)), followed.sampled, nearest)
 
-    def _ticks_missing(self, loose: Reading, demand: Differences, rows: Indexes) -> Ticks:
+    def _ticks_missing(self, loose: Conditions, demand: Differences, rows: Indexes) -> Ticks:
         """How many ticks more the demand would have to allow, at most 0 where it holds; shape (n,)."""
         chosen = np.ix_(range(self.length), range(self.length))
         system, bound = loose.system[chosen], rows[:, : self.length]
@@ -202,14 +204,14 @@ class _LeaveOneOut:
         return missing
 
     def _breaks(self, link: Link, rows: Indexes) -> Flags:
-        held = links_hold(self.events, self.reading.alternative, [link], self._columns(rows))
+        held = links_hold(self.events, self.conditions.alternative, [link], self._columns(rows))
         assert held is not None
         return ~held
 
     # --- the nearest ----------------------------------------------------------------------
 
     def _bound(self) -> tuple[int, ...]:
-        return self.reading.columns[: self.length]
+        return self.conditions.columns[: self.length]
 
     def _columns(self, rows: Indexes) -> dict[int, Indexes]:
         return {component: rows[:, at] for at, component in enumerate(self._bound())}
@@ -228,9 +230,9 @@ class _LeaveOneOut:
         ]  # fmt: skip
         values: dict[str, object] = {}
         for leaf in [*leaves, *(reads or [])]:
-            component = component_of(self.reading.alternative, leaf.variable)
+            component = component_of(self.conditions.alternative, leaf.variable)
             assert component is not None
-            event = int(rows[at, self.reading.columns.index(component)])
+            event = int(rows[at, self.conditions.columns.index(component)])
             values[expression_to_text(leaf)] = self.events.frame.get_column(column_name(leaf))[event]
         return Miss(tuple(int(e) for e in rows[at, : self.length]), excess, values=tuple(values.items()))
 

@@ -27,8 +27,8 @@ from cepctl.engines.columns.predicates import column_name, links_hold
 from cepctl.engines.columns.range_join import IntervalIndex, interval_index, overlapping
 from cepctl.engines.diagnosis.conditions import (
     Condition,
+    Conditions,
     Differences,
-    Reading,
     equality_texts,
     filter_condition,
     key_condition,
@@ -96,10 +96,10 @@ class Followed:
         return any(step.followed < step.partial for step in self.steps)
 
 
-def fitting_counts(reading: Reading, events: Events) -> tuple[Fitting, ...]:
+def fitting_counts(conditions: Conditions, events: Events) -> tuple[Fitting, ...]:
     """For every component the events of its type, and what each of its own predicates takes away."""
     found = []
-    for i, component in enumerate(reading.alternative.components):
+    for i, component in enumerate(conditions.alternative.components):
         typed = pl.lit(True)
         if component.event_types:
             typed = pl.col("event_type").is_in(list(component.event_types))
@@ -117,17 +117,17 @@ def fitting_counts(reading: Reading, events: Events) -> tuple[Fitting, ...]:
     return tuple(found)
 
 
-def follow(reading: Reading, events: Events, length: int | None = None, limit: int = PAIRS) -> Followed:
-    """Join the components of a reading in pattern order.
+def follow(conditions: Conditions, events: Events, length: int | None = None, limit: int = PAIRS) -> Followed:
+    """Join the components of an alternative in pattern order.
 
     Binds the first `length` of them, None for all; the columns of others stay NOT_BOUND.  A step lists at
     most about `limit` pairs.
     """
-    wanted = reading.columns[:length]
-    rows = np.full((1, len(reading.columns)), NOT_BOUND, dtype=np.int64)
+    wanted = conditions.columns[:length]
+    rows = np.full((1, len(conditions.columns)), NOT_BOUND, dtype=np.int64)
     steps: list[Step] = []
     for column in range(len(wanted)):
-        step, rows = _Join(reading, events, column).run(rows, limit)
+        step, rows = _Join(conditions, events, column).run(rows, limit)
         steps.append(step)
         if not len(rows):
             break
@@ -138,16 +138,16 @@ def follow(reading: Reading, events: Events, length: int | None = None, limit: i
 class _Join:
     """The step that binds one column; those before it are bound."""
 
-    reading: Reading
+    conditions: Conditions
     events: Events
     column: int
 
     def run(self, rows: Indexes, limit: int) -> tuple[Step, Indexes]:
-        component, before = self.reading.columns[self.column], tuple(range(self.column))
-        candidates = self.reading.candidates[component]
+        component, before = self.conditions.columns[self.column], tuple(range(self.column))
+        candidates = self.conditions.candidates[component]
         partial = len(rows)
-        index, codes = self._keyed(self.reading, rows)
-        first, last = reach(self.reading.search, self.events, rows, before, self.column)
+        index, codes = self._keyed(self.conditions, rows)
+        first, last = reach(self.conditions.search, self.events, rows, before, self.column)
         pairs = _pair_counts(index, codes, first, last)
         if int(pairs.sum()) > limit:
             # Evenly spaced, so that every stretch of time is followed.
@@ -164,44 +164,44 @@ class _Join:
         step = Step(component, partial, len(rows), len(candidates), tuple(losses), left)
         return step, longer
 
-    def _keyed(self, reading: Reading, rows: Indexes) -> tuple[_Index, Indexes]:
-        known = reading.columns[: self.column]
-        found = _index(reading, self.events, self.column)
-        codes = found.key.codes_of(rows, reading.columns) if known else np.zeros(len(rows), dtype=np.int64)
+    def _keyed(self, conditions: Conditions, rows: Indexes) -> tuple[_Index, Indexes]:
+        known = conditions.columns[: self.column]
+        found = _index(conditions, self.events, self.column)
+        codes = found.key.codes_of(rows, conditions.columns) if known else np.zeros(len(rows), dtype=np.int64)
         return found, codes
 
     def _before_listing(self, rows: Indexes) -> Iterator[tuple[Condition, int]]:
         """Pairs left after each key, then after each demand on times."""
-        alternative = self.reading.alternative
-        component, known = self.reading.columns[self.column], set(self.reading.columns[: self.column])
+        alternative = self.conditions.alternative
+        component, known = self.conditions.columns[self.column], set(self.conditions.columns[: self.column])
         bare = replace(alternative, equalities=())
-        reading = replace(self.reading, alternative=bare, partition_by=())
-        for name in self.reading.partition_by:
-            reading = replace(reading, partition_by=(*reading.partition_by, name))
-            yield key_condition(name), self._same_key(reading, rows)
+        conditions = replace(self.conditions, alternative=bare, partition_by=())
+        for name in self.conditions.partition_by:
+            conditions = replace(conditions, partition_by=(*conditions.partition_by, name))
+            yield key_condition(name), self._same_key(conditions, rows)
         for equality in alternative.equalities:
             if component in (equality.left, equality.right) and {equality.left, equality.right} <= {
                 component,
                 *known,
             }:
                 bare = replace(bare, equalities=(*bare.equalities, equality))
-                reading = replace(reading, alternative=bare)
+                conditions = replace(conditions, alternative=bare)
                 text = equality_texts(alternative, equality)[0]
-                yield Condition("key", text), self._same_key(reading, rows)
+                yield Condition("key", text), self._same_key(conditions, rows)
         if not known:
             return
-        index, codes = self._keyed(self.reading, rows)
-        order = tuple(each for each in self.reading.differences if each.condition.kind == "order")
-        others = [each for each in self.reading.differences if each not in order]
+        index, codes = self._keyed(self.conditions, rows)
+        order = tuple(each for each in self.conditions.differences if each.condition.kind == "order")
+        others = [each for each in self.conditions.differences if each not in order]
         demands = [(ORDER, order), *((each.condition, (each,)) for each in others)]
         asked: tuple[Differences, ...] = ()
         for condition, more in demands:
             asked = (*asked, *more)
-            search = replace(self.reading.search, system=self.reading.system_of(asked))
+            search = replace(self.conditions.search, system=self.conditions.system_of(asked))
             yield condition, self._in_reach(search, index, codes, rows)
 
-    def _same_key(self, reading: Reading, rows: Indexes) -> int:
-        index, codes = self._keyed(reading, rows)
+    def _same_key(self, conditions: Conditions, rows: Indexes) -> int:
+        index, codes = self._keyed(conditions, rows)
         sizes = np.diff(index.interval.key_starts)
         known = (codes >= 0) & (codes < len(sizes))
         return int(sizes[codes[known]].sum())
@@ -222,24 +222,24 @@ class _Join:
         if self.column:
             longer = longer[(longer[:, : self.column] != longer[:, self.column, None]).all(axis=1)]
             yield TWICE, longer
-        for link in links_at(self.reading, self.column):
-            bound = {self.reading.columns[i]: longer[:, i] for i in range(self.column + 1)}
-            held = links_hold(self.events, self.reading.alternative, [link], bound)
+        for link in links_at(self.conditions, self.column):
+            bound = {self.conditions.columns[i]: longer[:, i] for i in range(self.column + 1)}
+            held = links_hold(self.events, self.conditions.alternative, [link], bound)
             assert held is not None
             longer = longer[held]
             yield link_condition(link), longer
 
 
-def links_at(reading: Reading, column: int) -> list[Link]:
+def links_at(conditions: Conditions, column: int) -> list[Link]:
     """Predicates between components that are decided when a column is bound."""
-    component, known = reading.columns[column], set(reading.columns[: column + 1])
+    component, known = conditions.columns[column], set(conditions.columns[: column + 1])
     return [
         link
-        for link in reading.alternative.links
+        for link in conditions.alternative.links
         if link.scope is Scope.EVENT
         and component in link.components
         and set(link.components) <= known
-        and not reading.alternative.components[link.decides].negated
+        and not conditions.alternative.components[link.decides].negated
     ]
 
 
@@ -253,25 +253,25 @@ class _Index:
     ends: Ticks
 
 
-def _index(reading: Reading, events: Events, column: int) -> _Index:
-    """The index of one join, kept for readings that share it: keys of long columns cost most of a join."""
-    component = reading.columns[column]
-    candidates = reading.candidates[component]
-    name = (column, reading.partition_by, reading.alternative.equalities)
-    kept = reading.indexes.get(name)
+def _index(conditions: Conditions, events: Events, column: int) -> _Index:
+    """The index of one join, kept for variants that share it: keys of long columns cost most of a join."""
+    component = conditions.columns[column]
+    candidates = conditions.candidates[component]
+    name = (column, conditions.partition_by, conditions.alternative.equalities)
+    kept = conditions.indexes.get(name)
     if isinstance(kept, _Index) and kept.candidates is candidates:
         return kept
-    known = set(reading.columns[:column])
-    key = join_key(reading.alternative, reading.partition_by, events, component, known, candidates)
+    known = set(conditions.columns[:column])
+    key = join_key(conditions.alternative, conditions.partition_by, events, component, known, candidates)
     usable = key.candidate_codes >= 0
     event, masses = candidates[usable], events.masses
     interval = interval_index(event, key.candidate_codes[usable], masses.lower[event], masses.upper[event])
     keys = np.repeat(np.arange(len(interval.key_starts) - 1), np.diff(interval.key_starts))
     found = _Index(candidates, interval, key, interval.upper[np.lexsort((interval.upper, keys))])
-    reading.indexes.pop(name, None)
-    reading.indexes[name] = found
-    while len(reading.indexes) > _INDEXES:
-        del reading.indexes[next(iter(reading.indexes))]
+    conditions.indexes.pop(name, None)
+    conditions.indexes[name] = found
+    while len(conditions.indexes) > _INDEXES:
+        del conditions.indexes[next(iter(conditions.indexes))]
     return found
 
 

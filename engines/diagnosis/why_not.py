@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.diagnosis.complete_bindings import CompletionReport, Signature, complete_bindings
-from cepctl.engines.diagnosis.conditions import Reading
+from cepctl.engines.diagnosis.conditions import Conditions
 from cepctl.engines.diagnosis.leave_one_out import Excluded, excluded_only_by
 from cepctl.engines.diagnosis.partial_matches import PAIRS, Fitting, Step, fitting_counts, follow
 from cepctl.engines.rows.order import match_text
@@ -28,7 +28,7 @@ from cepctl.plan.plan import Alternative, Plan
 
 
 @dataclass(frozen=True)
-class ReadingExplained:
+class AlternativeExplained:
     """One alternative: its fitting events, its steps, what single conditions rule out, the end.
 
     `length`: how many components the excluded partial matches bind.  `completion` is None where no binding
@@ -55,7 +55,7 @@ class WhyNot:
 
     plan: Plan
     events: Events
-    readings: tuple[ReadingExplained, ...]
+    alternatives: tuple[AlternativeExplained, ...]
 
     def text(self, signature: Signature) -> str:
         """Events of a partial or complete match as the column `match` has them."""
@@ -88,15 +88,16 @@ def why_not(plan: Plan, table: pa.Table, *, limit: int = PAIRS) -> WhyNot:
     return WhyNot(plan, events, tuple(_explained(plan, each, events, limit) for each in plan.alternatives))
 
 
-def _explained(plan: Plan, alternative: Alternative, events: Events, limit: int) -> ReadingExplained:
-    reading = Reading.of(plan, alternative, events)
-    followed = follow(reading, events, limit=limit)
-    complete = len(followed.steps) == len(reading.columns) and len(followed.rows) > 0
+def _explained(plan: Plan, alternative: Alternative, events: Events, limit: int) -> AlternativeExplained:
+    conditions = Conditions.of(plan, alternative, events)
+    followed = follow(conditions, events, limit=limit)
+    complete = len(followed.steps) == len(conditions.columns) and len(followed.rows) > 0
     completion = complete_bindings(plan, alternative, events, followed.rows) if complete else None
-    length, excluded = len(reading.columns), excluded_only_by(reading, events, len(reading.columns), limit)
+    length = len(conditions.columns)
+    excluded = excluded_only_by(conditions, events, length, limit)
     if not excluded and not complete:
         length = len(followed.steps)
-        excluded = excluded_only_by(reading, events, length, limit)
-    return ReadingExplained(
-        alternative, fitting_counts(reading, events), followed.steps, length, tuple(excluded), completion
+        excluded = excluded_only_by(conditions, events, length, limit)
+    return AlternativeExplained(
+        alternative, fitting_counts(conditions, events), followed.steps, length, tuple(excluded), completion
     )

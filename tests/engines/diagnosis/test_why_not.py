@@ -8,10 +8,10 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.engines.columns.events import events_of
-from cepctl.engines.diagnosis.conditions import Condition, Reading
+from cepctl.engines.diagnosis.conditions import Condition, Conditions
 from cepctl.engines.diagnosis.leave_one_out import Excluded, excluded_only_by
 from cepctl.engines.diagnosis.partial_matches import Loss, Step, follow
-from cepctl.engines.diagnosis.why_not import ReadingExplained, WhyNot, why_not
+from cepctl.engines.diagnosis.why_not import AlternativeExplained, WhyNot, why_not
 from cepctl.engines.event.match import match_events
 from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.plans import Event, event_table, plan_of
@@ -27,28 +27,28 @@ LOG = (
 )
 
 
-def explained(query: str, *events: Event, limit: int = 1 << 20) -> ReadingExplained:
-    """The only reading of a query."""
-    (reading,) = why_not(plan_of(query), event_table(events), limit=limit).readings
-    return reading
+def explained_by(query: str, *events: Event, limit: int = 1 << 20) -> AlternativeExplained:
+    """The only alternative of a query."""
+    (explained,) = why_not(plan_of(query), event_table(events), limit=limit).alternatives
+    return explained
 
 
 def stopped(step: Step) -> dict[str, int]:
     return {loss.condition.text: loss.count for loss in step.losses if loss.count}
 
 
-def excluded(reading: ReadingExplained) -> dict[str, Excluded]:
-    return {each.condition.text: each for each in reading.excluded}
+def excluded(explained: AlternativeExplained) -> dict[str, Excluded]:
+    return {each.condition.text: each for each in explained.excluded}
 
 
 def nearest(why: WhyNot, condition: str) -> str:
     """The nearest miss of a condition, as the column `match` writes it."""
-    (found,) = [each for each in why.readings[0].excluded if each.condition.text == condition]
+    (found,) = [each for each in why.alternatives[0].excluded if each.condition.text == condition]
     return why.text(tuple((event,) for event in found.nearest.events))
 
 
 def test_events_are_counted_by_type_and_after_each_predicate() -> None:
-    (a, b) = explained("PATTERN SEQ(A a, B b) WHERE b.x > 5 AND b.k = 'q'", *LOG).fitting
+    (a, b) = explained_by("PATTERN SEQ(A a, B b) WHERE b.x > 5 AND b.k = 'q'", *LOG).fitting
     assert (a.typed, a.losses, a.left) == (2, (), 2)
     assert (b.typed, b.left) == (3, 0)
     assert b.losses == (
@@ -58,8 +58,8 @@ def test_events_are_counted_by_type_and_after_each_predicate() -> None:
 
 
 def test_each_pair_is_charged_to_the_first_condition_that_stops_it() -> None:
-    reading = explained("PATTERN SEQ(A a, B b, C c) WHERE [k] AND b.x > a.x + 5 WITHIN 10 ticks", *LOG)
-    first, second = reading.steps
+    explained = explained_by("PATTERN SEQ(A a, B b, C c) WHERE [k] AND b.x > a.x + 5 WITHIN 10 ticks", *LOG)
+    first, second = explained.steps
     assert (first.pairs, first.left) == (2, 2)
     # Of six pairs three have a2, whose key is another; b2 and b3 begin too late; b1.x is too small.
     assert (second.pairs, second.left) == (6, 0)
@@ -67,14 +67,14 @@ def test_each_pair_is_charged_to_the_first_condition_that_stops_it() -> None:
 
 
 def test_an_event_bound_twice_is_told_apart() -> None:
-    reading = explained("PATTERN AND(A a, A b)", *LOG)
-    assert stopped(reading.steps[1]) == {"no event twice in a match": 2}
+    explained = explained_by("PATTERN AND(A a, A b)", *LOG)
+    assert stopped(explained.steps[1]) == {"no event twice in a match": 2}
 
 
 def test_the_nearest_miss_of_the_window_says_by_how_many_ticks() -> None:
     query = "PATTERN SEQ(A a, B b, C c) WHERE b.x > 5 WITHIN 10 ticks"
     why = why_not(plan_of(query), event_table(LOG))
-    window = excluded(why.readings[0])["WITHIN 10 ticks"]
+    window = excluded(why.alternatives[0])["WITHIN 10 ticks"]
     # a1 b2 c1 takes from 2 to 17: 15 ticks, where 9 are allowed.
     assert (window.count, window.at_least, window.nearest.excess, window.nearest.in_ticks) == (
         1,
@@ -88,14 +88,14 @@ def test_the_nearest_miss_of_the_window_says_by_how_many_ticks() -> None:
 def test_the_nearest_miss_of_a_comparison_has_the_value_nearest_to_its_bound() -> None:
     query = "PATTERN SEQ(A a, B b, C c) WHERE b.x > 10"
     why = why_not(plan_of(query), event_table(LOG))
-    missed = excluded(why.readings[0])["b.x > 10"]
+    missed = excluded(why.alternatives[0])["b.x > 10"]
     assert (missed.count, missed.nearest.excess, missed.nearest.values) == (2, 1.0, (("b.x", 9),))
     assert nearest(why, "b.x > 10") == "a1 b2 c1"
 
 
 def test_order_is_missed_by_the_ticks_that_an_event_would_have_to_be_later() -> None:
-    reading = explained("PATTERN SEQ(C c, B b) WITHIN 10 ticks", *LOG)
-    missed = excluded(reading)["c before b"]
+    explained = explained_by("PATTERN SEQ(C c, B b) WITHIN 10 ticks", *LOG)
+    missed = excluded(explained)["c before b"]
     # b2 ends at 15 and would have to be at 18; b1 is too far from c1 for the window as well.
     assert (missed.count, missed.nearest.excess) == (1, 3)
 
@@ -103,37 +103,37 @@ def test_order_is_missed_by_the_ticks_that_an_event_would_have_to_be_later() -> 
 def test_a_window_too_short_for_any_order_lets_nothing_through() -> None:
     """WITHIN 1 tick wants both on one tick, and the order wants two."""
     events = (Event("a", "A", 0, 2), Event("b", "B", 1, 2))
-    reading = explained("PATTERN SEQ(A a, B b) WITHIN 1 ticks", *events)
-    assert stopped(reading.steps[1]) == {"WITHIN 1 ticks": 1}
-    missed = excluded(reading)["WITHIN 1 ticks"]
+    explained = explained_by("PATTERN SEQ(A a, B b) WITHIN 1 ticks", *events)
+    assert stopped(explained.steps[1]) == {"WITHIN 1 ticks": 1}
+    missed = excluded(explained)["WITHIN 1 ticks"]
     assert (missed.count, missed.nearest.excess) == (1, 1)
 
 
 def test_a_timing_constraint_is_a_condition_of_its_own() -> None:
-    reading = explained("PATTERN SEQ(A a, B b) WHERE b.time - a.time <= 1 ticks AND a.k = 'p'", *LOG)
-    missed = excluded(reading)["b.time - a.time <= 1 ticks"]
+    explained = explained_by("PATTERN SEQ(A a, B b) WHERE b.time - a.time <= 1 ticks AND a.k = 'p'", *LOG)
+    missed = excluded(explained)["b.time - a.time <= 1 ticks"]
     assert (missed.count, missed.nearest.excess) == (3, 1)
-    assert stopped(reading.steps[1]) == {"b.time - a.time <= 1 ticks": 3}
+    assert stopped(explained.steps[1]) == {"b.time - a.time <= 1 ticks": 3}
 
 
 def test_a_key_and_a_link_are_dropped_alone() -> None:
-    keyed = explained("PATTERN SEQ(A a, B b) WHERE [k] AND a.x = 2", *LOG)
+    keyed = explained_by("PATTERN SEQ(A a, B b) WHERE [k] AND a.x = 2", *LOG)
     assert excluded(keyed)["[k]"].nearest.values == (("a.k", "q"), ("b.k", "p"))
-    linked = explained("PATTERN SEQ(A a, B b) WHERE a.x = b.x", *LOG)
+    linked = explained_by("PATTERN SEQ(A a, B b) WHERE a.x = b.x", *LOG)
     assert stopped(linked.steps[1]) == {"a.x = b.x": 6}
     assert (excluded(linked)["a.x = b.x"].count, excluded(linked)["a.x = b.x"].nearest.excess) == (4, 3.0)
 
 
 def test_where_two_conditions_are_in_the_way_the_part_up_to_the_gap_is_explained() -> None:
-    reading = explained("PATTERN SEQ(A a, B b, C c) WHERE a.x = 7 AND c.x = 7", *LOG)
-    assert reading.length == 1
-    assert set(excluded(reading)) == {"a.x = 7"}
+    explained = explained_by("PATTERN SEQ(A a, B b, C c) WHERE a.x = 7 AND c.x = 7", *LOG)
+    assert explained.length == 1
+    assert set(excluded(explained)) == {"a.x = 7"}
 
 
 def test_the_rival_that_breaks_a_match_is_named() -> None:
     events = (*LOG, Event("n1", "N", 3, 3))
     why = why_not(plan_of("PATTERN SEQ(A a, !N n, C c) WITHIN 40 ticks"), event_table(events))
-    completion = why.readings[0].completion
+    completion = why.alternatives[0].completion
     assert completion is not None
     assert (completion.complete, completion.losses, completion.possible) == (
         1,
@@ -148,7 +148,7 @@ def test_the_rival_that_breaks_a_match_is_named() -> None:
 @pytest.mark.parametrize("strategy", ["skip_till_next_match", "strict_contiguity"])
 def test_strategies_name_their_rivals_too(strategy: str) -> None:
     why = why_not(plan_of(f"PATTERN SEQ(A a, B b) WHERE b.x > 8 STRATEGY {strategy}"), event_table(LOG))
-    completion = why.readings[0].completion
+    completion = why.alternatives[0].completion
     assert completion is not None
     lost = {"skip_till_next_match": {"b2"}, "strict_contiguity": {"b1", "b2", "c1", "a2"}}
     assert {why.text(((each.event,),)) for each in completion.breakers} <= lost[strategy]
@@ -160,7 +160,7 @@ def test_what_is_below_the_threshold_is_counted_with_the_likeliest() -> None:
     query = "PATTERN SEQ(A a, B b) WITHIN 4 ticks CONFIDENCE >= 0.9"
     events = (Event("a1", "A", 0, 2), Event("b1", "B", 4, 5))
     why = why_not(plan_of(query), event_table(events))
-    completion = why.readings[0].completion
+    completion = why.alternatives[0].completion
     assert completion is not None and completion.best is not None
     # (1, 4), (2, 4) and (2, 5) of six worlds stay below four ticks.
     assert (completion.possible, completion.below) == (1, 1)
@@ -169,25 +169,25 @@ def test_what_is_below_the_threshold_is_counted_with_the_likeliest() -> None:
 
 
 def test_predicates_over_groups_say_how_many_groups_they_reject() -> None:
-    reading = explained("PATTERN SEQ(A a, B+ b[], C c) WHERE sum(b[].x) > 13", *LOG)
-    completion = reading.completion
+    explained = explained_by("PATTERN SEQ(A a, B+ b[], C c) WHERE sum(b[].x) > 13", *LOG)
+    completion = explained.completion
     assert completion is not None
     assert completion.group_losses == (Loss(Condition("group", "sum(b[].x) > 13"), 3),)
     assert (completion.bindings, completion.complete) == (1, 0)
 
 
 def test_a_type_that_no_event_has_ends_everything() -> None:
-    reading = explained("PATTERN SEQ(A a, Z z)", *LOG)
-    assert [each.typed for each in reading.fitting] == [2, 0]
-    assert (reading.steps[-1].pairs, reading.excluded, reading.completion) == (0, (), None)
+    explained = explained_by("PATTERN SEQ(A a, Z z)", *LOG)
+    assert [each.typed for each in explained.fitting] == [2, 0]
+    assert (explained.steps[-1].pairs, explained.excluded, explained.completion) == (0, (), None)
 
 
 def test_beyond_the_limit_evenly_spaced_partial_matches_are_followed_and_this_is_said() -> None:
     events = [Event(f"a{i}", "A", i, i) for i in range(40)] + [Event(f"b{i}", "B", 50, 50) for i in range(5)]
-    everything = explained("PATTERN SEQ(A a, B b) WITHIN 5 ticks", *events)
+    everything = explained_by("PATTERN SEQ(A a, B b) WITHIN 5 ticks", *events)
     assert not everything.sampled
     assert excluded(everything)["WITHIN 5 ticks"].count == 200
-    some = explained("PATTERN SEQ(A a, B b) WITHIN 5 ticks", *events, limit=50)
+    some = explained_by("PATTERN SEQ(A a, B b) WITHIN 5 ticks", *events, limit=50)
     window = excluded(some)["WITHIN 5 ticks"]
     assert window.at_least
     assert window.count < 200
@@ -201,7 +201,7 @@ def bindings_followed(case: Case) -> None:
     matches = match_events(plan, case.table)
     found = set()
     for alternative in plan.alternatives:
-        followed = follow(Reading.of(plan, alternative, events), events)
+        followed = follow(Conditions.of(plan, alternative, events), events)
         if len(followed.steps) == len(alternative.positive):
             found |= {tuple(events.ids[int(e)] for e in row) for row in followed.rows}
     signatures = {tuple(part[0] for part in row) for row in matches.column("signature").to_pylist()}
@@ -214,8 +214,8 @@ def test_no_match_is_lost_on_the_way() -> None:
 
 def possible_are_the_matches(case: Case) -> None:
     plan = replace(plan_of(case.query), minimum_confidence=None)
-    (reading,) = why_not(plan, case.table).readings
-    possible = 0 if reading.completion is None else reading.completion.possible
+    (explained,) = why_not(plan, case.table).alternatives
+    possible = 0 if explained.completion is None else explained.completion.possible
     assert possible == match_events(plan, case.table).num_rows
 
 
@@ -226,12 +226,12 @@ def test_what_can_happen_in_the_end_is_what_matches() -> None:
 
 
 def excluded_do_not_match(case: Case) -> None:
-    """What one condition forbids is none of the bindings that pass all of them."""
+    """What one condition rules out is none of the bindings that pass all of them."""
     plan, events = plan_of(case.query), events_of(case.table)
     for alternative in plan.alternatives:
-        reading = Reading.of(plan, alternative, events)
-        passing = {tuple(row) for row in follow(reading, events).rows.tolist()}
-        for each in excluded_only_by(reading, events, len(reading.columns)):
+        conditions = Conditions.of(plan, alternative, events)
+        passing = {tuple(row) for row in follow(conditions, events).rows.tolist()}
+        for each in excluded_only_by(conditions, events, len(conditions.columns)):
             assert each.nearest.events not in passing
             assert each.count > 0
 
