@@ -28,10 +28,10 @@ from cepctl.language.tokens import tokenize
 from cepctl.language.traversal import components_of, conjuncts, rewrite, walk
 from cepctl.plan.checking import READABLE_COLUMNS, Checker
 from cepctl.plan.contradictions import never_matches
+from cepctl.plan.or_free_patterns import Names, or_free_patterns
 from cepctl.plan.plan import Alternative, EventSchema, Plan
 from cepctl.plan.predicates import Conjunct, alternative_of, ordered_variables
 from cepctl.plan.problems import Problems
-from cepctl.plan.readings import Names, readings_of
 from cepctl.plan.returns import return_columns
 from cepctl.plan.support import check_support
 from cepctl.plan.timings import RefusedTimingError, differences, duration_ticks, is_timing, window_ticks
@@ -67,8 +67,8 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
     """
     problems = Problems(query.text)
     analysis = _Analysis(query, schema, schema.time_unit if schema else MILLISECOND, problems)
-    readings = readings_of(query.pattern, problems)
-    names = Names(readings, problems)
+    patterns = or_free_patterns(query.pattern, problems)
+    names = Names(patterns, problems)
     where = tuple(analysis.conjuncts(names))
     analysis.check_clauses(names)
     window = analysis.window()
@@ -78,11 +78,11 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
     read = [*(each.expression for each in where), *(column.expression for column in columns)]
     ordered = ordered_variables(read)
     alternatives = tuple(
-        _with_usable_keys(alternative_of(reading, where, ordered, problems), schema) for reading in readings
+        _with_usable_keys(alternative_of(pattern, where, ordered, problems), schema) for pattern in patterns
     )
     strategy = query.strategy.strategy if query.strategy else Strategy.SKIP_TILL_ANY_MATCH
-    for reading, alternative in zip(readings, alternatives, strict=True):
-        check_support(reading, alternative, strategy, query, problems)
+    for pattern, alternative in zip(patterns, alternatives, strict=True):
+        check_support(pattern, alternative, strategy, query, problems)
     problems.raise_if_any()
     reasons = [never_matches(alternative, query.partition_by, window) for alternative in alternatives]
     possible = tuple(a for a, why in zip(alternatives, reasons, strict=True) if why is None)

@@ -24,9 +24,9 @@ from cepctl.language.ast import (
     Variable,
 )
 from cepctl.language.traversal import rewrite, variables_read, walk
+from cepctl.plan.or_free_patterns import OrFreePattern, component_name
 from cepctl.plan.plan import Alternative, Component, Equality, Link, Scope, Timing
 from cepctl.plan.problems import Problems
-from cepctl.plan.readings import Reading, component_name
 from cepctl.plan.timings import Difference
 
 
@@ -47,18 +47,18 @@ class _Sorted:
 
 
 def alternative_of(
-    reading: Reading, conjuncts: Sequence[Conjunct], ordered: frozenset[str], problems: Problems
+    pattern: OrFreePattern, conjuncts: Sequence[Conjunct], ordered: frozenset[str], problems: Problems
 ) -> Alternative:
     """One reading with the predicates that apply to it.
 
     `ordered` holds the lower-case names of the Kleene variables that WHERE or RETURN reads in order.
     """
-    names = [component_name(component) for component in reading.components]
+    names = [component_name(component) for component in pattern.components]
     index = {name.lower(): i for i, name in enumerate(names)}
     found = _Sorted()
     for conjunct in conjuncts:
         if all(name.lower() in index for name in variables_read(conjunct.expression)):
-            _sort(conjunct, reading, index, found, problems)
+            _sort(conjunct, pattern, index, found, problems)
     components = tuple(
         Component(
             name,
@@ -68,10 +68,10 @@ def alternative_of(
             component.kleene and name.lower() in ordered,
             tuple(found.filters.get(i, ())),
         )
-        for i, (name, component) in enumerate(zip(names, reading.components, strict=True))
+        for i, (name, component) in enumerate(zip(names, pattern.components, strict=True))
     )
     return Alternative(
-        components, reading.blocks, tuple(found.links), tuple(found.equalities), tuple(found.timings)
+        components, pattern.blocks, tuple(found.links), tuple(found.equalities), tuple(found.timings)
     )
 
 
@@ -94,39 +94,39 @@ def resolved(expression: Expression, names: Mapping[str, str]) -> Expression:
 
 
 def _sort(
-    conjunct: Conjunct, reading: Reading, index: Mapping[str, int], found: _Sorted, problems: Problems
+    conjunct: Conjunct, pattern: OrFreePattern, index: Mapping[str, int], found: _Sorted, problems: Problems
 ) -> None:
     if conjunct.differences is not None:
-        _sort_differences(conjunct, reading, index, found, problems)
+        _sort_differences(conjunct, pattern, index, found, problems)
         return
-    names = {name: component_name(reading.components[i]) for name, i in index.items()}
+    names = {name: component_name(pattern.components[i]) for name, i in index.items()}
     expression = resolved(conjunct.expression, names)
     read = sorted({index[name.lower()] for name in variables_read(expression)})
     scope = _scope(expression)
     if len(read) <= 1 and scope is Scope.EVENT:
         # A condition that reads no event holds or fails for all: any component may carry it.
-        carrier = read[0] if read else _first_positive(reading)
+        carrier = read[0] if read else _first_positive(pattern)
         found.filters.setdefault(carrier, []).append(expression)
         return
-    decides = _decides(read, reading, conjunct.expression, problems)
+    decides = _decides(read, pattern, conjunct.expression, problems)
     found.links.append(Link(expression, tuple(read), decides, scope))
     found.equalities.extend(_equality(expression, index))
 
 
 def _sort_differences(
-    conjunct: Conjunct, reading: Reading, index: Mapping[str, int], found: _Sorted, problems: Problems
+    conjunct: Conjunct, pattern: OrFreePattern, index: Mapping[str, int], found: _Sorted, problems: Problems
 ) -> None:
     read = sorted({index[name.lower()] for name in variables_read(conjunct.expression)})
-    negated = [i for i in read if reading.components[i].negated]
-    decides = _decides(read, reading, conjunct.expression, problems)
+    negated = [i for i in read if pattern.components[i].negated]
+    decides = _decides(read, pattern, conjunct.expression, problems)
     for difference in conjunct.differences or ():
         ends = [None if name is None else index[name] for name in (difference.left, difference.right)]
         if ends == [None, None]:
             # Of a negated component it is part of fitting: nothing fits then, and the negation holds.
-            carrier = decides if negated else _first_positive(reading)
+            carrier = decides if negated else _first_positive(pattern)
             found.filters.setdefault(carrier, []).append(Constant(False))
         elif negated and decides not in ends:
-            name = component_name(reading.components[decides])
+            name = component_name(pattern.components[decides])
             message = f"{name}.time cancels out of this condition; leave it out"
             problems.error(conjunct.expression.span, message)
         else:
@@ -150,8 +150,8 @@ def _read_in_order(expression: Expression) -> Iterator[str]:
             yield each.variable.lower()
 
 
-def _decides(read: Sequence[int], reading: Reading, expression: Expression, problems: Problems) -> int:
-    negated = [i for i in read if reading.components[i].negated]
+def _decides(read: Sequence[int], pattern: OrFreePattern, expression: Expression, problems: Problems) -> int:
+    negated = [i for i in read if pattern.components[i].negated]
     if len(negated) > 1:
         problems.error(
             expression.span, "a condition may name one negated component: events that are absent do not meet"
@@ -159,8 +159,8 @@ def _decides(read: Sequence[int], reading: Reading, expression: Expression, prob
     return negated[0] if negated else max(read, default=0)
 
 
-def _first_positive(reading: Reading) -> int:
-    return next((i for i, component in enumerate(reading.components) if not component.negated), 0)
+def _first_positive(pattern: OrFreePattern) -> int:
+    return next((i for i, component in enumerate(pattern.components) if not component.negated), 0)
 
 
 def _equality(expression: Expression, index: Mapping[str, int]) -> Iterator[Equality]:

@@ -11,9 +11,9 @@ from typing import Literal
 
 from cepctl.errors import UnsupportedQueryError
 from cepctl.language.ast import NOWHERE, Query, Span, Strategy
+from cepctl.plan.or_free_patterns import OrFreePattern
 from cepctl.plan.plan import Alternative, Plan, Scope
 from cepctl.plan.problems import Problems
-from cepctl.plan.readings import Reading
 
 Engine = Literal["event", "point", "worlds"]
 ENGINES: tuple[Engine, ...] = ("event", "point", "worlds")
@@ -121,7 +121,7 @@ def support_table() -> str:
 
 
 def check_support(
-    reading: Reading,
+    pattern: OrFreePattern,
     alternative: Alternative,
     strategy: Strategy,
     query: Query,
@@ -136,7 +136,7 @@ def check_support(
         if any(len(block) > 1 for block in alternative.blocks):
             message = f"AND(...) under {name}; it runs under skip_till_any_match"
             problems.refuse(query.pattern.span, message)
-        for component, written in zip(alternative.components, reading.components, strict=True):
+        for component, written in zip(alternative.components, pattern.components, strict=True):
             if component.ordered:
                 problems.refuse(
                     _order_span(alternative, written.span),
@@ -144,22 +144,24 @@ def check_support(
                     "it runs under skip_till_any_match",
                 )
     if query.within is None:
-        _check_edges(reading, alternative, strategy, problems)
+        _check_edges(pattern, alternative, strategy, problems)
     if strategy is Strategy.SKIP_TILL_NEXT_MATCH:
         _check_after_group(alternative, problems)
 
 
-def _check_edges(reading: Reading, alternative: Alternative, strategy: Strategy, problems: Problems) -> None:
+def _check_edges(
+    pattern: OrFreePattern, alternative: Alternative, strategy: Strategy, problems: Problems
+) -> None:
     first, last = alternative.components[0], alternative.components[-1]
     for edge, component, where in ((0, first, "leading"), (-1, last, "trailing")):
         if component.negated:
             problems.error(
-                reading.components[edge].span,
+                pattern.components[edge].span,
                 f"a {where} negation needs WITHIN: without a window it looks at all time",
             )
     if last.kleene and strategy is Strategy.SKIP_TILL_NEXT_MATCH:
         message = "a trailing Type+ under skip_till_next_match needs WITHIN, which ends it"
-        problems.error(reading.components[-1].span, message)
+        problems.error(pattern.components[-1].span, message)
 
 
 def _check_after_group(alternative: Alternative, problems: Problems) -> None:

@@ -54,17 +54,17 @@ class News:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How inputs are read: the format and the columns that were named, where parts are put.
+class InputOptions:
+    """How inputs are read: the format and the columns that were named, and where parts are put.
 
-    `to_the_end` takes the last records too, whole or not; files in the directories `but` are not inputs.
+    `to_the_end` takes the last records too, whole or not; files in the directories `excluded` are not inputs.
     """
 
     scratch: Path
     input_format: str | None = None
     columns: ColumnMap = ()
     to_the_end: bool = False
-    but: tuple[Path, ...] = ()
+    excluded: tuple[Path, ...] = ()
     follow_links: bool = False
 
 
@@ -83,7 +83,7 @@ class _Seen:
         return same and source.on_disk in ("", self.on_disk)
 
 
-def look(paths: Sequence[str], known: Sequence[Source], how: Reading) -> News:
+def look(paths: Sequence[str], known: Sequence[Source], options: InputOptions) -> News:
     """Find what is new in some inputs.
 
     Raises
@@ -95,7 +95,7 @@ def look(paths: Sequence[str], known: Sequence[Source], how: Reading) -> News:
     """
     news, free = News(), {source.uri: source for source in known}
     opened: list[_Seen] = []
-    for seen in _files(paths, how):
+    for seen in _files(paths, options):
         news.seen.add(seen.file.location.uri)
         source = free.get(seen.file.location.uri)
         if seen.file.left_out is not None:
@@ -106,21 +106,23 @@ def look(paths: Sequence[str], known: Sequence[Source], how: Reading) -> News:
             continue
         del free[source.uri]
         source = replace(source, on_disk=seen.on_disk)
-        if how.to_the_end and source.rest:
-            _go_on(news, seen, source, how)
+        if options.to_the_end and source.rest:
+            _go_on(news, seen, source, options)
         else:
             news.unchanged.append(source)
     # First those that kept their names: a copy under another name is a log of its own.
-    renamed = [seen for seen in opened if not _taken(news, seen, _at(free, seen), free, how)]
+    renamed = [seen for seen in opened if not _taken(news, seen, _at(free, seen), free, options)]
     fresh = [
-        seen for seen in renamed if not any(_taken(news, seen, each, free, how) for each in [*free.values()])
+        seen
+        for seen in renamed
+        if not any(_taken(news, seen, each, free, options) for each in [*free.values()])
     ]
     for seen in fresh:
         if (changed := free.get(seen.file.location.uri)) is not None:
             if changed.format != UNREADABLE:
                 raise _changed(seen, changed)
             del free[changed.uri]
-        _begin(news, seen, known, how)
+        _begin(news, seen, known, options)
     for gone in free.values():
         if gone.rest:
             news.left_out.append(f"{gone.uri} is gone, and with it its last record, which was not whole yet")
@@ -139,7 +141,7 @@ def _leave_out(news: News, seen: _Seen, before: Source | None) -> None:
     )
 
 
-def _files(paths: Sequence[str], how: Reading) -> list[_Seen]:
+def _files(paths: Sequence[str], options: InputOptions) -> list[_Seen]:
     raw, found = list[str](), list[InputFile]()
     for path in dict.fromkeys(paths):
         if path == "-" or is_stream(path):
@@ -154,8 +156,8 @@ def _files(paths: Sequence[str], how: Reading) -> list[_Seen]:
             InputFile(dataset.location.beside(part), f"{directory}/{PurePosixPath(part).name}")
             for part in dataset.parts
         ]
-    found += list_inputs(raw, follow_links=how.follow_links)
-    own = tuple(f"{directory.resolve()}/" for directory in how.but)
+    found += list_inputs(raw, follow_links=options.follow_links)
+    own = tuple(f"{directory.resolve()}/" for directory in options.excluded)
     return [_seen(file) for file in found if not real_uri(file.location).startswith(own)]
 
 
@@ -173,7 +175,9 @@ def _at(free: dict[str, Source], seen: _Seen) -> Source | None:
     return free.get(seen.file.location.uri)
 
 
-def _taken(news: News, seen: _Seen, source: Source | None, free: dict[str, Source], how: Reading) -> bool:
+def _taken(
+    news: News, seen: _Seen, source: Source | None, free: dict[str, Source], options: InputOptions
+) -> bool:
     """Whether a file is this source; it is then read on."""
     if source is None or not source.offset:
         return False
@@ -187,11 +191,11 @@ def _taken(news: News, seen: _Seen, source: Source | None, free: dict[str, Sourc
     del free[source.uri]
     renamed = seen.file.location.uri != source.uri
     # What was renamed is finished: its writer goes on in a new file.
-    _go_on(news, seen, source, replace(how, to_the_end=how.to_the_end or renamed))
+    _go_on(news, seen, source, replace(options, to_the_end=options.to_the_end or renamed))
     return True
 
 
-def _go_on(news: News, seen: _Seen, source: Source, how: Reading) -> None:
+def _go_on(news: News, seen: _Seen, source: Source, options: InputOptions) -> None:
     now = replace(
         source, uri=seen.file.location.uri, size=seen.size, modified=seen.modified, on_disk=seen.on_disk
     )
@@ -200,10 +204,10 @@ def _go_on(news: News, seen: _Seen, source: Source, how: Reading) -> None:
         return
     with open_log(seen.file.location) as log:
         goes_on(log, source)
-        _take(news, seen, now, log, how)
+        _take(news, seen, now, log, options)
 
 
-def _begin(news: News, seen: _Seen, known: Sequence[Source], how: Reading) -> None:
+def _begin(news: News, seen: _Seen, known: Sequence[Source], options: InputOptions) -> None:
     """Take a file that was never seen."""
     file = seen.file
     started = [*known, *(piece.source for piece in news.pieces)]
@@ -213,9 +217,9 @@ def _begin(news: News, seen: _Seen, known: Sequence[Source], how: Reading) -> No
         if not log.head:
             return
         # Its writer has not even ended the first line, by which its format is told.
-        unfinished = not how.to_the_end and b"\n" not in log.head and len(log.head) < HEAD_BYTES
+        unfinished = not options.to_the_end and b"\n" not in log.head and len(log.head) < HEAD_BYTES
         try:
-            reader = _reader(log, file, how)
+            reader = _reader(log, file, options)
         except LogFormatError as problem:
             if unfinished:
                 return
@@ -230,16 +234,16 @@ def _begin(news: News, seen: _Seen, known: Sequence[Source], how: Reading) -> No
             header = header_of(reader.name, log.head)
             log.stream.read(len(header))
             begun = replace(source, format=reader.name, offset=len(header))
-            _take(news, seen, begun, log, how)
+            _take(news, seen, begun, log, options)
             return
         whole = _whole(source, reader.name, log)
     news.pieces.append(Piece(replace(file, id_name=whole.id_name), whole))
 
 
-def _reader(log: OpenLog, file: InputFile, how: Reading) -> Reader:
-    if how.input_format is not None:
-        return reader_named(how.input_format)
-    return recognised_reader(log.head, file.name, mapped=bool(how.columns))
+def _reader(log: OpenLog, file: InputFile, options: InputOptions) -> Reader:
+    if options.input_format is not None:
+        return reader_named(options.input_format)
+    return recognised_reader(log.head, file.name, mapped=bool(options.columns))
 
 
 def _whole(source: Source, format_name: str, log: OpenLog) -> Source:
@@ -249,12 +253,14 @@ def _whole(source: Source, format_name: str, log: OpenLog) -> Source:
     )
 
 
-def _take(news: News, seen: _Seen, source: Source, log: OpenLog, how: Reading) -> None:
+def _take(news: News, seen: _Seen, source: Source, log: OpenLog, options: InputOptions) -> None:
     """Take the new part of a log that stands where the source ends."""
     header = header_of(source.format, log.head)
-    target = how.scratch / f"{len(news.pieces):06d}"
+    target = options.scratch / f"{len(news.pieces):06d}"
     try:
-        cut = take_part(source.format, log.stream, header, how.columns, target, to_the_end=how.to_the_end)
+        cut = take_part(
+            source.format, log.stream, header, options.columns, target, to_the_end=options.to_the_end
+        )
     except OSError as problem:
         raise JobError(f"cannot put aside what is new in {seen.file.name}: {problem.strerror}") from None
     if not cut.bytes_taken:

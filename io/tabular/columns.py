@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from cepctl.io.contract.batches import with_mixtures
 from cepctl.io.contract.reader import BEYOND_TIME, NO_TIME, ReadOptions, ReadReport, Reject
 from cepctl.io.tabular.histograms import Flags, Numbers, histograms, spanned_by
-from cepctl.io.tabular.instants import Instants, Reading, blanks, instants, simple, ticks
+from cepctl.io.tabular.instants import Instants, ReadContext, blanks, instants, simple, ticks
 from cepctl.io.tabular.mapping import RESERVED
 from cepctl.schema import EARLIEST_TICK, END_TIME, LATEST_TICK, PMF_TYPE, TIME_TYPE
 
@@ -62,7 +62,7 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
     """Turn one block of rows into raw events (io/contract/reader.py), rejecting the rows that cannot be."""
     count = len(rows.numbers)
     report.records += count
-    read = Reading(options, report, lambda row: rows.place(row, source))
+    read = ReadContext(options, report, lambda row: rows.place(row, source))
     causes: npt.NDArray[np.object_] = np.full(count, None, dtype=object)
     types = simple(rows.columns["event_type"]).cast(pa.string())
     _mark(causes, _flags(pc.fill_null(pc.equal(types, ""), True)), "no event type")
@@ -152,7 +152,7 @@ def _beyond(lower: Numbers, upper: Numbers) -> Flags:
     return np.asarray((lower < EARLIEST_TICK) | (upper > LATEST_TICK))
 
 
-def _no_ticks_of_time(time: Instants, read: Reading) -> Flags:
+def _no_ticks_of_time(time: Instants, read: ReadContext) -> Flags:
     """Rows whose raw time lies beyond the ends of time."""
     tick = time.microseconds // read.unit
     return time.beyond | (time.known & _beyond(tick, tick))

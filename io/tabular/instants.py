@@ -45,7 +45,7 @@ _TEXTS_LOOKED_AT = 100
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadContext:
     """How a block is read, and where warnings go; `place` says where a row of it stands."""
 
     options: ReadOptions
@@ -78,7 +78,7 @@ class Instants:
     misfits: Flags
 
 
-def ticks(column: pa.Array | None, name: str, count: int, read: Reading) -> tuple[Numbers, Flags]:
+def ticks(column: pa.Array | None, name: str, count: int, read: ReadContext) -> tuple[Numbers, Flags]:
     """Ticks of a column such as `lower`, and which rows have one; they saturate at 64 bits."""
     if column is None or pa.types.is_null(column.type):
         return np.zeros(count, np.int64), np.zeros(count, np.bool_)
@@ -94,7 +94,7 @@ def ticks(column: pa.Array | None, name: str, count: int, read: Reading) -> tupl
     return np.where(whole, numbers.sign * numbers.whole, found.microseconds // read.unit), whole | found.known
 
 
-def instants(column: pa.Array | None, name: str, as_ticks: Flags, read: Reading) -> Instants:
+def instants(column: pa.Array | None, name: str, as_ticks: Flags, read: ReadContext) -> Instants:
     """Instants of a column such as `time`; the numbers of rows that are `as_ticks` are ticks.
 
     Raises
@@ -133,7 +133,7 @@ def _no_instants(count: int) -> Instants:
 # --- numbers -------------------------------------------------------------------------------
 
 
-def _from_numbers(numbers: Counts, name: str, as_ticks: Flags, read: Reading) -> Instants:
+def _from_numbers(numbers: Counts, name: str, as_ticks: Flags, read: ReadContext) -> Instants:
     chosen = read.options.epoch_unit
     if chosen is not None:
         micros, known = microseconds(numbers, chosen)
@@ -166,7 +166,7 @@ def _of_ticks(values: Numbers, known: Flags, unit: int) -> tuple[Numbers, Flags,
     return np.where(inside, values, 0) * unit, inside, known & ~inside
 
 
-def _unit_of_column(numbers: Counts, guessed: Flags, name: str, read: Reading) -> str | None:
+def _unit_of_column(numbers: Counts, guessed: Flags, name: str, read: ReadContext) -> str | None:
     """The unit of a column, told from its first number in the file; None where there is none yet."""
     places = np.flatnonzero(guessed)
     if not len(places):
@@ -184,7 +184,7 @@ def _unit_of_column(numbers: Counts, guessed: Flags, name: str, read: Reading) -
     return unit
 
 
-def _told(numbers: Counts, row: int, name: str, read: Reading) -> str:
+def _told(numbers: Counts, row: int, name: str, read: ReadContext) -> str:
     unit, date = unit_of(numbers, row), digits_of_a_date(numbers, row)
     if unit is not None and date is None:
         return unit
@@ -198,7 +198,7 @@ def _told(numbers: Counts, row: int, name: str, read: Reading) -> str:
     )
 
 
-def _what(name: str, read: Reading) -> str:
+def _what(name: str, read: ReadContext) -> str:
     column = read.column(name)
     return name if column == name else f"{name} (column '{column}')"
 
@@ -211,7 +211,7 @@ def _spelt(column: str) -> str:
 # --- written times -------------------------------------------------------------------------
 
 
-def _written(texts: pa.Array, name: str, read: Reading) -> Instants:
+def _written(texts: pa.Array, name: str, read: ReadContext) -> Instants:
     texts = _without(texts, blanks(texts))
     form = read.options.time_format
     parsed = parse_times(texts, read.options.time_zone, read.report, form)
@@ -229,7 +229,7 @@ def _written(texts: pa.Array, name: str, read: Reading) -> Instants:
     )
 
 
-def _require_iso(texts: pa.Array, known: Flags, name: str, read: Reading) -> None:
+def _require_iso(texts: pa.Array, known: Flags, name: str, read: ReadContext) -> None:
     """Raise LogFormatError when the first written date of a column is in another form than ISO 8601."""
     forms = read.report.time_forms
     if f"{name} texts" in forms or not len(known):
@@ -253,7 +253,7 @@ def _require_iso(texts: pa.Array, known: Flags, name: str, read: Reading) -> Non
 # --- columns -------------------------------------------------------------------------------
 
 
-def _from_timestamps(column: pa.Array, read: Reading) -> Instants:
+def _from_timestamps(column: pa.Array, read: ReadContext) -> Instants:
     """Arrow timestamps; those without a zone are in the zone of the options, else UTC."""
     none = _no_instants(len(column))
     after = none.after

@@ -24,7 +24,7 @@ SMALL_MEGABYTES = 0.2
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _ReaderRun:
     timing: Timing
     events: int
     peak: float
@@ -47,7 +47,7 @@ def readers(setup: Setup) -> Iterator[Row]:
         )  # fmt: skip
 
 
-def _read(setup: Setup, log_format: str, small: Path, path: Path) -> tuple[_Reading, _Reading]:
+def _read(setup: Setup, log_format: str, small: Path, path: Path) -> tuple[_ReaderRun, _ReaderRun]:
     """Ours and the bare loop's in turn, so that both meet the machine as it is, in fresh processes."""
     runs: dict[str, list[dict[str, Any]]] = {"cepctl": [], "bare": []}
     for _ in range(1 if setup.quick else 3):
@@ -56,7 +56,7 @@ def _read(setup: Setup, log_format: str, small: Path, path: Path) -> tuple[_Read
     return _median(runs["cepctl"]), _median(runs["bare"])
 
 
-def _median(runs: list[dict[str, Any]]) -> _Reading:
+def _median(runs: list[dict[str, Any]]) -> _ReaderRun:
     seconds, used = (statistics.median(run[key] for run in runs) for key in ("seconds", "cpu_seconds"))
     peak = max(run["peak"] for run in runs)
-    return _Reading(Timing(seconds, used, len(runs)), runs[0]["events"], peak)
+    return _ReaderRun(Timing(seconds, used, len(runs)), runs[0]["events"], peak)

@@ -17,7 +17,7 @@ from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.matching.inputs import open_events
 from cepctl.state.intake import Known, arrivals
-from cepctl.state.news import Reading, look
+from cepctl.state.news import InputOptions, look
 from cepctl.state.sources import Source
 
 HEADER = "event_type,lower,upper\n"
@@ -42,7 +42,7 @@ class Taking:
         with tempfile.TemporaryDirectory() as scratch:
             parts = Path(scratch, "parts")
             parts.mkdir()
-            news = look(self.paths, self.sources, Reading(parts, to_the_end=final))
+            news = look(self.paths, self.sources, InputOptions(parts, to_the_end=final))
             self.left_out = news.left_out
             with arrivals(news, self.known, self.options, Path(scratch)) as found:
                 self.sources = found.sources
@@ -196,7 +196,7 @@ def test_datasets_of_several_days_are_told_apart_by_their_folders(folder: Path) 
         log = folder / f"{day}.csv"
         log.write_text(f"event_id,{HEADER}{day},A,1,1\n", encoding="utf-8")
         ingest([str(log)], str(folder / day), IngestOptions())
-    news = look([str(folder / "monday"), str(folder / "tuesday")], (), Reading(folder))
+    news = look([str(folder / "monday"), str(folder / "tuesday")], (), InputOptions(folder))
     assert [piece.file.name for piece in news.pieces] == [
         "monday/part-00000.parquet",
         "tuesday/part-00000.parquet",

@@ -84,17 +84,17 @@ def _arrivals(
 ) -> Arrivals:
     """What is new in the inputs, ingested; `opened` holds its files."""
     from cepctl.state.intake import Known, arrivals
-    from cepctl.state.news import Reading, look
+    from cepctl.state.news import InputOptions, look
 
     scratch = opened.enter_context(temporary_folder())
     parts = scratch / "parts"
     parts.mkdir()
     own = (request.directory, *([] if request.rows.output is None else [Path(request.rows.output)]))
     to_the_end = request.incremental.final
-    reading = Reading(
+    wanted = InputOptions(
         parts, options.input_format, options.read.columns, to_the_end, own, options.follow_links
     )
-    news = look(request.paths, saved.sources if saved else (), reading)
+    news = look(request.paths, saved.sources if saved else (), wanted)
     for reason in news.left_out:
         say("warning", f"left out: {reason}")
     known = Known({}, None, {})

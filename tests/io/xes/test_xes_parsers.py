@@ -23,7 +23,7 @@ OPTIONS = (ReadOptions(), ReadOptions(time_zone="Europe/Berlin", intervals=True)
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReaderOutput:
     """Everything that a reader said; the text of rejected events apart, which each parser writes its way."""
 
     rows: list[dict[str, Any]]
@@ -33,7 +33,7 @@ class Reading:
     error: str | None
 
 
-def reading(content: bytes, options: ReadOptions) -> Reading:
+def output_of(content: bytes, options: ReadOptions) -> ReaderOutput:
     report, rows, error = ReadReport(), [], None
     try:
         for batch in XesLog().read(io.BytesIO(content), "f", options, report):
@@ -41,7 +41,7 @@ def reading(content: bytes, options: ReadOptions) -> Reading:
     except CepctlError as problem:
         error = f"{type(problem).__name__}: {problem}"
     rejects = [(each.line, each.cause, each.text if "XML" in each.cause else "") for each in report.rejects]
-    return Reading(rows, report.records, rejects, report.warnings, error)
+    return ReaderOutput(rows, report.records, rejects, report.warnings, error)
 
 
 def nothing_is_regular(*_: object) -> Generator[None, None, bytes]:
@@ -51,10 +51,10 @@ def nothing_is_regular(*_: object) -> Generator[None, None, bytes]:
 
 
 def assert_parsers_agree(content: bytes, options: ReadOptions = OPTIONS[0]) -> None:
-    found = reading(content, options)
+    found = output_of(content, options)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cepctl.io.xes.log.read_regular", nothing_is_regular)
-        expected = reading(content, options)
+        expected = output_of(content, options)
     assert found == expected
 
 
@@ -149,8 +149,8 @@ def test_a_whole_regular_log_is_never_left_to_the_slower_parser(monkeypatch: pyt
         raise AssertionError("this log is regular")
 
     monkeypatch.setattr("cepctl.io.xes.log.recover", left)
-    assert len(reading(SAMPLE.read_bytes(), OPTIONS[0]).rows) == 27
-    assert len(reading(LOG, OPTIONS[0]).rows) == 6
+    assert len(output_of(SAMPLE.read_bytes(), OPTIONS[0]).rows) == 27
+    assert len(output_of(LOG, OPTIONS[0]).rows) == 6
 
 
 def test_damage_late_in_a_trace_too_long_to_keep_costs_what_it_would_cost_alone(

@@ -1,4 +1,4 @@
-"""The OR-free readings of a pattern, and the variables that they bind.
+"""The OR-free patterns that a pattern with OR stands for, its readings, and the variables that they bind.
 
 OR distributes over SEQ and AND; SEQ in SEQ and AND in AND are flattened.  Negated and repeated
 composites, and what AND may not hold, are refused by name.
@@ -23,8 +23,8 @@ Block = tuple[ComponentPattern, ...]
 
 
 @dataclass(frozen=True)
-class Reading:
-    """One OR-free reading: blocks of components in time order."""
+class OrFreePattern:
+    """One reading of a pattern, without OR: blocks of components in time order."""
 
     parts: tuple[Block, ...]
 
@@ -46,7 +46,7 @@ def component_name(component: ComponentPattern) -> str:
     return "|".join(component.event_types) or "*"
 
 
-def readings_of(pattern: Pattern, problems: Problems) -> tuple[Reading, ...]:
+def or_free_patterns(pattern: Pattern, problems: Problems) -> tuple[OrFreePattern, ...]:
     """All readings, in the order of the text; what is refused goes to `problems`.
 
     Raises
@@ -54,10 +54,10 @@ def readings_of(pattern: Pattern, problems: Problems) -> tuple[Reading, ...]:
     QueryTooLargeError
         If there are more than MAX_READINGS, or one has more than MAX_COMPONENTS components.
     """
-    found = tuple(Reading(blocks) for blocks in _expand(pattern, problems))
-    for reading in found:
-        _check_names(reading.components, problems)
-        if all(component.negated for component in reading.components):
+    found = tuple(OrFreePattern(blocks) for blocks in _expand(pattern, problems))
+    for each in found:
+        _check_names(each.components, problems)
+        if all(component.negated for component in each.components):
             problems.error(pattern.span, "no positive component: a match needs an event that is there")
     return found
 
@@ -71,11 +71,11 @@ def _expand(pattern: Pattern, problems: Problems) -> list[tuple[Block, ...]]:
     parts = [_expand(part, problems) for part in pattern.parts]
     if pattern.operator == "OR":
         _check_count(sum(map(len, parts)))
-        return [reading for part in parts for reading in part]
+        return [blocks for part in parts for blocks in part]
     combined: list[tuple[Block, ...]] = [()]
     for part in parts:
         _check_count(len(combined) * len(part))
-        combined = [before + reading for before, reading in product(combined, part)]
+        combined = [before + blocks for before, blocks in product(combined, part)]
         _check_size(combined)
     if pattern.operator == "AND" and len(pattern.parts) > 1:
         combined = [(_and_group(pattern, blocks, problems),) for blocks in combined]
@@ -87,8 +87,8 @@ def _check_count(count: int) -> None:
         raise QueryTooLargeError(f"the ORs of the pattern give more than {MAX_READINGS} combinations")
 
 
-def _check_size(readings: Iterable[tuple[Block, ...]]) -> None:
-    if any(sum(map(len, blocks)) > MAX_COMPONENTS for blocks in readings):
+def _check_size(combined: Iterable[tuple[Block, ...]]) -> None:
+    if any(sum(map(len, blocks)) > MAX_COMPONENTS for blocks in combined):
         raise QueryTooLargeError(f"the pattern has more than {MAX_COMPONENTS} components in one reading")
 
 
@@ -148,10 +148,10 @@ class Binding:
 class Names:
     """The variables of all readings, found without regard to case."""
 
-    def __init__(self, readings: Iterable[Reading], problems: Problems) -> None:
+    def __init__(self, patterns: Iterable[OrFreePattern], problems: Problems) -> None:
         self.bindings: dict[str, Binding] = {}
-        for reading in readings:
-            for component in reading.components:
+        for pattern in patterns:
+            for component in pattern.components:
                 self._bind(component, problems)
 
     def _bind(self, component: ComponentPattern, problems: Problems) -> None:
