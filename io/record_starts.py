@@ -23,6 +23,7 @@ from cepctl.io.contract.reader import ReadReport
 from cepctl.io.log4j.layouts import find_headers
 from cepctl.io.log4j.lines import BLOCK_BYTES, cut_line, mended
 from cepctl.io.log4j.records import line_bounds
+from cepctl.io.source.long_gaps import empty_lines
 from cepctl.io.tabular.header import DELIMITERS
 from cepctl.io.tabular.quoted_lines import LineEnds, QuotedLines
 
@@ -161,6 +162,9 @@ def _scan_rows(stream: IO[bytes], delimiter: int, start: int, stop: int) -> Bloc
     stream.seek(place)
     last = b""
     while place < stop and (piece := stream.read(min(_PIECE_BYTES, stop - place))):
+        if len(piece) == _PIECE_BYTES and empty_lines(piece):
+            # Each part would take the beginning of a long gap as rows; the whole file has one beginning.
+            return _UNCUT, _UNCUT
         place, last = place + len(piece), piece[-1:]
         note(lines.add(piece))
         if lines.held > LONGEST_ROW:
@@ -203,7 +207,7 @@ def _scan_lines(stream: IO[bytes], start: int, stop: int) -> Passage:
             if len(plain):
                 before = lines + int(plain[0]) + 1
                 cut = Cut(place + int(ends[plain[0]]) + 1, before, before)
-        lines += piece.count(b"\n")
+        lines += empty_lines(piece) or piece.count(b"\n")
         place += len(piece)
     return Passage(lines, lines, cut)
 
@@ -213,6 +217,9 @@ def _scan_log(stream: IO[bytes], start: int, stop: int, *, first: bool) -> Passa
     cut = None
     ignored = ReadReport()
     for place, text in _whole_lines(stream, start, stop, first=first):
+        if empty := empty_lines(text):
+            lines += empty
+            continue
         starts, _ = line_bounds(text)
         found = mended(text, ignored)
         headers = find_headers(found, *line_bounds(found)).line

@@ -55,7 +55,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engines.pattern": {"language", "plan", "engines.columns"},
     "engines.worlds": {"language", "plan", "engines.rows"},
     "io.formats": {"io.contract", "io.source", "io.tabular"},
-    "io.record_starts": {"io.contract", "io.log4j", "io.tabular"},
+    "io.record_starts": {"io.contract", "io.log4j", "io.source", "io.tabular"},
     "engines.confidence": {"plan", "engines.columns", "engines.pattern"},
     "ingestion": {
         "interrupts",

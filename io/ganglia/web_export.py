@@ -23,6 +23,7 @@ from pathlib import PurePosixPath
 from typing import IO, Any
 from zoneinfo import ZoneInfo
 
+import numpy as np
 import pyarrow as pa
 
 from cepctl.errors import LogFormatError
@@ -32,6 +33,7 @@ from cepctl.io.ganglia.json_arrays import ArrayElements, whole_text
 from cepctl.io.ganglia.origin import Origin, origin_of
 from cepctl.io.ganglia.series import Columns, SeriesEvents, columns_of_labels
 from cepctl.io.ganglia.stamped_rows import StampedRows, stamp_of, value_of
+from cepctl.io.source.long_gaps import LongGaps, ShortenedGaps
 from cepctl.io.source.streams import Chunks
 from cepctl.io.source.text_encoding import decoded, utf8_stream
 
@@ -71,7 +73,9 @@ class GangliaWebCsv:
             If the first line does not begin with Timestamp.
         """
         zone = named_zone(options.time_zone)
-        text = io.TextIOWrapper(utf8_stream(stream), "utf-8", "replace", newline="")
+        gaps = LongGaps(_LONGEST_LINE)
+        whole = io.BufferedReader(ShortenedGaps(utf8_stream(stream), gaps), _LONGEST_LINE)
+        text = io.TextIOWrapper(whole, "utf-8", "replace", newline="")
         lines = csv.reader(line.replace("\0", "") for line in _lines(text))
         header = _next_row(lines)
         if header is None:
@@ -87,7 +91,8 @@ class GangliaWebCsv:
             if cells and not _add_row(cells, len(header) - 1, zone, rows):
                 report.records += 1
                 cause = f"no row of a time and {len(header) - 1} numbers"
-                report.rejects.append(Reject(source, lines.line_num, cause, ",".join(cells)))
+                line = lines.line_num + int(gaps.left_out_before(np.array([lines.line_num - 1]))[0])
+                report.rejects.append(Reject(source, line, cause, ",".join(cells)))
             if rows.full:
                 yield from rows.take()
         yield from rows.take()

@@ -149,9 +149,11 @@ def read_entries(chunks: Chunks, source: str, report: ReadReport) -> Iterator[En
     """The entries of the file in file order; what is none goes to the report."""
     entries = _Entries(source, report)
     before = 0
-    for number, line in numbered_lines(chunks):
+    for number, line in numbered_lines(chunks, longest_gap=LONGEST_ENTRY):
         entries.go_over(number - before - 1)
         before = number
+        if line == b"\r" and not entries.lines:
+            continue
         yield from entries.take(number, line.removeprefix(BOM) if number == 1 else line)
     yield from entries.end()
 

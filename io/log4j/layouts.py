@@ -110,11 +110,11 @@ class Headers:
 
 def find_headers(block: bytes, starts: Integers, ends: Integers) -> Headers:
     """The lines [starts, ends) of a block (newlines left out) that begin a record."""
-    beginnings = _beginnings(block, starts)
+    numbered, beginnings = _beginnings(block, starts)
     found = [
         headers
         for number, layout in enumerate(_LAYOUTS)
-        if (headers := _of_layout(number, layout, block, beginnings, starts, ends)) is not None
+        if (headers := _of_layout(number, layout, block, numbered, beginnings, starts, ends)) is not None
     ]
     if not found:
         none = np.zeros(0, np.int64)
@@ -136,13 +136,12 @@ def texts(block: bytes, starts: Integers, ends: Integers) -> pa.Array:
     return every.take(pa.array(np.arange(0, len(bounds), 2)))
 
 
-def _beginnings(block: bytes, starts: Integers) -> Bytes:
-    """The first bytes of every line that begins with a digit; zeros for all others.  Shape (n, 24)."""
+def _beginnings(block: bytes, starts: Integers) -> tuple[Integers, Bytes]:
+    """The n lines that begin with a digit, and their first bytes.  Shapes (n), (n, 24)."""
     padded = np.frombuffer(block + bytes(_LONGEST_TIME), np.uint8)
-    beginnings = np.zeros((len(starts), _LONGEST_TIME), np.uint8)
-    numbered = np.flatnonzero((padded[starts] >= ord("0")) & (padded[starts] <= ord("9")))
-    beginnings[numbered] = padded[starts[numbered, None] + np.arange(_LONGEST_TIME)]
-    return beginnings
+    first = padded[starts]
+    numbered = np.flatnonzero((first >= ord("0")) & (first <= ord("9")))
+    return numbered, padded[starts[numbered, None] + np.arange(_LONGEST_TIME)]
 
 
 def _kinds_of_bytes() -> Bytes:
@@ -157,12 +156,19 @@ _KINDS = _kinds_of_bytes()
 
 
 def _of_layout(
-    number: int, layout: _Layout, block: bytes, beginnings: Bytes, starts: Integers, ends: Integers
+    number: int,
+    layout: _Layout,
+    block: bytes,
+    numbered: Integers,
+    beginnings: Bytes,
+    starts: Integers,
+    ends: Integers,
 ) -> Headers | None:
     shape = _KINDS[np.frombuffer(layout.shape.encode(), np.uint8)]
-    timed = np.flatnonzero((_KINDS[beginnings[:, : layout.length]] == shape).all(axis=1))
-    if not len(timed):
+    fits = (_KINDS[beginnings[:, : layout.length]] == shape).all(axis=1)
+    if not fits.any():
         return None
+    timed, times = numbered[fits], beginnings[fits]
     rests = texts(block, starts[timed] + layout.length, ends[timed])
     header = _rest_of_headers(rests, numbered=number == _NUMBERED_THREAD)
     short = pc.less_equal(pc.binary_length(header.field("head")), _LONGEST_HEADER)
@@ -170,9 +176,9 @@ def _of_layout(
     if not len(known):
         return None
     if len(known) < len(timed):
-        header, timed = header.take(pa.array(known)), timed[known]
+        header, timed, times = header.take(pa.array(known)), timed[known], times[known]
     head, level, thread, logger = (header.field(name) for name in ("head", "level", "thread", "logger"))
-    local, usable = _local_times(layout, beginnings[timed] - np.uint8(ord("0")))
+    local, usable = _local_times(layout, times - np.uint8(ord("0")))
     return Headers(
         line=timed,
         message=starts[timed] + layout.length + pc.binary_length(head).to_numpy().astype(np.int64),

@@ -11,15 +11,18 @@ a line longer than a block        its beginning, a little more than LONGEST_RECO
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import IO
 
 from cepctl.io.contract.reader import ReadReport, Reject
+from cepctl.io.source.long_gaps import LongGaps
 from cepctl.io.source.streams import Chunks
 from cepctl.io.source.text_encoding import utf8_stream
 
 BLOCK_BYTES = 4 << 20
 LONGEST_RECORD = 1 << 20
+
+GAP_BYTES = 4 * LONGEST_RECORD
 
 # So that what is left of a cut line is still too long, and is cut once more with all that stands before it.
 _BEYOND = 8
@@ -28,16 +31,19 @@ _NOT_UTF8 = "lines of the log with bytes that are not UTF-8, which were replaced
 _NUL = "NUL bytes between the lines, which were left out: {:,}"
 
 
-def line_blocks(stream: IO[bytes], source: str, report: ReadReport) -> Iterator[bytes]:
-    """Yield the text in blocks that end with a newline; memory is bounded whatever the lines are."""
+def line_blocks(stream: IO[bytes], source: str, report: ReadReport, gaps: LongGaps) -> Iterator[bytes]:
+    """Yield the text in blocks that end with a newline; memory is bounded whatever the lines are.
+
+    Of runs of empty lines what is too long is left out, and noted in `gaps`.
+    """
     chunks = Chunks(utf8_stream(stream))
-    for block in _whole_lines(chunks):
+    for block in _whole_lines(chunk for chunk in chunks if not gaps.leaves_out(chunk)):
         yield mended(block, report)
     if chunks.damage:
         report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
 
 
-def _whole_lines(chunks: Chunks) -> Iterator[bytes]:
+def _whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
     waiting: list[bytes] = []
     size, inside_long_line = 0, False
     for chunk in chunks:

@@ -8,7 +8,7 @@ is cut there, so memory is bounded whatever a log holds.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import IO
 
 import numpy as np
@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 
 from cepctl.io.contract.reader import ReadReport, Reject
 from cepctl.io.log4j.layouts import Headers, Integers, find_headers, texts
-from cepctl.io.log4j.lines import LONGEST_RECORD, cut_before, cut_line, line_blocks
+from cepctl.io.log4j.lines import GAP_BYTES, LONGEST_RECORD, cut_before, cut_line, line_blocks
+from cepctl.io.source.long_gaps import LongGaps
 
 _CUT = f"records of more than {LONGEST_RECORD:,} bytes, of which the rest was left out: {{:,}}"
 _SHOWN = 4_096
@@ -44,14 +45,15 @@ def read_records(stream: IO[bytes], source: str, report: ReadReport) -> Iterator
 
     `report.records` counts them, with the reject for what stands before the first.
     """
+    gaps = LongGaps(GAP_BYTES)
     splitter = _Splitter(source, report)
-    blocks = line_blocks(stream, source, report)
+    blocks = line_blocks(stream, source, report, gaps)
     block = next(blocks, None)
     while block is not None:
         following = next(blocks, None)
         records = splitter.split(block, last=following is None)
         if records is not None:
-            yield records
+            yield replace(records, line=records.line + gaps.left_out_before(records.line - 1))
         block = following
     splitter.reject_orphans()
 

@@ -8,8 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO
 
+from cepctl.io.source.long_gaps import LongGaps, empty_lines
+
 CHUNK_BYTES = 1 << 16
 LONGEST_LINE = 64 << 20
+LONGEST_GAP = 1 << 20
 TOO_LONG = f"the line is longer than {LONGEST_LINE >> 20} MiB"
 _LINE = re.compile(rb"[^\n]+")
 
@@ -51,14 +54,19 @@ class Chunks:
             yield chunk
 
 
-def numbered_lines(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+def numbered_lines(chunks: Iterable[bytes], longest_gap: int = LONGEST_GAP) -> Iterator[tuple[int, bytes]]:
     """The lines that are not empty, without their newline, and their numbers from 1.
 
     Of a line longer than LONGEST_LINE only the beginning comes, a little too long; the last line may be cut
-    short.  Empty lines cost no step each, so that there may be very many of them.
+    short.  Empty lines cost no step each, so that there may be very many of them.  Those that are a lone
+    carriage return come, but of a run of them no more than `longest_gap` bytes and a chunk.
     """
     number, open_line = 1, bytearray()
+    gaps = LongGaps(longest_gap)
     for chunk in chunks:
+        if gaps.leaves_out(chunk):
+            number += empty_lines(chunk)
+            continue
         first, last = chunk.find(b"\n"), chunk.rfind(b"\n")
         open_line += chunk[: first if first >= 0 else len(chunk)]
         del open_line[LONGEST_LINE + 1 :]

@@ -21,6 +21,7 @@ from cepctl.errors import LogFormatError
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
 from cepctl.io.contract.batches import INFERRED
 from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport, Reject, among_rejects
+from cepctl.io.source.long_gaps import LongGaps, ShortenedGaps
 from cepctl.io.source.text_encoding import BAD_UTF8, Recoded, utf8_stream
 from cepctl.io.tabular.columns import Rows, raw_batch
 from cepctl.io.tabular.header import delimiter_of, first_line, header_names, names_events, note_decimal_commas
@@ -32,6 +33,9 @@ from cepctl.io.tabular.wide import wide_rows
 
 _BLOCK_BYTES = 4 << 20
 _LONGEST_HEADER = 16 << 20
+# A row of two blocks is one that the parser refuses, so a run of this length stands between rows.
+_GAP_BYTES = 2 * _BLOCK_BYTES
+_FIRST_LINE = 2
 _NOT_ATTRIBUTES = {*RAW_COLUMNS, *RESERVED, REST}
 
 
@@ -81,15 +85,16 @@ class DelimitedReader:
         options: ReadOptions,
         report: ReadReport,
     ) -> Iterator[pa.RecordBatch]:
-        transcript = Transcript(text, first_line=2)
+        gaps = LongGaps(_GAP_BYTES)
+        transcript = Transcript(cast(IO[bytes], ShortenedGaps(text, gaps)), first_line=_FIRST_LINE)
         # The parser passes over a byte order mark: this one, and none that belongs to the first value.
         recoded = Recoded(cast(IO[bytes], transcript), "utf-8", codecs.BOM_UTF8)
         places = Places()
-        skipped = partial(_skipped, places, transcript, len(names), source, report)
+        skipped = partial(_skipped, places, transcript, gaps, len(names), source, report)
         try:
             for block in _blocks(io.BufferedReader(recoded, _BLOCK_BYTES), names, delimiter, places):
                 numbers = places.take(len(block))
-                rows = _text_rows(block, numbers, places, transcript)
+                rows = _text_rows(block, numbers, places, transcript, gaps)
                 note_decimal_commas(rows, delimiter, report)
                 with among_rejects(report, skipped(places.taken)):
                     events = raw_batch(rows, source, options, report)
@@ -136,7 +141,9 @@ def _blocks(text: IO[bytes], names: list[str], delimiter: str, places: Places) -
     )
 
 
-def _text_rows(block: pa.RecordBatch, numbers: Numbers, places: Places, transcript: Transcript) -> Rows:
+def _text_rows(
+    block: pa.RecordBatch, numbers: Numbers, places: Places, transcript: Transcript, gaps: LongGaps
+) -> Rows:
     """Columns of one block as text, without the rows of blank lines."""
     columns = dict(zip(block.schema.names, block.columns, strict=True))
     nulls = np.zeros(len(numbers), dtype=np.int64)
@@ -151,18 +158,32 @@ def _text_rows(block: pa.RecordBatch, numbers: Numbers, places: Places, transcri
         if breaks.any():
             places.note_breaks(numbers, breaks)
     first, last = places.lines(numbers)
-    return Rows(columns, numbers, first, lambda place: transcript.lines(int(first[place]), int(last[place])))
+    left_out = gaps.left_out_before(first - _FIRST_LINE)
+    return Rows(
+        columns,
+        numbers + left_out,
+        first + left_out,
+        lambda place: transcript.lines(int(first[place]), int(last[place])),
+    )
 
 
 def _skipped(
-    places: Places, transcript: Transcript, width: int, source: str, report: ReadReport, upto: int | None
+    places: Places,
+    transcript: Transcript,
+    gaps: LongGaps,
+    width: int,
+    source: str,
+    report: ReadReport,
+    upto: int | None,
 ) -> Iterator[Reject]:
     """Rejects for the rows up to this number that the parser skipped; they count as records."""
     skipped = places.skipped(upto)
     report.records += len(skipped)
-    for first, last in zip(*map(np.ndarray.tolist, places.lines(skipped)), strict=True):
-        cause = f"the row has not {width} fields as the header has"
-        yield Reject(source, first, cause, transcript.lines(first, last))
+    cause = f"the row has not {width} fields as the header has"
+    firsts, lasts = places.lines(skipped)
+    lines = firsts + gaps.left_out_before(firsts - _FIRST_LINE)
+    for line, first, last in zip(lines.tolist(), firsts.tolist(), lasts.tolist(), strict=True):
+        yield Reject(source, line, cause, transcript.lines(first, last))
 
 
 def _inferring(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -7,6 +7,7 @@ is the slow way; it takes the rows of a file by the csv module of the standard l
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import IO
@@ -17,11 +18,16 @@ import pyarrow as pa
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST, AttributeNames
 from cepctl.io.contract.reader import ReadReport, Reject
+from cepctl.io.source.long_gaps import LongGaps, ShortenedGaps
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG
 from cepctl.io.tabular.columns import Rows
 from cepctl.io.tabular.mapping import RESERVED
 
 _BLOCK_BYTES = 16 << 20
+_READ_BYTES = 1 << 20
+# Longer than a field that the csv module takes, so a run of this length stands between rows.
+_GAP_BYTES = 1 << 20
+_FIRST_LINE = 2
 
 
 @dataclass
@@ -29,7 +35,8 @@ class _Lines:
     """The lines of a text as the csv module wants them; `taken` are those of the row being read."""
 
     text: IO[bytes]
-    number: int
+    gaps: LongGaps
+    passed: int = 0
     taken: list[bytes] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[str]:
@@ -40,11 +47,15 @@ class _Lines:
             yield line.decode("utf-8", "replace")
 
     def take(self) -> tuple[int, bytes]:
-        """Number of the first line of the row just read, and its text; the next row begins."""
-        first, raw = self.number, b"".join(self.taken)
-        self.number += len(self.taken)
+        """How many lines came before the row just read, and its text; the next row begins."""
+        before, raw = self.passed, b"".join(self.taken)
+        self.passed += len(self.taken)
         self.taken.clear()
-        return first, raw
+        return before, raw
+
+    def left_out(self, before: int) -> int:
+        """How many lines did not come before the row that so many came before."""
+        return int(self.gaps.left_out_before(np.array([before], dtype=np.int64))[0])
 
 
 @dataclass(frozen=True)
@@ -67,26 +78,31 @@ def wide_rows(
     """
     kept = AttributeNames()
     kept.admit([*(name for name in RESERVED if name in names), *names])
-    lines = _Lines(text, number=2)
+    gaps = LongGaps(_GAP_BYTES)
+    lines = _Lines(io.BufferedReader(ShortenedGaps(text, gaps), _READ_BYTES), gaps)
     block: list[_Row] = []
     size = 0
     try:
         for number, fields in enumerate(csv.reader(lines, delimiter=delimiter), start=1):
-            line, raw = lines.take()
+            before, raw = lines.take()
             if not any(fields):
                 continue
+            left_out = lines.left_out(before)
+            line = _FIRST_LINE + before + left_out
             if len(fields) != len(names):
                 report.records += 1
                 cause = f"the row has not {len(names)} fields as the header has"
                 report.rejects.append(Reject(source, line, cause, raw.rstrip(b"\r\n")))
                 continue
-            block.append(_Row(number, line, raw.rstrip(b"\r\n"), [value or None for value in fields]))
+            values = [value or None for value in fields]
+            block.append(_Row(number + left_out, line, raw.rstrip(b"\r\n"), values))
             size += len(raw) + 8 * MOST_ATTRIBUTES
             if size >= _BLOCK_BYTES:
                 yield _rows(block, names, kept)
                 block, size = [], 0
     except csv.Error as problem:
-        raise LogFormatError(f"{source}:{lines.number}: no row of {len(names):,} fields: {problem}") from None
+        line = _FIRST_LINE + lines.passed + lines.left_out(lines.passed)
+        raise LogFormatError(f"{source}:{line}: no row of {len(names):,} fields: {problem}") from None
     if block:
         yield _rows(block, names, kept)
 
