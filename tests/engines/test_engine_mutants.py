@@ -175,8 +175,8 @@ def _last_gap_unseen(own: Shape) -> list[AbsenceRule]:
     return [rule for rule in rules if rule.regions]
 
 
-def _ties_twice(own: Shape, layout: Any, number: int, _early: bool, _late: bool) -> list[Any]:
-    return _inside(own, layout, number, False, False)
+def _ties_twice(own: Shape, assignment: Any, number: int, _early: bool, _late: bool) -> list[Any]:
+    return _inside(own, assignment, number, False, False)
 
 
 def _nothing(*_: Any) -> Iterator[Any]:

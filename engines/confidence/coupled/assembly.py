@@ -1,8 +1,8 @@
-"""From matches, their members and their rivals to coupled problems, and back to confidences.
+"""Builds one summation problem per assignment of variables to a batch of matches, and adds up their results.
 
-For each layout of a batch (see `layouts`) the constraints become edges between variables, members of
-sets become factors that must lie inside, rivals factors that must lie outside (see
-`coupled_problem`).  The problems of one match exclude each other, so their probabilities add up.
+The constraints become edges between variables (`edges`), members of sets become factors that must lie
+inside a region, rivals factors that must lie outside (`regions`).  The problems of one match are mutually
+exclusive, so their probabilities add up (`problem`, `solve`).
 
 Runs inside Spark workers: imports NumPy only.
 """
@@ -29,7 +29,7 @@ from cepctl.engines.confidence.coupled.regions import (
 )
 from cepctl.engines.confidence.coupled.sampling import Sampling
 from cepctl.engines.confidence.coupled.solve import coupled_confidence, first_ticks, mirrored
-from cepctl.engines.confidence.coupled.variables import Layout, layouts
+from cepctl.engines.confidence.coupled.variables import VariableAssignment, variable_assignments
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import closure, possible, valid_bounds
@@ -98,31 +98,33 @@ def coupled_problems(
     shape: Shape, masses: Masses, groups: list[Group], rivals: list[Rivals]
 ) -> Iterator[Problems]:
     """The problems of a batch of matches; those of one match exclude each other."""
-    for layout in layouts(shape, groups):
-        for part, ties in _with_ties(layout, rivals):
+    for assignment in variable_assignments(shape, groups):
+        for part, ties in _with_ties(assignment, rivals):
             yield from _problems(shape, masses, groups, rivals, part, ties)
 
 
-def _with_ties(layout: Layout, rivals: list[Rivals]) -> Iterator[tuple[Layout, list[Edge]]]:
-    """A layout split by which members must share the tick of the first one of their group.
+def _with_ties(
+    assignment: VariableAssignment, rivals: list[Rivals]
+) -> Iterator[tuple[VariableAssignment, list[Edge]]]:
+    """An assignment split by which members must share the tick of the first one of their group.
 
     That is a member which fits the component after the group as well: any later it would have been
     taken as that component (skip_till_next_match).
     """
-    tied = np.zeros(layout.event.shape, dtype=bool)
-    first = np.zeros(layout.event.shape[1], dtype=np.int64)
+    tied = np.zeros(assignment.event.shape, dtype=bool)
+    first = np.zeros(assignment.event.shape[1], dtype=np.int64)
     for each in rivals:
         group = each.rule.regions[0][0].point
         if not each.rule.members_too or group is None:
             continue
-        block = layout.blocks[group.block]
-        problem, event = rival_pairs(layout, each)
+        block = assignment.blocks[group.block]
+        problem, event = rival_pairs(assignment, each)
         for variable in block.variables if block.choice == "unordered" else ():
             first[variable] = block.first
-            tied[problem[layout.event[problem, variable] == event], variable] = variable != block.first
+            tied[problem[assignment.event[problem, variable] == event], variable] = variable != block.first
     for pattern in np.unique(tied, axis=0):
         rows = np.flatnonzero((tied == pattern).all(axis=1))
-        yield layout.taken(rows), [(int(v), int(first[v]), 0) for v in np.flatnonzero(pattern)]
+        yield assignment.taken(rows), [(int(v), int(first[v]), 0) for v in np.flatnonzero(pattern)]
 
 
 def _problems(
@@ -130,31 +132,31 @@ def _problems(
     masses: Masses,
     groups: list[Group],
     rivals: list[Rivals],
-    layout: Layout,
+    assignment: VariableAssignment,
     ties: list[Edge],
 ) -> Iterator[Problems]:
-    """The problems of a layout; `<>` between variables makes several of each."""
-    count = layout.event.shape[1]
-    edges, low, high = edges_of(shape, layout, ties)
-    for sides in sided(shape, layout, edges):
-        edges, low, high = edges_of(shape, layout, [*ties, *sides])
+    """The problems of an assignment; `<>` between variables makes several of each."""
+    count = assignment.event.shape[1]
+    edges, low, high = edges_of(shape, assignment, ties)
+    for sides in sided(shape, assignment, edges):
+        edges, low, high = edges_of(shape, assignment, [*ties, *sides])
         system = closure(count, edges)
         if (np.diag(system) < 0).any():
             continue
-        lower = np.maximum(masses.lower[layout.event], low)
-        upper = np.minimum(masses.upper[layout.event], high)
+        lower = np.maximum(masses.lower[assignment.event], low)
+        upper = np.minimum(masses.upper[assignment.event], high)
         lower, upper = valid_bounds(lower, upper, system)
         keep = possible(lower, upper)
         kinds, frame = RegionKinds(), Frame(masses, system, lower, upper)
         entries = [
-            *member_entries(shape, groups, layout, frame, kinds),
-            *rival_entries(shape, layout, rivals, frame, kinds),
+            *member_entries(shape, groups, assignment, frame, kinds),
+            *rival_entries(shape, assignment, rivals, frame, kinds),
         ]
-        yield _assembled(layout, edges, system, lower, upper, keep, kinds, entries)
+        yield _assembled(assignment, edges, system, lower, upper, keep, kinds, entries)
 
 
 def _assembled(
-    layout: Layout,
+    assignment: VariableAssignment,
     edges: list[Edge],
     system: Ticks,
     lower: Ticks,
@@ -168,9 +170,9 @@ def _assembled(
     event = np.concatenate([np.zeros(0, np.int64), *(part.event for part in parts)])
     inside = np.concatenate([np.zeros(0, bool), *(part.inside for part in parts)])
     kind = np.concatenate([np.zeros(0, np.int64), *(part.kind for part in parts)])
-    keep = keep & _variables_spared(layout, problem, event, inside)
+    keep = keep & _variables_spared(assignment, problem, event, inside)
     order = np.lexsort((kind, event, problem))
-    is_variable = (layout.event[problem] == event[:, None]).any(axis=1)
+    is_variable = (assignment.event[problem] == event[:, None]).any(axis=1)
     order = order[(keep[problem] & ~is_variable)[order]]
     problem, event, inside, kind = problem[order], event[order], inside[order], kind[order]
     renumbered = np.cumsum(keep) - 1
@@ -189,7 +191,7 @@ def _assembled(
         system, tuple(edges), tuple(bounds), breakpoints(len(system), edges, system, bounds)
     )
     return Problems(
-        structure, layout.row[keep], layout.event[keep], lower[keep], upper[keep],
+        structure, assignment.row[keep], assignment.event[keep], lower[keep], upper[keep],
         np.searchsorted(renumbered[problem[begins]], np.arange(int(keep.sum()) + 1)), event[begins],
         np.append(begins, len(problem)), inside, offsets,
         np.array([bound.is_lower for bound in flat], dtype=bool)[at],
@@ -198,15 +200,17 @@ def _assembled(
     )  # fmt: skip
 
 
-def _variables_spared(layout: Layout, problem: Indexes, event: Indexes, inside: Flags) -> Flags:
+def _variables_spared(
+    assignment: VariableAssignment, problem: Indexes, event: Indexes, inside: Flags
+) -> Flags:
     """False for problems in which a rival is itself the last member of a group, and not its first.
 
     That is a later member of a group under skip_till_next_match which fits the component after the
     group too: it would have been taken as that component.
     """
-    spared = np.ones(len(layout.row), dtype=bool)
-    for block in layout.blocks:
-        if block.choice == "pair":
-            hit = ~inside & (layout.event[problem, block.last] == event)
+    spared = np.ones(len(assignment.row), dtype=bool)
+    for block in assignment.blocks:
+        if block.choice == "distinct ends":
+            hit = ~inside & (assignment.event[problem, block.last] == event)
             spared[problem[hit]] = False
     return spared

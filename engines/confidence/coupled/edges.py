@@ -12,7 +12,7 @@ import numpy as np
 
 from cepctl.arrays import Ticks
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE
-from cepctl.engines.confidence.coupled.variables import Layout
+from cepctl.engines.confidence.coupled.variables import VariableAssignment
 from cepctl.engines.pattern.blocks import BlockKind, Shape
 from cepctl.engines.pattern.difference_constraints import closure
 from cepctl.errors import QueryTooLargeError
@@ -27,35 +27,40 @@ CASES_BOUND = 4096
 _LAST = np.iinfo(np.int64).max
 
 
-def edges_of(shape: Shape, layout: Layout, sides: list[Edge]) -> tuple[list[Edge], Ticks, Ticks]:
+def edges_of(
+    shape: Shape, assignment: VariableAssignment, sides: list[Edge]
+) -> tuple[list[Edge], Ticks, Ticks]:
     """Order, window and timing between variables, and constant limits on single variables.
 
     `sides` says for every `!=` on which side of the tick it holds.
     """
-    count = layout.event.shape[1]
+    count = assignment.event.shape[1]
     edges: list[Edge] = []
     before: tuple[int, ...] = ()
-    for block in layout.blocks:
+    for block in assignment.blocks:
         edges += [(u, v, -1) for u in before for v in block.variables]
-        if block.choice in ("pair", "sequence"):
+        if block.choice in ("distinct ends", "sequence"):
             edges += [(v, v + 1, -1) for v in block.variables[:-1]]
         elif block.choice == "unordered":
             edges += _ends_of_unordered(block.slots, block.first, block.last)
         before = block.variables or before
-    first, last = layout.blocks[0].first, layout.blocks[-1].last
+    first, last = assignment.blocks[0].first, assignment.blocks[-1].last
     if shape.window is not None and first != last:
         edges.append((last, first, shape.window - 1))
     low, high = np.full(count, -_LAST), np.full(count, _LAST)
     equal = [
-        pair for timing in shape.timings if not timing.not_equal for pair in tied_pairs(shape, layout, timing)
+        pair
+        for timing in shape.timings
+        if not timing.not_equal
+        for pair in tied_pairs(shape, assignment, timing)
     ]
     for i, j, limit in [*equal, *sides]:
         _constrain(edges, low, high, i, j, limit)
     return edges, low, high
 
 
-def sided(shape: Shape, layout: Layout, fixed: Sequence[Edge]) -> list[list[Edge]]:
-    """Ways to say of every `<>` between variables on which side it holds, as far as the order leaves both.
+def sided(shape: Shape, assignment: VariableAssignment, fixed: Sequence[Edge]) -> list[list[Edge]]:
+    """Every way to resolve each `<>` between variables to `<` or `>`, but those that the order rules out.
 
     `fixed` are the edges that hold anyway.
 
@@ -66,9 +71,9 @@ def sided(shape: Shape, layout: Layout, fixed: Sequence[Edge]) -> list[list[Edge
     """
     ways: list[list[Edge]] = [[]]
     for timing in shape.timings:
-        for u, v, c in tied_pairs(shape, layout, timing) if timing.not_equal else ():
+        for u, v, c in tied_pairs(shape, assignment, timing) if timing.not_equal else ():
             longer = [[*way, side] for way in ways for side in ((u, v, c - 1), (v, u, -c - 1))]
-            ways = [way for way in longer if _has_solution(layout, [*fixed, *way])]
+            ways = [way for way in longer if _has_solution(assignment, [*fixed, *way])]
             refuse_too_many(len(ways))
     return ways
 
@@ -82,23 +87,25 @@ def refuse_too_many(cases: int) -> None:
         )
 
 
-def _has_solution(layout: Layout, edges: Sequence[Edge]) -> bool:
+def _has_solution(assignment: VariableAssignment, edges: Sequence[Edge]) -> bool:
     between = [(i, j, limit) for i, j, limit in edges if NO_VARIABLE not in (i, j)]
-    return bool((np.diag(closure(layout.event.shape[1], between)) >= 0).all())
+    return bool((np.diag(closure(assignment.event.shape[1], between)) >= 0).all())
 
 
-def tied_pairs(shape: Shape, layout: Layout, timing: Timing) -> Iterator[Edge]:
+def tied_pairs(shape: Shape, assignment: VariableAssignment, timing: Timing) -> Iterator[Edge]:
     """The pairs of variables that a timing constraint ties, with its bound."""
-    for u, v in product(variables_of(shape, layout, timing.left), variables_of(shape, layout, timing.right)):
+    for u, v in product(
+        variables_of(shape, assignment, timing.left), variables_of(shape, assignment, timing.right)
+    ):
         yield u, v, timing.bound
 
 
-def variables_of(shape: Shape, layout: Layout, component: int | None) -> tuple[int, ...]:
+def variables_of(shape: Shape, assignment: VariableAssignment, component: int | None) -> tuple[int, ...]:
     """Variables that stand for a component in a timing constraint."""
     if component is None:
         return (NO_VARIABLE,)
     number = shape.block_of(component)
-    block = layout.blocks[number]
+    block = assignment.blocks[number]
     components = shape.blocks[number].components
     if shape.blocks[number].kind is BlockKind.UNORDERED and len(components) > 1:
         return (block.slots[components.index(component)],)

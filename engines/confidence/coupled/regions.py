@@ -19,7 +19,7 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.coupled.deciding_rivals import can_lie_in
 from cepctl.engines.confidence.coupled.edges import refuse_too_many, variables_of
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Bound
-from cepctl.engines.confidence.coupled.variables import BlockLayout, Layout
+from cepctl.engines.confidence.coupled.variables import BlockVariables, VariableAssignment
 from cepctl.engines.pattern.blocks import Point, Region, Shape
 from cepctl.engines.pattern.rivals import Rivals
 
@@ -54,7 +54,7 @@ class Frame:
 class RegionKinds:
     """Distinct lists of bounds, numbered as they come up.
 
-    Which there are follows from the pattern and the layout, not from the problems at hand: they say where
+    Which there are follows from the pattern and the assignment, not from the problems at hand: they say where
     sums may change their polynomial, and a problem is summed alike whatever is summed beside it.
     """
 
@@ -66,59 +66,59 @@ class RegionKinds:
 
 
 def member_entries(
-    shape: Shape, groups: list[Group], layout: Layout, frame: Frame, kinds: RegionKinds
+    shape: Shape, groups: list[Group], assignment: VariableAssignment, frame: Frame, kinds: RegionKinds
 ) -> Iterator[Entries]:
     """Members of sets that are not variables must lie between their block's ends or its neighbours."""
-    for number, block in enumerate(layout.blocks):
+    for number, block in enumerate(assignment.blocks):
         if not block.has_others:
             continue
-        owned = groups[number].take(layout.row)
-        problem, slot = (
-            owned.owner,
-            np.arange(len(owned.members)) - np.repeat(owned.offsets[:-1], owned.sizes),
-        )
+        owned = groups[number].take(assignment.row)
+        problem = owned.owner
+        slot = np.arange(len(owned.members)) - np.repeat(owned.offsets[:-1], owned.sizes)
         first, last = block.first_slot[problem], block.last_slot[problem]
         # A negative slot stands for no variable; ties before it are left to the member chosen.
-        rest = (slot != first) & (slot != last) if block.choice != "tied" else slot != first
+        rest = (slot != first) & (slot != last) if block.choice != "same tick" else slot != first
         for early, late in _places(block):
-            kind = kinds.number(tuple(_inside(shape, layout, number, early, late)))
+            kind = kinds.number(tuple(_inside(shape, assignment, number, early, late)))
             here = rest & ((slot < first) == early) & ((slot < last) == late)
             size = int(here.sum())
             yield Entries(problem[here], owned.members[here], np.ones(size, bool), np.full(size, kind))
-        for excluded in _excluded_ticks(shape, layout, number):
+        for excluded in _excluded_ticks(shape, assignment, number):
             yield frame.outside(problem[rest], owned.members[rest], excluded, kinds.number(excluded))
 
 
-def _places(block: BlockLayout) -> list[tuple[bool, bool]]:
+def _places(block: BlockVariables) -> list[tuple[bool, bool]]:
     """Whether the slot of a member that is not a variable can come before that of the first, of the last."""
-    if block.choice == "pair":
+    if block.choice == "distinct ends":
         return [(False, False), (False, True), (True, False), (True, True)]
-    return [(False, False)] if block.choice in ("none", "tied") else [(False, False), (True, True)]
+    return [(False, False)] if block.choice in ("none", "same tick") else [(False, False), (True, True)]
 
 
-def _inside(shape: Shape, layout: Layout, number: int, early: bool, late: bool) -> list[Bound]:
+def _inside(
+    shape: Shape, assignment: VariableAssignment, number: int, early: bool, late: bool
+) -> list[Bound]:
     """Bounds of a member: its block's ends where these are variables, else the blocks beside.
 
     `early`, `late`: its slot comes before that of the first (last) member chosen, so that it may not
     share that member's tick.
     """
-    block = layout.blocks[number]
+    block = assignment.blocks[number]
     bounds = []
-    if block.choice == "tied":
+    if block.choice == "same tick":
         bounds = [Bound(block.first, 0, True), Bound(block.first, 0, False)]
     else:
         if block.first >= 0:
             bounds.append(Bound(block.first, int(early), True))
         elif number > 0:
-            bounds.append(Bound(layout.blocks[number - 1].last, 1, True))
+            bounds.append(Bound(assignment.blocks[number - 1].last, 1, True))
         if block.last >= 0:
             bounds.append(Bound(block.last, -int(late), False))
-        elif number + 1 < len(layout.blocks):
-            bounds.append(Bound(layout.blocks[number + 1].first, -1, False))
-    return bounds + _member_timings(shape, layout, number)
+        elif number + 1 < len(assignment.blocks):
+            bounds.append(Bound(assignment.blocks[number + 1].first, -1, False))
+    return bounds + _member_timings(shape, assignment, number)
 
 
-def _member_timings(shape: Shape, layout: Layout, number: int) -> list[Bound]:
+def _member_timings(shape: Shape, assignment: VariableAssignment, number: int) -> list[Bound]:
     """Timing constraints between each member of a Kleene set and a single event."""
     bounds = []
     component = shape.blocks[number].components[0]
@@ -128,39 +128,39 @@ def _member_timings(shape: Shape, layout: Layout, number: int) -> list[Bound]:
         other = timing.right if timing.left == component else timing.left
         if other is not None and shape.alternative.components[other].kleene:
             continue  # Between groups the first and last members say it all.
-        (variable,) = variables_of(shape, layout, other)
+        (variable,) = variables_of(shape, assignment, other)
         is_upper = timing.left == component
         bounds.append(Bound(variable, timing.bound if is_upper else -timing.bound, not is_upper))
     return bounds
 
 
-def _excluded_ticks(shape: Shape, layout: Layout, number: int) -> Iterator[tuple[Bound, ...]]:
+def _excluded_ticks(shape: Shape, assignment: VariableAssignment, number: int) -> Iterator[tuple[Bound, ...]]:
     """Ticks that `!=` forbids to each member of a Kleene set, as regions of one tick."""
     component = shape.blocks[number].components[0]
     for timing in shape.timings:
         if timing.not_equal and component in (timing.left, timing.right):
             other = timing.right if timing.left == component else timing.left
             constant = timing.bound if timing.left == component else -timing.bound
-            for variable in variables_of(shape, layout, other):
+            for variable in variables_of(shape, assignment, other):
                 yield Bound(variable, constant, True), Bound(variable, constant, False)
 
 
 def rival_entries(
-    shape: Shape, layout: Layout, rivals: list[Rivals], frame: Frame, kinds: RegionKinds
+    shape: Shape, assignment: VariableAssignment, rivals: list[Rivals], frame: Frame, kinds: RegionKinds
 ) -> Iterator[Entries]:
     """Rivals of each problem's match that can decide it, once per region of their rule."""
     for each in rivals:
-        problem, event = rival_pairs(layout, each)
-        pieces = _around(layout, each.rule.spared, frame.system)
+        problem, event = rival_pairs(assignment, each)
+        pieces = _around(assignment, each.rule.spared, frame.system)
         for region, piece in product(each.rule.regions, pieces):
-            bounds = _bounds(shape, layout, region) + piece
+            bounds = _bounds(shape, assignment, region) + piece
             yield frame.outside(problem, event, bounds, kinds.number(bounds))
 
 
-def rival_pairs(layout: Layout, rivals: Rivals) -> tuple[Indexes, Indexes]:
+def rival_pairs(assignment: VariableAssignment, rivals: Rivals) -> tuple[Indexes, Indexes]:
     """Pairs (problem, event) of one rule."""
-    by_row = np.argsort(layout.row, kind="stable")
-    rows = layout.row[by_row]
+    by_row = np.argsort(assignment.row, kind="stable")
+    rows = assignment.row[by_row]
     begin, end = np.searchsorted(rows, rivals.row), np.searchsorted(rows, rivals.row, side="right")
     counts = end - begin
     pair = np.repeat(np.arange(len(rivals.row)), counts)
@@ -168,11 +168,13 @@ def rival_pairs(layout: Layout, rivals: Rivals) -> tuple[Indexes, Indexes]:
     return by_row[begin[pair] + within], rivals.event[pair]
 
 
-def _around(layout: Layout, spared: Sequence[tuple[Point, int]], system: Ticks) -> list[tuple[Bound, ...]]:
+def _around(
+    assignment: VariableAssignment, spared: Sequence[tuple[Point, int]], system: Ticks
+) -> list[tuple[Bound, ...]]:
     """What single ticks, each a variable plus a constant, leave of time: pieces that some order allows."""
     pieces: list[tuple[Bound, ...]] = [()]
     for point, constant in spared:
-        for variable in layout.blocks[point.block].variables:
+        for variable in assignment.blocks[point.block].variables:
             ends = (Bound(variable, constant - 1, False), Bound(variable, constant + 1, True))
             longer = [(*piece, end) for piece in pieces for end in ends]
             pieces = [piece for piece in longer if _has_room(piece, system)]
@@ -191,10 +193,10 @@ def _has_room(piece: tuple[Bound, ...], system: Ticks) -> bool:
     )
 
 
-def _bounds(shape: Shape, layout: Layout, region: Region) -> tuple[Bound, ...]:
+def _bounds(shape: Shape, assignment: VariableAssignment, region: Region) -> tuple[Bound, ...]:
     return tuple(
         Bound(
-            NO_VARIABLE if end.point is None else layout.variable_of(shape, end.point),
+            NO_VARIABLE if end.point is None else assignment.variable_of(shape, end.point),
             end.constant,
             end.is_lower,
         )

@@ -1,6 +1,6 @@
 """Confidence of coupled problems: nested sums over whole ticks, exact whatever the widths.
 
-The variables of a problem (see `coupled_problem`) are summed one inside the other.  Between two
+The variables of a problem (see `problem`) are summed one inside the other.  Between two
 breakpoints the sum inside is a polynomial of known degree, so that few ticks stand for all of a cell
 (see `tick_rules`; the compiled sums are in `nested_sums`).  Every value is that of a true assignment
 of ticks: nothing cancels, and a problem has probability 0 exactly when all values are 0.

@@ -1,14 +1,14 @@
-"""Which events of a match become variables of its coupled problems, and where points then lie.
+"""Assigns events of a match to the variables of its coupled problems, which says where points then lie.
 
 A single event, the members of a sequence and those of an unordered block are variables themselves.
 Of a set only the first and the last member are, and only where a point refers to them; every member
 can be the first one, so a match gives one problem for each choice.  Ties go to the member that comes
-first in the group, so that the choices exclude each other and their probabilities add up.
+first in the group, so that the choices are mutually exclusive and their probabilities add up.
 
-    choice      holds when                                   variables
-    pair        first and last member at different ticks     two
-    tied        all members at one tick                      one
-    first/last  only that end is referred to                 one
+    choice          holds when                                   variables
+    distinct ends   first and last member at different ticks     two
+    same tick       all members at one tick                      one
+    first/last      only that end is referred to                 one
 
 Runs inside Spark workers: imports NumPy only.
 """
@@ -26,12 +26,14 @@ from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.pattern.blocks import BlockKind, Point, Shape
 
-Choice: TypeAlias = Literal["single", "none", "first", "last", "pair", "tied", "sequence", "unordered"]
+Choice: TypeAlias = Literal[
+    "single", "none", "first", "last", "distinct ends", "same tick", "sequence", "unordered"
+]
 NO_SLOT = -1
 
 
 @dataclass(frozen=True)
-class BlockLayout:
+class BlockVariables:
     """One block in a batch of problems.
 
     `first`, `last`: numbers of its variables (-1 for none; one number where they are the same), and
@@ -51,7 +53,7 @@ class BlockLayout:
 
 
 @dataclass(frozen=True)
-class Layout:
+class VariableAssignment:
     """n problems of one structure: the match of each, their events per variable, their blocks.
 
     `row` has shape (n,), `event` (n, m).
@@ -59,15 +61,15 @@ class Layout:
 
     row: Indexes
     event: Indexes
-    blocks: tuple[BlockLayout, ...]
+    blocks: tuple[BlockVariables, ...]
 
-    def taken(self, index: Indexes) -> Layout:
+    def taken(self, index: Indexes) -> VariableAssignment:
         """Some of the problems, in the order of `index`."""
         blocks = tuple(
             replace(block, first_slot=block.first_slot[index], last_slot=block.last_slot[index])
             for block in self.blocks
         )
-        return Layout(self.row[index], self.event[index], blocks)
+        return VariableAssignment(self.row[index], self.event[index], blocks)
 
     def variable_of(self, shape: Shape, point: Point) -> int:
         """Variable whose tick a point is."""
@@ -78,19 +80,21 @@ class Layout:
         return block.first if point.role == "first" else block.last
 
 
-def layouts(shape: Shape, groups: list[Group]) -> Iterator[Layout]:
-    """All layouts of a batch of matches.
+def variable_assignments(shape: Shape, groups: list[Group]) -> Iterator[VariableAssignment]:
+    """All assignments of variables to a batch of matches.
 
     `groups` gives the members of every block: of a single one event per match, of an AND group its
     events in pattern order, of a Kleene group its members in their order.
     """
     options = [_options(shape, number, group) for number, group in enumerate(groups)]
     for choices in product(*options):
-        layout = Layout(np.arange(len(groups[0].sizes)), np.zeros((len(groups[0].sizes), 0), np.int64), ())
+        assignment = VariableAssignment(
+            np.arange(len(groups[0].sizes)), np.zeros((len(groups[0].sizes), 0), np.int64), ()
+        )
         for number, choice in enumerate(choices):
-            layout = _with_block(layout, groups[number], choice)
-        if len(layout.row):
-            yield layout
+            assignment = _with_block(assignment, groups[number], choice)
+        if len(assignment.row):
+            yield assignment
 
 
 _Option: TypeAlias = tuple[Choice, tuple[int, ...]]
@@ -100,7 +104,7 @@ def _options(shape: Shape, number: int, group: Group) -> list[_Option]:
     """The choices for one block.
 
     The numbers are its size, and which members an unordered one ends with; of a set whether it has members
-    that are not variables: problems without are laid out apart, since their sums have fewer cells.
+    that are not variables: problems without are kept apart, since their sums have fewer cells.
     """
     kind = shape.blocks[number].kind
     if kind is BlockKind.SINGLE:
@@ -109,13 +113,15 @@ def _options(shape: Shape, number: int, group: Group) -> list[_Option]:
         return [("sequence", (int(size),)) for size in np.unique(group.sizes)]
     if kind is BlockKind.UNORDERED:
         return [("unordered", ends) for size in np.unique(group.sizes) for ends in _ends(int(size))] + [
-            ("tied", (others,)) for others in _others("tied", group)
+            ("same tick", (others,)) for others in _others("same tick", group)
         ]
     used = {point.role for point in shape.used_points() if point.block == number}
     after_set = number > 0 and shape.blocks[number - 1].kind is BlockKind.SET
     first = number == 0 or after_set or "first" in used
     last = number == len(shape.blocks) - 1 or "last" in used
-    choices: list[Choice] = ["pair", "tied"] if first and last else ["first" if first else "last"]
+    choices: list[Choice] = (
+        ["distinct ends", "same tick"] if first and last else ["first" if first else "last"]
+    )
     if not (first or last):
         return [("none", (1,))]
     return [(choice, (others,)) for choice in choices for others in _others(choice, group)]
@@ -123,7 +129,7 @@ def _options(shape: Shape, number: int, group: Group) -> list[_Option]:
 
 def _others(choice: Choice, group: Group) -> list[int]:
     """0 where some groups have no members beside the variables, 1 where some have."""
-    variables = 2 if choice == "pair" else 1
+    variables = 2 if choice == "distinct ends" else 1
     return [int(others) for others in np.unique(group.sizes[group.sizes >= variables] > variables)]
 
 
@@ -132,61 +138,65 @@ def _ends(size: int) -> list[tuple[int, ...]]:
     return [(size, *pair) for pair in permutations(range(size), 2)]
 
 
-def _with_block(layout: Layout, group: Group, option: _Option) -> Layout:
+def _with_block(assignment: VariableAssignment, group: Group, option: _Option) -> VariableAssignment:
     choice, numbers = option
-    sizes = group.sizes[layout.row]
-    begin = group.offsets[:-1][layout.row]
-    width = layout.event.shape[1]
-    nothing = np.full(len(layout.row), NO_SLOT, dtype=np.int64)
+    sizes = group.sizes[assignment.row]
+    begin = group.offsets[:-1][assignment.row]
+    width = assignment.event.shape[1]
+    nothing = np.full(len(assignment.row), NO_SLOT, dtype=np.int64)
     if choice == "none":
-        block = BlockLayout(choice, (), -1, -1, nothing, nothing, has_others=True)
-        return replace(layout, blocks=(*layout.blocks, block))
+        block = BlockVariables(choice, (), -1, -1, nothing, nothing, has_others=True)
+        return replace(assignment, blocks=(*assignment.blocks, block))
     if choice in ("single", "sequence", "unordered"):
         size, *ends = numbers
         keep = np.flatnonzero(sizes == size)
         slots = list(range(size))
         if choice == "unordered":
             slots = [ends[0], *(i for i in slots if i not in ends), ends[1]]
-        layout = layout.taken(keep)
+        assignment = assignment.taken(keep)
         event = np.stack([group.members[begin[keep] + slot] for slot in slots], axis=1)
-        block = BlockLayout(
+        block = BlockVariables(
             choice, tuple(range(width, width + size)), width, width + size - 1,
             np.full(len(keep), slots[0]), np.full(len(keep), slots[-1]),
             tuple(width + slots.index(i) for i in range(size)),
         )  # fmt: skip
-        return Layout(layout.row, np.concatenate([layout.event, event], axis=1), (*layout.blocks, block))
+        return VariableAssignment(
+            assignment.row, np.concatenate([assignment.event, event], axis=1), (*assignment.blocks, block)
+        )
     (others,) = numbers
-    fitting = np.flatnonzero((sizes > (2 if choice == "pair" else 1)) == bool(others))
+    fitting = np.flatnonzero((sizes > (2 if choice == "distinct ends" else 1)) == bool(others))
     index, first_slot, last_slot = _choices(choice, sizes[fitting])
     index = fitting[index]
-    layout, begin = layout.taken(index), begin[index]
+    assignment, begin = assignment.taken(index), begin[index]
     first_event, last_event = group.members[begin + first_slot], group.members[begin + last_slot]
-    if choice == "pair":
+    if choice == "distinct ends":
         event = np.stack([first_event, last_event], axis=1)
-        block = BlockLayout(
+        block = BlockVariables(
             choice, (width, width + 1), width, width + 1, first_slot, last_slot, has_others=bool(others)
         )
     else:
         event = first_event[:, None]
         first = -1 if choice == "last" else width
-        block = BlockLayout(
+        block = BlockVariables(
             choice, (width,), first, -1 if choice == "first" else width, first_slot, last_slot,
             has_others=bool(others),
         )  # fmt: skip
-        if choice == "tied":
+        if choice == "same tick":
             block = replace(block, slots=tuple([width] * int(sizes.max(initial=0))))
-    return Layout(layout.row, np.concatenate([layout.event, event], axis=1), (*layout.blocks, block))
+    return VariableAssignment(
+        assignment.row, np.concatenate([assignment.event, event], axis=1), (*assignment.blocks, block)
+    )
 
 
 def _choices(choice: Choice, sizes: Indexes) -> tuple[Indexes, Indexes, Indexes]:
     """Rows repeated for every choice of the first and last member, and the slots chosen."""
-    if choice == "tied":
+    if choice == "same tick":
         zero = np.zeros(len(sizes), dtype=np.int64)
         return np.arange(len(sizes)), zero, zero
-    counts = sizes * (sizes - 1) if choice == "pair" else sizes
+    counts = sizes * (sizes - 1) if choice == "distinct ends" else sizes
     index = np.repeat(np.arange(len(sizes)), counts)
     number = np.arange(len(index)) - np.repeat(np.cumsum(counts) - counts, counts)
-    if choice != "pair":
+    if choice != "distinct ends":
         return index, number, number
     others = sizes[index] - 1
     first = number // np.maximum(others, 1)
