@@ -1,4 +1,4 @@
-"""Events sent to the groups that need them: a group is a slice of time and, in it, a bucket of keys.
+"""Shuffles events to the partitions that need them: a slice of time and, in it, a bucket of keys.
 
 For what reading alone does not split: keys without a window, slices that hold too much, intervals so
 wide that most slices would read them again.  Keys are numbered by a hash that is the same on every
