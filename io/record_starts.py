@@ -71,13 +71,13 @@ class Passage:
 
 
 _UNCUT = Passage(whole=True)
-Block = tuple[Passage, Passage]
+Passages = tuple[Passage, Passage]
 """What a block holds when it begins outside of quotes, and when it begins inside."""
 
 
 def scan_block(
     stream: IO[bytes], format_name: str, delimiter: str, start: int, stop: int, *, first: bool
-) -> Block:
+) -> Passages:
     """Tell what stands in bytes `start` .. `stop` - 1 of an open file; with the `first` the records begin.
 
     `delimiter` is what separates the values of a delimited file.
@@ -91,7 +91,7 @@ def scan_block(
     return passage, passage
 
 
-def cuts(blocks: Sequence[Block], begin: int, end: int) -> tuple[Cut, ...] | None:
+def cuts(blocks: Sequence[Passages], begin: int, end: int) -> tuple[Cut, ...] | None:
     """Where a file can be cut, with all records and lines before; None where it must not be.
 
     `begin` is where its records begin, `end` how long it is.
@@ -145,7 +145,7 @@ class _Rows:
         return Passage(self.records, self.records + self.breaks, self.cut, ends_inside, ends, self.whole)
 
 
-def _scan_rows(stream: IO[bytes], delimiter: int, start: int, stop: int) -> Block:
+def _scan_rows(stream: IO[bytes], delimiter: int, start: int, stop: int) -> Passages:
     stream.seek(start - 1)
     previous = stream.read(1)
     place = start

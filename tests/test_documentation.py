@@ -42,7 +42,7 @@ SECONDS = 300
 
 
 @dataclass(frozen=True)
-class Step:
+class PageStep:
     """One thing to do with a page: write a file, or run a script and compare what it prints."""
 
     line: int
@@ -52,7 +52,7 @@ class Step:
     exit_code: int = 0
 
 
-def steps_of(page: str) -> Iterator[Step]:
+def steps_of(page: str) -> Iterator[PageStep]:
     for block in BLOCK.finditer(page):
         line = page.count("\n", 0, block.start("text")) + 1
         note, value, text = block["note"], block["value"], block["text"]
@@ -60,25 +60,25 @@ def steps_of(page: str) -> Iterator[Step]:
             continue
         code = int(value) if note == "exit code" else 0
         if note == "file":
-            yield Step(line, text, file=value)
+            yield PageStep(line, text, file=value)
         elif block["language"] == "sh" and CALLS_CEPCTL.search(text):
-            yield Step(line, f"set -e -o pipefail\n{text}", exit_code=code)
+            yield PageStep(line, f"set -e -o pipefail\n{text}", exit_code=code)
         elif block["language"] == "console":
             yield from console_steps(text, line, code)
 
 
-def console_steps(text: str, line: int, code: int) -> Iterator[Step]:
+def console_steps(text: str, line: int, code: int) -> Iterator[PageStep]:
     for part in re.split(r"^(?=\$ )", text, flags=re.MULTILINE):
         lines = part.splitlines(keepends=True)
         head = [entry[2:] for entry in lines if entry.startswith(("$ ", "> "))]
         if head:
-            yield Step(
+            yield PageStep(
                 line, f"set -o pipefail\n{''.join(head)}", "".join(lines[len(head) :]) or None, exit_code=code
             )
         line += len(lines)
 
 
-def run(step: Step, folder: Path) -> None:
+def run(step: PageStep, folder: Path) -> None:
     if step.file is not None:
         (folder / step.file).parent.mkdir(parents=True, exist_ok=True)
         (folder / step.file).write_text(step.script, encoding="utf-8")
@@ -176,9 +176,9 @@ def test_blocks_are_told_apart() -> None:
         "<!-- exit code: 2 -->\n```console\n$ cepctl match nonsense \\\n> events.csv\nerror: ...\n```\n"
     )
     assert list(steps_of(page)) == [
-        Step(line=10, script="PATTERN A a\n", file="q.cep"),
-        Step(line=13, script="set -e -o pipefail\ncat events.csv | cepctl match @q.cep -\n"),
-        Step(
+        PageStep(line=10, script="PATTERN A a\n", file="q.cep"),
+        PageStep(line=13, script="set -e -o pipefail\ncat events.csv | cepctl match @q.cep -\n"),
+        PageStep(
             line=17,
             script="set -o pipefail\ncepctl match nonsense \\\nevents.csv\n",
             expected="error: ...\n",

@@ -23,7 +23,7 @@ from cepctl.ingestion.results import FileResult, TimesSeen
 from cepctl.ingestion.runners import Runner
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
 from cepctl.io.formats import OpenLog, open_log, reader_named, recognised_reader
-from cepctl.io.record_starts import LINE_FORMATS, Block, Cut, cuts, scan_block
+from cepctl.io.record_starts import LINE_FORMATS, Cut, Passages, cuts, scan_block
 from cepctl.io.source.file_parts import FilePart
 from cepctl.io.source.locations import InputFile, Location
 from cepctl.io.tabular.header import DELIMITERS, delimiter_of, first_line
@@ -164,7 +164,7 @@ def _is_narrow(header: bytes, delimiter: str) -> bool:
     return header.endswith(b"\n") and header.count(delimiter.encode()) < MOST_ATTRIBUTES
 
 
-def _scan(scan: _Scan) -> Block | None:
+def _scan(scan: _Scan) -> Passages | None:
     """What stands in a block; None where it cannot be read, which reading will say."""
     try:
         filesystem, path = scan.location.resolve()

@@ -18,7 +18,7 @@ from cepctl.plan.problems import Problems
 MAX_READINGS = 64
 MAX_COMPONENTS = 64
 
-Block = tuple[ComponentPattern, ...]
+BlockPattern = tuple[ComponentPattern, ...]
 """One component, or the members of an AND group."""
 
 
@@ -26,7 +26,7 @@ Block = tuple[ComponentPattern, ...]
 class OrFreePattern:
     """One reading of a pattern, without OR: blocks of components in time order."""
 
-    parts: tuple[Block, ...]
+    parts: tuple[BlockPattern, ...]
 
     @property
     def components(self) -> tuple[ComponentPattern, ...]:
@@ -62,7 +62,7 @@ def or_free_patterns(pattern: Pattern, problems: Problems) -> tuple[OrFreePatter
     return found
 
 
-def _expand(pattern: Pattern, problems: Problems) -> list[tuple[Block, ...]]:
+def _expand(pattern: Pattern, problems: Problems) -> list[tuple[BlockPattern, ...]]:
     if isinstance(pattern, ComponentPattern):
         if pattern.negated and pattern.kleene:
             problems.error(pattern.span, "'+' says nothing about events that are absent; write it without +")
@@ -72,7 +72,7 @@ def _expand(pattern: Pattern, problems: Problems) -> list[tuple[Block, ...]]:
     if pattern.operator == "OR":
         _check_count(sum(map(len, parts)))
         return [blocks for part in parts for blocks in part]
-    combined: list[tuple[Block, ...]] = [()]
+    combined: list[tuple[BlockPattern, ...]] = [()]
     for part in parts:
         _check_count(len(combined) * len(part))
         combined = [before + blocks for before, blocks in product(combined, part)]
@@ -87,7 +87,7 @@ def _check_count(count: int) -> None:
         raise QueryTooLargeError(f"the ORs of the pattern give more than {MAX_READINGS} combinations")
 
 
-def _check_size(combined: Iterable[tuple[Block, ...]]) -> None:
+def _check_size(combined: Iterable[tuple[BlockPattern, ...]]) -> None:
     if any(sum(map(len, blocks)) > MAX_COMPONENTS for blocks in combined):
         raise QueryTooLargeError(f"the pattern has more than {MAX_COMPONENTS} components in one reading")
 
@@ -103,7 +103,7 @@ def _refuse_composite(pattern: Composite, problems: Problems) -> None:
         problems.refuse(pattern.span, "interval events: ISEQ(...)")
 
 
-def _and_group(pattern: Composite, blocks: Iterable[Block], problems: Problems) -> Block:
+def _and_group(pattern: Composite, blocks: Iterable[BlockPattern], problems: Problems) -> BlockPattern:
     members = tuple(component for block in blocks for component in block)
     if any(
         isinstance(part, Composite) and part.operator == "SEQ" and len(part.parts) > 1

@@ -17,7 +17,7 @@ from cepctl.render.pages import page_width, plain_table, print_page
 if TYPE_CHECKING:
     from cepctl.engines.diagnosis.complete_bindings import CompletionReport
     from cepctl.engines.diagnosis.leave_one_out import Excluded
-    from cepctl.engines.diagnosis.partial_matches import Fitting, Loss, Step
+    from cepctl.engines.diagnosis.partial_matches import Fitting, JoinReport, Loss
     from cepctl.engines.diagnosis.why_not import AlternativeExplained, WhyNot
 
 _PIPE_WIDTH = 200
@@ -222,7 +222,7 @@ def _facts(why: WhyNot, explained: AlternativeExplained) -> dict[str, Any]:
     }
 
 
-def _step_facts(explained: AlternativeExplained, step: Step) -> dict[str, Any]:
+def _step_facts(explained: AlternativeExplained, step: JoinReport) -> dict[str, Any]:
     return {
         "variable": _variable(explained, step.component),
         "partial_matches": step.partial,

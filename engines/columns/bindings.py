@@ -41,7 +41,8 @@ class Group:
         return Group(offsets, self.members[np.repeat(self.offsets[rows], sizes) + within])
 
 
-Bound: TypeAlias = Indexes | Group
+Bindings: TypeAlias = Indexes | Group
+"""What one component binds, match by match: an event each, shape (n,), or a group each."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class MatchBatch:
     `error` have shape (n,).  `error` bounds the error of each confidence; None: all are exact.
     """
 
-    bound: tuple[Bound, ...]
+    bound: tuple[Bindings, ...]
     start: Ticks
     end: Ticks
     confidence: Reals
@@ -77,22 +78,22 @@ class MatchBatch:
         return np.zeros(len(self)) if self.error is None else self.error
 
 
-def members_of(bound: Bound) -> int:
+def members_of(bound: Bindings) -> int:
     """How many events all matches together bind there."""
     return len(bound.members) if isinstance(bound, Group) else len(bound)
 
 
-def take(bound: Bound, rows: Indexes) -> Bound:
+def take(bound: Bindings, rows: Indexes) -> Bindings:
     """Select matches from one component's bindings."""
     return bound.take(rows) if isinstance(bound, Group) else bound[rows]
 
 
-def single_events(bound: Sequence[Bound]) -> Indexes:
+def single_events(bound: Sequence[Bindings]) -> Indexes:
     """Bindings of components that bind one event each, as a matrix of shape (n, components)."""
     return np.stack([each for each in bound if not isinstance(each, Group)], axis=1)
 
 
-def block_group(bound: Sequence[Bound]) -> Group:
+def block_group(bound: Sequence[Bindings]) -> Group:
     """The members of a block: one Kleene group, or an event of each component in pattern order."""
     if len(bound) == 1 and isinstance(bound[0], Group):
         return bound[0]
@@ -101,7 +102,7 @@ def block_group(bound: Sequence[Bound]) -> Group:
     return Group(offsets, members.reshape(-1))
 
 
-def signatures(bound: Sequence[Bound], ids: pl.Series) -> pa.Array:
+def signatures(bound: Sequence[Bindings], ids: pl.Series) -> pa.Array:
     """Signatures of a batch: list<list<string>>, one inner list per positive component."""
     sizes = np.stack(
         [each.sizes if isinstance(each, Group) else np.ones(len(each), dtype=np.int64) for each in bound],

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Flags, Indexes
-from cepctl.engines.columns.bindings import Bound, Group
+from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.group_values import aggregate_over_groups, member_of_groups
 from cepctl.engines.columns.predicates import column_name, component_of
@@ -32,7 +32,12 @@ _BEFORE: dict[str, Callable[[pl.Expr], pl.Expr]] = {
 
 
 def group_link_holds(
-    events: Events, alternative: Alternative, link: Link, bound: Mapping[int, Bound], *, unknown: bool = False
+    events: Events,
+    alternative: Alternative,
+    link: Link,
+    bound: Mapping[int, Bindings],
+    *,
+    unknown: bool = False,
 ) -> Flags:
     """Whether a predicate over Kleene groups holds, per match, shape (n,); null counts as `unknown`.
 
@@ -58,7 +63,7 @@ class _Walker:
     are read, where the member of each row stands in its group, None where the rows are its members.
     """
 
-    def __init__(self, events: Events, alternative: Alternative, bound: Mapping[int, Bound]) -> None:
+    def __init__(self, events: Events, alternative: Alternative, bound: Mapping[int, Bindings]) -> None:
         self.events, self.alternative, self.bound = events, alternative, bound
         self.columns: dict[str, pl.Series] = {}
         self.owner: Indexes | None = None

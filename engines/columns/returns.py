@@ -8,7 +8,7 @@ from __future__ import annotations
 import polars as pl
 import pyarrow as pa
 
-from cepctl.engines.columns.bindings import Bound, Group, MatchBatch
+from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.group_values import aggregate_over_groups, member_of_groups
 from cepctl.engines.columns.predicates import column_name, component_of
@@ -50,7 +50,7 @@ def return_columns(
 def _leaf(
     events: Events,
     alternative: Alternative,
-    bound: dict[int, Bound],
+    bound: dict[int, Bindings],
     matches: MatchBatch,
     leaf: Leaf,
 ) -> pl.Series:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
-from cepctl.engines.columns.bindings import Bound, Group, take
+from cepctl.engines.columns.bindings import Bindings, Group, take
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.group_predicates import group_link_holds
 from cepctl.engines.confidence.measured import Measured
@@ -106,7 +106,7 @@ def absence_condition(plan: Plan, shape: Shape, rule: AbsenceRule) -> Condition:
     return Condition("absence", f"{plan.strategy.value}, which takes the first {component.variable}")
 
 
-def signature_of(bound: dict[int, Bound], row: int) -> Signature:
+def signature_of(bound: dict[int, Bindings], row: int) -> Signature:
     """The events of one match."""
     found = []
     for i in sorted(bound):
@@ -125,9 +125,9 @@ def _without_groups(prepared: PreparedAlternative, rows: Indexes) -> Indexes:
     return np.unique(rows, axis=0)
 
 
-def _completed(prepared: PreparedAlternative, rows: Indexes) -> tuple[list[dict[int, Bound]], bool]:
+def _completed(prepared: PreparedAlternative, rows: Indexes) -> tuple[list[dict[int, Bindings]], bool]:
     """Bindings with every group, and whether there were too many to list."""
-    found: list[dict[int, Bound]] = []
+    found: list[dict[int, Bindings]] = []
     try:
         for bound in prepared.with_groups(rows):
             found.append(bound)
@@ -170,7 +170,7 @@ class _Tally:
         self.together = 0
         self.breakers: dict[tuple[int, int], tuple[int, Signature]] = {}
 
-    def add(self, bound: dict[int, Bound]) -> None:
+    def add(self, bound: dict[int, Bindings]) -> None:
         rivals = self.prepared.rivals(bound) if self.rules else []
         without_rivals = [_pairs(each, np.zeros(len(each.row), dtype=bool)) for each in rivals]
         free = self._happens(bound, without_rivals)
@@ -206,14 +206,14 @@ class _Tally:
             for (rule, event), (count, example) in most
         )
 
-    def _measured(self, bound: dict[int, Bound], rivals: list[Rivals]) -> Measured:
+    def _measured(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
         return self.prepared.decided(bound, rivals)
 
-    def _happens(self, bound: dict[int, Bound], rivals: list[Rivals]) -> Flags:
+    def _happens(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Flags:
         found = self._measured(bound, rivals)
         return np.asarray(found.start <= found.end)
 
-    def _name(self, rule: int, bound: dict[int, Bound], rivals: Rivals, lost: Flags) -> None:
+    def _name(self, rule: int, bound: dict[int, Bindings], rivals: Rivals, lost: Flags) -> None:
         rivals = _pairs(rivals, lost[rivals.row])
         if not len(rivals.row):
             return
@@ -228,7 +228,7 @@ class _Tally:
             before, kept = self.breakers.get((rule, int(event)), (0, example))
             self.breakers[rule, int(event)] = (before + int(count), kept)
 
-    def _judge(self, bound: dict[int, Bound], found: Measured, happens: Flags) -> None:
+    def _judge(self, bound: dict[int, Bindings], found: Measured, happens: Flags) -> None:
         wanted = self.prepared.plan.minimum_confidence
         if wanted is None:
             return

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.engines.columns.bindings import Bound, take
+from cepctl.engines.columns.bindings import Bindings, take
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.diagnosis.complete_bindings import absence_condition
 from cepctl.engines.diagnosis.conditions import Condition, window_text
@@ -65,7 +65,7 @@ class MatchFactors:
 
 
 def match_factors(
-    prepared: PreparedAlternative, bound: dict[int, Bound], rivals: list[Rivals]
+    prepared: PreparedAlternative, bound: dict[int, Bindings], rivals: list[Rivals]
 ) -> MatchFactors:
     """Measure one match with ever more conditions; estimated where it is too much work exactly."""
     try:
@@ -75,7 +75,7 @@ def match_factors(
         return replace(_factors(estimated, bound, rivals), error=_ERROR)
 
 
-def _factors(prepared: PreparedAlternative, bound: dict[int, Bound], rivals: list[Rivals]) -> MatchFactors:
+def _factors(prepared: PreparedAlternative, bound: dict[int, Bindings], rivals: list[Rivals]) -> MatchFactors:
     factors = [
         Factor(condition, _probability(limited.decided(bound, [])))
         for condition, limited in _growing(prepared)
@@ -129,7 +129,7 @@ def _nobody(rivals: Sequence[Rivals]) -> list[Rivals]:
 
 
 def _rivals_alone(
-    prepared: PreparedAlternative, bound: dict[int, Bound], rivals: list[Rivals], at: int, free: float
+    prepared: PreparedAlternative, bound: dict[int, Bindings], rivals: list[Rivals], at: int, free: float
 ) -> list[RivalAlone]:
     """The rivals of one rule, each measured as if it were the only one."""
     chosen = rivals[at].event[:MOST_RIVALS]
@@ -148,7 +148,7 @@ def _rivals_alone(
 
 
 def _broken(
-    prepared: PreparedAlternative, bound: dict[int, Bound], rivals: list[Rivals]
+    prepared: PreparedAlternative, bound: dict[int, Bindings], rivals: list[Rivals]
 ) -> tuple[Reason, ...]:
     """Why no world returns a match whose valid intervals are not empty."""
     nobody = _nobody(rivals)

@@ -11,7 +11,7 @@ from itertools import pairwise, permutations, product
 import numpy as np
 
 from cepctl.arrays import Ticks
-from cepctl.engines.columns.bindings import Bound, Group
+from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.group_predicates import group_link_holds
 from cepctl.engines.columns.join_keys import partition_codes
 from cepctl.engines.columns.masses import Masses
@@ -66,7 +66,7 @@ class Demands:
         return closure(len(self.events), [edge for each in kept for edge in each.edges])
 
 
-def demands_of(plan: Plan, alternative: Alternative, bound: dict[int, Bound]) -> Demands:
+def demands_of(plan: Plan, alternative: Alternative, bound: dict[int, Bindings]) -> Demands:
     """The demands on one match."""
     components: list[int] = []
     events: list[int] = []
@@ -128,12 +128,12 @@ def _missing(demand: Differences, system: Ticks, lower: Ticks, upper: Ticks) -> 
     return missing
 
 
-def reasons_against(prepared: PreparedAlternative, bound: dict[int, Bound]) -> tuple[Reason, ...]:
+def reasons_against(prepared: PreparedAlternative, bound: dict[int, Bindings]) -> tuple[Reason, ...]:
     """Types, predicates and keys that the events of one match fail."""
     return (*_unfit(prepared, bound), *_unequal(prepared, bound), *_unlinked(prepared, bound))
 
 
-def _unfit(prepared: PreparedAlternative, bound: dict[int, Bound]) -> list[Reason]:
+def _unfit(prepared: PreparedAlternative, bound: dict[int, Bindings]) -> list[Reason]:
     """Events that are of another type, fail a predicate of their own, or are bound twice."""
     events, found, seen = prepared.events, list[Reason](), set[int]()
     for i, each in bound.items():
@@ -154,7 +154,7 @@ def _unfit(prepared: PreparedAlternative, bound: dict[int, Bound]) -> list[Reaso
     return found
 
 
-def _unequal(prepared: PreparedAlternative, bound: dict[int, Bound]) -> list[Reason]:
+def _unequal(prepared: PreparedAlternative, bound: dict[int, Bindings]) -> list[Reason]:
     """Attributes of `[attr]` that are null or not shared."""
     found = []
     for name in prepared.plan.partition_by:
@@ -172,7 +172,7 @@ def _unequal(prepared: PreparedAlternative, bound: dict[int, Bound]) -> list[Rea
     return found
 
 
-def _unlinked(prepared: PreparedAlternative, bound: dict[int, Bound]) -> list[Reason]:
+def _unlinked(prepared: PreparedAlternative, bound: dict[int, Bindings]) -> list[Reason]:
     """Predicates between components, and over groups, that do not hold."""
     events, shape, found = prepared.events, prepared.shape, []
     for link in prepared.alternative.links:
@@ -192,7 +192,7 @@ def _unlinked(prepared: PreparedAlternative, bound: dict[int, Bound]) -> list[Re
     return found
 
 
-def _first(bound: Bound) -> int:
+def _first(bound: Bindings) -> int:
     return int(bound.members[0] if isinstance(bound, Group) else bound[0])
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepctl.arrays import Reals
-from cepctl.engines.columns.bindings import Bound, Group
+from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.confidence_factors import MOST_RIVALS, Factor, MatchFactors, match_factors
@@ -207,9 +207,9 @@ def _with_confidence(shown: OneMatch, found: MatchFactors) -> OneMatch:
     )  # fmt: skip
 
 
-def _bound(alternative: Alternative, events: Events, rows: Sequence[tuple[int, ...]]) -> dict[int, Bound]:
+def _bound(alternative: Alternative, events: Events, rows: Sequence[tuple[int, ...]]) -> dict[int, Bindings]:
     """One match, as batches have it; the members of a set in the order of their ids."""
-    bound: dict[int, Bound] = {}
+    bound: dict[int, Bindings] = {}
     for i, part in zip(alternative.positive, rows, strict=True):
         component, members = alternative.components[i], np.array(part, dtype=np.int64)
         if component.kleene and not component.ordered:

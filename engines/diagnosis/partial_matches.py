@@ -64,7 +64,7 @@ class Fitting:
 
 
 @dataclass(frozen=True)
-class Step:
+class JoinReport:
     """One join: `followed` of `partial` partial matches with `candidates` events each.
 
     Less the losses, `left` longer partial matches remain.  The first step starts from one empty match.
@@ -87,7 +87,7 @@ class Step:
 class Followed:
     """Partial matches that passed every step: rows of events, one column per positive component."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[JoinReport, ...]
     rows: Indexes
 
     @property
@@ -125,7 +125,7 @@ def follow(conditions: Conditions, events: Events, length: int | None = None, li
     """
     wanted = conditions.columns[:length]
     rows = np.full((1, len(conditions.columns)), NOT_BOUND, dtype=np.int64)
-    steps: list[Step] = []
+    steps: list[JoinReport] = []
     for column in range(len(wanted)):
         step, rows = _Join(conditions, events, column).run(rows, limit)
         steps.append(step)
@@ -142,7 +142,7 @@ class _Join:
     events: Events
     column: int
 
-    def run(self, rows: Indexes, limit: int) -> tuple[Step, Indexes]:
+    def run(self, rows: Indexes, limit: int) -> tuple[JoinReport, Indexes]:
         component, before = self.conditions.columns[self.column], tuple(range(self.column))
         candidates = self.conditions.candidates[component]
         partial = len(rows)
@@ -161,7 +161,7 @@ class _Join:
         for condition, kept in self._after_listing(longer):
             losses.append(Loss(condition, left - len(kept)))
             longer, left = kept, len(kept)
-        step = Step(component, partial, len(rows), len(candidates), tuple(losses), left)
+        step = JoinReport(component, partial, len(rows), len(candidates), tuple(losses), left)
         return step, longer
 
     def _keyed(self, conditions: Conditions, rows: Indexes) -> tuple[_Index, Indexes]:

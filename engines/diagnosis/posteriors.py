@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.bindings import Bound, Group, take
+from cepctl.engines.columns.bindings import Bindings, Group, take
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.measure.methods import rivalled_matches
@@ -49,7 +49,7 @@ def bin_ticks(edges: Reals) -> tuple[Ticks, Ticks]:
 
 def posterior_shares(
     prepared: PreparedAlternative,
-    bound: dict[int, Bound],
+    bound: dict[int, Bindings],
     members: Sequence[int],
     rivals: list[Rivals],
     edges: Reals,
@@ -67,7 +67,7 @@ def posterior_shares(
     count = len(prepared.events)
     rows = np.zeros(len(copies.member), dtype=np.int64)
     number = np.arange(len(rows))
-    replaced: dict[int, Bound] = {}
+    replaced: dict[int, Bindings] = {}
     place = 0
     for i, each in bound.items():
         batch = take(each, rows)

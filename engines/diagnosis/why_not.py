@@ -22,7 +22,7 @@ from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.diagnosis.complete_bindings import CompletionReport, Signature, complete_bindings
 from cepctl.engines.diagnosis.conditions import Conditions
 from cepctl.engines.diagnosis.leave_one_out import Excluded, excluded_only_by
-from cepctl.engines.diagnosis.partial_matches import PAIRS, Fitting, Step, fitting_counts, follow
+from cepctl.engines.diagnosis.partial_matches import PAIRS, Fitting, JoinReport, fitting_counts, follow
 from cepctl.engines.rows.order import match_text
 from cepctl.plan.plan import Alternative, Plan
 
@@ -37,7 +37,7 @@ class AlternativeExplained:
 
     alternative: Alternative
     fitting: tuple[Fitting, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[JoinReport, ...]
     length: int
     excluded: tuple[Excluded, ...]
     completion: CompletionReport | None

@@ -59,7 +59,7 @@ class Search:
 
 
 @dataclass(frozen=True)
-class _Step:
+class _JoinStep:
     column: int
     index: IntervalIndex
     key: JoinKey
@@ -109,7 +109,7 @@ def enumerate_bindings(
 
 
 def _started(
-    search: Search, events: Events, first: Indexes, order: tuple[int, ...], steps: list[_Step]
+    search: Search, events: Events, first: Indexes, order: tuple[int, ...], steps: list[_JoinStep]
 ) -> Iterator[Indexes]:
     rows = np.full((len(first), len(search.singles)), NOT_BOUND, dtype=np.int64)
     rows[:, order[0]] = first
@@ -127,7 +127,7 @@ def _owned_only(search: Search, events: Events, owned: tuple[int, int] | None) -
     return replace(search, candidates=tuple(candidates))
 
 
-def _step(search: Search, events: Events, column: int, bound: list[int]) -> _Step:
+def _step(search: Search, events: Events, column: int, bound: list[int]) -> _JoinStep:
     component = search.singles[column]
     known = {search.singles[i] for i in [*bound, column]}
     key = join_key(search.alternative, search.partition_by, events, component, known - {component},
@@ -145,11 +145,11 @@ def _step(search: Search, events: Events, column: int, bound: list[int]) -> _Ste
         and set(link.components) <= known
         and not search.alternative.components[link.decides].negated
     )
-    return _Step(column, index, key, links)
+    return _JoinStep(column, index, key, links)
 
 
 def _extend(
-    search: Search, events: Events, rows: Indexes, order: tuple[int, ...], steps: list[_Step], depth: int
+    search: Search, events: Events, rows: Indexes, order: tuple[int, ...], steps: list[_JoinStep], depth: int
 ) -> Iterator[Indexes]:
     if search.push_down is not None and (depth < len(order) or search.push_down.complete):
         rows = search.push_down.kept(search.alternative, search.singles, search.system, rows, order[:depth])

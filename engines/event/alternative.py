@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.columns.bindings import Bound, Group, MatchBatch, single_events, take
+from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, single_events, take
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.columns.range_join import PAIRS_AT_ONCE
@@ -154,7 +154,7 @@ class PreparedAlternative:
             for bound in self.with_groups(rows):
                 yield self.measured(bound, owned)
 
-    def with_groups(self, rows: Indexes) -> Iterator[dict[int, Bound]]:
+    def with_groups(self, rows: Indexes) -> Iterator[dict[int, Bindings]]:
         """Bindings of single events, completed by every possible group of every Kleene component, in batches.
 
         Raises
@@ -171,7 +171,7 @@ class PreparedAlternative:
             *(self.options.max_matches, self.options.block_memory),
         )
 
-    def rivals(self, bound: dict[int, Bound], joins: Sequence[RivalJoin] | None = None) -> list[Rivals]:
+    def rivals(self, bound: dict[int, Bindings], joins: Sequence[RivalJoin] | None = None) -> list[Rivals]:
         """Who could break these matches; `joins` are those of `_rival_joins`, where they are known."""
         from cepctl.engines.pattern.rival_joins import spans_of
         from cepctl.engines.pattern.rivals import rivals_of
@@ -187,7 +187,7 @@ class PreparedAlternative:
             joins=joins,
         )
 
-    def _rival_joins(self, bound: dict[int, Bound]) -> list[RivalJoin]:
+    def _rival_joins(self, bound: dict[int, Bindings]) -> list[RivalJoin]:
         from cepctl.engines.pattern.rival_joins import rival_joins, spans_of
 
         return rival_joins(
@@ -200,7 +200,7 @@ class PreparedAlternative:
             by_partition=self.plan.strategy is Strategy.PARTITION_CONTIGUITY,
         )
 
-    def judged(self, bound: dict[int, Bound]) -> Measured:
+    def judged(self, bound: dict[int, Bindings]) -> Measured:
         """Time range and confidence of matches, with their rivals found in blocks that fit in memory.
 
         Raises
@@ -222,7 +222,7 @@ class PreparedAlternative:
             parts.append(self.decided(part, self.rivals(part, own)))
         return joined(parts)
 
-    def decided(self, bound: dict[int, Bound], rivals: list[Rivals]) -> Measured:
+    def decided(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
         """Time range and confidence of matches that the given rivals can break.
 
         Raises
@@ -234,7 +234,7 @@ class PreparedAlternative:
 
         return rivalled_matches(self.measure, bound, rivals)
 
-    def measured(self, bound: dict[int, Bound], owned: tuple[int, int] | None) -> MatchBatch:
+    def measured(self, bound: dict[int, Bindings], owned: tuple[int, int] | None) -> MatchBatch:
         """Time range and confidence of a batch; without what no world returns or another slice owns."""
         values = tuple(bound[i] for i in self.search.singles)
         found = self.judged(bound)
@@ -268,7 +268,7 @@ def _system(plan: Plan, alternative: Alternative) -> Ticks:
     return closed_system([block_of[i] for i in positive], plan.window, edges)
 
 
-def _is_owned(events: Events, first: Bound, owned: tuple[int, int]) -> Flags:
+def _is_owned(events: Events, first: Bindings, owned: tuple[int, int]) -> Flags:
     """Whether the first component's event, of a group the smallest, has its `lower` in the slice."""
     if isinstance(first, Group):
         lower = np.minimum.reduceat(events.masses.lower[first.members], first.offsets[:-1])

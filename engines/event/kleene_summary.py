@@ -26,7 +26,7 @@ import polars as pl
 import pyarrow as pa
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.columns.bindings import Bound, Group, MatchBatch, signatures, take
+from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, signatures, take
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.enumeration.search import enumeration_parts
 from cepctl.engines.enumeration.threshold import Threshold
@@ -153,7 +153,7 @@ class Summary:
         counts = self._counts(rows, members)
         return SummaryBatch(matches.take(at), members, probability, counts, self._signature(rows))
 
-    def _bound(self, rows: Indexes) -> dict[int, Bound]:
+    def _bound(self, rows: Indexes) -> dict[int, Bindings]:
         """The neighbours of each row, by component."""
         singles = self.groups.search.singles
         return {i: rows[:, column] for column, i in enumerate(singles) if i != self.group}
@@ -186,9 +186,9 @@ class Summary:
             confidence,
         )
 
-    def _first_present(self, bound: dict[int, Bound], members: Group) -> Reals:
+    def _first_present(self, bound: dict[int, Bindings], members: Group) -> Reals:
         """P(at least one member), as the sum of P(x is between, none of the members before x is)."""
-        pairs: dict[int, Bound] = {i: take(each, members.owner) for i, each in bound.items()}
+        pairs: dict[int, Bindings] = {i: take(each, members.owner) for i, each in bound.items()}
         pairs[self.group] = Group(np.arange(len(members.members) + 1), members.members)
         position = np.arange(len(members.members)) - members.offsets[:-1][members.owner]
         later = np.repeat(np.arange(len(position)), position)
@@ -270,7 +270,7 @@ class Summary:
         return [int(each) for each in joined.get_column("count").fill_null(0)]
 
 
-def _measured(reading: PreparedAlternative, bound: dict[int, Bound]) -> Measured:
+def _measured(reading: PreparedAlternative, bound: dict[int, Bindings]) -> Measured:
     """Every binding measured; those that no world returns start after they end."""
     return reading.judged(bound)
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Indexes
-from cepctl.engines.columns.bindings import Bound, Group
+from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.event.raw_times import CertainTimes
 from cepctl.plan.plan import Plan
@@ -29,7 +29,7 @@ class RawTimeCounts:
     untimed: int
 
 
-def found_at_raw_times(times: CertainTimes, bound: tuple[Bound, ...]) -> pa.Array:
+def found_at_raw_times(times: CertainTimes, bound: tuple[Bindings, ...]) -> pa.Array:
     """Whether raw times find each match; null where one of its events has none."""
     return pa.array(times.found(bound), pa.bool_(), mask=~times.judgeable(bound))
 

@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.columns.bindings import Bound, Group, block_group, take
+from cepctl.engines.columns.bindings import Bindings, Group, block_group, take
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.group_predicates import group_link_holds
 from cepctl.engines.columns.masses import Masses
@@ -74,7 +74,7 @@ class CertainTimes:
         memory = memory or BlockMemory.of()
         return cls(plan, Events(masses, events.frame), known, shapes, candidates, memory)
 
-    def judgeable(self, bound: tuple[Bound, ...]) -> Flags:
+    def judgeable(self, bound: tuple[Bindings, ...]) -> Flags:
         """Matches all of whose events have a raw time, shape (n,); `bound` as in `MatchBatch`."""
         judgeable = np.ones(_count(bound), dtype=bool)
         for each in bound:
@@ -84,7 +84,7 @@ class CertainTimes:
                 judgeable &= self.known[each]
         return judgeable
 
-    def found(self, bound: tuple[Bound, ...]) -> Flags:
+    def found(self, bound: tuple[Bindings, ...]) -> Flags:
         """Matches that some alternative has at raw times, shape (n,); `bound` as in `MatchBatch`."""
         found = np.zeros(_count(bound), dtype=bool)
         for number, shape in enumerate(self.shapes):
@@ -95,7 +95,7 @@ class CertainTimes:
             found[rows] = self._found_by(number, chosen, len(rows))
         return found
 
-    def _found_by(self, number: int, bound: dict[int, Bound], count: int) -> Flags:
+    def _found_by(self, number: int, bound: dict[int, Bindings], count: int) -> Flags:
         """Matches that one alternative has at raw times."""
         shape, tick = self.shapes[number], self.events.masses.lower
         holds = _in_order(shape, tick, bound, count)
@@ -109,7 +109,7 @@ class CertainTimes:
             holds[rows] = ~self._broken(number, _taken(bound, rows), len(rows))
         return holds
 
-    def _fits(self, number: int, bound: dict[int, Bound], count: int) -> Flags:
+    def _fits(self, number: int, bound: dict[int, Bindings], count: int) -> Flags:
         """Whether the events fit the alternative's components: another one may have bound them."""
         shape, events = self.shapes[number], self.events
         holds = np.ones(count, dtype=bool)
@@ -128,7 +128,7 @@ class CertainTimes:
                 holds &= group_link_holds(events, shape.alternative, link, bound)
         return holds
 
-    def _broken(self, number: int, bound: dict[int, Bound], count: int) -> Flags:
+    def _broken(self, number: int, bound: dict[int, Bindings], count: int) -> Flags:
         """Whether a rival lies, at its raw time, where none may be; in blocks, to bound the pairs."""
         shape, masses = self.shapes[number], self.events.masses
         by_partition = self.plan.strategy is Strategy.PARTITION_CONTIGUITY
@@ -150,20 +150,20 @@ class CertainTimes:
         return broken
 
 
-def _spans(shape: Shape, masses: Masses, bound: dict[int, Bound]) -> Spans:
+def _spans(shape: Shape, masses: Masses, bound: dict[int, Bindings]) -> Spans:
     return spans_of(masses, [block_group([bound[i] for i in block.components]) for block in shape.blocks])
 
 
-def _count(bound: tuple[Bound, ...]) -> int:
+def _count(bound: tuple[Bindings, ...]) -> int:
     first = bound[0]
     return len(first.sizes) if isinstance(first, Group) else len(first)
 
 
-def _taken(bound: dict[int, Bound], rows: Indexes) -> dict[int, Bound]:
+def _taken(bound: dict[int, Bindings], rows: Indexes) -> dict[int, Bindings]:
     return {i: take(each, rows) for i, each in bound.items()}
 
 
-def _has_form(shape: Shape, bound: tuple[Bound, ...]) -> Flags:
+def _has_form(shape: Shape, bound: tuple[Bindings, ...]) -> Flags:
     """Matches that bind one event to each component that is not a group."""
     holds = np.ones(_count(bound), dtype=bool)
     for i, each in zip(shape.alternative.positive, bound, strict=True):
@@ -172,9 +172,9 @@ def _has_form(shape: Shape, bound: tuple[Bound, ...]) -> Flags:
     return holds
 
 
-def _as_bound_by(shape: Shape, bound: tuple[Bound, ...]) -> dict[int, Bound]:
+def _as_bound_by(shape: Shape, bound: tuple[Bindings, ...]) -> dict[int, Bindings]:
     """Matches of an alternative's form as it would bind them: groups to its groups, else single events."""
-    own: dict[int, Bound] = {}
+    own: dict[int, Bindings] = {}
     for i, each in zip(shape.alternative.positive, bound, strict=True):
         if shape.alternative.components[i].kleene:
             own[i] = block_group([each])
@@ -183,7 +183,7 @@ def _as_bound_by(shape: Shape, bound: tuple[Bound, ...]) -> dict[int, Bound]:
     return own
 
 
-def _in_order(shape: Shape, tick: Ticks, bound: dict[int, Bound], count: int) -> Flags:
+def _in_order(shape: Shape, tick: Ticks, bound: dict[int, Bindings], count: int) -> Flags:
     """Blocks strictly one after the other inside the window, and the members of sequences, too."""
     holds = np.ones(count, dtype=bool)
     ends = [_ends(tick, [bound[i] for i in block.components]) for block in shape.blocks]
@@ -199,7 +199,7 @@ def _in_order(shape: Shape, tick: Ticks, bound: dict[int, Bound], count: int) ->
     return holds
 
 
-def _ends(tick: Ticks, bound: list[Bound]) -> tuple[Ticks, Ticks]:
+def _ends(tick: Ticks, bound: list[Bindings]) -> tuple[Ticks, Ticks]:
     """First and last tick of a block."""
     if len(bound) == 1 and not isinstance(bound[0], Group):
         return tick[bound[0]], tick[bound[0]]
@@ -210,7 +210,7 @@ def _ends(tick: Ticks, bound: list[Bound]) -> tuple[Ticks, Ticks]:
     return np.minimum.reduceat(ticks, begins), np.maximum.reduceat(ticks, begins)
 
 
-def _timing_holds(timing: Timing, tick: Ticks, bound: dict[int, Bound], count: int) -> Flags:
+def _timing_holds(timing: Timing, tick: Ticks, bound: dict[int, Bindings], count: int) -> Flags:
     """Whether a timing constraint holds for every member that it speaks of."""
     row, left, right = np.arange(count), np.zeros(count, np.int64), np.zeros(count, np.int64)
     for component, is_left in ((timing.left, True), (timing.right, False)):
@@ -227,7 +227,7 @@ def _timing_holds(timing: Timing, tick: Ticks, bound: dict[int, Bound], count: i
     return np.asarray(np.bincount(row[wrong], minlength=count) == 0)
 
 
-def _inside(shape: Shape, rivals: Rivals, tick: Ticks, bound: dict[int, Bound], spans: Spans) -> Flags:
+def _inside(shape: Shape, rivals: Rivals, tick: Ticks, bound: dict[int, Bindings], spans: Spans) -> Flags:
     """Pairs whose event lies in one of the regions of its rule, and at no tick that the rule spares."""
     anywhere = np.zeros(len(rivals.row), dtype=bool)
     own = tick[rivals.event]
@@ -248,7 +248,7 @@ def _inside(shape: Shape, rivals: Rivals, tick: Ticks, bound: dict[int, Bound], 
     return anywhere
 
 
-def _tick_of(point: Point, tick: Ticks, bound: dict[int, Bound], spans: Spans) -> Ticks:
+def _tick_of(point: Point, tick: Ticks, bound: dict[int, Bindings], spans: Spans) -> Ticks:
     if point.role == "only":
         event = bound[point.component]
         assert not isinstance(event, Group)

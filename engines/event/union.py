@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.columns.bindings import Bound, Group, MatchBatch, block_group, signatures
+from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, block_group, signatures
 from cepctl.engines.confidence.coupled.assembly import coupled_matches, coupled_problems
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
@@ -67,7 +67,7 @@ def _joined(batches: Sequence[MatchBatch]) -> MatchBatch | None:
     )
 
 
-def _concatenated(parts: list[Bound]) -> Bound:
+def _concatenated(parts: list[Bindings]) -> Bindings:
     if not isinstance(parts[0], Group):
         return np.concatenate([each for each in parts if not isinstance(each, Group)])
     groups = [each for each in parts if isinstance(each, Group)]
@@ -141,5 +141,5 @@ def _sampled(
     return replace(whole, confidence=confidence, error=error)
 
 
-def _bound(prepared: PreparedAlternative, matches: MatchBatch) -> dict[int, Bound]:
+def _bound(prepared: PreparedAlternative, matches: MatchBatch) -> dict[int, Bindings]:
     return dict(zip(prepared.search.singles, matches.bound, strict=True))

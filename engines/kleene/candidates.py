@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from cepctl.arrays import Indexes
-from cepctl.engines.columns.bindings import Bound, Group
+from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import join_key, partition_codes
 from cepctl.engines.columns.range_join import interval_index, overlapping
@@ -20,7 +20,7 @@ from cepctl.plan.plan import Scope
 
 
 def group_candidates(
-    search: Search, shape: Shape, events: Events, rows: Indexes, bound: dict[int, Bound], component: int
+    search: Search, shape: Shape, events: Events, rows: Indexes, bound: dict[int, Bindings], component: int
 ) -> tuple[Indexes, Indexes]:
     """Pairs (row, event): events that fit and that some tick of the row leaves room for.
 

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.bindings import Bound, Group
+from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
@@ -64,7 +64,7 @@ class WholeSpans:
         """Whether a member ends the groups, so that the same group may be chosen several times."""
         return self.leading or self.trailing
 
-    def choices(self, optional: Group, bound: dict[int, Bound]) -> GroupChoices:
+    def choices(self, optional: Group, bound: dict[int, Bindings]) -> GroupChoices:
         """Which of the events that can be in a group certainly are, beside what is bound already."""
         wanted = self.shape.alternative.components[self.component]
         after, until = self._certain_span(len(optional.sizes), bound)
@@ -91,7 +91,7 @@ class WholeSpans:
         inside = ~outside
         return _split(wanted, row, anchor[inside], event[other[inside]], certain[inside], anchors=len(event))
 
-    def _certain_span(self, count: int, bound: dict[int, Bound]) -> tuple[Ticks, Ticks]:
+    def _certain_span(self, count: int, bound: dict[int, Bindings]) -> tuple[Ticks, Ticks]:
         """Ticks between which an event is certainly between the group's neighbours (ends excluded)."""
         masses, blocks = self.masses, self.shape.blocks
         after, until = np.full(count, -UNBOUNDED), np.full(count, UNBOUNDED)
@@ -144,7 +144,7 @@ def distinct(found: Sequence[tuple[Indexes, Group]]) -> list[tuple[Indexes, Grou
 
 
 def _extreme(
-    bound: dict[int, Bound], components: tuple[int, ...], ticks: Ticks, count: int, *, latest: bool
+    bound: dict[int, Bindings], components: tuple[int, ...], ticks: Ticks, count: int, *, latest: bool
 ) -> Ticks:
     """Latest (earliest) tick over the events of a block; no limit known where it is not bound yet."""
     unknown = UNBOUNDED if latest else -UNBOUNDED

@@ -25,7 +25,7 @@ import numpy as np
 from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.columns.bindings import Bound, Group, take
+from cepctl.engines.columns.bindings import Bindings, Group, take
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.group_predicates import group_link_holds
 from cepctl.engines.columns.tick_sums import tick_count
@@ -48,7 +48,7 @@ class EarlyFilter:
     events: Events
     alternative: Alternative
     component: int
-    bound: dict[int, Bound]
+    bound: dict[int, Bindings]
     links: tuple[tuple[Link, bool], ...]
 
     @classmethod
@@ -57,7 +57,7 @@ class EarlyFilter:
         events: Events,
         alternative: Alternative,
         component: int,
-        bound: dict[int, Bound],
+        bound: dict[int, Bindings],
         members: Indexes,
     ) -> EarlyFilter:
         """`members` are all events that can be in the group."""
@@ -118,7 +118,7 @@ def _rising(expression: Expression, events: Events, members: Indexes) -> Express
 
 
 def widest_shares(
-    search: Search, events: Events, rows: Indexes, bound: dict[int, Bound], component: int, members: Group
+    search: Search, events: Events, rows: Indexes, bound: dict[int, Bindings], component: int, members: Group
 ) -> Reals | None:
     """P(each possible member lies in the widest gap of its row), None without a threshold."""
     if search.push_down is None:

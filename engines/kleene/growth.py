@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.bindings import Bound, Group, take
+from cepctl.engines.columns.bindings import Bindings, Group, take
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.group_predicates import group_link_holds
 from cepctl.engines.columns.join_keys import partition_codes
@@ -52,7 +52,7 @@ def with_groups(
     plan: Plan,
     max_matches: int,
     memory: BlockMemory,
-) -> Iterator[dict[int, Bound]]:
+) -> Iterator[dict[int, Bindings]]:
     """Complete bindings with every possible group of every Kleene component, in batches.
 
     Raises
@@ -63,7 +63,7 @@ def with_groups(
     if not len(rows):
         return
     components = shape.alternative.components
-    bound: dict[int, Bound] = {
+    bound: dict[int, Bindings] = {
         i: rows[:, column] for column, i in enumerate(search.singles) if not components[i].kleene
     }
     kleene = [i for i in search.singles if components[i].kleene]
@@ -84,7 +84,9 @@ class _Expansion:
     memory: BlockMemory
     early: EarlyFilter | None = None
 
-    def extend(self, rows: Indexes, bound: dict[int, Bound], left: list[int]) -> Iterator[dict[int, Bound]]:
+    def extend(
+        self, rows: Indexes, bound: dict[int, Bindings], left: list[int]
+    ) -> Iterator[dict[int, Bindings]]:
         if not left:
             yield bound
             return
@@ -97,7 +99,7 @@ class _Expansion:
                 longer = {i: take(each, chosen) for i, each in longer.items()}
                 yield from self.extend(rows[row[chosen]], longer, others)
 
-    def _group_links(self, component: int, bound: dict[int, Bound]) -> Flags:
+    def _group_links(self, component: int, bound: dict[int, Bindings]) -> Flags:
         """Whether a group shares its key, and the predicates over it that can be judged now."""
         group = bound[component]
         assert isinstance(group, Group)
@@ -116,7 +118,7 @@ class _Expansion:
         return keep
 
     def _groups(
-        self, rows: Indexes, bound: dict[int, Bound], component: int
+        self, rows: Indexes, bound: dict[int, Bindings], component: int
     ) -> Iterator[tuple[Indexes, Group]]:
         search, events = self.search, self.events
         row, event = group_candidates(search, self.shape, events, rows, bound, component)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
-from cepctl.engines.columns.bindings import Bound, Group, block_group
+from cepctl.engines.columns.bindings import Bindings, Group, block_group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.chain.closed_form import chain_confidence
 from cepctl.engines.confidence.chain.time_range import chain_range
@@ -41,7 +41,7 @@ class Measure:
     sampling: Sampling | None
     memory: BlockMemory
 
-    def groups(self, bound: dict[int, Bound]) -> list[Group]:
+    def groups(self, bound: dict[int, Bindings]) -> list[Group]:
         """Members of every block."""
         return [block_group([bound[i] for i in block.components]) for block in self.shape.blocks]
 

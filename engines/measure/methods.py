@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.bindings import Bound, single_events, take
+from cepctl.engines.columns.bindings import Bindings, single_events, take
 from cepctl.engines.confidence.chain.agreed_digits import agreed_confidence
 from cepctl.engines.confidence.coupled.assembly import coupled_matches
 from cepctl.engines.confidence.coupled.deciding_rivals import deciding_in_chains
@@ -28,7 +28,7 @@ from cepctl.engines.pattern.rival_joins import spans_of
 from cepctl.engines.pattern.rivals import Rivals, certainly_broken
 
 
-def rivalled_matches(measure: Measure, bound: dict[int, Bound], rivals: list[Rivals]) -> Measured:
+def rivalled_matches(measure: Measure, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
     """Measure matches that the given rivals can break.
 
     Raises
@@ -70,7 +70,7 @@ def rivalled_matches(measure: Measure, bound: dict[int, Bound], rivals: list[Riv
 
 
 def _with_gaps(
-    measure: Measure, bound: dict[int, Bound], rivals: list[Rivals], deciding: list[Rivals], rows: Indexes
+    measure: Measure, bound: dict[int, Bindings], rivals: list[Rivals], deciding: list[Rivals], rows: Indexes
 ) -> tuple[Indexes, Measured]:
     """Measure those of some matches whose rivals tie no gaps together; also says which."""
     masses = measure.masses
@@ -92,7 +92,7 @@ def _with_gaps(
 
 
 def _gaps(
-    measure: Measure, bound: dict[int, Bound], rivals: list[Rivals], rows: Indexes
+    measure: Measure, bound: dict[int, Bindings], rivals: list[Rivals], rows: Indexes
 ) -> tuple[Flags, GapChains]:
     """Gaps of some matches with these rivals; also says which have rivals that tie none together."""
     matrix = _matrix(bound, rows)
@@ -117,6 +117,6 @@ class _Parts:
         return Measured(self.confidence, self.error, self.start, self.end)
 
 
-def _matrix(bound: dict[int, Bound], rows: Indexes) -> Indexes:
+def _matrix(bound: dict[int, Bindings], rows: Indexes) -> Indexes:
     """Events of some matches that bind single events, in pattern order, shape (n, l)."""
     return single_events([take(bound[i], rows) for i in sorted(bound)])

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
-from cepctl.engines.columns.bindings import Bound, Group
+from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import join_key, partition_codes
 from cepctl.engines.columns.masses import Masses
@@ -77,7 +77,7 @@ def rival_joins(
     events: Events,
     candidates: tuple[Indexes, ...],
     partition_by: tuple[str, ...],
-    bound: dict[int, Bound],
+    bound: dict[int, Bindings],
     spans: Spans,
     *,
     by_partition: bool,
@@ -94,7 +94,7 @@ def _join(
     events: Events,
     candidates: tuple[Indexes, ...],
     partition_by: tuple[str, ...],
-    bound: dict[int, Bound],
+    bound: dict[int, Bindings],
     spans: Spans,
     rule: AbsenceRule,
     by_partition: bool,
@@ -127,12 +127,12 @@ def _join(
     return RivalJoin(rule, index, codes, *_widest(rule, spans))
 
 
-def _as_column(bound: Bound) -> Indexes:
+def _as_column(bound: Bindings) -> Indexes:
     assert not isinstance(bound, Group)
     return bound
 
 
-def some_event(bound: dict[int, Bound]) -> Indexes:
+def some_event(bound: dict[int, Bindings]) -> Indexes:
     """One bound event per match: all of a match share the key."""
     each = next(iter(bound.values()))
     return each.members[each.offsets[:-1]] if isinstance(each, Group) else each

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
-from cepctl.engines.columns.bindings import Bound, Group, take
+from cepctl.engines.columns.bindings import Bindings, Group, take
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.group_predicates import group_link_holds
 from cepctl.engines.columns.masses import Masses
@@ -44,7 +44,7 @@ def rivals_of(
     events: Events,
     candidates: tuple[Indexes, ...],
     partition_by: tuple[str, ...],
-    bound: dict[int, Bound],
+    bound: dict[int, Bindings],
     spans: Spans,
     *,
     by_partition: bool,
@@ -93,7 +93,7 @@ def certainly_broken(rivals: list[Rivals], masses: Masses, spans: Spans) -> Flag
 
 
 def _is_bound(
-    shape: Shape, rule: AbsenceRule, bound: dict[int, Bound], row: Indexes, event: Indexes, count: int
+    shape: Shape, rule: AbsenceRule, bound: dict[int, Bindings], row: Indexes, event: Indexes, count: int
 ) -> Flags:
     """Whether the event of a pair is not a rival, being bound by the match itself; `count` events in all."""
     spared = -1
@@ -111,7 +111,7 @@ def _is_bound(
 
 
 def _links_hold(
-    shape: Shape, events: Events, component: int, bound: dict[int, Bound], row: Indexes, event: Indexes
+    shape: Shape, events: Events, component: int, bound: dict[int, Bindings], row: Indexes, event: Indexes
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Whether the events fit, given what the match binds before; each member of a group must agree."""
     holds = np.ones(len(row), dtype=bool)
@@ -122,14 +122,14 @@ def _links_hold(
         if link.scope is Scope.EVENT:
             holds &= link_holds_for_pairs(shape, events, link, component, bound, row, event)
         elif negated:
-            own: dict[int, Bound] = {component: event}
+            own: dict[int, Bindings] = {component: event}
             read = {i: take(bound[i], row) for i in link.components if i != component}
             holds &= group_link_holds(events, shape.alternative, link, own | read)
     return holds
 
 
 def link_holds_for_pairs(
-    shape: Shape, events: Events, link: Link, component: int, bound: dict[int, Bound], row: Indexes,
+    shape: Shape, events: Events, link: Link, component: int, bound: dict[int, Bindings], row: Indexes,
     event: Indexes,
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:  # fmt: skip
     """Whether a link holds for pairs of a match and an event for `component`; all members must agree."""

@@ -28,7 +28,7 @@ from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.predicates import links_hold
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.point.absences import SMALLEST
-from cepctl.engines.point.combinations import EVER, PointSearch, Step
+from cepctl.engines.point.combinations import EVER, PointJoin, PointSearch
 from cepctl.engines.point.stream import batches, positions
 
 
@@ -112,7 +112,7 @@ def _extended(search: PointSearch, runs: Runs, column: int) -> Iterator[pl.DataF
         yield from _extended(search, longer, column + 1)
 
 
-def _joined(search: PointSearch, runs: Runs, step: Step, begin: Indexes, end: Indexes) -> Runs:
+def _joined(search: PointSearch, runs: Runs, step: PointJoin, begin: Indexes, end: Indexes) -> Runs:
     """The runs that follow when each is joined with its points of the next component."""
     run, within = positions(end - begin)
     point = step.index.point[begin[run] + within]
@@ -139,7 +139,7 @@ def _changes(*columns: Indexes) -> Flags:
     return changed
 
 
-def _fits(search: PointSearch, runs: Runs, step: Step, run: Indexes, event: Indexes) -> Flags:
+def _fits(search: PointSearch, runs: Runs, step: PointJoin, run: Indexes, event: Indexes) -> Flags:
     """Whether an event can follow a run: not bound in it, and all links hold."""
     fresh = (runs.event[run] != event[:, None]).all(axis=1)
     longer = np.concatenate([runs.event[run], event[:, None]], axis=1)

@@ -61,7 +61,7 @@ class Combinations:
 
 
 @dataclass(frozen=True)
-class Step:
+class PointJoin:
     """What binding one more component needs to know."""
 
     component: int
@@ -80,7 +80,7 @@ class PointSearch:
     events: Events
     stream: PointStream
     candidates: tuple[Indexes, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[PointJoin, ...]
     block_of: tuple[int, ...]
     budget: Budget
 
@@ -122,7 +122,7 @@ class PointSearch:
             last = shifted(rows.tick.min(axis=1), self.plan.window - 1)
         return first, last
 
-    def _joined(self, rows: Combinations, row: Indexes, point: Indexes, step: Step) -> Combinations:
+    def _joined(self, rows: Combinations, row: Indexes, point: Indexes, step: PointJoin) -> Combinations:
         """Rows with one more point each: `row` and `point` are the pairs to try."""
         event = self.stream.event[point]
         fresh = (rows.event[row] != event[:, None]).all(axis=1)
@@ -138,10 +138,10 @@ class PointSearch:
             held = longer.tick[:, -1] <= self._latest_next(longer, row, len(rows))[row]
         return self._timed(longer.take(held), step)
 
-    def _kept(self, rows: Combinations, step: Step) -> Combinations:
+    def _kept(self, rows: Combinations, step: PointJoin) -> Combinations:
         return self._timed(rows.take(self._links(rows, step)), step)
 
-    def _links(self, rows: Combinations, step: Step) -> Flags:
+    def _links(self, rows: Combinations, step: PointJoin) -> Flags:
         bound = {i: rows.event[:, c] for c, i in enumerate(self.alternative.positive[: rows.event.shape[1]])}
         held = links_hold(self.events, self.alternative, step.links, bound)
         return np.ones(len(rows), dtype=bool) if held is None else held
@@ -154,7 +154,7 @@ class PointSearch:
         np.minimum.at(latest, row[certain], masses.upper[event[certain]])
         return latest
 
-    def _timed(self, rows: Combinations, step: Step) -> Combinations:
+    def _timed(self, rows: Combinations, step: PointJoin) -> Combinations:
         """Timing constraints whose sides are all bound by now."""
         held = np.ones(len(rows), dtype=bool)
         ticks = {i: rows.tick[:, c] for c, i in enumerate(self.alternative.positive[: rows.tick.shape[1]])}
@@ -203,7 +203,7 @@ def _step(
     stream: PointStream,
     candidates: Indexes,
     bound: Sequence[int],
-) -> Step:
+) -> PointJoin:
     component = bound[-1]
     key = join_key(alternative, plan.partition_by, events, component, set(bound[:-1]), candidates)
     links = tuple(
@@ -214,4 +214,4 @@ def _step(
         for timing in alternative.timings
         if component in (timing.left, timing.right) and {timing.left, timing.right} <= {*bound, None}
     )
-    return Step(component, point_index(stream, candidates, key.candidate_codes), key, links, timings)
+    return PointJoin(component, point_index(stream, candidates, key.candidate_codes), key, links, timings)

@@ -48,7 +48,7 @@ import pyarrow as pa
 import pytest
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.bindings import Bound, Group, MatchBatch
+from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch
 from cepctl.engines.columns.events import Events, _in_order
 from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
 from cepctl.engines.columns.predicates import fitting_events, links_hold
@@ -155,7 +155,13 @@ def _kept(each: Rivals, keep: Flags) -> Rivals:
 
 
 def _rivals_by_id(
-    own: Shape, events: Events, candidates: Any, keys: Any, bound: dict[int, Bound], *rest: Any, **named: Any
+    own: Shape,
+    events: Events,
+    candidates: Any,
+    keys: Any,
+    bound: dict[int, Bindings],
+    *rest: Any,
+    **named: Any,
 ) -> list[Rivals]:
     found = rivals_of(own, events, candidates, keys, bound, *rest, **named)
     rank = events.id_rank

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Step:
+class ComputedRun:
     """A run that has been computed and changes nothing yet."""
 
     plan: Plan
@@ -35,7 +35,7 @@ class Step:
     events: int
 
 
-def hand_over(request: MatchRequest, step: Step) -> None:
+def hand_over(request: MatchRequest, run: ComputedRun) -> None:
     """Write the state aside, hand the rows over, and make both valid at once."""
     from cepctl.io.rows.encoding import RowFormat, TimeFormat, encoded_rows, presented
     from cepctl.io.rows.safe_cells import safe_cells
@@ -47,35 +47,35 @@ def hand_over(request: MatchRequest, step: Step) -> None:
 
     def shown(rows: pa.Table) -> pa.Table:
         times = cast(TimeFormat, request.rows.times)
-        rows = presented(rows, step.plan.time_unit, times, typed=form in TYPED_FORMS)
+        rows = presented(rows, run.plan.time_unit, times, typed=form in TYPED_FORMS)
         return safe_cells(rows) if guarded else rows
 
-    shown(step.rows)  # What cannot be written changes no state.
+    shown(run.rows)  # What cannot be written changes no state.
     target = None
     pieces: Iterator[bytes] = iter(())
     if request.rows.output is not None:
-        target = Path(request.rows.output, f"{run_name(step.saved.run)}.{form}")
+        target = Path(request.rows.output, f"{run_name(run.saved.run)}.{form}")
         if target.exists():
             raise UsageError(f"{target} exists and is not of this state; name another directory with -o")
-        pieces = encoded_rows([step.rows], cast(RowFormat, form), shown)
-    place = prepare(request.directory, step.saved, pieces)
+        pieces = encoded_rows([run.rows], cast(RowFormat, form), shown)
+    place = prepare(request.directory, run.saved, pieces)
     if request.incremental.late is not None:
-        _list_late(Path(request.incremental.late), step)
+        _list_late(Path(request.incremental.late), run)
     if target is None:
-        write_rows(iter([step.rows]), shown, RowFile(form), None, quiet=request.quiet)
+        write_rows(iter([run.rows]), shown, RowFile(form), None, quiet=request.quiet)
     deliver(place, target)
 
 
-def _list_late(file: Path, step: Step) -> None:
+def _list_late(file: Path, run: ComputedRun) -> None:
     """Append the late events of this run; a run that is repeated lists them again."""
     import polars as pl
 
     from cepctl.errors import JobError
 
     columns = ["event_id", "event_type", "source", "lower", "upper", "time"]
-    late = pl.from_arrow(step.outcome.late.select(columns))
+    late = pl.from_arrow(run.outcome.late.select(columns))
     assert isinstance(late, pl.DataFrame)
-    lines = late.with_columns(run=pl.lit(step.saved.run)).write_ndjson()
+    lines = late.with_columns(run=pl.lit(run.saved.run)).write_ndjson()
     try:
         with file.open("a", encoding="utf-8") as stream:
             stream.write(lines)
@@ -83,11 +83,11 @@ def _list_late(file: Path, step: Step) -> None:
         raise JobError(f"cannot write {file}: {problem.strerror}") from None
 
 
-def tell(request: MatchRequest, step: Step, figures: RunFigures) -> None:
+def tell(request: MatchRequest, run: ComputedRun, figures: RunFigures) -> None:
     """Say on standard error what came too late, and what the run came to."""
     from cepctl.schema import tick_text
 
-    progress, outcome = step.outcome.progress, step.outcome
+    progress, outcome = run.outcome.progress, run.outcome
     if outcome.late.num_rows and not request.incremental.reopen:
         say(
             "warning",
@@ -101,14 +101,14 @@ def tell(request: MatchRequest, step: Step, figures: RunFigures) -> None:
         )
     if request.quiet:
         return
-    line = f"run {step.saved.run}: {counted(step.rows.num_rows, 'row')}"
+    line = f"run {run.saved.run}: {counted(run.rows.num_rows, 'row')}"
     line += f" from {counted(figures.events, 'new event')}"
     line += f", {counted(progress.events.num_rows, 'event')} kept, {figures.seconds:.1f} s"
     if progress.closed:
         line += "; all rows are emitted, the state is closed"
     elif progress.watermark is not None:
-        line += f"; watermark {tick_text(progress.watermark, step.plan.time_unit)}"
-    say("summary", line, **figures.known(), run=step.saved.run)
+        line += f"; watermark {tick_text(progress.watermark, run.plan.time_unit)}"
+    say("summary", line, **figures.known(), run=run.saved.run)
 
 
 def _left_out(late: pa.Table) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cepctl.atomic.folders import temporary_folder
-from cepctl.cli.match.delivery import Step, hand_over, tell
+from cepctl.cli.match.delivery import ComputedRun, hand_over, tell
 from cepctl.cli.match.planning import analyzed
 from cepctl.cli.match.request import MatchRequest
 from cepctl.cli.match.state_binding import binding_of, refuse_options, require_same, run_options
@@ -58,25 +58,25 @@ def run_with_state(request: MatchRequest) -> int:
             require_deliverable(request.directory, Path(request.rows.output))
         try:
             arrived = _arrivals(request, options, saved, opened)
-            step = _computed(request, options, saved, arrived)
-            if step is None:
+            run = _computed(request, options, saved, arrived)
+            if run is None:
                 return 0
-            hand_over(request, step)
+            hand_over(request, run)
         except CepctlError:
             say("note", "the state is as it was: the next run takes the same input again")
             raise
         clean(request.directory)
     figures = RunFigures(
-        events=step.events,
+        events=run.events,
         rejects=rejects_in(arrived.summary),
         seconds=time.monotonic() - began,
-        matches=step.rows.num_rows,
-        late=step.outcome.late.num_rows,
-        watermark=_seconds(step.outcome.progress.watermark, step.plan.time_unit),
+        matches=run.rows.num_rows,
+        late=run.outcome.late.num_rows,
+        watermark=_seconds(run.outcome.progress.watermark, run.plan.time_unit),
     )
-    tell(request, step, figures)
+    tell(request, run, figures)
     write_metrics(request.metrics, figures)
-    return len(step.rows)
+    return len(run.rows)
 
 
 def _arrivals(
@@ -114,7 +114,7 @@ def _attributes(events: pa.Table) -> dict[str, pa.DataType]:
 
 def _computed(
     request: MatchRequest, options: IngestOptions, saved: Saved | None, arrived: Arrivals
-) -> Step | None:
+) -> ComputedRun | None:
     """The run, in memory; None where there has never been an event."""
     from cepctl.matching.inputs import EventInputs
     from cepctl.state.advancing import advance
@@ -160,7 +160,7 @@ def _computed(
         written=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     rows = starting_between(outcome.rows, plan, matching.since, matching.until)
-    return Step(plan, after, outcome, rows, len(events))
+    return ComputedRun(plan, after, outcome, rows, len(events))
 
 
 def _seconds(tick: int | None, unit: TimeUnit) -> float | None:

@@ -22,13 +22,13 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import shifted
-from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Bound
+from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, RegionBound
 from cepctl.engines.pattern.blocks import Region
 from cepctl.engines.pattern.rivals import Rivals
 
 
 def can_lie_in(
-    region: Sequence[Bound],
+    region: Sequence[RegionBound],
     system: Ticks,
     lower: Ticks,
     upper: Ticks,
@@ -53,7 +53,7 @@ def can_lie_in(
     --------
     Between a = [0, 9] and b = [5, 20], at most 4 ticks apart, lies nothing that ends before 2:
 
-    >>> gap = [Bound(0, 1, True), Bound(1, -1, False)]
+    >>> gap = [RegionBound(0, 1, True), RegionBound(1, -1, False)]
     >>> system = np.array([[0, -1], [4, 0]])
     >>> ends = np.array([[1, 5]]), np.array([[9, 13]])
     >>> can_lie_in(gap, system, *ends, np.array([0, 0]), np.array([0, 0]), np.array([1, 2])).tolist()
@@ -75,7 +75,7 @@ def can_lie_in(
     return np.asarray(can & room[row])
 
 
-def _tick(end: Bound, ticks: Ticks) -> Ticks:
+def _tick(end: RegionBound, ticks: Ticks) -> Ticks:
     """The tick of an end for each match, its variables being at `ticks`."""
     if end.variable == NO_VARIABLE:
         return np.full(len(ticks), end.constant)
@@ -96,9 +96,9 @@ def deciding_in_chains(
     return found
 
 
-def _between_events(region: Region) -> list[Bound]:
+def _between_events(region: Region) -> list[RegionBound]:
     """A region where every block is one event."""
     return [
-        Bound(NO_VARIABLE if end.point is None else end.point.block, end.constant, end.is_lower)
+        RegionBound(NO_VARIABLE if end.point is None else end.point.block, end.constant, end.is_lower)
         for end in region
     ]

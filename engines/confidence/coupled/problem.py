@@ -38,7 +38,7 @@ NO_VARIABLE = -1
 
 
 @dataclass(frozen=True)
-class Bound:
+class RegionBound:
     """One end of a region: tick of a variable (or 0 for NO_VARIABLE) plus a constant, included."""
 
     variable: int
@@ -69,7 +69,7 @@ class Structure:
 
     system: Ticks
     edges: tuple[tuple[int, int, int], ...]
-    regions: tuple[tuple[Bound, ...], ...]
+    regions: tuple[tuple[RegionBound, ...], ...]
     breakpoints: Breakpoints
 
 
@@ -118,7 +118,7 @@ def breakpoints(
     count: int,
     edges: Sequence[tuple[int, int, int]],
     system: Ticks,
-    regions: Iterable[Sequence[Bound]],
+    regions: Iterable[Sequence[RegionBound]],
 ) -> Breakpoints:
     """Where the partial sums of each level can change their polynomial.
 
@@ -169,7 +169,7 @@ def _in_time(constant: int) -> bool:
     return abs(constant) <= LAST
 
 
-def _snapped(bound: Bound) -> int:
+def _snapped(bound: RegionBound) -> int:
     """Shift at which a cut meets a bound.
 
     Both pieces hold where they meet, so that a lower end may be taken one tick later: then the usual
@@ -179,7 +179,7 @@ def _snapped(bound: Bound) -> int:
 
 
 def _add_meeting_bounds(
-    system: Closed, bounds: set[Bound], shifts: list[set[int]], relatives: list[set[tuple[int, int]]]
+    system: Closed, bounds: set[RegionBound], shifts: list[set[int]], relatives: list[set[tuple[int, int]]]
 ) -> None:
     for bound in bounds:
         if bound.variable == NO_VARIABLE:

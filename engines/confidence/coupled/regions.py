@@ -18,7 +18,7 @@ from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.coupled.deciding_rivals import can_lie_in
 from cepctl.engines.confidence.coupled.edges import refuse_too_many, variables_of
-from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Bound
+from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, RegionBound
 from cepctl.engines.confidence.coupled.variables import BlockVariables, VariableAssignment
 from cepctl.engines.pattern.blocks import Point, Region, Shape
 from cepctl.engines.pattern.rivals import Rivals
@@ -43,7 +43,9 @@ class Frame:
     lower: Ticks
     upper: Ticks
 
-    def outside(self, problem: Indexes, event: Indexes, region: tuple[Bound, ...], kind: int) -> Entries:
+    def outside(
+        self, problem: Indexes, event: Indexes, region: tuple[RegionBound, ...], kind: int
+    ) -> Entries:
         """Events that must be outside a region, as far as they can lie in it."""
         first, last = self.masses.lower[event], self.masses.upper[event]
         can = can_lie_in(region, self.system, self.lower, self.upper, problem, first, last)
@@ -59,9 +61,9 @@ class RegionKinds:
     """
 
     def __init__(self) -> None:
-        self.numbers: dict[tuple[Bound, ...], int] = {}
+        self.numbers: dict[tuple[RegionBound, ...], int] = {}
 
-    def number(self, bounds: tuple[Bound, ...]) -> int:
+    def number(self, bounds: tuple[RegionBound, ...]) -> int:
         return self.numbers.setdefault(bounds, len(self.numbers))
 
 
@@ -96,7 +98,7 @@ def _places(block: BlockVariables) -> list[tuple[bool, bool]]:
 
 def _inside(
     shape: Shape, assignment: VariableAssignment, number: int, early: bool, late: bool
-) -> list[Bound]:
+) -> list[RegionBound]:
     """Bounds of a member: its block's ends where these are variables, else the blocks beside.
 
     `early`, `late`: its slot comes before that of the first (last) member chosen, so that it may not
@@ -105,20 +107,20 @@ def _inside(
     block = assignment.blocks[number]
     bounds = []
     if block.choice == "same tick":
-        bounds = [Bound(block.first, 0, True), Bound(block.first, 0, False)]
+        bounds = [RegionBound(block.first, 0, True), RegionBound(block.first, 0, False)]
     else:
         if block.first >= 0:
-            bounds.append(Bound(block.first, int(early), True))
+            bounds.append(RegionBound(block.first, int(early), True))
         elif number > 0:
-            bounds.append(Bound(assignment.blocks[number - 1].last, 1, True))
+            bounds.append(RegionBound(assignment.blocks[number - 1].last, 1, True))
         if block.last >= 0:
-            bounds.append(Bound(block.last, -int(late), False))
+            bounds.append(RegionBound(block.last, -int(late), False))
         elif number + 1 < len(assignment.blocks):
-            bounds.append(Bound(assignment.blocks[number + 1].first, -1, False))
+            bounds.append(RegionBound(assignment.blocks[number + 1].first, -1, False))
     return bounds + _member_timings(shape, assignment, number)
 
 
-def _member_timings(shape: Shape, assignment: VariableAssignment, number: int) -> list[Bound]:
+def _member_timings(shape: Shape, assignment: VariableAssignment, number: int) -> list[RegionBound]:
     """Timing constraints between each member of a Kleene set and a single event."""
     bounds = []
     component = shape.blocks[number].components[0]
@@ -130,11 +132,13 @@ def _member_timings(shape: Shape, assignment: VariableAssignment, number: int) -
             continue  # Between groups the first and last members say it all.
         (variable,) = variables_of(shape, assignment, other)
         is_upper = timing.left == component
-        bounds.append(Bound(variable, timing.bound if is_upper else -timing.bound, not is_upper))
+        bounds.append(RegionBound(variable, timing.bound if is_upper else -timing.bound, not is_upper))
     return bounds
 
 
-def _excluded_ticks(shape: Shape, assignment: VariableAssignment, number: int) -> Iterator[tuple[Bound, ...]]:
+def _excluded_ticks(
+    shape: Shape, assignment: VariableAssignment, number: int
+) -> Iterator[tuple[RegionBound, ...]]:
     """Ticks that `!=` forbids to each member of a Kleene set, as regions of one tick."""
     component = shape.blocks[number].components[0]
     for timing in shape.timings:
@@ -142,7 +146,7 @@ def _excluded_ticks(shape: Shape, assignment: VariableAssignment, number: int) -
             other = timing.right if timing.left == component else timing.left
             constant = timing.bound if timing.left == component else -timing.bound
             for variable in variables_of(shape, assignment, other):
-                yield Bound(variable, constant, True), Bound(variable, constant, False)
+                yield RegionBound(variable, constant, True), RegionBound(variable, constant, False)
 
 
 def rival_entries(
@@ -170,19 +174,19 @@ def rival_pairs(assignment: VariableAssignment, rivals: Rivals) -> tuple[Indexes
 
 def _around(
     assignment: VariableAssignment, spared: Sequence[tuple[Point, int]], system: Ticks
-) -> list[tuple[Bound, ...]]:
+) -> list[tuple[RegionBound, ...]]:
     """What single ticks, each a variable plus a constant, leave of time: pieces that some order allows."""
-    pieces: list[tuple[Bound, ...]] = [()]
+    pieces: list[tuple[RegionBound, ...]] = [()]
     for point, constant in spared:
         for variable in assignment.blocks[point.block].variables:
-            ends = (Bound(variable, constant - 1, False), Bound(variable, constant + 1, True))
+            ends = (RegionBound(variable, constant - 1, False), RegionBound(variable, constant + 1, True))
             longer = [(*piece, end) for piece in pieces for end in ends]
             pieces = [piece for piece in longer if _has_room(piece, system)]
             refuse_too_many(len(pieces))
     return pieces
 
 
-def _has_room(piece: tuple[Bound, ...], system: Ticks) -> bool:
+def _has_room(piece: tuple[RegionBound, ...], system: Ticks) -> bool:
     """Whether every lower end of a piece can come before every upper one."""
     return all(
         int(system[high.variable, low.variable]) >= low.constant - high.constant
@@ -193,9 +197,9 @@ def _has_room(piece: tuple[Bound, ...], system: Ticks) -> bool:
     )
 
 
-def _bounds(shape: Shape, assignment: VariableAssignment, region: Region) -> tuple[Bound, ...]:
+def _bounds(shape: Shape, assignment: VariableAssignment, region: Region) -> tuple[RegionBound, ...]:
     return tuple(
-        Bound(
+        RegionBound(
             NO_VARIABLE if end.point is None else assignment.variable_of(shape, end.point),
             end.constant,
             end.is_lower,

@@ -20,7 +20,13 @@ import numpy as np
 from cepctl.arrays import Reals, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.coupled.nested_sums import IMPOSSIBLE, solve
-from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Bound, Problems, Structure, breakpoints
+from cepctl.engines.confidence.coupled.problem import (
+    NO_VARIABLE,
+    Problems,
+    RegionBound,
+    Structure,
+    breakpoints,
+)
 from cepctl.errors import QueryTooLargeError
 
 WORK_BOUND = 20_000_000
@@ -95,7 +101,9 @@ def mirrored(masses: Masses, problems: Problems) -> tuple[Masses, Problems]:
     )
     regions = tuple(
         tuple(
-            Bound(b.variable if b.variable == NO_VARIABLE else last - b.variable, -b.constant, not b.is_lower)
+            RegionBound(
+                b.variable if b.variable == NO_VARIABLE else last - b.variable, -b.constant, not b.is_lower
+            )
             for b in region
         )
         for region in structure.regions

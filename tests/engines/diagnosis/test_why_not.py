@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.diagnosis.conditions import Condition, Conditions
 from cepctl.engines.diagnosis.leave_one_out import Excluded, excluded_only_by
-from cepctl.engines.diagnosis.partial_matches import Loss, Step, follow
+from cepctl.engines.diagnosis.partial_matches import JoinReport, Loss, follow
 from cepctl.engines.diagnosis.why_not import AlternativeExplained, WhyNot, why_not
 from cepctl.engines.event.match import match_events
 from tests.engines.agreement import FEW_EXAMPLES, check
@@ -33,7 +33,7 @@ def explained_by(query: str, *events: Event, limit: int = 1 << 20) -> Alternativ
     return explained
 
 
-def stopped(step: Step) -> dict[str, int]:
+def stopped(step: JoinReport) -> dict[str, int]:
     return {loss.condition.text: loss.count for loss in step.losses if loss.count}
 
 
