@@ -1,7 +1,7 @@
 """Whether a file or folder can have been changed by somebody else; imports the standard library only.
 
 As ssh does with its configuration: it belongs to the user of this process or to root, and nobody else may
-write it.  A group that may is borne where it is the user's own and has no other member.
+write it.  A group that may is accepted where it is the user's own and has no other member.
 """
 
 from __future__ import annotations

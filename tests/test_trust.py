@@ -41,7 +41,7 @@ def test_a_file_that_everybody_may_write_is_distrusted(tmp_path: Path, mode: int
     assert (found is None) if fault is None else (found is not None and fault in found)
 
 
-def test_a_folder_in_which_nobody_may_touch_the_files_of_others_is_borne(tmp_path: Path) -> None:
+def test_a_folder_in_which_nobody_may_touch_the_files_of_others_is_accepted(tmp_path: Path) -> None:
     tmp_path.chmod(0o1777)
     assert whose_fault(tmp_path) == "can be written by everybody"
     assert whose_fault(tmp_path, sticky=True) is None

@@ -45,7 +45,7 @@ from cepctl.uncertainty.model import UncertaintyModel
 class IngestOptions:
     """Choices of the user.
 
-    `type_names` are other names for event types.  `max_errors` is how many rejects are borne, None for the
+    `type_names` are other names for event types.  `max_errors` is how many rejects are allowed, None for the
     larger of 10 and 0.1 % of the records; `rejects` the JSON lines file that they are written to, `report`
     the JSON file for the account of every file; both are also written when the ingest is then refused.  With
     `strict` a file in a directory that cannot be read is an error, as one that was named always is.
@@ -90,7 +90,7 @@ def ingest(
     EventSchemaError
         If an input is a part of a dataset that is incomplete.
     LogFormatError
-        If an input is unreadable or of no known format, or rejects exceed what is borne.
+        If an input is unreadable or of no known format, or there are more rejects than allowed.
     """
     target = Location.of(output)
 
@@ -184,7 +184,7 @@ def _read_task(
         file.format or options.input_format,
         may_be_unreadable=file.found and not options.strict,
         keep_rejects=keep,
-        borne=None if keep else options.max_errors,
+        max_rejects=None if keep else options.max_errors,
     )
 
 

@@ -4,7 +4,7 @@ First every block of such a file is scanned for where records begin; then the pa
 read as files of their own, which know how many records and lines stand before them; then what came of the
 parts is put together.  Where that would not be what the whole file gives (its attributes are of several
 kinds or too many, its parts begin with times of several forms, a part cannot be read, more rejects than are
-borne), the file is read as a whole.
+allowed), the file is read as a whole.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def _joined(task: ReadTask, parts: Sequence[FileResult]) -> FileResult | None:
     for part in parts:
         for name, kinds in part.named.items():
             named[name] = named.get(name, frozenset()) | kinds
-    too_many = task.borne is not None and causes.total() > task.borne
+    too_many = task.max_rejects is not None and causes.total() > task.max_rejects
     crowded = REST in named or len(named) + len(RESERVED) + len(task.options.columns) > MOST_ATTRIBUTES
     forms = {form for part in parts for form in part.time_forms.items()}
     if too_many or crowded or len(dict(forms)) < len(forms):

@@ -62,7 +62,7 @@ class ReadTask:
 
     `scratch` is the directory that chunks are written to, and with `keep_rejects` all rejects.  Ticks
     that the file gives are counted in the time unit of `options`, those of the dataset in `unit`.
-    Where `borne` is given, reading stops at one reject more.  A file that `may_be_unreadable` is then
+    Where `max_rejects` is given, reading stops at one reject more.  A file that `may_be_unreadable` is then
     left out, with the reason in its result, and so is any part of a file that did not come to its end.
     """
 
@@ -76,7 +76,7 @@ class ReadTask:
     input_format: str | None = None
     may_be_unreadable: bool = False
     keep_rejects: bool = False
-    borne: int | None = None
+    max_rejects: int | None = None
 
 
 def read_file(task: ReadTask) -> FileResult:
@@ -86,12 +86,12 @@ def read_file(task: ReadTask) -> FileResult:
     ------
     LogFormatError
         If the file is of no known format or cannot be read at all, unless it need not be; if there are
-        more rejects than are borne.
+        more rejects than allowed.
     """
     filesystem, directory = task.scratch.resolve()
     before = task.file.lines_before
     if not task.keep_rejects:
-        return _read(task, RejectLog(borne=task.borne, lines_before=before))
+        return _read(task, RejectLog(max_rejects=task.max_rejects, lines_before=before))
     path = f"{directory}/{task.number:06d}-{uuid4().hex[:12]}.rejects"
     with filesystem.open_output_stream(path) as stream:
         result = _read(task, RejectLog(stream, lines_before=before))

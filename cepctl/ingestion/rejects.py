@@ -59,7 +59,7 @@ def rejects_of_parts(
 
 
 class TooManyRejectsError(LogFormatError):
-    """There are more rejects than are borne."""
+    """There are more rejects than allowed."""
 
 
 class RejectLog(list[Reject]):
@@ -69,8 +69,8 @@ class RejectLog(list[Reject]):
     ----------
     stream
         Where all are written as JSON lines; None for nowhere.
-    borne
-        How many are borne, None where that is only known at the end.
+    max_rejects
+        How many are allowed, None where that is only known at the end.
     lines_before
         What is added to the lines of rejects: they come from a part of a file.
 
@@ -81,16 +81,16 @@ class RejectLog(list[Reject]):
     """
 
     def __init__(
-        self, stream: IO[bytes] | None = None, borne: int | None = None, lines_before: int = 0
+        self, stream: IO[bytes] | None = None, max_rejects: int | None = None, lines_before: int = 0
     ) -> None:
         super().__init__()
         self.causes: Counter[str] = Counter()
         self._stream = stream
-        self._borne = borne
+        self._max_rejects = max_rejects
         self._lines_before = lines_before
 
     def append(self, reject: Reject) -> None:
-        """Note one more reject; raises TooManyRejectsError once there are more than are borne."""
+        """Note one more reject; raises TooManyRejectsError once there are more than allowed."""
         if reject.line is not None and self._lines_before:
             reject = replace(reject, line=reject.line + self._lines_before)
         known = reject.cause in self.causes or len(self.causes) < _CAUSES
@@ -100,9 +100,9 @@ class RejectLog(list[Reject]):
             super().append(reject)
         if self._stream is not None:
             self._stream.write(json_line(reject))
-        if self._borne is not None and self.causes.total() > self._borne:
+        if self._max_rejects is not None and self.causes.total() > self._max_rejects:
             raise TooManyRejectsError(
-                f"{reject.source}: more than the {self._borne:,} bad records that are borne; reading stopped "
+                f"{reject.source}: more than the {self._max_rejects:,} bad records allowed; reading stopped "
                 f"there, and nothing was written\n{sampled(self, self.causes)}\n{_REMEDY}"
             )
 
@@ -122,13 +122,13 @@ _MISREAD = (
 def refuse_too_many(
     samples: Sequence[Reject], causes: Counter[str], records: int, max_errors: int | None
 ) -> None:
-    """Raise TooManyRejectsError when there are more rejects than are borne.
+    """Raise TooManyRejectsError when there are more rejects than allowed.
 
     `max_errors` is how many are, None for the larger of REJECTS_ALLOWED and REJECTED_SHARE of the records.
     """
-    borne = max(REJECTS_ALLOWED, int(records * REJECTED_SHARE)) if max_errors is None else max_errors
-    if causes.total() > borne:
-        raise _too_many(samples, causes, records, f"more than the {borne:,} that are borne", _REMEDY)
+    max_rejects = max(REJECTS_ALLOWED, int(records * REJECTED_SHARE)) if max_errors is None else max_errors
+    if causes.total() > max_rejects:
+        raise _too_many(samples, causes, records, f"more than the {max_rejects:,} allowed", _REMEDY)
 
 
 def refuse_mostly_bad(
@@ -136,7 +136,7 @@ def refuse_mostly_bad(
 ) -> None:
     """Raise TooManyRejectsError where most records are bad, however few that is: they were misread.
 
-    Where the user says how many bad ones are borne, only an input of which no event is left is refused.
+    Where the user says how many bad ones are allowed, only an input of which no event is left is refused.
     """
     if causes.total() and not events:
         raise _too_many(samples, causes, records, "and there is no event", _MISREAD)

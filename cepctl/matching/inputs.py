@@ -112,7 +112,7 @@ def open_events(paths: Sequence[str], options: IngestOptions | None = None) -> I
     EventSchemaError
         If a dataset is incomplete (it has no completion marker) or an input is not an event file.
     LogFormatError
-        If an input is missing, damaged beyond what is borne, or of no known format.
+        If an input is missing, damaged beyond what is allowed, or of no known format.
 
     Examples
     --------

@@ -68,7 +68,7 @@ def arrivals(news: News, known: Known, options: IngestOptions, scratch: Path) ->
     UsageError
         If the new events count time in finer ticks, or an attribute is no longer what it was.
     LogFormatError
-        If an input cannot be read, or is damaged beyond what is borne.
+        If an input cannot be read, or is damaged beyond what is allowed.
     """
     if not news.pieces:
         schema = EventSchema(known.attributes, known.time_unit or TimeUnit(), known.type_counts)

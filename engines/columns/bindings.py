@@ -42,7 +42,7 @@ class Group:
 
 
 Bindings: TypeAlias = Indexes | Group
-"""What one component binds, match by match: an event each, shape (n,), or a group each."""
+"""What one component binds, per match: one event, shape (n,), or a group."""
 
 
 @dataclass(frozen=True)

@@ -350,7 +350,7 @@ def test_rejects_within_bounds_are_left_out_and_written_down(
 
 def test_more_than_ten_rejects_are_too_many_for_a_small_log(logs: Path, output: Path) -> None:
     write(logs, a__csv="event_type,time\nA,1\n" + "A,?\n" * 11)
-    with pytest.raises(LogFormatError, match="11 of 12 records are bad, more than the 10 that are borne"):
+    with pytest.raises(LogFormatError, match="11 of 12 records are bad, more than the 10 allowed"):
         run(logs, output)
     assert not output.exists()
     assert run(logs, output, max_errors=11).events == 1

@@ -361,7 +361,7 @@ def test_rejects_are_counted_but_not_held(tmp_path: Path) -> None:
 
 
 def test_reading_stops_once_there_are_certainly_too_many(tmp_path: Path) -> None:
-    with pytest.raises(CepctlError, match="more than the 3 bad records that are borne; reading stopped"):
+    with pytest.raises(CepctlError, match="more than the 3 bad records allowed; reading stopped"):
         run(csv(*["?"] * 50_000), tmp_path, IngestOptions(max_errors=3))
 
 
