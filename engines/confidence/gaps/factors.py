@@ -1,6 +1,6 @@
 """Both factors of a chain with rival-free gaps, for one tick of its last event and a list of ticks between.
 
-See `gap_polynomials` for the formulas and names.  Runs inside Spark workers: imports NumPy and Numba only.
+See `polynomials` for the formulas and names.  Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ class Points(NamedTuple):
     """Ticks t of the two cells of which only a part lies between u - W and u.
 
     `offset`: in its cell; `weight`: in the sum over t, with the mass; `node`, `shares`: the node that has the
-    value of F, or -1 and how much each node of the cell counts for it.  `behind`: whether s shares the
-    cell with u - W, so that F is a part of `own`.
+    value of F, or -1 and how much each node of the cell counts for it.  `in_window_cell`: whether s shares
+    the cell with u - W, so that F is a part of `own`.
     """
 
     cell: Indexes
@@ -29,11 +29,11 @@ class Points(NamedTuple):
     weight: Reals
     node: Indexes
     shares: Reals
-    behind: Flags
+    in_window_cell: Flags
 
 
-class Front(NamedTuple):
-    """What the first gaps need, a row for each of them; see `gap_polynomials`.
+class FirstSums(NamedTuple):
+    """What the first gaps need, a row for each of them; see `polynomials`.
 
     `until`: mass of each rival before each node; `since`: the first node where it has any.  `tail`: how much
     each node of the cell of u - W counts for the sum over its part that the window allows.
@@ -47,10 +47,10 @@ class Front(NamedTuple):
     tail: Reals
 
 
-class Back(NamedTuple):
+class LastWeights(NamedTuple):
     """What the last gaps need.
 
-    `up_to`: mass of each rival up to each node and, behind these, each of the `Points`, that included; `end`:
+    `up_to`: mass of each rival up to each node and, after these, each of the `Points`, that included; `end`:
     the first node where that is all of it.  `weight`: of each node, in the sum over t, with the mass.
     """
 
@@ -62,7 +62,7 @@ class Back(NamedTuple):
 class Space(NamedTuple):
     """Working space for one u: ticks and weights of sums, shares, values of F, both factors, and rivals.
 
-    The factors have a row for each gap, with a place for each node and, behind these, each of the `Points`.
+    The factors have a row for each gap, with a place for each node and, after these, each of the `Points`.
     """
 
     places: Ticks
@@ -76,7 +76,7 @@ class Space(NamedTuple):
 
 @njit(nogil=True, cache=True)
 def mass_up_to_nodes(cells, free, included, room):  # type: ignore[no-untyped-def]
-    """Mass of each rival before each node, or up to it where it is included; and room for so many points."""
+    """Mass of each rival before each node, or up to it where it is included; and room for points."""
     rivals = len(free.slope)
     at = np.empty((rivals, len(cells.offset) + room))
     for r in range(rivals):
@@ -89,16 +89,16 @@ def mass_up_to_nodes(cells, free, included, room):  # type: ignore[no-untyped-de
 
 
 @njit(nogil=True, cache=True)
-def fill_own(cells, front, buckets, first, middle, ahead, space):  # type: ignore[no-untyped-def]
+def fill_own(cells, first_gaps, buckets, first, middle, first_sums, space):  # type: ignore[no-untyped-def]
     """Sums over s < t within the cell of t, for the nodes t."""
-    total, free = np.empty(ahead.rows.shape[1]), np.empty((len(first), ahead.rows.shape[1]))
+    total, free = np.empty(first_sums.rows.shape[1]), np.empty((len(first), first_sums.rows.shape[1]))
     for c in range(middle.begin, middle.stop):
         own = slice(cells.first[c], cells.first[c + 1])
         offset, count = cells.offset[own], cells.first[c + 1] - cells.first[c]
         for a in range(len(first)):
             free[a, :count] = density_at(buckets, first[a], cells.cut[c])
-            for r in front.listed[front.offsets[a] : front.offsets[a + 1]]:
-                slope = front.slope[r, c]
+            for r in first_gaps.listed[first_gaps.offsets[a] : first_gaps.offsets[a + 1]]:
+                slope = first_gaps.slope[r, c]
                 for i in range(count if slope > 0.0 else 0):
                     free[a, i] *= 1.0 - slope * float(offset[i])
         for j in range(count):
@@ -110,24 +110,24 @@ def fill_own(cells, front, buckets, first, middle, ahead, space):  # type: ignor
                 value = 0.0
                 for i in range(count):
                     value += total[i] * free[a, i]
-                ahead.own[a, cells.first[c] + j] = value
-                ahead.past[a, cells.first[c] + j] = value
+                first_sums.own[a, cells.first[c] + j] = value
+                first_sums.past[a, cells.first[c] + j] = value
 
 
 @njit(nogil=True, cache=True)
-def move_to(old, current, cells, front, buckets, first, middle, ahead, chosen):  # type: ignore[no-untyped-def]
-    """Add the cells behind `old` to the sums over the past, and fill the rows of `old` itself."""
+def move_to(old, current, cells, first_gaps, buckets, first, middle, first_sums, chosen):  # type: ignore[no-untyped-def]
+    """Add the cells after `old` to the sums over the past, and fill the rows of `old` itself."""
     end = cells.first[middle.stop]
     density = np.empty(len(first))
     while current > old:
         if 0 <= current < middle.stop:
             _densities(buckets, first, cells.cut[current], density)
             nodes = slice(cells.first[current], cells.first[current + 1])
-            _add_rows(ahead.past, ahead.rows, cells.weight[nodes], density, nodes.stop, end)
+            _add_rows(first_sums.past, first_sums.rows, cells.weight[nodes], density, nodes.stop, end)
         current -= 1
         if 0 <= current < middle.stop:
             _densities(buckets, first, cells.cut[current], density)
-            _fill_rows(cells, front, density, current, end, ahead, chosen)
+            _fill_rows(cells, first_gaps, density, current, end, first_sums, chosen)
     return current
 
 
@@ -138,13 +138,13 @@ def _densities(buckets, events, tick, density):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _fill_rows(cells, front, density, current, end, ahead, chosen):  # type: ignore[no-untyped-def]
+def _fill_rows(cells, first_gaps, density, current, end, first_sums, chosen):  # type: ignore[no-untyped-def]
     """Q1(s, t) for the nodes s of a cell where the first event has mass, and t of all later ones."""
-    rows, until, first_node = ahead.rows, ahead.until, ahead.since
-    offsets, listed = front.offsets, front.listed
+    rows, until, first_node = first_sums.rows, first_sums.until, first_sums.since
+    offsets, listed = first_gaps.offsets, first_gaps.listed
     own, begin = cells.first[current], cells.first[current + 1]
     for i in range(begin - own):
-        here = mass_at(front, current, float(cells.offset[own + i] + 1))
+        here = mass_at(first_gaps, current, float(cells.offset[own + i] + 1))
         for a in range(len(density) if begin < end else 0):
             if density[a] == 0.0:
                 continue
@@ -168,16 +168,16 @@ def mass_at(free, cell, offset):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def fill_left(cells, ahead, beginning, reaching, old, own, stop, since, until, points, count, space):  # type: ignore[no-untyped-def]
+def fill_left(cells, first_sums, beginning, reaching, old, own, stop, since, until, points, count, space):  # type: ignore[no-untyped-def]
     """F for one u: at the nodes between, then at the points of the two parted cells."""
     end = cells.first[own + 1] if own < stop and old < own else until
-    values, left, past, inner = space.values, space.left, ahead.past, ahead.own
-    shares, node, behind, parted = points.shares, points.node, points.behind, points.cell
+    values, left, past, inner = space.values, space.left, first_sums.past, first_sums.own
+    shares, node, in_window_cell, parted = points.shares, points.node, points.in_window_cell, points.cell
     first_node, nodes = cells.first, len(cells.offset)
     if old >= 0:
         values[:, since:end] = 0.0
-        tail = ahead.tail[: cells.first[old + 1] - cells.first[old]]
-        _add_rows(values, ahead.rows, tail, beginning, since, end)
+        tail = first_sums.tail[: cells.first[old + 1] - cells.first[old]]
+        _add_rows(values, first_sums.rows, tail, beginning, since, end)
     for a in range(len(beginning)):
         if not reaching[a]:
             continue
@@ -187,24 +187,25 @@ def fill_left(cells, ahead, beginning, reaching, old, own, stop, since, until, p
             left[a, k] = values[a, k]
         for p in range(count):
             if node[p] >= 0:
-                left[a, nodes + p] = inner[a, node[p]] if behind[p] else values[a, node[p]]
+                left[a, nodes + p] = inner[a, node[p]] if in_window_cell[p] else values[a, node[p]]
                 continue
             begin, value = INDEX(first_node[parted[p]]), 0.0
-            known, size = inner if behind[p] else values, INDEX(first_node[parted[p] + 1]) - begin
+            known, size = inner if in_window_cell[p] else values, INDEX(first_node[parted[p] + 1]) - begin
             for i in range(size):
                 value += shares[p, i] * known[a, i + begin]
             left[a, nodes + p] = value
 
 
 @njit(nogil=True, cache=True)
-def fill_right(free, behind, following, own, offset, since, until, points, count, space):  # type: ignore[no-untyped-def]
+def fill_right(free, last_weights, following, own, offset, since, until, points, count, space):  # type: ignore[no-untyped-def]
     """mass(t) Q2(t, u) and the weight of t for one u and each gap, for the same ticks t.
 
     `own`, `offset`: cell of u and its place in there.
     """
     there = mass_at(free, own, float(offset))
-    up_to, last_node, node_weight, point_weight = behind.up_to, behind.end, behind.weight, points.weight
-    offsets, listed, chosen, nodes = free.offsets, free.listed, space.chosen, len(behind.weight)
+    up_to, last_node = last_weights.up_to, last_weights.end
+    node_weight, point_weight = last_weights.weight, points.weight
+    offsets, listed, chosen, nodes = free.offsets, free.listed, space.chosen, len(last_weights.weight)
     for c in range(len(following)):
         if not following[c]:
             continue
@@ -224,7 +225,7 @@ def fill_right(free, behind, following, own, offset, since, until, points, count
 
 @njit(nogil=True, cache=True)
 def mass_up_to_points(free, points, nodes, count, up_to):  # type: ignore[no-untyped-def]
-    """Fill the mass of each rival up to each point, that included, behind the nodes."""
+    """Fill the mass of each rival up to each point, that included, after the nodes."""
     before, slope, cell, offset = free.before, free.slope, points.cell, points.offset
     for r in range(len(slope)):
         for p in range(count):

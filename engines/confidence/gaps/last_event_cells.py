@@ -31,7 +31,7 @@ class Ends(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def ends_of(buckets, cut, window, pivot, last, front, back, left_degree, linked):  # type: ignore[no-untyped-def]
+def ends_of(buckets, cut, window, pivot, last, first_gaps, last_gaps, left_degree, linked):  # type: ignore[no-untyped-def]
     """Cells of the last events that follow a pivot; `left_degree`: of F as a function of t, per cell."""
     low, high = buckets.lower[last].min(), buckets.upper[last].max()
     low = max(low, buckets.lower[pivot] + 1)
@@ -47,10 +47,10 @@ def ends_of(buckets, cut, window, pivot, last, front, back, left_degree, linked)
         oldest = np.searchsorted(cut, begin[:count] - (window - 1), side="right") - 1
     for e in range(count):
         own, old = cell[e], oldest[e]
-        tied = alive_together(front, own, old) + 1 if linked else 0
-        degree[e] = tied + back.most[own] + 1
+        tied = alive_together(first_gaps, own, old) + 1 if linked else 0
+        degree[e] = tied + last_gaps.most[own] + 1
         if old >= 0:
-            degree[e] = max(degree[e], left_degree[old] + alive_together(back, own, old) + 1)
+            degree[e] = max(degree[e], left_degree[old] + alive_together(last_gaps, own, old) + 1)
         for event in last:
             if density_at(buckets, event, begin[e]) > 0.0:
                 nodes[e] = node_count(begin[e + 1] - begin[e], degree[e])

@@ -1,6 +1,6 @@
 """Confidence of chains with rival-free gaps on intervals of any width.
 
-The same sums as in `gap_confidence`, but over few ticks.  Time is cut at every bucket end of the chain's
+The same sums as in `tables`, but over few ticks.  Time is cut at every bucket end of the chain's
 events and of their rivals; between two cuts all sums below are polynomials, which `cell_nodes` keeps by
 their values at some ticks.  For a chain s < t < u with a window, and gaps free with Q1(s, t) and Q2(t, u),
 
@@ -13,7 +13,7 @@ chain costs the product of the two, and all chains of one middle event share the
 
     name here      meaning
     pivot          the event before the last (t); chains of one pivot are solved together
-    rows, past     Q1 between the nodes of the cell of u - W and all later ones; sums over the cells behind
+    rows, past     Q1 between the nodes of the cell of u - W and all later ones; sums over the cells after
     own            sum over s < t within the cell of t: Q1 depends there on t - s alone, so that the part
                    after u - W is the same function of fewer ticks
 
@@ -102,15 +102,15 @@ def _solve_group(buckets, gaps, inner, outer, linked, window, bounds, confidence
             listed += gaps.rival_offsets[gap + 1] - gaps.rival_offsets[gap]
     if float(listed) * len(cut) > most_values:
         return
-    front = rival_free(buckets, gaps, before, cut)
-    back = rival_free(buckets, gaps, after, cut)
-    left_degree = front.most + 1 if linked else np.zeros(len(cut) - 1, dtype=np.int64)
-    degree = left_degree + back.most
+    first_gaps = rival_free(buckets, gaps, before, cut)
+    last_gaps = rival_free(buckets, gaps, after, cut)
+    left_degree = first_gaps.most + 1 if linked else np.zeros(len(cut) - 1, dtype=np.int64)
+    degree = left_degree + last_gaps.most
     if (degree.astype(np.float64) ** 3).sum() > bound:
         return
     cells = cells_of(cut, degree, buckets, np.append(first, pivot))
-    ends = ends_of(buckets, cut, window, pivot, last, front, back, left_degree, linked)
-    nodes, rivals = len(cells.offset), len(front.slope) + len(back.slope)
+    ends = ends_of(buckets, cut, window, pivot, last, first_gaps, last_gaps, left_degree, linked)
+    nodes, rivals = len(cells.offset), len(first_gaps.slope) + len(last_gaps.slope)
     in_cell = np.diff(cells.first).max()
     space = float(nodes) * (len(first) * in_cell + rivals)
     if space > most_values or float(ends.nodes.sum()) * float(nodes) * (in_cell + rivals + 1) > bound:
@@ -118,6 +118,6 @@ def _solve_group(buckets, gaps, inner, outer, linked, window, bounds, confidence
     pair_before = np.searchsorted(before, inner) if linked else np.zeros(len(outer), dtype=np.int64)
     pair_after = np.searchsorted(after, outer)
     sum_pairs(
-        buckets, cells, ends, front, back, pivot, first, last, pair_before, pair_after, linked, window,
-        confidence,
+        buckets, cells, ends, first_gaps, last_gaps, pivot, first, last, pair_before, pair_after, linked,
+        window, confidence,
     )  # fmt: skip

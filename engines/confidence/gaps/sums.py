@@ -1,7 +1,7 @@
 """Sums over the ticks of all chains of one pivot: both factors of a chain side by side for the same ticks.
 
-See `gap_polynomials` for the formulas and names.  Cells of the last event are taken from the latest to the
-earliest, so that the sums over the first event's cells behind u - W only grow.
+See `polynomials` for the formulas and names.  Cells of the last event are taken from the latest to the
+earliest, so that the sums over the first event's cells after u - W only grow.
 
 Runs inside Spark workers: imports NumPy and Numba only.
 """
@@ -17,8 +17,8 @@ from cepctl.arrays import Reals
 from cepctl.engines.confidence.cell_nodes import interpolate, most_nodes, partial_sum_shares, place_nodes
 from cepctl.engines.confidence.gaps.cells import density_at
 from cepctl.engines.confidence.gaps.factors import (
-    Back,
-    Front,
+    FirstSums,
+    LastWeights,
     Points,
     Space,
     fill_left,
@@ -41,7 +41,8 @@ class _Pivot(NamedTuple):
 
 @njit(nogil=True, cache=True)
 def sum_pairs(  # type: ignore[no-untyped-def]
-    buckets, cells, ends, front, back, pivot, first, last, pair_first, pair_last, linked, window, confidence
+    buckets, cells, ends, first_gaps, last_gaps, pivot, first, last, pair_first, pair_last, linked,
+    window, confidence,
 ):  # fmt: skip
     """Fill the confidence of chains: pair_first and pair_last say which first and last gap each has."""
     nodes, most, room = len(cells.offset), _most_in_cell(cells), _room(cells)
@@ -50,31 +51,34 @@ def sum_pairs(  # type: ignore[no-untyped-def]
         np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64), np.empty(room),
         np.empty(room, dtype=np.int64), np.empty((room, most)), np.empty(room, dtype=np.bool_),
     )  # fmt: skip
-    until = mass_up_to_nodes(cells, front, 0, 0)
-    ahead = Front(
+    until = mass_up_to_nodes(cells, first_gaps, 0, 0)
+    first_sums = FirstSums(
         np.zeros((len(first), nodes)), np.zeros((len(first), nodes)), np.zeros((len(first), most, nodes)),
         until, _nodes_up_to(until, 0.0), np.zeros(most),
     )  # fmt: skip
-    up_to = mass_up_to_nodes(cells, back, 1, room)
-    behind = Back(up_to, _nodes_below(up_to[:, :nodes], 1.0), cells.weight * middle.mass[cells.cell])
+    up_to = mass_up_to_nodes(cells, last_gaps, 1, room)
+    last_weights = LastWeights(
+        up_to, _nodes_below(up_to[:, :nodes], 1.0), cells.weight * middle.mass[cells.cell]
+    )
     space = Space(
         np.empty(room, dtype=np.int64), np.empty(room), np.empty(most), np.empty((max(len(first), 1), nodes)),
         np.ones((max(len(first), 1), nodes + room)), np.ones((len(last), nodes + room)),
-        room_for(max(len(front.slope), len(back.slope))),
+        room_for(max(len(first_gaps.slope), len(last_gaps.slope))),
     )  # fmt: skip
     if linked:
-        fill_own(cells, front, buckets, first, middle, ahead, space)
+        fill_own(cells, first_gaps, buckets, first, middle, first_sums, space)
     confidence[:] = 0.0
     current = len(cells.every)
     for e in range(len(ends.nodes) - 1, -1, -1):
         if ends.nodes[e]:
             if linked:
                 current = move_to(
-                    ends.oldest[e], current, cells, front, buckets, first, middle, ahead, space.chosen
-                )
+                    ends.oldest[e], current, cells, first_gaps, buckets, first, middle, first_sums,
+                    space.chosen,
+                )  # fmt: skip
             _sum_cell(
-                e, buckets, cells, ends, back, behind, middle, first, last, pair_first, pair_last, linked,
-                window, points, ahead, space, confidence,
+                e, buckets, cells, ends, last_gaps, last_weights, middle, first, last, pair_first, pair_last,
+                linked, window, points, first_sums, space, confidence,
             )  # fmt: skip
 
 
@@ -92,8 +96,8 @@ def _nodes_below(masses, mass):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def _sum_cell(  # type: ignore[no-untyped-def]
-    e, buckets, cells, ends, back, behind, middle, first, last, pair_first, pair_last, linked,
-    window, points, ahead, space, confidence,
+    e, buckets, cells, ends, last_gaps, last_weights, middle, first, last, pair_first, pair_last,
+    linked, window, points, first_sums, space, confidence,
 ):  # fmt: skip
     """Add the sums over one cell of the last event."""
     old, own, start = ends.oldest[e], ends.cell[e], ends.cut[e]
@@ -122,12 +126,14 @@ def _sum_cell(  # type: ignore[no-untyped-def]
         oldest_tick = oldest + places[k] if old >= 0 else oldest
         count = _place_points(cells, middle.mass, u, own, oldest_tick, old, linked, points)
         if linked and old >= 0:
-            _place_tail(cells, old, oldest_tick, ahead, space)
-        mass_up_to_points(back, points, len(cells.offset), count, behind.up_to)
+            _place_tail(cells, old, oldest_tick, first_sums, space)
+        mass_up_to_points(last_gaps, points, len(cells.offset), count, last_weights.up_to)
         fill_left(
-            cells, ahead, beginning, reaching, old, own, middle.stop, since, until, points, count, space
+            cells, first_sums, beginning, reaching, old, own, middle.stop, since, until, points, count, space
         )
-        fill_right(back, behind, following, own, u - cells.cut[own], since, until, points, count, space)
+        fill_right(
+            last_gaps, last_weights, following, own, u - cells.cut[own], since, until, points, count, space
+        )
         _add_products(
             chosen, pair_first, pair_last, space.left, space.right, since, until, len(cells.offset), count,
             weights[k], ending, confidence,
@@ -135,12 +141,12 @@ def _sum_cell(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _place_tail(cells, old, oldest, ahead, space):  # type: ignore[no-untyped-def]
+def _place_tail(cells, old, oldest, first_sums, space):  # type: ignore[no-untyped-def]
     nodes = slice(cells.first[old], cells.first[old + 1])
     start = cells.cut[old]
     partial_sum_shares(
         cells.offset[nodes], cells.barycentric[nodes], cells.every[old], oldest - start,
-        cells.cut[old + 1] - start, space.places, space.weights, space.shares, ahead.tail,
+        cells.cut[old + 1] - start, space.places, space.weights, space.shares, first_sums.tail,
     )  # fmt: skip
 
 
@@ -189,7 +195,7 @@ def _place_points(cells, mass, u, own, oldest, old, linked, points):  # type: ig
             continue
         added = place_nodes(stop - since, cells.degree[c], offset[count:], weight[count:])
         points.cell[count : count + added] = c
-        points.behind[count : count + added] = c == old
+        points.in_window_cell[count : count + added] = c == old
         nodes = slice(cells.first[c], cells.first[c + 1])
         places, barycentric, every = cells.offset[nodes], cells.barycentric[nodes], cells.every[c]
         for p in range(count, count + added):

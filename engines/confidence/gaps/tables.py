@@ -15,7 +15,7 @@ the cube (longer ones repeat the middle for each last tick).
     table          of the other gaps: [t, s], mass of s times Q(s, t)
     reach          last tick t with Q(s, t) > 0: the bound that ZDI10 calls NELT
 
-Every term is positive, nothing cancels.  Wider intervals are for `gap_polynomials`.
+Every term is positive, nothing cancels.  Wider intervals are for `polynomials`.
 
 Runs inside Spark workers: imports NumPy and Numba only.
 """
