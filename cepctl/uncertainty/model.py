@@ -20,9 +20,9 @@ from typing import Any
 from cepctl.errors import CepctlError, UncertaintyModelError
 from cepctl.language.ast import Expression
 from cepctl.language.parser import parse_expression
+from cepctl.precision import MASS_TOLERANCE
 from cepctl.schema import TimeUnit, parse_duration
 
-MASS_TOLERANCE = 1e-6
 _CONDITIONS = ("event_type", "source", "where")
 _SHAPES = ("granularity", "latency", "normal")
 _RULE_KEYS = (*_CONDITIONS, "interval", *_SHAPES)

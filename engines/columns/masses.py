@@ -18,9 +18,8 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.errors import EventSchemaError
+from cepctl.precision import MASS_TOLERANCE
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK, PMF_TYPE
-
-_SUM_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def masses_of(events: pa.Table) -> Masses:
     ------
     EventSchemaError
         If an interval is missing or reversed, or a pmf is unsorted, overlapping or does not sum
-        to 1 within 1e-6, or an event lies beyond the ends of time; the message names the event.
+        to 1 within MASS_TOLERANCE, or an event lies beyond the ends of time; the message names the event.
     """
     found = _masses_of(events)
     _refuse_beyond_time(events, found)
@@ -160,7 +159,7 @@ def _check_histograms(
     together[order[1:]] = (owner[order[1:]] == owner[order[:-1]]) & (lo[order[1:]] <= hi[order[:-1]])
     refuse(together, "with overlapping buckets")
     total = np.bincount(owner, weights=p, minlength=len(lengths))
-    wrong_sum = (np.abs(total - 1.0) > _SUM_TOLERANCE) & (lengths > 0)
+    wrong_sum = (np.abs(total - 1.0) > MASS_TOLERANCE) & (lengths > 0)
     refuse(wrong_sum[owner], "whose probabilities do not sum to 1")
 
 

@@ -32,6 +32,7 @@ from cepctl.engines.pattern.rivals import Rivals, certainly_broken
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.printer import expression_to_text
 from cepctl.plan.plan import Alternative, Plan, Scope
+from cepctl.precision import CONFIDENCE_SLACK
 
 BINDINGS = 1 << 14
 """How many bindings are measured at most."""
@@ -232,7 +233,7 @@ class _Tally:
         wanted = self.prepared.plan.minimum_confidence
         if wanted is None:
             return
-        below = np.flatnonzero(happens & (found.confidence < wanted - 1e-9))
+        below = np.flatnonzero(happens & (found.confidence < wanted - CONFIDENCE_SLACK))
         self.below += len(below)
         if len(below):
             at = int(below[np.argmax(found.confidence[below])])

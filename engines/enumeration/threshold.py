@@ -25,9 +25,8 @@ from cepctl.engines.confidence.chain.closed_form import chain_confidence
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, valid_bounds
 from cepctl.engines.rows.order import rounded
 from cepctl.plan.plan import Alternative
+from cepctl.precision import CONFIDENCE_SLACK
 
-ROUNDING = 1e-9
-"""Rows are sorted by confidences rounded to 9 decimals: those that differ by less may change places."""
 _RELATIVE_ERROR = 1e-9
 """Generous bound on the error of the closed form; keeps what lies on the threshold."""
 
@@ -72,7 +71,7 @@ class Threshold:
                 best = np.concatenate([self._best, confidence[confidence >= self._least]])
                 if len(best) >= self._top:
                     best = np.partition(best, len(best) - self._top)[len(best) - self._top :]
-                    self._least = max(self._least, float(best.min()) - ROUNDING)
+                    self._least = max(self._least, float(best.min()) - CONFIDENCE_SLACK)
                 self._best = best
         reached = confidence >= self._least
         if (worst := self._worst_kept) is not None:

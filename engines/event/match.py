@@ -27,6 +27,7 @@ from cepctl.errors import QueryTooLargeError
 from cepctl.memory import size_text
 from cepctl.plan.plan import CONFIDENCE_ERROR, FOUND_AT_RAW_TIMES, Plan
 from cepctl.plan.summary import require_summary
+from cepctl.precision import CONFIDENCE_SLACK
 
 if TYPE_CHECKING:
     from cepctl.engines.event.kleene_summary import Summary, SummaryBatch
@@ -36,9 +37,6 @@ _HELD_ROW_BYTES, _HELD_BYTES = 200, 80
 """What a match of an OR takes while it is held, and each of its events: numbers, and ids as text."""
 _MOST_CHOSEN = 100_000
 """Of more rows the best are not chosen while they are found, but when they are sorted."""
-
-CONFIDENCE_SLACK = 1e-9
-"""CONFIDENCE >= c keeps what reaches c up to this (semantics, "Collapsed matches")."""
 
 
 def match_schema(

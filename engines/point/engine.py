@@ -30,7 +30,7 @@ from cepctl.engines.columns.bindings import MatchBatch, signatures
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.returns import return_columns
 from cepctl.engines.event.alternative import MatchOptions
-from cepctl.engines.event.match import CONFIDENCE_SLACK, match_schema
+from cepctl.engines.event.match import match_schema
 from cepctl.engines.point.absences import gaps_of
 from cepctl.engines.point.chains import chain_matches, is_plain_chain
 from cepctl.engines.point.collapse import Source, collapsed, grouped
@@ -39,6 +39,7 @@ from cepctl.engines.point.stream import Budget, point_stream
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import require_engine
+from cepctl.precision import CONFIDENCE_SLACK
 
 _STARTS_AT_ONCE = 1 << 12
 

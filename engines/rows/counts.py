@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.plan.plan import CONFIDENCE_ERROR, FOUND_AT_RAW_TIMES
+from cepctl.precision import CONFIDENCE_SLACK
 
 UNLIKELY = 0.5
-_SLACK = 1e-9  # engines agree on confidences up to this
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class RowCounts:
         if not rows.num_rows:
             return cls()
         names = rows.schema.names
-        unlikely = pc.sum(pc.less(rows.column("confidence"), UNLIKELY - _SLACK)).as_py()
+        unlikely = pc.sum(pc.less(rows.column("confidence"), UNLIKELY - CONFIDENCE_SLACK)).as_py()
         sampled, error = 0, 0.0
         if CONFIDENCE_ERROR in names:
             errors = rows.column(CONFIDENCE_ERROR)

@@ -10,9 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Reals
-
-DECIMALS = 9
-"""To so many decimals confidences decide the order."""
+from cepctl.precision import CONFIDENCE_DECIMALS
 
 
 def match_text(signature: pa.ChunkedArray | pa.Array) -> pa.Array:
@@ -63,7 +61,7 @@ def _offsets(lists: pa.ListArray) -> pa.Array:
 
 
 def ordered(matches: pa.Table, top: int | None = None) -> pa.Table:
-    """Sort by confidence (to 9 decimals, descending), start and match; add the column `match`.
+    """Sort by confidence (rounded, descending), start and match; add the column `match`.
 
     Parameters
     ----------
@@ -79,14 +77,14 @@ def ordered(matches: pa.Table, top: int | None = None) -> pa.Table:
 
 def rounded(confidence: Reals) -> Reals:
     """Confidences as they decide the order."""
-    return np.asarray(pc.round(pa.array(confidence, pa.float64()), DECIMALS).to_numpy())
+    return np.asarray(pc.round(pa.array(confidence, pa.float64()), CONFIDENCE_DECIMALS).to_numpy())
 
 
 def in_order(matches: pa.Table, top: int | None = None) -> pa.Table:
     """Sort rows that have their column `match`."""
     keys = pa.table(
         {
-            "confidence": pc.round(matches.column("confidence"), DECIMALS),
+            "confidence": pc.round(matches.column("confidence"), CONFIDENCE_DECIMALS),
             "start": matches.column("start"),
             "match": matches.column("match"),
         }

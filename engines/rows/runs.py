@@ -18,8 +18,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.engines.rows.order import DECIMALS, in_order
+from cepctl.engines.rows.order import in_order
 from cepctl.errors import JobError
+from cepctl.precision import CONFIDENCE_DECIMALS
 
 BATCH_BYTES = 1 << 18
 """Size of the batches of a run: the least that is read of it at a time."""
@@ -104,7 +105,7 @@ class _Cursor:
             return False
         self._begin = 0
         self._held = pa.concat_batches(batches)
-        self._rank = -pc.round(self._held.column("confidence"), DECIMALS).to_numpy()
+        self._rank = -pc.round(self._held.column("confidence"), CONFIDENCE_DECIMALS).to_numpy()
         self._start = self._held.column("start").to_numpy()
         self._match = self._held.column("match")
         self.last = self._key(len(self._held) - 1)

@@ -24,12 +24,14 @@ from cepctl.engines.worlds.stream import Stream, Work
 from cepctl.errors import EventSchemaError, QueryTooLargeError
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan
+from cepctl.precision import CONFIDENCE_DECIMALS
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK
 
 MAX_WORLDS = 100_000
 
 SIGNATURE_TYPE = pa.list_(pa.list_(pa.string()))
-CONFIDENCE_SLACK = Fraction(1, 10**9)
+SLACK = Fraction(1, 10**CONFIDENCE_DECIMALS)
+"""CONFIDENCE_SLACK, exactly."""
 
 Signature: TypeAlias = tuple[tuple[str, ...], ...]
 Mass: TypeAlias = tuple[tuple[int, int], ...]
@@ -78,7 +80,7 @@ def exact_matches(plan: Plan, events: pa.Table) -> dict[Signature, ExactMatch]:
     least = plan.minimum_confidence
     if least is None:
         return found
-    return {s: m for s, m in found.items() if m.confidence >= Fraction(least) - CONFIDENCE_SLACK}
+    return {s: m for s, m in found.items() if m.confidence >= Fraction(least) - SLACK}
 
 
 def match_table(plan: Plan, events: pa.Table) -> pa.Table:

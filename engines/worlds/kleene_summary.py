@@ -15,7 +15,7 @@ from fractions import Fraction
 import pyarrow as pa
 
 from cepctl.engines.rows.order import encoded_ids
-from cepctl.engines.worlds.engine import CONFIDENCE_SLACK, SIGNATURE_TYPE, Signature, World, worlds_of
+from cepctl.engines.worlds.engine import SIGNATURE_TYPE, SLACK, Signature, World, worlds_of
 from cepctl.engines.worlds.expressions import Row, Scene, Value, evaluate
 from cepctl.plan.plan import Plan
 
@@ -45,7 +45,7 @@ def exact_summaries(plan: Plan, events: pa.Table) -> dict[Signature, ExactSummar
     least = plan.minimum_confidence
     if least is None:
         return found
-    return {s: row for s, row in found.items() if row.confidence >= Fraction(least) - CONFIDENCE_SLACK}
+    return {s: row for s, row in found.items() if row.confidence >= Fraction(least) - SLACK}
 
 
 def summary_table(plan: Plan, events: pa.Table) -> pa.Table:

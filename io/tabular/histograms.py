@@ -1,7 +1,7 @@
 """The `pmf` column of a plain event file: histograms over an uncertainty interval.
 
 A histogram is written `lo:hi:p|lo:hi:p` in ticks, both ends included, or as the list of structs that
-a dataset holds.  Its masses must sum to 1 within PMF_TOLERANCE and are renormalised.  Buckets of mass 0 are
+a dataset holds.  Its masses must sum to 1 within MASS_TOLERANCE and are renormalised.  Buckets of mass 0 are
 dropped; `lower` and `upper` may count them or not, and become the extremes of what remains.
 """
 
@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cepctl.precision import MASS_TOLERANCE
 from cepctl.schema import TICK_MAX, TICK_MIN
 
 Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-PMF_TOLERANCE = 1e-6
 Histogram = list[dict[str, float]]
 
 
@@ -73,12 +73,12 @@ def _checked_histogram(buckets: list[tuple[int, int, float]] | None) -> Histogra
 
     Ticks saturate at 64 bits: they are refused for where they lie, later.
     """
-    if not buckets or any(lo > hi or not 0 <= p <= 1 + PMF_TOLERANCE for lo, hi, p in buckets):
+    if not buckets or any(lo > hi or not 0 <= p <= 1 + MASS_TOLERANCE for lo, hi, p in buckets):
         return None
     kept = sorted(bucket for bucket in buckets if bucket[2] > 0)
     total = math.fsum(p for _, _, p in kept)
     overlapping = any(left[1] >= right[0] for left, right in pairwise(kept))
-    if abs(total - 1) > PMF_TOLERANCE or overlapping:
+    if abs(total - 1) > MASS_TOLERANCE or overlapping:
         return None
     return [{"lo": _held(lo), "hi": _held(hi), "p": p / total} for lo, hi, p in kept]
 

@@ -19,6 +19,7 @@ from workloads import COLUMNS, ONE_PERCENT, appendix_c, plan_for, stored, with_t
 
 from cepctl.engines.point import engine as point
 from cepctl.plan.evaluation_order import OrderName
+from cepctl.precision import CONFIDENCE_SLACK
 
 ORDERS: tuple[OrderName, ...] = ("sort", "any-state", "selectivity")
 
@@ -119,7 +120,7 @@ def _above(
     setup: Setup, text: str, path: Path, matches: pa.Table, least: float, seconds: float, window: int
 ) -> Row:
     timing, kept = matches_of(setup, plan_for(text), path)
-    expected = int(np.sum(matches.column("confidence").to_numpy() >= least - 1e-9))
+    expected = int(np.sum(matches.column("confidence").to_numpy() >= least - CONFIDENCE_SLACK))
     check_equal(f"groups above {least}", kept.num_rows, expected)
     return Row(
         f"W = {window}, CONFIDENCE >= {least}", timing, kept.num_rows, ratio=timing.seconds / seconds,

@@ -10,7 +10,8 @@ from engine import NO_CAP, matches_of
 from results import Row, Setup, check_close, check_equal
 from workloads import FIVE, FIVE_PERCENT, NEXT, appendix_c, plan_for, stored
 
-ROUNDING = 1e-9
+from cepctl.precision import CONFIDENCE_SLACK
+
 TOP = 100
 
 
@@ -29,7 +30,9 @@ def push_down(setup: Setup) -> Iterator[Row]:
             plan = plan_for(f"{pattern.text} CONFIDENCE >= {least:.6f}")
             timing, kept = matches_of(setup, plan, path)
             check_equal(
-                f"matches of at least {least}", kept.num_rows, int(np.sum(confidence >= least - ROUNDING))
+                f"matches of at least {least}",
+                kept.num_rows,
+                int(np.sum(confidence >= least - CONFIDENCE_SLACK)),
             )
             yield Row(
                 f"{name}, the best {1 - quantile:.0%}", timing, kept.num_rows,

@@ -14,9 +14,10 @@ from cepctl.engines.columns.events import events_of
 from cepctl.engines.enumeration.search import enumerate_bindings
 from cepctl.engines.enumeration.threshold import Threshold, chain_columns, upper_bounds
 from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
-from cepctl.engines.event.match import CONFIDENCE_SLACK, match_events
+from cepctl.engines.event.match import match_events
 from cepctl.engines.pattern.difference_constraints import closed_system
 from cepctl.engines.rows.order import ordered
+from cepctl.precision import CONFIDENCE_SLACK
 from tests.engines.agreement import EXAMPLES, check
 from tests.plans import Event, event_table, plan_of
 from tests.strategies import (

@@ -13,11 +13,12 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from cepctl.engines.event.alternative import MatchOptions
-from cepctl.engines.event.match import CONFIDENCE_SLACK, match_batches, match_events
+from cepctl.engines.event.match import match_batches, match_events
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.worlds.kleene_summary import exact_summaries
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
 from cepctl.plan.summary import summary_refusals
+from cepctl.precision import CONFIDENCE_SLACK
 from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, check
 from tests.plans import Event, event_table, plan_of
 from tests.random_events import streams
