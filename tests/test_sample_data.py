@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
+from cepctl.arrays import Flags
 from cepctl.io.contract.reader import Reader, ReadOptions, ReadReport
 from cepctl.io.ganglia.gmond_xml import GangliaXml, drop_repeated_samples
 from cepctl.io.hadoop.jhist import HadoopJobHistory
@@ -92,7 +92,7 @@ def test_the_model_and_the_query_are_well_formed() -> None:
 class Match:
     task: str
     confidence: float
-    worlds: npt.NDArray[np.bool_]
+    worlds: Flags
 
 
 def matches_in_drawn_worlds() -> list[Match]:

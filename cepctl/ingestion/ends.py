@@ -9,16 +9,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.arrays import Numbers
 from cepctl.ingestion.chunks import RAW_END_AFTER, RAW_END_BEFORE, RAW_END_TIME, RAW_END_ZONE, has_ends
 from cepctl.schema import PMF_TYPE, TimeUnit
 from cepctl.uncertainty.assign import RawTimes, assign
 from cepctl.uncertainty.model import Granularity, Rule
-
-Numbers = npt.NDArray[np.int64]
 
 # Notes for the report, each completed with a number.
 _ENDED_FIRST = "interval events whose end is logged before their start: {:,}"

@@ -10,18 +10,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
+from cepctl.arrays import Flags, Indexes
 from cepctl.ingestion.chunks import RAW_NUMBER, Chunk
 from cepctl.ingestion.results import FileResult
 from cepctl.io.contract.reader import Reject
 from cepctl.io.ganglia.gmond_xml import drop_repeated_samples
 
-Flags = npt.NDArray[np.bool_]
-Rows = npt.NDArray[np.int64]
 Chunks = Sequence[tuple[int, Chunk]]
 _REJECTS_AT_ONCE = 10_000
 
@@ -33,7 +31,7 @@ class LeftOut:
     `duplicates` has the events (columns file, number, event_id, event_type) whose id was taken.
     """
 
-    rows: Mapping[int, Rows] = field(default_factory=dict)
+    rows: Mapping[int, Indexes] = field(default_factory=dict)
     repeated: Mapping[int, int] = field(default_factory=dict)
     duplicates: pa.Table | None = None
 
@@ -70,7 +68,7 @@ def left_out(results: Sequence[FileResult], chunks: Chunks, filesystem: fs.FileS
     return LeftOut(_rows_of_chunks(np.flatnonzero(~keep), places, chunks), dict(counted), duplicates)
 
 
-def _keys(chunks: Chunks, files: Rows, filesystem: fs.FileSystem) -> pa.Table:
+def _keys(chunks: Chunks, files: Indexes, filesystem: fs.FileSystem) -> pa.Table:
     names = [RAW_NUMBER, "event_id", "event_type"]
     tables = [pq.read_table(chunk.path, columns=names, filesystem=filesystem) for _, chunk in chunks]
     keys = pa.concat_tables(tables).rename_columns(["number", "event_id", "event_type"])
@@ -105,7 +103,7 @@ def _repeated_samples(polled: Sequence[int], chunks: Chunks, count: int, filesys
     return repeated
 
 
-def _rows_of_chunks(gone: Rows, places: Rows, chunks: Chunks) -> dict[int, Rows]:
+def _rows_of_chunks(gone: Indexes, places: Indexes, chunks: Chunks) -> dict[int, Indexes]:
     """Rows among all events as rows of their chunks."""
     starts = np.cumsum([0, *(chunk.rows for _, chunk in chunks)])
     firsts = np.flatnonzero(np.diff(places[gone], prepend=-1))

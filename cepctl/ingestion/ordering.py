@@ -13,14 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import fs
 
+from cepctl.arrays import Flags, Indexes
 from cepctl.ingestion.chunks import RAW_NUMBER, SORT_KEYS
-from cepctl.ingestion.leaving_out import Chunks, LeftOut, Rows, left_out
+from cepctl.ingestion.leaving_out import Chunks, LeftOut, left_out
 from cepctl.ingestion.results import FileResult
 
 PART_EVENTS = 1_000_000
@@ -95,7 +95,7 @@ def _bounds(
     return bounds, {file: dict(sorted(types.items())) for file, types in sorted(counts.items())}
 
 
-def _events_before(files: Sequence[int], rows: Sequence[int]) -> Rows:
+def _events_before(files: Sequence[int], rows: Sequence[int]) -> Indexes:
     """For every chunk, how many events the files before its own have; chunks come in order of files."""
     before: dict[int, int] = {}
     total = 0
@@ -105,7 +105,7 @@ def _events_before(files: Sequence[int], rows: Sequence[int]) -> Rows:
     return np.array([before[file] for file in files], np.int64)
 
 
-def _chosen(places: Rows, step: int) -> npt.NDArray[np.bool_]:
+def _chosen(places: Indexes, step: int) -> Flags:
     """About every step-th of some places, scattered, and the same ones whatever else is there."""
     scattered = places.astype(np.uint64) * _GOLDEN >> np.uint64(32)
     return np.asarray(scattered % np.uint64(step) == 0)
@@ -115,7 +115,7 @@ def _parts(
     chunks: Chunks, out: LeftOut, filesystem: fs.FileSystem, bounds: Sequence[Key]
 ) -> tuple[tuple[Slice, ...], ...]:
     parts: list[list[Slice]] = [[] for _ in range(len(bounds) + 1)]
-    none: Rows = np.array([], dtype=np.int64)
+    none: Indexes = np.array([], dtype=np.int64)
     for place, (_, chunk) in enumerate(chunks):
         cuts = [0, chunk.rows]
         if bounds:

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from cepctl.arrays import Numbers
 from cepctl.datasets.kinds import Kind, converted, is_inferred, kinds_of, kinds_of_field, unified
 from cepctl.errors import CepctlError, EventSchemaError, LogFormatError, UncertaintyModelError
 from cepctl.ingestion.chunks import (
@@ -272,7 +273,7 @@ def _at_local_midnight(table: pa.Table) -> bool:
     )
 
 
-def _microseconds(table: pa.Table, column: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _microseconds(table: pa.Table, column: str) -> Numbers:
     times = pc.fill_null(table.column(column).cast(pa.int64()), 0)
     return np.asarray(times.to_numpy(), dtype=np.int64)
 

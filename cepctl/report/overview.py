@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.arrays import Ticks
 from cepctl.plan.plan import Plan
 from cepctl.schema import MICROSECONDS, TimeUnit
 
@@ -71,7 +72,7 @@ def overview(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Overview:
     return Overview(matches.num_rows, [int(count) for count in confidence], time, keys)
 
 
-def time_counts(starts: np.ndarray[tuple[int], np.dtype[np.int64]], unit: TimeUnit) -> TimeCounts:
+def time_counts(starts: Ticks, unit: TimeUnit) -> TimeCounts:
     """Count ticks in at most MOST_TIME_BINS bins, of a width that people count in where one fits.
 
     Examples

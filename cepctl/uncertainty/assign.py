@@ -15,20 +15,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.arrays import Flags, Ticks
 from cepctl.errors import QuerySemanticError, UncertaintyModelError
 from cepctl.language.ast import Attribute, EventTime, Expression
 from cepctl.polars_expressions import Leaf, compile_expression
 from cepctl.schema import PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit
 from cepctl.uncertainty.model import Granularity, Latency, Normal, Rule
 from cepctl.uncertainty.shapes import Bucket, interval_offsets, latency_buckets, normal_buckets, widened
-
-Ticks = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 DAY = Granularity(86_400_000_000)
 

@@ -112,7 +112,7 @@ def _is_bound(
 
 def _links_hold(
     shape: Shape, events: Events, component: int, bound: dict[int, Bindings], row: Indexes, event: Indexes
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+) -> Flags:
     """Whether the events fit, given what the match binds before; each member of a group must agree."""
     holds = np.ones(len(row), dtype=bool)
     negated = shape.alternative.components[component].negated
@@ -131,7 +131,7 @@ def _links_hold(
 def link_holds_for_pairs(
     shape: Shape, events: Events, link: Link, component: int, bound: dict[int, Bindings], row: Indexes,
     event: Indexes,
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:  # fmt: skip
+) -> Flags:  # fmt: skip
     """Whether a link holds for pairs of a match and an event for `component`; all members must agree."""
     pair = np.arange(len(row))
     chosen = {component: event}

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Indexes, Ticks
+from cepctl.arrays import Hashes, Indexes, Ticks
 from cepctl.engines.runners.slice_task import SliceTask
 from cepctl.engines.runners.slices import Slicing
 from cepctl.errors import EventSchemaError
@@ -83,7 +83,7 @@ def sent_ids(ids: pa.ChunkedArray, buckets: int) -> Iterator[tuple[int, bytes]]:
         yield number, as_stream(table.filter(pa.array(bucket == number)))
 
 
-def key_hashes(columns: Sequence[pa.ChunkedArray]) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+def key_hashes(columns: Sequence[pa.ChunkedArray]) -> Hashes:
     """A number for each row, equal where the values of all columns are; the same on every machine.
 
     Examples
@@ -103,7 +103,7 @@ def key_hashes(columns: Sequence[pa.ChunkedArray]) -> np.ndarray[tuple[int], np.
     return hashes
 
 
-def _text_hashes(text: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+def _text_hashes(text: pa.Array) -> Hashes:
     """The bytes of each text, weighted by their places, summed; sums wrap."""
     lengths = pc.binary_length(text).to_numpy().astype(np.int64)
     ends = np.cumsum(lengths)

@@ -10,13 +10,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.arrays import Numbers
 from cepctl.schema import PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit
-
-Numbers = npt.NDArray[np.int64]
 
 
 def first_tick(ticks: Numbers, old: TimeUnit, new: TimeUnit) -> Numbers:

@@ -19,9 +19,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cepctl.arrays import Reals, Seconds
 from cepctl.io.contract.reader import ReadReport
 from cepctl.io.ganglia.origin import Origin
-from cepctl.io.ganglia.series import UNKNOWN, Columns, Seconds, Series, Values
+from cepctl.io.ganglia.series import UNKNOWN, Columns, Series
 
 COVERED = "value that a finer archive has"
 AVERAGE = "AVERAGE"
@@ -46,7 +47,7 @@ class Archive:
     function: str
     resolution: int
     stamps: Seconds
-    values: Values
+    values: Reals
 
 
 def finest_series(archives: Iterable[Archive], columns: Columns, report: ReadReport) -> Iterator[Series]:

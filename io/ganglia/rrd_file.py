@@ -16,6 +16,7 @@ from typing import IO
 import numpy as np
 import pyarrow as pa
 
+from cepctl.arrays import Numbers
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.ganglia.archives import Archive, finest_series
 from cepctl.io.ganglia.origin import origin_of
@@ -89,15 +90,13 @@ def _archives(stream: IO[bytes], database: Database, source: str, report: ReadRe
         report.rejects.append(Reject(source, None, cause, f"{missing:,} rows are missing"))
 
 
-def _oldest_first(header: ArchiveHeader, rows: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _oldest_first(header: ArchiveHeader, rows: int) -> Numbers:
     """Places of the rows that the file holds (the first `rows`) in order of time."""
     turn = min(header.newest + 1, rows)
     return np.concatenate([np.arange(turn, rows), np.arange(turn)])
 
 
-def _stamps(
-    header: ArchiveHeader, stored: np.ndarray[tuple[int], np.dtype[np.int64]], last: int
-) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _stamps(header: ArchiveHeader, stored: Numbers, last: int) -> Numbers:
     newest = last - last % header.resolution
     return newest - (header.newest - stored) % header.rows * header.resolution
 

@@ -20,17 +20,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cepctl.arrays import Indexes, Reals, Seconds
 from cepctl.io.contract.batches import BATCH_EVENTS
 from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions
 from cepctl.io.ganglia.origin import Origin
 from cepctl.schema import TIME_TYPE
-
-Seconds = npt.NDArray[np.int64]
-Values = npt.NDArray[np.float64]
 
 SUMMARY_PREFIX = "summary:"
 UNKNOWN = "unknown value (NaN)"
@@ -64,9 +61,9 @@ class Series:
     stamps: Seconds
     begins: Seconds
     ends: Seconds
-    values: Values
+    values: Reals
     resolution: Seconds
-    hosts: Values | None = None
+    hosts: Reals | None = None
     zones: Seconds | None = None
 
 
@@ -147,7 +144,7 @@ class SeriesEvents:
             columns["hosts"] = pa.array(series.hosts[rows], mask=np.isnan(series.hosts[rows]))
         return pa.RecordBatch.from_pydict(columns)
 
-    def _before(self, seconds: Seconds) -> npt.NDArray[np.int64]:
+    def _before(self, seconds: Seconds) -> Indexes:
         """How far before its stamp a value reaches, in microseconds; the span is open at its begin."""
         micros = seconds * _SECOND
         tick = self.options.time_unit.microseconds

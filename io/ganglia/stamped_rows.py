@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
+from cepctl.arrays import Seconds
 from cepctl.io.contract.batches import BATCH_EVENTS
 from cepctl.io.contract.reader import ReadReport
 from cepctl.io.contract.times import LAST_SECOND
-from cepctl.io.ganglia.series import UNKNOWN, Columns, Seconds, Series, SeriesEvents
+from cepctl.io.ganglia.series import UNKNOWN, Columns, Series, SeriesEvents
 
 GMETAD_STEP_SECONDS = 15
 

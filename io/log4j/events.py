@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.arrays import Flags, Numbers
 from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.log_pattern import LogPattern
-from cepctl.io.log4j.layouts import Flags, Integers
 from cepctl.io.log4j.origin import LogOrigin
 from cepctl.io.log4j.records import Records
 
@@ -64,8 +64,8 @@ class TypedRecords:
     `pieces` maps an attribute to rows and their strings; rows of one attribute never repeat.
     """
 
-    pattern: Integers
-    pieces: dict[str, list[tuple[Integers, pa.Array]]] = field(default_factory=dict)
+    pattern: Numbers
+    pieces: dict[str, list[tuple[Numbers, pa.Array]]] = field(default_factory=dict)
 
     def column(self, name: str) -> pa.Array:
         """The strings of an attribute, null where a record has none."""

@@ -21,9 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Integers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
-Bytes = npt.NDArray[np.uint8]
+from cepctl.arrays import Bytes, Flags, Numbers
 
 _DAY, _SECOND, _MILLISECOND = 86_400_000_000, 1_000_000, 1_000
 
@@ -94,11 +92,11 @@ class Headers:
         Strings; the thread is null where none is written.
     """
 
-    line: Integers
-    message: Integers
-    local: Integers
+    line: Numbers
+    message: Numbers
+    local: Numbers
     usable: Flags
-    precision: Integers
+    precision: Numbers
     level: pa.Array
     thread: pa.Array
     logger: pa.Array
@@ -108,7 +106,7 @@ class Headers:
         return Headers(**{each.name: getattr(self, each.name)[:count] for each in fields(self)})
 
 
-def find_headers(block: bytes, starts: Integers, ends: Integers) -> Headers:
+def find_headers(block: bytes, starts: Numbers, ends: Numbers) -> Headers:
     """The lines [starts, ends) of a block (newlines left out) that begin a record."""
     numbered, beginnings = _beginnings(block, starts)
     found = [
@@ -125,7 +123,7 @@ def find_headers(block: bytes, starts: Integers, ends: Integers) -> Headers:
     return _in_order(found)
 
 
-def texts(block: bytes, starts: Integers, ends: Integers) -> pa.Array:
+def texts(block: bytes, starts: Numbers, ends: Numbers) -> pa.Array:
     """The ranges [starts, ends) of a block of UTF-8, in order and disjoint, as strings."""
     if not len(starts):
         return pa.nulls(0, pa.string())
@@ -136,7 +134,7 @@ def texts(block: bytes, starts: Integers, ends: Integers) -> pa.Array:
     return every.take(pa.array(np.arange(0, len(bounds), 2)))
 
 
-def _beginnings(block: bytes, starts: Integers) -> tuple[Integers, Bytes]:
+def _beginnings(block: bytes, starts: Numbers) -> tuple[Numbers, Bytes]:
     """The n lines that begin with a digit, and their first bytes.  Shapes (n), (n, 24)."""
     padded = np.frombuffer(block + bytes(_LONGEST_TIME), np.uint8)
     first = padded[starts]
@@ -159,10 +157,10 @@ def _of_layout(
     number: int,
     layout: _Layout,
     block: bytes,
-    numbered: Integers,
+    numbered: Numbers,
     beginnings: Bytes,
-    starts: Integers,
-    ends: Integers,
+    starts: Numbers,
+    ends: Numbers,
 ) -> Headers | None:
     shape = _KINDS[np.frombuffer(layout.shape.encode(), np.uint8)]
     fits = (_KINDS[beginnings[:, : layout.length]] == shape).all(axis=1)
@@ -215,10 +213,10 @@ def _groups(texts: pa.Array, regex: str) -> pa.StructArray:
     )
 
 
-def _local_times(layout: _Layout, digits: Bytes) -> tuple[Integers, Flags]:
+def _local_times(layout: _Layout, digits: Bytes) -> tuple[Numbers, Flags]:
     """Local time in microseconds, and where there is such a time; 60 s is the second after 59 s."""
 
-    def number(place: slice) -> Integers:
+    def number(place: slice) -> Numbers:
         value = np.zeros(len(digits), np.int64)
         for column in range(place.start, place.stop):
             value = value * 10 + digits[:, column]

@@ -23,6 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.arrays import Flags
 from cepctl.io.contract.batches import INFERRED, column_name
 from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import named_zone
@@ -34,7 +35,7 @@ from cepctl.io.log4j.events import (
     attribute_columns,
     typed_records,
 )
-from cepctl.io.log4j.layouts import Flags, find_headers
+from cepctl.io.log4j.layouts import find_headers
 from cepctl.io.log4j.origin import LogOrigin, log_origin
 from cepctl.io.log4j.patterns import built_in_patterns
 from cepctl.io.log4j.records import Records, line_bounds, read_records

@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from cepctl.arrays import Flags, Numbers
 from cepctl.io.contract.times import parse_time
-from cepctl.io.log4j.layouts import Flags, Integers
 
 _MINUTE = 60_000_000
 _EPOCH = datetime(1970, 1, 1)
@@ -34,13 +34,13 @@ class Instants:
         Where the clocks skipped the time.
     """
 
-    micros: Integers
-    zone_seconds: Integers
-    spread: Integers
+    micros: Numbers
+    zone_seconds: Numbers
+    spread: Numbers
     in_gap: Flags
 
 
-def instants(local: Integers, zone: ZoneInfo | None) -> Instants:
+def instants(local: Numbers, zone: ZoneInfo | None) -> Instants:
     """Local times, in microseconds since 1970-01-01T00:00 on the clock, as instants.
 
     `zone` None reads them as UTC.

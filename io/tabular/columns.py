@@ -13,13 +13,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.arrays import Causes, Flags, Numbers
 from cepctl.io.contract.batches import with_mixtures
 from cepctl.io.contract.reader import BEYOND_TIME, NO_TIME, ReadOptions, ReadReport, Reject
-from cepctl.io.tabular.histograms import Flags, Numbers, histograms, spanned_by
+from cepctl.io.tabular.histograms import histograms, spanned_by
 from cepctl.io.tabular.instants import Instants, ReadContext, blanks, instants, simple, ticks
 from cepctl.io.tabular.mapping import RESERVED
 from cepctl.schema import EARLIEST_TICK, END_TIME, LATEST_TICK, PMF_TYPE, TIME_TYPE
@@ -63,7 +63,7 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
     count = len(rows.numbers)
     report.records += count
     read = ReadContext(options, report, lambda row: rows.place(row, source))
-    causes: npt.NDArray[np.object_] = np.full(count, None, dtype=object)
+    causes: Causes = np.full(count, None, dtype=object)
     types = simple(rows.columns["event_type"]).cast(pa.string())
     _mark(causes, _flags(pc.fill_null(pc.equal(types, ""), True)), "no event type")
 
@@ -141,7 +141,7 @@ def _flags(column: pa.Array) -> Flags:
     return found
 
 
-def _mark(causes: npt.NDArray[np.object_], bad: Flags, cause: str) -> None:
+def _mark(causes: Causes, bad: Flags, cause: str) -> None:
     """Note why rows are bad; the first cause of a row stands."""
     for row in np.flatnonzero(bad):
         causes[row] = causes[row] or cause
@@ -167,7 +167,7 @@ def _given_ids(column: pa.Array | None, count: int) -> pa.Array:
 
 def _without_rejects(
     batch: pa.RecordBatch,
-    causes: npt.NDArray[np.object_],
+    causes: Causes,
     rows: Rows,
     source: str,
     report: ReadReport,

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from cepctl.arrays import Numbers
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
 from cepctl.io.contract.batches import INFERRED
@@ -25,7 +26,6 @@ from cepctl.io.source.long_gaps import LongGaps, ShortenedGaps
 from cepctl.io.source.text_encoding import BAD_UTF8, Recoded, utf8_stream
 from cepctl.io.tabular.columns import Rows, raw_batch
 from cepctl.io.tabular.header import delimiter_of, first_line, header_names, names_events, note_decimal_commas
-from cepctl.io.tabular.histograms import Numbers
 from cepctl.io.tabular.mapping import RESERVED, raw_names
 from cepctl.io.tabular.row_places import Places
 from cepctl.io.tabular.transcript import Transcript

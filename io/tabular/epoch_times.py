@@ -19,12 +19,10 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Numbers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+from cepctl.arrays import Flags, Numbers
 
 UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 TICKS = "ticks"

@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cepctl.arrays import Causes, Flags, Numbers
 from cepctl.precision import MASS_TOLERANCE
 from cepctl.schema import TICK_MAX, TICK_MIN
-
-Numbers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 Histogram = list[dict[str, float]]
 
@@ -94,7 +91,7 @@ def spanned_by(
     upper: Numbers,
     has_lower: Flags,
     has_upper: Flags,
-    causes: npt.NDArray[np.object_],
+    causes: Causes,
 ) -> tuple[Numbers, Numbers, Flags, Flags]:
     """Intervals taken from histograms where the row gives none; where it does they must agree."""
     lower, upper, has_lower, has_upper = lower.copy(), upper.copy(), has_lower.copy(), has_upper.copy()

@@ -16,10 +16,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.arrays import Flags, Numbers
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.contract.written_times import is_like_a_date, is_like_iso, possible_forms
@@ -35,9 +35,6 @@ from cepctl.io.tabular.epoch_times import (
 )
 from cepctl.io.tabular.times import localised, parse_times
 from cepctl.schema import LATEST_TICK, TIME_TYPE
-
-Numbers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 _AS_EPOCH = "numbers in the column {column} read as {unit} since 1970: {{:,}}; --epoch-unit names another"
 _AS_TICKS = "small numbers in the column {column} read as ticks of {unit}: {{:,}}; --epoch-unit names a unit"

@@ -18,11 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Numbers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
-Bytes = npt.NDArray[np.uint8]
+from cepctl.arrays import Bytes, Flags, Numbers
 
 _QUOTE, _NEWLINE, _RETURN = b'"\n\r'
 

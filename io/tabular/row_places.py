@@ -10,9 +10,8 @@ from array import array
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-from cepctl.io.tabular.histograms import Numbers
+from cepctl.arrays import Numbers
 
 
 def _numbers() -> array[int]:
@@ -50,7 +49,7 @@ class Places:
         self.taken = int(numbers[-1]) if count else self.taken
         return numbers
 
-    def note_breaks(self, numbers: Numbers, counts: npt.NDArray[np.int64]) -> None:
+    def note_breaks(self, numbers: Numbers, counts: Numbers) -> None:
         """Note that the rows with these numbers hold so many line breaks each."""
         self._breaks.frombytes(np.repeat(numbers, counts).astype(np.int64).tobytes())
 

@@ -9,7 +9,8 @@ import io
 from typing import IO, Any
 
 import numpy as np
-import numpy.typing as npt
+
+from cepctl.arrays import Numbers
 
 _MOST_BYTES = 1 << 26
 
@@ -25,7 +26,7 @@ class Transcript(io.RawIOBase):
         self._stream = stream
         self._text = b""
         self._first = first_line
-        self._starts: npt.NDArray[np.int64] | None = None
+        self._starts: Numbers | None = None
 
     def readable(self) -> bool:
         return True
@@ -56,7 +57,7 @@ class Transcript(io.RawIOBase):
             self._first += place
             self._starts = None
 
-    def _line_starts(self) -> npt.NDArray[np.int64]:
+    def _line_starts(self) -> Numbers:
         if self._starts is None:
             breaks = np.flatnonzero(np.frombuffer(self._text, np.uint8) == ord("\n"))
             self._starts = np.concatenate([[0], breaks + 1]).astype(np.int64)
