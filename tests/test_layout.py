@@ -333,6 +333,31 @@ def test_every_module_says_first_what_it_is() -> None:
     assert silent == []
 
 
+def lacks_types(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether mypy would ask for types: of what a function returns, and of all that it takes but `self`."""
+    given = function.args
+    named = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    untyped = [each.arg for each in named if each is not None and each.annotation is None]
+    return function.returns is None or not set(untyped) <= {"self", "cls"}
+
+
+def is_kernel(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(ast.unparse(each).startswith("njit(") for each in function.decorator_list)
+
+
+def test_in_the_engines_only_kernels_lack_types() -> None:
+    """pyproject.toml asks for none there, because of the kernels, whose types Numba infers."""
+    lacking = [
+        f"{module_name(path)}.{node.name}"
+        for path in source_files()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and lacks_types(node)
+        and not is_kernel(node)
+    ]
+    assert lacking == []
+
+
 def test_every_module_belongs_to_a_room_of_the_import_table() -> None:
     homeless = {module_name(path) for path in source_files() if not room_of(module_name(path))}
     assert homeless == {"cepctl", "cepctl.__main__"}

@@ -46,7 +46,7 @@ def interval_index(event: Indexes, key: Indexes, lower: Ticks, upper: Ticks) -> 
 
 
 @njit(nogil=True, cache=True)
-def _running_maximum(upper, key_starts):  # type: ignore[no-untyped-def]
+def _running_maximum(upper, key_starts):
     reach = upper.copy()
     for k in range(len(key_starts) - 1):
         for at in range(key_starts[k] + 1, key_starts[k + 1]):
@@ -89,7 +89,7 @@ def candidate_counts(index: IntervalIndex, key: Indexes, first: Ticks, last: Tic
 
 
 @njit(nogil=True, cache=True)
-def _candidates(key_starts, lower, reach, key, first, last):  # type: ignore[no-untyped-def]
+def _candidates(key_starts, lower, reach, key, first, last):
     """Per query the first of its candidates and their number."""
     begin, counts = np.zeros(len(key), dtype=np.int64), np.zeros(len(key), dtype=np.int64)
     for i in range(len(key)):
@@ -102,7 +102,7 @@ def _candidates(key_starts, lower, reach, key, first, last):  # type: ignore[no-
 
 
 @njit(nogil=True, cache=True)
-def _pairs(start, stop, begin, counts, first, upper, events, row, event):  # type: ignore[no-untyped-def]
+def _pairs(start, stop, begin, counts, first, upper, events, row, event):
     """Fill `row` and `event` with the pairs that do overlap; returns their number."""
     found = 0
     for i in range(start, stop):

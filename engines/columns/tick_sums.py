@@ -31,7 +31,7 @@ def shifted(ticks: Ticks, amount: int) -> Ticks:
 
 
 @njit(nogil=True, cache=True)
-def plus(tick, amount):  # type: ignore[no-untyped-def]
+def plus(tick, amount):
     """One tick and an amount."""
     if amount >= 0:
         return LAST if tick > LAST - amount else tick + amount
@@ -39,14 +39,14 @@ def plus(tick, amount):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def apart(first, last):  # type: ignore[no-untyped-def]
+def apart(first, last):
     """How far `last` is after `first`, which is not after it."""
     difference = last - first
     return LAST if difference < 0 else difference
 
 
 @njit(nogil=True, cache=True)
-def distance(start, end):  # type: ignore[no-untyped-def]
+def distance(start, end):
     """`end` - `start` as a float, negative where `end` is before; exact as long as floats are."""
     difference = end - start
     if (end > start) != (difference > 0):
@@ -55,6 +55,6 @@ def distance(start, end):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def tick_count(first, last):  # type: ignore[no-untyped-def]
+def tick_count(first, last):
     """Number of ticks from `first` to `last`, both included, as a float."""
     return distance(first, last) + 1.0

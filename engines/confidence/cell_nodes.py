@@ -17,19 +17,19 @@ from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tic
 
 
 @njit(nogil=True, cache=True)
-def node_count(ticks, degree):  # type: ignore[no-untyped-def]
+def node_count(ticks, degree):
     """How many ticks stand for `ticks` consecutive ones of a polynomial of at most this degree."""
     return ticks if takes_every_tick(ticks, degree) else degree + 1
 
 
 @njit(nogil=True, cache=True)
-def most_nodes(ticks, degree):  # type: ignore[no-untyped-def]
+def most_nodes(ticks, degree):
     """The largest `node_count` of at most so many ticks."""
     return min(ticks, max(degree + 2, (degree + 1) * (degree + 1) // 4))
 
 
 @njit(nogil=True, cache=True)
-def place_nodes(ticks, degree, nodes, weights):  # type: ignore[no-untyped-def]
+def place_nodes(ticks, degree, nodes, weights):
     """Fill the offsets and summation weights of these nodes; returns their number."""
     if takes_every_tick(ticks, degree):
         for i in range(ticks):
@@ -40,7 +40,7 @@ def place_nodes(ticks, degree, nodes, weights):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def barycentric_weights(nodes, weights):  # type: ignore[no-untyped-def]
+def barycentric_weights(nodes, weights):
     """Weights of interpolation through nodes, up to a common factor; nodes over an interval of length 4."""
     scale = 4.0 / max(float(nodes[-1] - nodes[0]), 1.0)
     for i in range(len(nodes)):
@@ -52,7 +52,7 @@ def barycentric_weights(nodes, weights):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def interpolate(nodes, barycentric, offset, shares):  # type: ignore[no-untyped-def]
+def interpolate(nodes, barycentric, offset, shares):
     """Fill how much the value at each node counts for the value at an offset."""
     total = 0.0
     for i in range(len(nodes)):
@@ -67,7 +67,7 @@ def interpolate(nodes, barycentric, offset, shares):  # type: ignore[no-untyped-
 
 
 @njit(nogil=True, cache=True)
-def partial_sum_shares(nodes, barycentric, every, first, stop, places, weights, shares, total):  # type: ignore[no-untyped-def]
+def partial_sum_shares(nodes, barycentric, every, first, stop, places, weights, shares, total):
     """Fill how much the value at each node counts for the sum over the offsets from `first` to `stop` - 1.
 
     `every`: whether all ticks of the cell are nodes.  `places`, `weights`, `shares`: working space.

@@ -16,13 +16,13 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True)
-def takes_every_tick(ticks, degree):  # type: ignore[no-untyped-def]
+def takes_every_tick(ticks, degree):
     """Whether so few ticks are summed one by one; else there is room for well-spread nodes."""
     return ticks <= max(degree + 2, (degree + 1) * (degree + 1) // 4)
 
 
 @njit(nogil=True, cache=True)
-def summation_rule(ticks, degree, nodes, weights):  # type: ignore[no-untyped-def]
+def summation_rule(ticks, degree, nodes, weights):
     """Fill offsets 0 <= nodes < ticks and weights; returns their number N = degree + 1.
 
     Exact for polynomials of at most this degree: sum over t of p(t) = sum over k of
@@ -43,7 +43,7 @@ def summation_rule(ticks, degree, nodes, weights):  # type: ignore[no-untyped-de
 
 
 @njit(nogil=True, cache=True)
-def _solve_weights(ticks, count, nodes, weights):  # type: ignore[no-untyped-def]
+def _solve_weights(ticks, count, nodes, weights):
     """Fill the weights; where the nodes are symmetric, even polynomials decide and half of them is solved."""
     n = float(ticks)
     symmetric = count % 2 == 0 or ticks % 2 == 1
@@ -70,7 +70,7 @@ def _solve_weights(ticks, count, nodes, weights):  # type: ignore[no-untyped-def
 
 
 @njit(nogil=True, cache=True)
-def _solve_linear(matrix, solution):  # type: ignore[no-untyped-def]
+def _solve_linear(matrix, solution):
     """Solve the system whose right side is the last column, by elimination in place."""
     size = len(matrix)
     for column in range(size):

@@ -283,7 +283,7 @@ def _pair_counts(index: _Index, key: Indexes, first: Ticks, last: Ticks) -> Inde
 
 
 @njit(nogil=True, cache=True)
-def _overlap_counts(key_starts, lower, ends, key, first, last):  # type: ignore[no-untyped-def]
+def _overlap_counts(key_starts, lower, ends, key, first, last):
     """`lower` and `ends` are sorted within each key: what neither starts too late nor ends too early."""
     counts = np.zeros(len(key), dtype=np.int64)
     for i in range(len(key)):

@@ -169,7 +169,7 @@ def _extend(
 
 
 @njit(nogil=True, cache=True)
-def _extended(rows, row, event, column, longer):  # type: ignore[no-untyped-def]
+def _extended(rows, row, event, column, longer):
     """Fill `longer` with the rows that an event is new to, bound to `column`; returns their number."""
     found = 0
     for i in range(len(row)):

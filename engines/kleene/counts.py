@@ -97,14 +97,14 @@ def _sum_of_powers(exponents: Indexes) -> int:
 
 
 @njit(nogil=True, cache=True)
-def _carry(bits):  # type: ignore[no-untyped-def]
+def _carry(bits):
     for i in range(len(bits) - 1):
         bits[i + 1] += bits[i] >> 1
         bits[i] &= 1
 
 
 @njit(nogil=True, cache=True)
-def _company(offsets, lower, reach, exponents):  # type: ignore[no-untyped-def]
+def _company(offsets, lower, reach, exponents):
     """For every candidate how many after it, in its row, may go with it.
 
     Candidates are entered from the last to the first, at the rank of their beginning, into a Fenwick tree,

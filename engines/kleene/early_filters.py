@@ -141,7 +141,7 @@ def widest_shares(
 
 
 @njit(nogil=True, cache=True)
-def _mass_between(starts, lo, hi, density, event, first, last, shares):  # type: ignore[no-untyped-def]
+def _mass_between(starts, lo, hi, density, event, first, last, shares):
     for i in range(len(event)):
         total = 0.0
         for b in range(starts[event[i]], starts[event[i] + 1]):

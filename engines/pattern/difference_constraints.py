@@ -76,7 +76,7 @@ def closure(count: int, edges: Sequence[tuple[int, int, int]]) -> Ticks:
 
 
 @njit(nogil=True, cache=True)
-def _close(bound):  # type: ignore[no-untyped-def]
+def _close(bound):
     count = len(bound)
     for k in range(count):
         for i in range(count):
@@ -116,7 +116,7 @@ def valid_bounds(lower: Ticks, upper: Ticks, system: Ticks) -> tuple[Ticks, Tick
 
 
 @njit(nogil=True, cache=True)
-def _tighten(lower, upper, system, valid_lower, valid_upper):  # type: ignore[no-untyped-def]
+def _tighten(lower, upper, system, valid_lower, valid_upper):
     for row in range(lower.shape[0]):
         for i in range(system.shape[0]):
             earliest, latest = lower[row, i], upper[row, i]

@@ -80,7 +80,7 @@ def chain_confidence(
 
 
 @njit(nogil=True, cache=True)
-def _chain_batch(starts, lo, hi, density, matches, valid_lower, valid_upper, window, buckets, result):  # type: ignore[no-untyped-def]
+def _chain_batch(starts, lo, hi, density, matches, valid_lower, valid_upper, window, buckets, result):
     positions = matches.shape[1]
     cuts = np.empty(2 * buckets + 1, dtype=np.int64)
     refined = np.empty(4 * buckets + 4, dtype=np.int64)
@@ -104,7 +104,7 @@ def _chain_batch(starts, lo, hi, density, matches, valid_lower, valid_upper, win
 
 
 @njit(nogil=True, cache=True)
-def _is_certain(starts, lo, hi, events, window):  # type: ignore[no-untyped-def]
+def _is_certain(starts, lo, hi, events, window):
     """Whether all ticks of the intervals are in order and in the window: sums of masses may miss 1."""
     last = hi[starts[events[0] + 1] - 1]
     for j in range(1, len(events)):
@@ -115,7 +115,7 @@ def _is_certain(starts, lo, hi, events, window):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _sorted_unique(values, count):  # type: ignore[no-untyped-def]
+def _sorted_unique(values, count):
     """Sort the first `count` values in place (insertion: they are few) and drop repetitions."""
     for i in range(1, count):
         value = values[i]
@@ -133,7 +133,7 @@ def _sorted_unique(values, count):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _cut(starts, lo, hi, events, valid_lower, valid_upper, cuts):  # type: ignore[no-untyped-def]
+def _cut(starts, lo, hi, events, valid_lower, valid_upper, cuts):
     """Bucket ends inside the valid intervals; cell c is [cuts[c], cuts[c + 1] - 1].
 
     A bucket so wide that int64 may not hold its ticks is cut at 0, too.
@@ -154,7 +154,7 @@ def _cut(starts, lo, hi, events, valid_lower, valid_upper, cuts):  # type: ignor
 
 
 @njit(nogil=True, cache=True)
-def _densities(starts, lo, hi, density, events, valid_lower, valid_upper, cuts, count, per_tick):  # type: ignore[no-untyped-def]
+def _densities(starts, lo, hi, density, events, valid_lower, valid_upper, cuts, count, per_tick):
     """Mass per tick of every event in every cell; zero outside its valid interval."""
     for j in range(len(events)):
         for c in range(count):
@@ -169,7 +169,7 @@ def _densities(starts, lo, hi, density, events, valid_lower, valid_upper, cuts, 
 
 
 @njit(nogil=True, cache=True)
-def _place(placed, first, positions, per_tick, cell, ticks):  # type: ignore[no-untyped-def]
+def _place(placed, first, positions, per_tick, cell, ticks):
     """Let a cell of so many ticks take up any number of the next events; `placed` is updated."""
     for after in range(positions, first, -1):
         term, total = 1.0, placed[after]
@@ -183,7 +183,7 @@ def _place(placed, first, positions, per_tick, cell, ticks):  # type: ignore[no-
 
 
 @njit(nogil=True, cache=True)
-def _without_window(positions, cuts, count, per_tick, placed):  # type: ignore[no-untyped-def]
+def _without_window(positions, cuts, count, per_tick, placed):
     placed[:] = 0.0
     placed[0] = 1.0
     for c in range(count - 1):
@@ -192,7 +192,7 @@ def _without_window(positions, cuts, count, per_tick, placed):  # type: ignore[n
 
 
 @njit(nogil=True, cache=True)
-def _refine(cuts, count, first_lower, first_upper, window, refined):  # type: ignore[no-untyped-def]
+def _refine(cuts, count, first_lower, first_upper, window, refined):
     """Start cells: cut the first event's interval at every cut and at every cut minus W."""
     pieces = 0
     for c in range(count):
@@ -204,7 +204,7 @@ def _refine(cuts, count, first_lower, first_upper, window, refined):  # type: ig
 
 
 @njit(nogil=True, cache=True)
-def _with_window(positions, cuts, count, per_tick, refined, pieces, window, placed):  # type: ignore[no-untyped-def]
+def _with_window(positions, cuts, count, per_tick, refined, pieces, window, placed):
     total = 0.0
     for r in range(pieces - 1):
         start, ticks = refined[r], refined[r + 1] - refined[r]
@@ -223,7 +223,7 @@ def _with_window(positions, cuts, count, per_tick, refined, pieces, window, plac
 
 
 @njit(nogil=True, cache=True)
-def _from_start_cell(positions, cuts, count, per_tick, cell, start, ticks, window, placed):  # type: ignore[no-untyped-def]
+def _from_start_cell(positions, cuts, count, per_tick, cell, start, ticks, window, placed):
     """Sum over t_1 in R = [start, start + ticks - 1]; see the identity on top of this file."""
     n = float(ticks)
     middle_first = np.searchsorted(cuts[:count], start + ticks, side="right") - 1

@@ -36,7 +36,7 @@ def chain_range(
 
 
 @njit(nogil=True, cache=True)
-def _next_possible(starts, lo, hi, event, tick):  # type: ignore[no-untyped-def]
+def _next_possible(starts, lo, hi, event, tick):
     """First tick of positive mass at or after `tick`."""
     for b in range(starts[event], starts[event + 1]):
         if hi[b] >= tick:
@@ -45,7 +45,7 @@ def _next_possible(starts, lo, hi, event, tick):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _first_ticks(starts, lo, hi, matches, window):  # type: ignore[no-untyped-def]
+def _first_ticks(starts, lo, hi, matches, window):
     result = np.empty(matches.shape[0], dtype=np.int64)
     for row in range(matches.shape[0]):
         tick = lo[starts[matches[row, 0]]]

@@ -29,7 +29,7 @@ _MASS, _COEFFICIENT, _TOTAL = range(3)
 
 
 @njit(nogil=True, cache=True)
-def solve(  # type: ignore[no-untyped-def]
+def solve(
     system, shifts, relatives, variables, factor_offsets, factors, regions, bounds, starts, ends, density,
     tick, cuts, cells, nodes, weights, cursor, sums, stop, decided_at, gaps, counters,
     confidence, first, steps, give_up, work_bound, search_bound,
@@ -61,7 +61,7 @@ def solve(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _nested_sum(  # type: ignore[no-untyped-def]
+def _nested_sum(
     system, shifts, relatives, own, others, regions, bounds, starts, ends, density,
     tick, cuts, cells, nodes, weights, cursor, sums, stop, decided_at, gaps, counters, searching,
     work_bound,
@@ -106,9 +106,7 @@ def _nested_sum(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _enter(  # type: ignore[no-untyped-def]
-    own, system, shifts, relatives, level, tick, cuts, counters, cells, cursor, sums, stop
-):
+def _enter(own, system, shifts, relatives, level, tick, cuts, counters, cells, cursor, sums, stop):
     """Begin the sum over one variable: its range, its cells, and a cursor before the first."""
     lower, upper = own[level, 1], own[level, 2]
     for k in range(level):
@@ -129,7 +127,7 @@ def _enter(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _cut_range(shifts, relatives, level, tick, cuts, starts_of_cells, lower, upper):  # type: ignore[no-untyped-def]
+def _cut_range(shifts, relatives, level, tick, cuts, starts_of_cells, lower, upper):
     """Starts of the cells of [lower, upper]; returns their number.
 
     A sum that wraps around is not a breakpoint there; one more cell changes nothing.
@@ -153,7 +151,7 @@ def _cut_range(shifts, relatives, level, tick, cuts, starts_of_cells, lower, upp
 
 
 @njit(nogil=True, cache=True)
-def _next_tick(  # type: ignore[no-untyped-def]
+def _next_tick(
     own,
     others,
     starts,
@@ -204,7 +202,7 @@ def _next_tick(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _factor(factor, regions, bounds, starts, ends, density, tick, gaps):  # type: ignore[no-untyped-def]
+def _factor(factor, regions, bounds, starts, ends, density, tick, gaps):
     """Mass of a factor's event inside all its inner regions and outside the union of the others."""
     event = factor[0]
     lower, upper = ends[starts[event], 0], ends[starts[event + 1] - 1, 1]
@@ -237,7 +235,7 @@ def _factor(factor, regions, bounds, starts, ends, density, tick, gaps):  # type
 
 
 @njit(nogil=True, cache=True)
-def _mass_on(event, lower, upper, starts, ends, density):  # type: ignore[no-untyped-def]
+def _mass_on(event, lower, upper, starts, ends, density):
     total = 0.0
     for b in range(starts[event], starts[event + 1]):
         first, last = max(ends[b, 0], lower), min(ends[b, 1], upper)
@@ -247,7 +245,7 @@ def _mass_on(event, lower, upper, starts, ends, density):  # type: ignore[no-unt
 
 
 @njit(nogil=True, cache=True)
-def _density_at(event, tick, starts, ends, density):  # type: ignore[no-untyped-def]
+def _density_at(event, tick, starts, ends, density):
     for b in range(starts[event], starts[event + 1]):
         if ends[b, 0] <= tick <= ends[b, 1]:
             return density[b]
@@ -255,7 +253,7 @@ def _density_at(event, tick, starts, ends, density):  # type: ignore[no-untyped-
 
 
 @njit(nogil=True, cache=True)
-def _prepare(own, others, regions, bounds, starts, ends, cuts, decided_at, counters):  # type: ignore[no-untyped-def]
+def _prepare(own, others, regions, bounds, starts, ends, cuts, decided_at, counters):
     """Collect the cuts of all masses and constants, and the level at which each factor is decided."""
     count = 0
     for i in range(len(own) + len(others)):
@@ -285,7 +283,7 @@ def _prepare(own, others, regions, bounds, starts, ends, cuts, decided_at, count
 
 
 @njit(nogil=True, cache=True)
-def _sorted_unique(values, count):  # type: ignore[no-untyped-def]
+def _sorted_unique(values, count):
     """Sort the first `count` values in place and drop repetitions; returns how many remain."""
     kept = 0
     for i in range(count):

@@ -91,7 +91,7 @@ def sample_size(error: float) -> int:
 
 
 @njit(nogil=True, cache=True)
-def _count_hits(  # type: ignore[no-untyped-def]
+def _count_hits(
     problem_offsets, event_offsets, event_rows, variable_offsets, variables, edge_spans, edges,
     factor_offsets, factors, regions, bounds, starts, lo, hi, density, seeds, count, hits,
 ):  # fmt: skip
@@ -116,7 +116,7 @@ def _count_hits(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _drawn(state, event, starts, lo, hi, density):  # type: ignore[no-untyped-def]
+def _drawn(state, event, starts, lo, hi, density):
     """A tick of an event, from its mass and a state of the generator."""
     mixed = (state ^ (state >> _SHIFT_1)) * _MIX_1
     mixed = (mixed ^ (mixed >> _SHIFT_2)) * _MIX_2
@@ -135,12 +135,12 @@ _FARTHEST = 2.0**63 - 1024.0  # The greatest float that int64 holds.
 
 
 @njit(nogil=True, cache=True)
-def _within(left, lo, hi, density):  # type: ignore[no-untyped-def]
+def _within(left, lo, hi, density):
     return min(plus(lo, np.int64(min(left / density, _FARTHEST))), hi)
 
 
 @njit(nogil=True, cache=True)
-def _constraints_hold(own, between, ticks):  # type: ignore[no-untyped-def]
+def _constraints_hold(own, between, ticks):
     """Whether every variable is in its valid interval, and every pair as far apart as its edges say."""
     for i in range(len(own)):
         if not own[i, 1] <= ticks[own[i, 0]] <= own[i, 2]:
@@ -152,7 +152,7 @@ def _constraints_hold(own, between, ticks):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _factors_hold(own, others, regions, bounds, ticks):  # type: ignore[no-untyped-def]
+def _factors_hold(own, others, regions, bounds, ticks):
     """Whether every factor's event is in all its inner regions and in none of the others."""
     for f in range(len(others)):
         tick = ticks[others[f, 0]]

@@ -69,7 +69,7 @@ class RivalFree(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def cuts_of(buckets, gaps, before, after):  # type: ignore[no-untyped-def]
+def cuts_of(buckets, gaps, before, after):
     """Begins of all buckets of events and rivals, and the ticks after their ends, in the chains' range."""
     pivot = gaps.left[after[0]]
     low, high = buckets.lower[pivot], buckets.upper[pivot]
@@ -91,7 +91,7 @@ def cuts_of(buckets, gaps, before, after):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def cells_of(cut, degree, buckets, events):  # type: ignore[no-untyped-def]
+def cells_of(cut, degree, buckets, events):
     """Cells with nodes where one of the events has mass."""
     count = len(cut) - 1
     first = np.zeros(count + 1, dtype=np.int64)
@@ -117,7 +117,7 @@ def cells_of(cut, degree, buckets, events):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def rival_free(buckets, gaps, chosen, cut):  # type: ignore[no-untyped-def]
+def rival_free(buckets, gaps, chosen, cut):
     """Rivals of the chosen gaps, on cells that their buckets do not cross."""
     offsets = np.zeros(len(chosen) + 1, dtype=np.int64)
     for g in range(len(chosen)):
@@ -143,7 +143,7 @@ def rival_free(buckets, gaps, chosen, cut):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _cumulate(buckets, event, cut, before, slope):  # type: ignore[no-untyped-def]
+def _cumulate(buckets, event, cut, before, slope):
     """Mass before each cell, exactly 0 and 1 outside the interval, and that of each tick in it."""
     bucket, end = buckets.starts[event], buckets.starts[event + 1]
     total = 0.0
@@ -162,7 +162,7 @@ def _cumulate(buckets, event, cut, before, slope):  # type: ignore[no-untyped-de
 
 
 @njit(nogil=True, cache=True)
-def alive_together(free, cell, other):  # type: ignore[no-untyped-def]
+def alive_together(free, cell, other):
     """Largest number of rivals of one gap that have mass in one of two cells (-1 for none)."""
     most = 0
     for g in range(len(free.offsets) - 1):
@@ -174,7 +174,7 @@ def alive_together(free, cell, other):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def density_at(buckets, event, tick):  # type: ignore[no-untyped-def]
+def density_at(buckets, event, tick):
     """Mass of one tick."""
     for b in range(buckets.starts[event], buckets.starts[event + 1]):
         if buckets.lo[b] <= tick <= buckets.hi[b]:

@@ -156,7 +156,7 @@ def _same(order: Indexes, *keys: Indexes) -> Flags:
 
 
 @njit(nogil=True, cache=True)
-def _tell_apart(order, begins, sizes, events, fresh):  # type: ignore[no-untyped-def]
+def _tell_apart(order, begins, sizes, events, fresh):
     """Mark as fresh also the lists, in this order, that differ from the one before."""
     for i in range(1, len(order)):
         if not fresh[i]:

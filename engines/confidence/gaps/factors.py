@@ -75,7 +75,7 @@ class Space(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def mass_up_to_nodes(cells, free, included, room):  # type: ignore[no-untyped-def]
+def mass_up_to_nodes(cells, free, included, room):
     """Mass of each rival before each node, or up to it where it is included; and room for points."""
     rivals = len(free.slope)
     at = np.empty((rivals, len(cells.offset) + room))
@@ -89,7 +89,7 @@ def mass_up_to_nodes(cells, free, included, room):  # type: ignore[no-untyped-de
 
 
 @njit(nogil=True, cache=True)
-def fill_own(cells, first_gaps, buckets, first, middle, first_sums, space):  # type: ignore[no-untyped-def]
+def fill_own(cells, first_gaps, buckets, first, middle, first_sums, space):
     """Sums over s < t within the cell of t, for the nodes t."""
     total, free = np.empty(first_sums.rows.shape[1]), np.empty((len(first), first_sums.rows.shape[1]))
     for c in range(middle.begin, middle.stop):
@@ -115,7 +115,7 @@ def fill_own(cells, first_gaps, buckets, first, middle, first_sums, space):  # t
 
 
 @njit(nogil=True, cache=True)
-def move_to(old, current, cells, first_gaps, buckets, first, middle, first_sums, chosen):  # type: ignore[no-untyped-def]
+def move_to(old, current, cells, first_gaps, buckets, first, middle, first_sums, chosen):
     """Add the cells after `old` to the sums over the past, and fill the rows of `old` itself."""
     end = cells.first[middle.stop]
     density = np.empty(len(first))
@@ -132,13 +132,13 @@ def move_to(old, current, cells, first_gaps, buckets, first, middle, first_sums,
 
 
 @njit(nogil=True, cache=True)
-def _densities(buckets, events, tick, density):  # type: ignore[no-untyped-def]
+def _densities(buckets, events, tick, density):
     for i in range(len(events)):
         density[i] = density_at(buckets, events[i], tick)
 
 
 @njit(nogil=True, cache=True)
-def _fill_rows(cells, first_gaps, density, current, end, first_sums, chosen):  # type: ignore[no-untyped-def]
+def _fill_rows(cells, first_gaps, density, current, end, first_sums, chosen):
     """Q1(s, t) for the nodes s of a cell where the first event has mass, and t of all later ones."""
     rows, until, first_node = first_sums.rows, first_sums.until, first_sums.since
     offsets, listed = first_gaps.offsets, first_gaps.listed
@@ -162,13 +162,13 @@ def _fill_rows(cells, first_gaps, density, current, end, first_sums, chosen):  #
 
 
 @njit(nogil=True, cache=True)
-def mass_at(free, cell, offset):  # type: ignore[no-untyped-def]
+def mass_at(free, cell, offset):
     """Mass of each rival before a place in a cell."""
     return np.minimum(free.before[:, cell] + free.slope[:, cell] * offset, 1.0)
 
 
 @njit(nogil=True, cache=True)
-def fill_left(cells, first_sums, beginning, reaching, old, own, stop, since, until, points, count, space):  # type: ignore[no-untyped-def]
+def fill_left(cells, first_sums, beginning, reaching, old, own, stop, since, until, points, count, space):
     """F for one u: at the nodes between, then at the points of the two parted cells."""
     end = cells.first[own + 1] if own < stop and old < own else until
     values, left, past, inner = space.values, space.left, first_sums.past, first_sums.own
@@ -197,7 +197,7 @@ def fill_left(cells, first_sums, beginning, reaching, old, own, stop, since, unt
 
 
 @njit(nogil=True, cache=True)
-def fill_right(free, last_weights, following, own, offset, since, until, points, count, space):  # type: ignore[no-untyped-def]
+def fill_right(free, last_weights, following, own, offset, since, until, points, count, space):
     """mass(t) Q2(t, u) and the weight of t for one u and each gap, for the same ticks t.
 
     `own`, `offset`: cell of u and its place in there.
@@ -224,7 +224,7 @@ def fill_right(free, last_weights, following, own, offset, since, until, points,
 
 
 @njit(nogil=True, cache=True)
-def mass_up_to_points(free, points, nodes, count, up_to):  # type: ignore[no-untyped-def]
+def mass_up_to_points(free, points, nodes, count, up_to):
     """Fill the mass of each rival up to each point, that included, after the nodes."""
     before, slope, cell, offset = free.before, free.slope, points.cell, points.offset
     for r in range(len(slope)):
@@ -233,7 +233,7 @@ def mass_up_to_points(free, points, nodes, count, up_to):  # type: ignore[no-unt
 
 
 @njit(nogil=True, cache=True)
-def _add_rows(sums, rows, factors, density, begin, end):  # type: ignore[no-untyped-def]
+def _add_rows(sums, rows, factors, density, begin, end):
     """Add rows[a, i] times density[a] * factors[i] to sums[a], between two places; some rows at a time."""
     size, begin, end = len(factors), INDEX(begin), INDEX(max(begin, end))
     for a in range(len(density)):

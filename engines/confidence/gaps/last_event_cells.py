@@ -31,7 +31,7 @@ class Ends(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def ends_of(buckets, cut, window, pivot, last, first_gaps, last_gaps, left_degree, linked):  # type: ignore[no-untyped-def]
+def ends_of(buckets, cut, window, pivot, last, first_gaps, last_gaps, left_degree, linked):
     """Cells of the last events that follow a pivot; `left_degree`: of F as a function of t, per cell."""
     low, high = buckets.lower[last].min(), buckets.upper[last].max()
     low = max(low, buckets.lower[pivot] + 1)

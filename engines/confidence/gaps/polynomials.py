@@ -75,7 +75,7 @@ def wide_gap_confidence(
 
 
 @njit(nogil=True, cache=True)
-def _solve(buckets, gaps, inner, outer, linked, starts, window, bounds, confidence):  # type: ignore[no-untyped-def]
+def _solve(buckets, gaps, inner, outer, linked, starts, window, bounds, confidence):
     for group in range(len(starts) - 1):
         begin, size = starts[group], starts[group + 1] - starts[group]
         while begin < starts[group + 1]:
@@ -88,7 +88,7 @@ def _solve(buckets, gaps, inner, outer, linked, starts, window, bounds, confiden
 
 
 @njit(nogil=True, cache=True)
-def _solve_group(buckets, gaps, inner, outer, linked, window, bounds, confidence):  # type: ignore[no-untyped-def]
+def _solve_group(buckets, gaps, inner, outer, linked, window, bounds, confidence):
     """Sum the chains of one pivot: those with gaps inner[i] (where they are linked) and outer[i]."""
     bound, most_values = bounds
     after = np.unique(outer)

@@ -72,7 +72,7 @@ def gap_rivals(
 
 
 @njit(nogil=True, cache=True)
-def _count(rows, rivals, gap, lower, upper, raw_lower, raw_upper, sizes):  # type: ignore[no-untyped-def]
+def _count(rows, rivals, gap, lower, upper, raw_lower, raw_upper, sizes):
     gaps = raw_lower.shape[1] - 1
     for i in range(len(rows)):
         row, rival = rows[i], rivals[i]
@@ -81,7 +81,7 @@ def _count(rows, rivals, gap, lower, upper, raw_lower, raw_upper, sizes):  # typ
 
 
 @njit(nogil=True, cache=True)
-def _list(  # type: ignore[no-untyped-def]
+def _list(
     rows, rivals, gap, lower, upper, raw_lower, raw_upper, valid_lower, valid_upper, room, ends, events
 ):  # fmt: skip
     gaps = raw_lower.shape[1] - 1
@@ -96,7 +96,7 @@ def _list(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _settle(offsets, events, sizes, digests, entangled):  # type: ignore[no-untyped-def]
+def _settle(offsets, events, sizes, digests, entangled):
     """Sort every list, leave each event once, and compare those of one chain."""
     gaps = len(sizes) // max(len(entangled), 1)
     for place in range(len(sizes)):
@@ -113,7 +113,7 @@ def _settle(offsets, events, sizes, digests, entangled):  # type: ignore[no-unty
 
 
 @njit(nogil=True, cache=True)
-def _once(events):  # type: ignore[no-untyped-def]
+def _once(events):
     """Sort a list in place, so that each event stands once at its begin; returns how many these are."""
     for i in range(1, len(events)):
         if events[i - 1] > events[i]:
@@ -130,7 +130,7 @@ def _once(events):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _meet(one, other):  # type: ignore[no-untyped-def]
+def _meet(one, other):
     """Whether some event can lie in both gaps."""
     j = 0
     for i in range(len(one)):
@@ -142,7 +142,7 @@ def _meet(one, other):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _mixed(value):  # type: ignore[no-untyped-def]
+def _mixed(value):
     """The finaliser of splitmix64."""
     value += np.uint64(0x9E3779B97F4A7C15)
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -35,7 +35,7 @@ class Chosen(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def room_for(rivals):  # type: ignore[no-untyped-def]
+def room_for(rivals):
     """Room for so many rivals."""
     most = max(rivals, 1)
     return Chosen(
@@ -45,7 +45,7 @@ def room_for(rivals):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def exclude(row, masses, chosen, count, begin, end):  # type: ignore[no-untyped-def]
+def exclude(row, masses, chosen, count, begin, end):
     """Multiply a row by what each of `count` rivals leaves, also in the places from `begin` to `end` - 1.
 
     Rival r leaves 1 - |masses[r, k] - at|, both being P(t_r <= some tick).

@@ -40,7 +40,7 @@ class _Pivot(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def sum_pairs(  # type: ignore[no-untyped-def]
+def sum_pairs(
     buckets, cells, ends, first_gaps, last_gaps, pivot, first, last, pair_first, pair_last, linked,
     window, confidence,
 ):  # fmt: skip
@@ -83,19 +83,19 @@ def sum_pairs(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _nodes_up_to(masses, mass):  # type: ignore[no-untyped-def]
+def _nodes_up_to(masses, mass):
     """How many nodes no more than this mass of each rival lies before."""
     return np.array([np.searchsorted(of_rival, mass, side="right") for of_rival in masses])
 
 
 @njit(nogil=True, cache=True)
-def _nodes_below(masses, mass):  # type: ignore[no-untyped-def]
+def _nodes_below(masses, mass):
     """How many nodes less than this mass of each rival lies before."""
     return np.array([np.searchsorted(of_rival, mass, side="left") for of_rival in masses])
 
 
 @njit(nogil=True, cache=True)
-def _sum_cell(  # type: ignore[no-untyped-def]
+def _sum_cell(
     e, buckets, cells, ends, last_gaps, last_weights, middle, first, last, pair_first, pair_last,
     linked, window, points, first_sums, space, confidence,
 ):  # fmt: skip
@@ -141,7 +141,7 @@ def _sum_cell(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _place_tail(cells, old, oldest, first_sums, space):  # type: ignore[no-untyped-def]
+def _place_tail(cells, old, oldest, first_sums, space):
     nodes = slice(cells.first[old], cells.first[old + 1])
     start = cells.cut[old]
     partial_sum_shares(
@@ -151,7 +151,7 @@ def _place_tail(cells, old, oldest, first_sums, space):  # type: ignore[no-untyp
 
 
 @njit(nogil=True, cache=True)
-def _pivot_of(cells, buckets, event):  # type: ignore[no-untyped-def]
+def _pivot_of(cells, buckets, event):
     begin = np.searchsorted(cells.cut, buckets.lower[event])
     stop = np.searchsorted(cells.cut, buckets.upper[event] + 1)
     mass = np.zeros(len(cells.every))
@@ -161,7 +161,7 @@ def _pivot_of(cells, buckets, event):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _most_in_cell(cells):  # type: ignore[no-untyped-def]
+def _most_in_cell(cells):
     most = 1
     for c in range(len(cells.every)):
         most = max(most, cells.first[c + 1] - cells.first[c])
@@ -169,7 +169,7 @@ def _most_in_cell(cells):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _room(cells):  # type: ignore[no-untyped-def]
+def _room(cells):
     """Largest number of ticks that parts of two cells need."""
     room = 1
     for c in range(len(cells.every)):
@@ -178,7 +178,7 @@ def _room(cells):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _place_points(cells, mass, u, own, oldest, old, linked, points):  # type: ignore[no-untyped-def]
+def _place_points(cells, mass, u, own, oldest, old, linked, points):
     """Fill the ticks t of the cells of u and of the first tick allowed; returns their number."""
     count = 0
     offset, weight, shares, node = points.offset, points.weight, points.shares, points.node
@@ -211,7 +211,7 @@ def _place_points(cells, mass, u, own, oldest, old, linked, points):  # type: ig
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
-def _add_products(  # type: ignore[no-untyped-def]
+def _add_products(
     chosen, pair_first, pair_last, left, right, since, until, nodes, count, weight, ending, confidence
 ):  # fmt: skip
     """Add the sum over t to the chains chosen; reassociated, so that several ticks are taken at once."""

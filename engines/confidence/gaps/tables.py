@@ -71,7 +71,7 @@ def gap_confidence(masses: Masses, chains: GapChains, window: int | None) -> Rea
 
 
 @njit(nogil=True, cache=True)
-def _solve(  # type: ignore[no-untyped-def]
+def _solve(
     order, event, valid_lower, valid_upper, gap, left, right, rival_offsets, rivals,
     lower, upper, starts, lo, hi, density, window,
     held, tables, reach, cumulated, confidence,
@@ -101,7 +101,7 @@ def _solve(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _spans(gap, valid_lower, valid_upper, count):  # type: ignore[no-untyped-def]
+def _spans(gap, valid_lower, valid_upper, count):
     """Least and greatest valid ticks of the left and the right event of each gap, over all its chains."""
     spans = np.empty((count, 4), dtype=np.int64)
     spans[:, 0::2], spans[:, 1::2] = _NEVER, -_NEVER
@@ -116,7 +116,7 @@ def _spans(gap, valid_lower, valid_upper, count):  # type: ignore[no-untyped-def
 
 
 @njit(nogil=True, cache=True)
-def _masses(event, lower, upper, starts, lo, hi, density, mass):  # type: ignore[no-untyped-def]
+def _masses(event, lower, upper, starts, lo, hi, density, mass):
     """Mass of every tick of an event's interval."""
     mass[: upper[event] - lower[event] + 1] = 0.0
     for b in range(starts[event], starts[event + 1]):
@@ -124,7 +124,7 @@ def _masses(event, lower, upper, starts, lo, hi, density, mass):  # type: ignore
 
 
 @njit(nogil=True, cache=True)
-def _cumulate(event, first, count, ramp, upper, starts, lo, hi, density, up_to):  # type: ignore[no-untyped-def]
+def _cumulate(event, first, count, ramp, upper, starts, lo, hi, density, up_to):
     """P(t <= tick) for consecutive ticks from `first`; exactly 0 and 1 outside the interval."""
     certain = count if upper[event] >= first + count else max(upper[event] - first, 0)
     for i in range(INDEX(certain)):
@@ -141,7 +141,7 @@ def _cumulate(event, first, count, ramp, upper, starts, lo, hi, density, up_to):
 
 
 @njit(nogil=True, cache=True)
-def _tabulate(  # type: ignore[no-untyped-def]
+def _tabulate(
     left, right, span, others, lower, upper, starts, lo, hi, density, cumulated, first, table, reach
 ):  # fmt: skip
     """Fill the table of a gap, in the form for the first or for another, and the reach of left ticks.
@@ -172,7 +172,7 @@ def _tabulate(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _fill_summed(  # type: ignore[no-untyped-def]
+def _fill_summed(
     since, until, begin, end, shift, right_lower, others, lower, at_left, at_right, reach, weight, summed
 ):  # fmt: skip
     """The form of the first gap: rows x from `since` to `until` - 1, columns y from `begin` to `end` - 1."""
@@ -200,7 +200,7 @@ def _fill_summed(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _fill_table(  # type: ignore[no-untyped-def]
+def _fill_table(
     since, until, begin, end, shift, left_lower, others, upper, at_left, at_right, reach, weight, table
 ):  # fmt: skip
     """The form of the others: rows y from `begin` to `end` - 1, columns x from `since` to `until` - 1."""
@@ -226,7 +226,7 @@ def _fill_table(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _allow(row, begin, since, stop, end):  # type: ignore[no-untyped-def]
+def _allow(row, begin, since, stop, end):
     """1 from `since` to before `stop`, and 0 around it, from `begin` to before `end`."""
     for t in range(INDEX(begin), INDEX(since)):
         row[t] = 0.0
@@ -237,7 +237,7 @@ def _allow(row, begin, since, stop, end):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _fill_reach(left_lower, since, until, others, lower, upper, reach):  # type: ignore[no-untyped-def]
+def _fill_reach(left_lower, since, until, others, lower, upper, reach):
     """For each left tick the last tick after which some rival certainly lies between the two."""
     for x in range(since, until):
         reach[x] = _NEVER
@@ -250,7 +250,7 @@ def _fill_reach(left_lower, since, until, others, lower, upper, reach):  # type:
 
 
 @njit(nogil=True, cache=True)
-def _total(own, lower, valid_lower, valid_upper, mass, tables, slot, window, carried):  # type: ignore[no-untyped-def]
+def _total(own, lower, valid_lower, valid_upper, mass, tables, slot, window, carried):
     """Sum over all ticks of the chain."""
     last, base = len(own) - 1, lower[own[-1]]
     summed, table = tables[0, slot[0]], tables[last - 1, slot[last - 1]]
@@ -281,7 +281,7 @@ def _total(own, lower, valid_lower, valid_upper, mass, tables, slot, window, car
 
 
 @njit(nogil=True, cache=True)
-def _sum_of_two(since, until, earliest, first_lower, base, window, binding, mass, summed):  # type: ignore[no-untyped-def]
+def _sum_of_two(since, until, earliest, first_lower, base, window, binding, mass, summed):
     """Sum over all ticks of a chain of two."""
     total = 0.0
     for u in range(since, until + 1):
@@ -291,7 +291,7 @@ def _sum_of_two(since, until, earliest, first_lower, base, window, binding, mass
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
-def _sum_of_three(  # type: ignore[no-untyped-def]
+def _sum_of_three(
     since, until, begin, stop, middle, earliest, first_lower, base, window, binding, mass, summed, table
 ):  # fmt: skip
     """Sum over all ticks of a chain of three; reassociated as `_product` is."""
@@ -309,7 +309,7 @@ def _sum_of_three(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _carry(own, lower, valid_lower, valid_upper, tables, slot, oldest, carried):  # type: ignore[no-untyped-def]
+def _carry(own, lower, valid_lower, valid_upper, tables, slot, oldest, carried):
     """Fill carried[j, t], for all events but the first and last, with the sum over what comes before t."""
     begin, stop = valid_lower[1] - lower[own[1]], valid_upper[1] - lower[own[1]] + 1
     carried[1, begin:stop] = tables[0, slot[0], oldest - lower[own[0]], begin:stop]
@@ -321,7 +321,7 @@ def _carry(own, lower, valid_lower, valid_upper, tables, slot, oldest, carried):
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
-def _product(left, i, right, j, begin, stop):  # type: ignore[no-untyped-def]
+def _product(left, i, right, j, begin, stop):
     """Sum of products of two rows between two places; reassociated, so that several are taken at once."""
     total = 0.0
     if begin < stop:

@@ -41,7 +41,7 @@ def gap_range(masses: Masses, chains: GapChains, window: int | None) -> tuple[Ti
 
 
 @njit(nogil=True, cache=True)
-def _first_ticks(starts, lo, hi, lower, upper, event, gap, rival_offsets, rivals, window):  # type: ignore[no-untyped-def]
+def _first_ticks(starts, lo, hi, lower, upper, event, gap, rival_offsets, rivals, window):
     count, length = event.shape
     result = np.empty(count, dtype=np.int64)
     tick = np.empty(length, dtype=np.int64)
@@ -61,7 +61,7 @@ def _first_ticks(starts, lo, hi, lower, upper, event, gap, rival_offsets, rivals
 
 
 @njit(nogil=True, cache=True)
-def _next_possible(starts, lo, hi, event, tick):  # type: ignore[no-untyped-def]
+def _next_possible(starts, lo, hi, event, tick):
     """First tick of positive mass at or after `tick`."""
     for b in range(starts[event], starts[event + 1]):
         if hi[b] >= tick:
@@ -70,7 +70,7 @@ def _next_possible(starts, lo, hi, event, tick):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _pushed(own, gap, starts, lo, hi, lower, upper, rival_offsets, rivals, tick):  # type: ignore[no-untyped-def]
+def _pushed(own, gap, starts, lo, hi, lower, upper, rival_offsets, rivals, tick):
     """Push ticks up as order and rivals force them, once along the chain; tells whether any moved."""
     moved = False
     for g in range(len(own) - 1):
