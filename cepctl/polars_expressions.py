@@ -148,7 +148,7 @@ def _remainder(columns: Sequence[pl.Series]) -> pl.Series:
 def _remainder_by(dividend: pl.Series, divisor: int) -> pl.Series:
     """The remainder by one positive number, several times as fast as by a column of them."""
     floored = dividend % divisor
-    if (dividend.min() or 0) >= 0:  # type: ignore[operator]
+    if not (dividend < 0).any():
         return floored
     return floored - divisor * ((dividend < 0) & (floored != 0)).cast(pl.Int64)
 

@@ -5,16 +5,18 @@ Only certain contradictions are reported; a query without one may still match no
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
-from typing import TypeAlias
+from operator import eq, ge, gt, le, lt, ne
+from typing import Any, TypeAlias
 
 from cepctl.language.ast import Attribute, Between, Binary, Constant, Expression, In, IsNull
 from cepctl.language.printer import expression_to_text, variable_text
 from cepctl.plan.plan import Alternative
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
+_COMPARED: dict[str, Callable[[Any, Any], bool]] = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 _ZERO = -1
 """Node of the constant 0 in the graph of differences; the others are indexes of components."""
 
@@ -152,14 +154,7 @@ def _can_hold(left: object, operator: str, right: object) -> bool:
     """Whether a comparison of two constants holds; of different kinds it is left open."""
     for kind in ((bool,), (str,), (int, float)):
         if isinstance(left, kind) and isinstance(right, kind):
-            return {
-                "=": left == right,
-                "<>": left != right,
-                "<": left < right,  # type: ignore[operator]
-                "<=": left <= right,  # type: ignore[operator]
-                ">": left > right,  # type: ignore[operator]
-                ">=": left >= right,  # type: ignore[operator]
-            }[operator]
+            return _COMPARED[operator](left, right)
     return True
 
 

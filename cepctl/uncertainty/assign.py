@@ -119,9 +119,9 @@ def assign(
 
 def rule_buckets(rule: Rule, unit: TimeUnit) -> tuple[Bucket, ...]:
     """The histogram of a latency or normal rule around t, widened by its interval."""
-    assert isinstance(rule.shape, Latency | Normal)
-    latency = isinstance(rule.shape, Latency)
-    buckets = latency_buckets(rule.shape, unit) if latency else normal_buckets(rule.shape, unit)  # type: ignore[arg-type]
+    shape = rule.shape
+    assert isinstance(shape, Latency | Normal)
+    buckets = latency_buckets(shape, unit) if isinstance(shape, Latency) else normal_buckets(shape, unit)
     if rule.interval is None:
         return buckets
     return widened(buckets, *interval_offsets(rule.interval, unit))

@@ -106,8 +106,9 @@ def stamp_of(value: object) -> int | None:
         value = int(value)
     if isinstance(value, str) and value.strip().isdecimal() and len(value) < 20:
         value = int(value)
-    usable = isinstance(value, int) and not isinstance(value, bool) and 0 < value <= LAST_SECOND
-    return value if usable else None  # type: ignore[return-value]
+    if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= LAST_SECOND:
+        return value
+    return None
 
 
 def value_of(value: object) -> float | None:

@@ -103,7 +103,8 @@ def scalar(name: str, value: Any) -> Value:
         return json_text(value) if value else None
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
-    return value  # type: ignore[no-any-return]
+    known: Value = value
+    return known
 
 
 def json_text(value: Any) -> str:

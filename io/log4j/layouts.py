@@ -15,6 +15,7 @@ one pass over the header alone, but for threads whose name contains `]`.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -248,5 +249,7 @@ def _in_order(found: list[Headers]) -> Headers:
     def strings(name: str) -> pa.Array:
         return pa.concat_arrays([getattr(headers, name) for headers in found]).take(pa.array(order))
 
-    columns = {name: numbers(name) for name in ("line", "message", "local", "usable", "precision")}
-    return Headers(**columns, **{name: strings(name) for name in ("level", "thread", "logger")})  # type: ignore[arg-type]
+    columns: dict[str, Any] = {
+        name: numbers(name) for name in ("line", "message", "local", "usable", "precision")
+    }
+    return Headers(**columns, **{name: strings(name) for name in ("level", "thread", "logger")})

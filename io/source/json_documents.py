@@ -108,7 +108,9 @@ class _Text:
     def at_end(self) -> bool:
         """Go over blanks; whether nothing follows them."""
         while True:
-            self.position = _BLANK.match(self.text, self.position).end()  # type: ignore[union-attr]
+            blank = _BLANK.match(self.text, self.position)
+            assert blank is not None
+            self.position = blank.end()
             if self.position < len(self.text):
                 return False
             if not self.more():

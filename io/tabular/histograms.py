@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -58,9 +59,9 @@ def _parsed_histogram(text: str) -> list[tuple[int, int, float]] | None:
         return None
 
 
-def _listed_histogram(value: object) -> list[tuple[int, int, float]] | None:
+def _listed_histogram(value: Any) -> list[tuple[int, int, float]] | None:
     try:
-        return [(int(b["lo"]), int(b["hi"]), float(b["p"])) for b in value]  # type: ignore[attr-defined]
+        return [(int(b["lo"]), int(b["hi"]), float(b["p"])) for b in value]
     except (KeyError, TypeError, ValueError):
         return None
 
