@@ -250,6 +250,7 @@ def _in_order(found: list[Headers]) -> Headers:
         return pa.concat_arrays([getattr(headers, name) for headers in found]).take(pa.array(order))
 
     columns: dict[str, Any] = {
-        name: numbers(name) for name in ("line", "message", "local", "usable", "precision")
+        **{name: numbers(name) for name in ("line", "message", "local", "usable", "precision")},
+        **{name: strings(name) for name in ("level", "thread", "logger")},
     }
-    return Headers(**columns, **{name: strings(name) for name in ("level", "thread", "logger")})
+    return Headers(**columns)

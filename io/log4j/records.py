@@ -15,8 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.arrays import Numbers
 from cepctl.io.contract.reader import ReadReport, Reject
-from cepctl.io.log4j.layouts import Headers, Integers, find_headers, texts
+from cepctl.io.log4j.layouts import Headers, find_headers, texts
 from cepctl.io.log4j.lines import GAP_BYTES, LONGEST_RECORD, cut_before, cut_line, line_blocks
 from cepctl.io.source.long_gaps import LongGaps
 
@@ -33,7 +34,7 @@ class Records:
     """
 
     headers: Headers
-    line: Integers
+    line: Numbers
     message: pa.Array
 
     def __len__(self) -> int:
@@ -64,8 +65,8 @@ class _Headed:
 
     text: bytes
     headers: Headers
-    begin: Integers
-    line: Integers
+    begin: Numbers
+    line: Numbers
 
 
 @dataclass
@@ -142,7 +143,7 @@ class _Splitter:
             self.report.notes[_CUT] += records
 
 
-def line_bounds(text: bytes) -> tuple[Integers, Integers]:
+def line_bounds(text: bytes) -> tuple[Numbers, Numbers]:
     """Where the lines begin and end, newlines left out."""
     ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
     return np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1]), ends

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import IO, Any
 
 import numpy as np
-import numpy.typing as npt
 
-Numbers = npt.NDArray[np.int64]
+from cepctl.arrays import Numbers
 
 _PIECE_BYTES = 1 << 18
 _LINE_ENDS = {b"\n\n": 2, b"\r\n": 1, b"\n\r": 1}
