@@ -91,6 +91,12 @@ def require_startable(master: str) -> None:
         require_reachable(require_master(master))
 
 
+def session_runs() -> bool:
+    """Whether this process has a Spark context; PySpark is not imported to look."""
+    context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
+    return context is not None and context._active_spark_context is not None
+
+
 class HasContext(Protocol):
     """What tasks are run by: a SparkSession of PySpark, or a `Session`."""
 

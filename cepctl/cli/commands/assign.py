@@ -7,9 +7,9 @@ import time
 import click
 
 from cepctl.cli.options.exclusions import CheckedCommand
-from cepctl.cli.options.raw_input import ingest_options
-from cepctl.cli.options.shared import RawInput, runner_options, verbosity_options
+from cepctl.cli.options.shared import runner_options, verbosity_options
 from cepctl.cli.output.accounts import report
+from cepctl.library.raw_input import RawInput, ingest_options
 from cepctl.matching.run import RunnerChoice
 
 

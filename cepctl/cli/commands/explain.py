@@ -8,16 +8,15 @@ import click
 
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.query_text import query_argument, read_query
-from cepctl.cli.options.raw_input import given_ingest_options
 from cepctl.cli.options.shared import (
-    RawInput,
     memory_option,
     raw_input_options,
     verbosity_options,
     words_or_json,
 )
-from cepctl.cli.output.accounts import report_reading
 from cepctl.errors import UsageError
+from cepctl.library.notices import tell_reading
+from cepctl.library.raw_input import RawInput, given_ingest_options
 from cepctl.memory import MemoryBudget
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 from cepctl.render.counting import counted
@@ -74,8 +73,7 @@ def command(
         from cepctl.matching.inputs import open_events
 
         with open_events(events, given_ingest_options(raw_input)) as inputs:
-            if inputs.summary is not None:
-                report_reading(inputs.summary, quiet=quiet)
+            tell_reading(inputs.summary)
             plan = analyze(query, inputs.schema)
             counts = inputs.schema.type_counts
             estimate = MemoryEstimate.of(plan, counts or {}, memory)

@@ -9,9 +9,7 @@ import click
 
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.outputs import refuse_overwriting
-from cepctl.cli.options.raw_input import ingest_options
 from cepctl.cli.options.shared import (
-    RawInput,
     raw_input_options,
     reject_options,
     runner_options,
@@ -19,6 +17,7 @@ from cepctl.cli.options.shared import (
 )
 from cepctl.cli.output.accounts import report
 from cepctl.cli.output.metrics import metrics_option
+from cepctl.library.raw_input import RawInput, ingest_options
 from cepctl.matching.run import RunnerChoice
 
 if TYPE_CHECKING:

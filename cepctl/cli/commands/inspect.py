@@ -6,10 +6,10 @@ import click
 
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.outputs import refuse_overwriting
-from cepctl.cli.options.raw_input import given_ingest_options
-from cepctl.cli.options.shared import RawInput, raw_input_options, verbosity_options
-from cepctl.cli.output.accounts import report_reading
+from cepctl.cli.options.shared import raw_input_options, verbosity_options
 from cepctl.cli.output.rows import write_whole
+from cepctl.library.notices import tell_reading
+from cepctl.library.raw_input import RawInput, given_ingest_options
 
 
 @click.command("inspect", cls=CheckedCommand)
@@ -50,8 +50,7 @@ def command(
 
     refuse_overwriting({"--write-model": write_model}, events, raw_input)
     with open_events(events, given_ingest_options(raw_input)) as inputs:
-        if inputs.summary is not None:
-            report_reading(inputs.summary, quiet=quiet)
+        tell_reading(inputs.summary)
         inspection = inspect_events(inputs)
     if write_model is not None:
         write_whole(write_model, [suggested_model(inspection).encode()])

@@ -6,13 +6,13 @@ from typing import cast
 
 import click
 
-from cepctl.cli.match.planning import analyzed
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.query_text import query_argument, read_query
-from cepctl.cli.options.raw_input import given_ingest_options
-from cepctl.cli.options.shared import RawInput, raw_input_options, verbosity_options
-from cepctl.cli.output.accounts import report_reading
+from cepctl.cli.options.shared import raw_input_options, verbosity_options
 from cepctl.errors import NoMatchError, UsageError
+from cepctl.library.finding import planned
+from cepctl.library.notices import tell_reading
+from cepctl.library.raw_input import RawInput, given_ingest_options
 
 
 @click.command("show", cls=CheckedCommand)
@@ -58,9 +58,8 @@ def command(
     if not events:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
     with open_events(events, given_ingest_options(raw_input)) as inputs:
-        if inputs.summary is not None:
-            report_reading(inputs.summary, quiet=quiet)
-        plan = analyzed(query, inputs, None, quiet=quiet)
+        tell_reading(inputs.summary)
+        plan = planned(query, inputs, None)
         match = one_match(plan, inputs.read(plan.attributes), ids_of(signature), bins=drawing_width())
     print_match(match, cast(Times, times))
     if match.reasons:

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from cepctl.atomic.folders import temporary_folder
 from cepctl.cli.match.delivery import ComputedRun, hand_over, tell
-from cepctl.cli.match.planning import analyzed
 from cepctl.cli.match.request import MatchRequest
 from cepctl.cli.match.state_binding import binding_of, refuse_options, require_same, run_options
-from cepctl.cli.options.raw_input import ingest_options
-from cepctl.cli.output.accounts import report_reading
 from cepctl.cli.output.metrics import write_metrics
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.run_figures import RunFigures, rejects_in
 from cepctl.errors import CepctlError
+from cepctl.library.finding import planned
+from cepctl.library.notices import tell_reading
+from cepctl.library.raw_input import ingest_options
 from cepctl.matching.run import starting_between
 from cepctl.matching.table_engine import TableEngine
 
@@ -49,7 +49,7 @@ def run_with_state(request: MatchRequest) -> int:
 
     began = time.monotonic()
     refuse_options(request)
-    options = ingest_options(request.raw_input)
+    options = ingest_options(request.question.raw_input)
     with held(request.directory), ExitStack() as opened:
         saved = load(request.directory)
         clean(request.directory)
@@ -101,8 +101,7 @@ def _arrivals(
     if saved is not None:
         known = Known(_attributes(saved.progress.events), saved.time_unit, saved.type_counts)
     arrived = opened.enter_context(arrivals(news, known, options, scratch))
-    if arrived.summary is not None:
-        report_reading(arrived.summary, quiet=request.quiet)
+    tell_reading(arrived.summary)
     return arrived
 
 
@@ -126,20 +125,22 @@ def _computed(
     if saved is None and arrived.inputs is None:
         say("note", "the inputs hold no events yet; the state has not begun")
         return None
-    plan = analyzed(
-        request.query, EventInputs((), arrived.schema), request.matching.min_confidence, quiet=request.quiet
+    plan = planned(
+        request.question.query, EventInputs((), arrived.schema), request.question.matching.min_confidence
     )
     if plan.window is None and not request.quiet:
         what = "the query has no WITHIN" if plan.query.within is None else "WITHIN is as long as time"
         say("warning", f"{what}: the state keeps every event that fits, and grows with the logs")
-    events, matching = arrived.read(plan.attributes), request.matching
+    events, matching = arrived.read(plan.attributes), request.question.matching
     before = saved.progress if saved is not None else beginning(plan, events.schema)
     before = widened(before, events.schema).with_rows_of(plan)
     outcome = advance(
         before,
         events,
         plan,
-        TableEngine(request.execution, matching.order, matching.max_matches, matching.memory, arrived.schema),
+        TableEngine(
+            request.question.execution, matching.order, matching.max_matches, matching.memory, arrived.schema
+        ),
         run_options(request, plan.time_unit),
     )
     newest, watermark = outcome.progress.newest, outcome.progress.watermark

@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from cepctl.cli.options.exclusions import refuse_or_leave_out
 from cepctl.cli.options.incremental import Incremental
-from cepctl.cli.options.matching import Matching
-from cepctl.cli.options.shared import RawInput, gathered, with_options
+from cepctl.cli.options.shared import gathered, with_options
 from cepctl.io.rows.forms import DELIMITED_FORMS, ROW_FORMS
-from cepctl.matching.run import Execution
-from cepctl.plan.summary import KleeneRows
-
-if TYPE_CHECKING:
-    from cepctl.language.ast import Query
+from cepctl.library.finding import Question
 
 
 @dataclass(frozen=True)
@@ -79,13 +74,9 @@ def row_options(command: Callable[..., Any]) -> Callable[..., Any]:
 class MatchRequest:
     """One call of the command; `metrics` names the file of its figures."""
 
-    query: Query
+    question: Question
     paths: tuple[str, ...]
     incremental: Incremental
-    matching: Matching
-    kleene: KleeneRows
-    raw_input: RawInput
-    execution: Execution
     rows: RowChoice
     why_not: bool
     metrics: str | None

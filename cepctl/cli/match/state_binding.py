@@ -31,11 +31,11 @@ def binding_of(request: MatchRequest, options: IngestOptions) -> dict[str, str]:
     """What the rows depend on, beside the events."""
     from cepctl.language.printer import to_text
 
-    reading = {**asdict(request.raw_input), "uncertainty": None, "patterns": None}
+    reading = {**asdict(request.question.raw_input), "uncertainty": None, "patterns": None}
     del reading["follow_links"]  # says which files are read, not how
     return {
-        "query": to_text(request.query),
-        "minimum confidence": str(request.matching.min_confidence),
+        "query": to_text(request.question.query),
+        "minimum confidence": str(request.question.matching.min_confidence),
         "uncertainty model": options.model.text,
         "reading of logs": json.dumps(reading, sort_keys=True),
         "patterns of log lines": repr(options.read.patterns),

@@ -14,9 +14,9 @@ import click
 from click.core import ParameterSource
 
 from cepctl.cli.options.settings import options_of, origin
-from cepctl.cli.options.shared import RawInput
 from cepctl.cli.output.notices import say
 from cepctl.errors import UsageError
+from cepctl.library.raw_input import RawInput
 
 
 @dataclass(frozen=True)

@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from cepctl.cli.options.instants import instant, microseconds_now
 from cepctl.cli.options.shared import gathered, memory_option, with_options
 from cepctl.errors import UsageError
-from cepctl.memory import MemoryBudget
-from cepctl.plan.evaluation_order import ORDERS, OrderName
-from cepctl.plan.support import Engine
-
-
-@dataclass(frozen=True)
-class Matching:
-    """How a query is run and which of its matches are kept; None where nothing was asked for."""
-
-    engine: Engine
-    order: OrderName
-    min_confidence: float | None
-    top_k: int | None
-    max_matches: int
-    approximate: float | None
-    since: int | None  # microseconds since 1970 UTC, as `until`
-    until: int | None
-    memory: MemoryBudget
+from cepctl.library.instants import instant, microseconds_now
+from cepctl.library.selection import Matching
+from cepctl.plan.evaluation_order import ORDERS
 
 
 def _instant(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
-from cepctl.cli.options.shared import RawInput
 from cepctl.errors import UsageError
+from cepctl.library.raw_input import RawInput
 
 
 def refuse_overwriting(

@@ -10,10 +10,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from cepctl.errors import UsageError
+from cepctl.library.query_text import file_text
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-_MOST_BYTES = 4_000_000
 
 
 def query_argument(events: str) -> Callable[[Command], Command]:
@@ -50,12 +49,12 @@ def read_query(arguments: Sequence[str], query_file: str | None) -> tuple[str, t
     if query_file is not None:
         if arguments and _is_query(arguments[0]):
             raise UsageError(f"the query is given twice: by -f {query_file} and as {arguments[0]}")
-        return _file_text(query_file), tuple(arguments)
+        return file_text(query_file), tuple(arguments)
     if not arguments:
         raise UsageError("a query is missing: give its text, @FILE or -f FILE")
     query, *events = arguments
     if query.startswith("@"):
-        return _file_text(query[1:]), tuple(events)
+        return file_text(query[1:]), tuple(events)
     if query.endswith(".cep") and not any(sign.isspace() for sign in query):
         raise UsageError(f"QUERY is the text itself; to read the file write @{query} or -f {query}")
     return query, tuple(events)
@@ -83,15 +82,3 @@ def _query_or_events(
     place = Path(f"{folder}{slash}")
     found = sorted(each for each in place.iterdir() if each.name.startswith(start)) if place.is_dir() else []
     return [CompletionItem(f"@{each}{'/' if each.is_dir() else ''}") for each in found]
-
-
-def _file_text(name: str) -> str:
-    path = Path(name)
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise UsageError(f"the query file {name} has more than {_MOST_BYTES:,} bytes")
-        return path.read_bytes().decode("utf-8-sig")
-    except OSError as problem:
-        raise UsageError(f"cannot read the query file {name}: {problem.strerror}") from None
-    except ValueError:
-        raise UsageError(f"the query file {name} is not UTF-8 text") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import wraps
 from typing import Any
 
@@ -11,29 +11,11 @@ import click
 from click.shell_completion import CompletionItem
 
 from cepctl.cli.options.settings import borrowed
-from cepctl.cli.output.notices import LOG_FORMATS, log_format_chosen, say
+from cepctl.cli.output.notices import LOG_FORMATS, heard, log_format_chosen, say
+from cepctl.library.raw_input import RawInput
 from cepctl.matching.run import Conf, RunnerChoice
 from cepctl.memory import MemoryBudget, budget_of, default_budget
 from cepctl.spark.master import require_master
-
-
-@dataclass(frozen=True)
-class RawInput:
-    """How raw logs are read, in the words of the command line; paths and texts are not looked at yet."""
-
-    input_format: str | None = None
-    uncertainty: str | None = None
-    tz: str | None = None
-    renames: Conf = ()
-    drop_domain: bool = False
-    patterns: str | None = None
-    keep_unmatched: bool = False
-    intervals: bool = False
-    epoch: str | None = None
-    columns: tuple[str, ...] = ()
-    follow_links: bool = False
-    epoch_unit: str | None = None
-    time_format: str | None = None
 
 
 def gathered(command: Callable[..., Any], name: str, kind: type) -> Callable[..., Any]:
@@ -251,7 +233,8 @@ def verbosity_options(command: Callable[..., Any]) -> Callable[..., Any]:
         if values["verbose"] and not values["quiet"]:
             for line in borrowed(click.get_current_context()):
                 say("note", line)
-        return command(**values)
+        with heard(quiet=values["quiet"]):
+            return command(**values)
 
     return with_options(
         telling,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cepctl.cli.output.metrics import write_metrics
 from cepctl.cli.output.notices import in_json, say
 from cepctl.cli.output.run_figures import RunFigures, rejects_in
+from cepctl.library.notices import tell_reading
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def report(
     from cepctl.render.ingest import print_accounts
 
     figures = RunFigures(summary.events, rejects_in(summary), seconds)
-    report_reading(summary, quiet=quiet)
+    tell_reading(summary)
     if not quiet:
         if in_json():
             for account in summary.accounts:
@@ -35,23 +36,3 @@ def report(
             **figures.known(),
         )
     write_metrics(metrics, figures)
-
-
-def report_reading(summary: IngestSummary, *, quiet: bool) -> None:
-    """Say on standard error what was skipped, left out and noticed; what was left out also when quiet."""
-    from cepctl.ingestion.rejects import sampled
-    from cepctl.ingestion.summary import reasons
-
-    if not quiet:
-        for notice in summary.notices:
-            say("note", notice)
-        for cause, count in sorted(summary.skipped.items()):
-            say("note", f"{counted(count, 'record')} skipped: {cause}", cause=cause, records=count)
-    if summary.unreadable:
-        some = f"{len(summary.unreadable):,} of {counted(len(summary.accounts), 'file')}"
-        shown = reasons(summary.unreadable)
-        say("warning", f"left out {some} as unreadable:\n{shown}", unreadable=len(summary.unreadable))
-    if summary.rejected:
-        bad = f"{summary.rejected.total():,} of {counted(summary.records, 'record')}"
-        shown = sampled(summary.rejects, summary.rejected)
-        say("warning", f"left out {bad} as bad:\n{shown}", rejected=dict(summary.rejected))

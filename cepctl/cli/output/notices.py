@@ -14,13 +14,17 @@ With `--log-format json` every notice is one JSON object on a line of its own:
 from __future__ import annotations
 
 import json
+import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Literal, cast
 
 import click
+
+from cepctl.library.notices import LOGGER, QUERY, Notice
 
 Kind = Literal["error", "warning", "note", "hint", "summary", "file", "why-not"]
 LogFormat = Literal["text", "json"]
@@ -47,6 +51,34 @@ def say(kind: Kind, message: str, **figures: object) -> None:
         **figures,
     }
     click.echo(json.dumps(notice, ensure_ascii=False), err=True)
+
+
+@contextmanager
+def heard(*, quiet: bool) -> Iterator[None]:
+    """Say what the library logs; when quiet, only what was left out of the input."""
+    logger, voice = logging.getLogger(LOGGER), _Voice(quiet=quiet)
+    before = logger.level, logger.propagate
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    logger.addHandler(voice)
+    try:
+        yield
+    finally:
+        logger.removeHandler(voice)
+        logger.level, logger.propagate = before
+
+
+class _Voice(logging.Handler):
+    """Says records of the library as notices."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        super().__init__(logging.WARNING if quiet else logging.INFO)
+        self._quiet = quiet
+
+    def emit(self, record: logging.LogRecord) -> None:
+        notice = getattr(record, "notice", None)
+        if isinstance(notice, Notice) and not (self._quiet and record.name == QUERY):
+            say(notice.kind, record.getMessage(), **notice.figures)
 
 
 def in_json() -> bool:

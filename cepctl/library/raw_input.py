@@ -1,18 +1,37 @@
-"""The options of raw input as the library takes them; model and patterns are read here."""
+"""How raw logs are read: the choices of a user, and the options of the ingest that they come to."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cepctl.cli.options.shared import RawInput
 from cepctl.errors import UsageError
 
 if TYPE_CHECKING:
     from cepctl.ingestion.jobs import IngestOptions
 
 
+@dataclass(frozen=True)
+class RawInput:
+    """How raw logs are read, in the words of the user; paths and texts are not looked at yet."""
+
+    input_format: str | None = None
+    uncertainty: str | None = None
+    tz: str | None = None
+    renames: tuple[tuple[str, str], ...] = ()
+    drop_domain: bool = False
+    patterns: str | None = None
+    keep_unmatched: bool = False
+    intervals: bool = False
+    epoch: str | None = None
+    columns: tuple[str, ...] = ()
+    follow_links: bool = False
+    epoch_unit: str | None = None
+    time_format: str | None = None
+
+
 def given_ingest_options(raw_input: RawInput) -> IngestOptions | None:
-    """The options of the library for raw input; None where none was given, as datasets need no reader."""
+    """The options of the ingest; None where none was given, as datasets need no reader."""
     return None if raw_input == RawInput() else ingest_options(raw_input)
 
 
@@ -25,7 +44,15 @@ def ingest_options(
     rejects: str | None = None,
     max_errors: int | None = None,
 ) -> IngestOptions:
-    """The options of the library from those of the command line; reads the uncertainty model."""
+    """The options of the ingest; reads the uncertainty model and the patterns.
+
+    Raises
+    ------
+    UncertaintyModelError, LogPatternError
+        If they cannot be read.
+    UsageError
+        If another text is not what it should be.
+    """
     from cepctl.ingestion.jobs import IngestOptions
     from cepctl.ingestion.type_names import check_names
     from cepctl.io.contract.reader import ReadOptions
@@ -59,7 +86,7 @@ def ingest_options(
 
 
 def _instant(text: str | None, tz: str | None) -> int | None:
-    """A time of the command line in microseconds since 1970; without a zone it is in `tz`, else UTC."""
+    """A time that a user wrote in microseconds since 1970; without a zone it is in `tz`, else UTC."""
     from cepctl.io.contract.times import named_zone, parse_time
 
     if text is None:

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cepctl.cli.options.instants import instant
 from cepctl.errors import UsageError
+from cepctl.library.instants import instant
 
 NOW = datetime(2026, 3, 3, 9, 30, tzinfo=UTC)
 

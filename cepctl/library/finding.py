@@ -1,0 +1,111 @@
+"""Finding the matches of a query: the one way on which the command line and programs go."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from cepctl.library.matches import Found, Matches, Times
+from cepctl.library.notices import tell_plan, tell_reading
+from cepctl.library.raw_input import RawInput, given_ingest_options
+from cepctl.library.selection import Matching
+from cepctl.library.summary import MatchSummary
+from cepctl.matching.raw_times import counts_of_rows
+from cepctl.matching.run import Execution, find_rows
+from cepctl.plan.summary import KleeneRows
+
+if TYPE_CHECKING:
+    from cepctl.engines.runners.progress import Progress
+    from cepctl.language.ast import Query
+    from cepctl.matching.inputs import EventInputs
+    from cepctl.plan.plan import Plan
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query, which of its matches are wanted, and how they are to be found.
+
+    `judged`: rows are held to raw times, for the summary.
+    """
+
+    text: str
+    query: Query
+    matching: Matching
+    kleene: KleeneRows
+    raw_input: RawInput
+    execution: Execution
+    judged: bool
+
+
+def find_matches(
+    question: Question,
+    paths: Sequence[str],
+    progress: Progress | None = None,
+    *,
+    times: Times = "iso",
+    opened: ExitStack | None = None,
+) -> Matches:
+    """The matches of a query in events at some paths.
+
+    Parameters
+    ----------
+    question, paths
+        What is asked of which datasets, plain event files and raw logs.
+    progress
+        Is told what the run does.
+    times
+        How rows say `start` and `end`.
+    opened
+        What has to be closed together with the matches.
+
+    Raises
+    ------
+    CepctlError
+        As `cepctl.matching.inputs.open_events` and `cepctl.matching.run.find_rows` do.
+    """
+    from cepctl.atomic.folders import temporary_folder
+    from cepctl.engines.runners.progress import Progress
+    from cepctl.matching.inputs import open_events
+
+    began = time.monotonic()
+    progress = progress or Progress()
+    with opened or ExitStack() as stack:
+        folder = stack.enter_context(temporary_folder())
+        inputs = stack.enter_context(open_events(paths, given_ingest_options(question.raw_input)))
+        tell_reading(inputs.summary)
+        plan = planned(question.query, inputs, question.matching.min_confidence)
+        type_counts = inputs.schema.type_counts
+        options = question.matching.options(plan, type_counts, question.kleene, judged=question.judged)
+        rows = find_rows(plan, inputs, options, question.execution, folder, progress)
+        summary = MatchSummary(
+            found=rows.found,
+            counts=counts_of_rows(plan, inputs, rows, judged=question.judged),
+            events=sum((type_counts or {}).values()),
+            rejects=0 if inputs.summary is None else inputs.summary.rejected.total(),
+            seconds=time.monotonic() - began,
+            relevant=progress.relevant,
+            slices=progress.slicing.tasks if progress.slicing is not None else None,
+            best=question.matching.top_k is not None,
+            judged=question.judged,
+        )
+        return Matches(Found(question.text, plan, inputs, rows, summary), stack.pop_all(), times)
+
+
+def planned(query: Query, inputs: EventInputs, min_confidence: float | None) -> Plan:
+    """The plan of a query for some events, after it has been said what can hardly be meant.
+
+    Raises
+    ------
+    QuerySemanticError
+        If the query does not fit the events.
+    """
+    from cepctl.plan import analyze
+
+    plan = analyze(query, inputs.schema)
+    if min_confidence is not None:
+        plan = replace(plan, minimum_confidence=max(min_confidence, plan.minimum_confidence or 0.0))
+    tell_plan(plan)
+    return plan

@@ -1,0 +1,126 @@
+"""`cepctl.match`: run a query and get its probable matches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+from cepctl.library.events import paths_of
+from cepctl.library.execution import RunnerName, execution_of
+from cepctl.library.finding import Question, find_matches
+from cepctl.library.matches import TIMES, Matches, Times
+from cepctl.library.options import EventOptions, raw_input, require_choice
+from cepctl.library.query_text import query_text
+from cepctl.library.selection import selected
+from cepctl.plan.evaluation_order import OrderName
+from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
+from cepctl.plan.support import Engine
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from cepctl.library.events import Events
+
+
+def match(
+    query: str | Path,
+    events: Events,
+    *,
+    engine: Engine = "event",
+    order: OrderName = "auto",
+    min_confidence: float | None = None,
+    top_k: int | None = None,
+    max_matches: int = 10_000_000,
+    max_memory: str | None = None,
+    approximate: float | None = None,
+    since: str | datetime | None = None,
+    until: str | datetime | None = None,
+    kleene: KleeneRows = "groups",
+    time: Times = "iso",
+    runner: RunnerName = "auto",
+    spark: SparkSession | None = None,
+    master: str | None = None,
+    conf: Mapping[str, str] | None = None,
+    **reading: Unpack[EventOptions],
+) -> Matches:
+    """Run a query on events.
+
+    Parameters
+    ----------
+    query
+        Its text, or the path of its file.
+    events
+        Paths (datasets, plain event files, raw logs), a `pyarrow.Table`, a frame of Polars, pandas or Spark,
+        or a list of such.  Tables follow the rules of plain Parquet files.
+    engine
+        `event`; `point` and `worlds` are for small inputs.
+    order
+        In which order components are bound; changes no row.
+    min_confidence
+        Keep matches with at least this confidence; with CONFIDENCE in the query the larger holds.
+    top_k
+        Keep so many matches, the most probable.
+    max_matches
+        Fail where there are more matches than this.
+    max_memory
+        Take at most so much memory, such as `2GB`; half of what the machine has, where it is None.
+    approximate
+        Estimate confidences that are too costly to compute exactly, to within so much (0.0001 to 0.5).
+    since, until
+        Keep matches that start at that time or later, at that time or earlier: ISO 8601, `-24h`, `today`,
+        `yesterday`, or a datetime; UTC where it names no zone.
+    kleene
+        `groups`: a row for each group of a Type+; `summary`: one row for all groups between the same events.
+    time
+        `iso`: rows say `start` and `end` as timestamps; `ticks`: as numbers.
+    runner
+        `auto`: Spark where a session runs, this process otherwise; `spark` starts a session where none runs,
+        and stops it; `local` needs no Java.  All give the same rows.
+    spark
+        A session that runs, which is used and left as it is.
+    master, conf
+        Where a session is started, and with which settings.
+    reading
+        How raw logs and tables are read: `ReadingOptions` of cepctl/library/options.py, and `input_format`.
+
+    Returns
+    -------
+    Matches
+        The rows, the most probable first; see there.
+
+    Raises
+    ------
+    CepctlError
+        What the user can mend: of the query, the events, the options, the job.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> events = pa.table({"event_type": ["A", "B"], "lower": [1, 3], "upper": [4, 6]})
+    >>> [(row["match"], row["confidence"]) for row in match("PATTERN SEQ(A a, B b)", events)]
+    [('table#1 table#2', 0.8125)]
+    """
+    from cepctl.language.parser import parse
+
+    text = query_text(query)
+    require_choice("kleene", kleene, KLEENE_ROWS)
+    require_choice("time", time, TIMES)
+    matching = selected(
+        *(engine, order, min_confidence, top_k, max_matches, approximate, since, until, max_memory),
+    )
+    question = Question(
+        text=text,
+        query=parse(text),
+        matching=matching,
+        kleene=kleene,
+        raw_input=raw_input(reading),
+        execution=execution_of(engine, runner, spark, master, conf),
+        judged=kleene == "groups",
+    )
+    question.execution.require_startable()
+    with ExitStack() as opened:
+        paths = paths_of(events, opened)
+        return find_matches(question, paths, times=time, opened=opened)

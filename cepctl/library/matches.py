@@ -1,0 +1,142 @@
+"""The matches of a query, as a program looks at them."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from cepctl.errors import JobError, UsageError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from cepctl.engines.rows.sorted import SortedRows
+    from cepctl.library.summary import MatchSummary
+    from cepctl.matching.inputs import EventInputs
+    from cepctl.plan.plan import Plan
+
+Times = Literal["iso", "ticks"]
+TIMES: tuple[Times, ...] = ("iso", "ticks")
+_ROWS_AT_ONCE = 10_000
+_ROWS_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a run has found: rows in their one order, and what they were found in."""
+
+    query: str
+    plan: Plan
+    inputs: EventInputs
+    rows: SortedRows
+    summary: MatchSummary
+
+
+class Matches:
+    """The matches of a query, the most probable first; `len` tells how many, iteration gives one at a time.
+
+    A row is a dict, since columns are called as RETURN calls them: `row["a.task_id"]`.  Its columns are
+    `match` (the ids of its events as text), `signature` (the same as nested lists), `start` and `end`,
+    `confidence` with `confidence_error` where some are estimates, and those of RETURN.
+
+    Rows that take much memory, and events that were not a dataset yet, lie in temporary files, which
+    `close`, the end of a `with` block or the garbage collector removes.
+    """
+
+    def __init__(self, found: Found, opened: ExitStack, times: Times = "iso") -> None:
+        self.summary = found.summary
+        self._found, self._times = found, times
+        self._closed = weakref.finalize(self, _close, opened, os.getpid())
+
+    @property
+    def found(self) -> Found:
+        """Plan, events and rows as the engines know them, for code that goes on with them."""
+        return self._found
+
+    def arrow(self) -> pa.Table:
+        """All rows as one table; times are timestamps in UTC, or ticks where these were asked for.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If they do not fit in memory; iteration takes no more for more rows.
+        """
+        return self._presented(self.table())
+
+    def polars(self) -> pl.DataFrame:
+        """All rows as a frame of Polars; raises as `arrow` does."""
+        import polars as pl
+
+        frame = pl.from_arrow(self.arrow())
+        assert isinstance(frame, pl.DataFrame)
+        return frame
+
+    def pandas(self) -> pd.DataFrame:
+        """All rows as a frame of pandas, which has to be installed; raises as `arrow` does."""
+        try:
+            import pandas  # noqa: F401  (Arrow needs it)
+        except ImportError:
+            raise UsageError(
+                "pandas is not installed; install it (pip install pandas), or take .polars() or .arrow()"
+            ) from None
+        return self.arrow().to_pandas()
+
+    def table(self) -> pa.Table:
+        """All rows as the engines give them, times in ticks; raises as `arrow` does."""
+        self._require_files()
+        return _told(self._found.rows.table())
+
+    def blocks(self) -> Iterator[pa.Table]:
+        """The rows as the engines give them, times in ticks, one block or more."""
+        self._require_files()
+        return map(_told, self._found.rows.blocks())
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for block in self.blocks():
+            for start in range(0, block.num_rows, _ROWS_AT_ONCE):
+                yield from self._presented(block.slice(start, _ROWS_AT_ONCE)).to_pylist()
+
+    def __len__(self) -> int:
+        return self.summary.rows
+
+    def close(self) -> None:
+        """Remove temporary files; rows that were held in memory stay."""
+        self._closed()
+
+    def __enter__(self) -> Matches:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _presented(self, rows: pa.Table) -> pa.Table:
+        from cepctl.io.rows.encoding import presented
+
+        return presented(rows, self._found.plan.time_unit, self._times, typed=True)
+
+    def _require_files(self) -> None:
+        if not self._closed.alive and self._found.rows.spilled:
+            raise JobError("these matches are closed, and their rows lay in temporary files; match again")
+
+
+def _told(rows: pa.Table) -> pa.Table:
+    """Rows without what only the summary looks at."""
+    from cepctl.plan.plan import FOUND_AT_RAW_TIMES
+
+    return rows.drop_columns([FOUND_AT_RAW_TIMES]) if FOUND_AT_RAW_TIMES in rows.column_names else rows
+
+
+def _close(opened: ExitStack, process: int) -> None:
+    """Close what is open, unless this is a fork of the process that has opened it."""
+    if os.getpid() == process:
+        opened.close()

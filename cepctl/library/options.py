@@ -1,0 +1,121 @@
+"""The keyword options of the library: those of the command line, by their names, with the types of Python."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from difflib import get_close_matches
+from typing import Any, Literal, TypedDict
+
+from cepctl.errors import UsageError
+from cepctl.library.raw_input import RawInput
+
+PathText = str | os.PathLike[str]
+"""A path of this machine or, as text, a URI of any filesystem that Arrow knows."""
+EpochUnit = Literal["s", "ms", "us", "ns"]
+_EPOCH_UNITS = ("s", "ms", "us", "ns")
+
+
+class ReadingOptions(TypedDict, total=False):
+    """How raw logs, plain event files and tables are read; a dataset needs none of it.
+
+    uncertainty
+        File of the uncertainty model (TOML) that gives raw events their intervals.
+    tz
+        IANA zone of times that are written without one.
+    name
+        New names of event types, by the old ones.
+    drop_domain
+        Whether host names are shortened to their first label.
+    patterns
+        File of patterns (TOML) that make events of log lines, tried before the built-in ones.
+    keep_unmatched
+        Whether log lines that no pattern fits become LogLine events.
+    intervals
+        Whether what lasts (tasks, attempts, jobs, activities) gives interval events, too.
+    epoch
+        Instant that logs with relative times count from, 1970 by default.
+    map
+        Columns of plain files and tables by what they are, such as `{"event_type": "activity"}`.
+    follow_links
+        Whether what links in a directory show outside of it is read, too.
+    epoch_unit
+        Unit of the numbers in columns of times, counted from 1970; without it told from their size.
+    time_format
+        How times are written, where not as ISO 8601, such as `%d.%m.%Y %H:%M`.
+    """
+
+    uncertainty: PathText | None
+    tz: str | None
+    name: Mapping[str, str]
+    drop_domain: bool
+    patterns: PathText | None
+    keep_unmatched: bool
+    intervals: bool
+    epoch: str | datetime | None
+    map: Mapping[str, str]
+    follow_links: bool
+    epoch_unit: EpochUnit | None
+    time_format: str | None
+
+
+class EventOptions(ReadingOptions, total=False):
+    """How events are read where a query is asked; `input_format` is one of `cepctl formats`."""
+
+    input_format: str | None
+
+
+def raw_input(options: Mapping[str, Any], input_format: str | None = None) -> RawInput:
+    """The choices in keyword options.
+
+    Raises
+    ------
+    TypeError
+        If there is no such option.
+    UsageError
+        If an option cannot have its value.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if name not in EventOptions.__annotations__:
+            near = get_close_matches(name, EventOptions.__annotations__, 1)
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            raise TypeError(f"there is no option '{name}'{hint}")
+    require_choice("epoch_unit", given.get("epoch_unit"), (None, *_EPOCH_UNITS))
+    return RawInput(
+        input_format=given.get("input_format", input_format),
+        uncertainty=_path(given.get("uncertainty")),
+        tz=given.get("tz"),
+        renames=tuple(given.get("name", {}).items()),
+        drop_domain=given.get("drop_domain", False),
+        patterns=_path(given.get("patterns")),
+        keep_unmatched=given.get("keep_unmatched", False),
+        intervals=given.get("intervals", False),
+        epoch=_instant(given.get("epoch")),
+        columns=tuple(_mapped(field, column) for field, column in given.get("map", {}).items()),
+        follow_links=given.get("follow_links", False),
+        epoch_unit=given.get("epoch_unit"),
+        time_format=given.get("time_format"),
+    )
+
+
+def require_choice(option: str, value: object, choices: Sequence[object]) -> None:
+    """Raise UsageError unless the value is one of the choices."""
+    if value not in choices:
+        named = ", ".join(repr(each) for each in choices if each is not None)
+        raise UsageError(f"{option} cannot be {value!r}; choose one of {named}")
+
+
+def _path(path: PathText | None) -> str | None:
+    return None if path is None else os.fspath(path)
+
+
+def _instant(instant: str | datetime | None) -> str | None:
+    return instant.isoformat() if isinstance(instant, datetime) else instant
+
+
+def _mapped(field: str, column: str) -> str:
+    """One pair as the command line writes it, where quotes protect a comma."""
+    text = f"{field}={column}".replace('"', '""')
+    return f'"{text}"'

@@ -1,0 +1,87 @@
+"""What a match says of itself: how many rows, how long, and what raw times would have missed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cepctl.matching.run import sampling_note
+from cepctl.render.counting import counted
+
+if TYPE_CHECKING:
+    from cepctl.engines.rows.counts import RowCounts
+
+
+@dataclass(frozen=True)
+class MatchSummary:
+    """What a run came to; `str` says it in one line.
+
+    Parameters
+    ----------
+    found
+        Matches, of which the rows in `counts` were asked for.
+    counts
+        Of these rows: how many they are, how many are unlikely, and so on.
+    events
+        Events of the input.
+    rejects
+        Bad records that were left out while raw input was read.
+    seconds
+        How long it took, by the clock.
+    relevant
+        Events that the predicates on single ones left; None where the engine does not tell.
+    slices
+        In how many slices Spark matched them; None without Spark.
+    best
+        Whether only the most probable rows were asked for; nobody has counted the others then.
+    judged
+        Whether rows were held to raw times, which those of a summary of groups cannot be.
+    """
+
+    found: int
+    counts: RowCounts
+    events: int
+    rejects: int
+    seconds: float
+    relevant: int | None
+    slices: int | None
+    best: bool
+    judged: bool
+
+    def __str__(self) -> str:
+        kept = self.counts.rows
+        shown = "" if kept == self.found else f", {kept:,} of them written"
+        found = self.found
+        if self.best:
+            shown, found = ", the most probable", kept
+        line = f"{counted(found, 'match', 'matches')} in {counted(self.events, 'event')}{shown}"
+        line += f"{self._work()}, {self.seconds:.1f} s"
+        return f"{line}; {self._doubts()}" if kept else line
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.counts.rows
+
+    @property
+    def estimates(self) -> str | None:
+        """How many confidences are estimates, and how far they can be trusted; None if all are exact."""
+        return sampling_note(self.counts)
+
+    def _work(self) -> str:
+        """How many events predicates on single ones have left, and in how many slices they were matched."""
+        left = "" if self.relevant is None else f", {self.relevant:,} after filters"
+        return left if self.slices is None else f"{left}, {counted(self.slices, 'slice')}"
+
+    def _doubts(self) -> str:
+        """How many rows raw times alone would have missed, and how many are unlikely."""
+        from cepctl.engines.rows.counts import UNLIKELY
+
+        counts = self.counts
+        said = [f"{counts.unlikely:,} with a confidence below {UNLIKELY}"]
+        if self.judged and counts.judged:
+            of = f" of {counts.judged:,} with raw times" if counts.untimed else ""
+            said.insert(0, f"raw times alone would have missed {counts.missed:,}{of}")
+        elif self.judged:
+            said.insert(0, "no raw times to compare with")
+        return ", ".join(said)
