@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.datasets.row_groups import GroupFacts, PushedFilter
+from cepctl.datasets.row_groups import PushedFilter, RowGroup
 from tests.plans import ATTRIBUTES, event_table
 
 IN_ORDER = [("lower", "ascending"), ("event_id", "ascending")]
@@ -29,15 +29,15 @@ class TableSource:
     def _group(self, part: int, number: int) -> pa.Table:
         return self.table.slice((2 * part + number) * self.size, self.size)
 
-    def row_groups(self, source: int) -> list[GroupFacts]:
-        facts: list[GroupFacts] = []
+    def row_groups(self, source: int) -> list[RowGroup]:
+        groups: list[RowGroup] = []
         for place in range(-(-len(self.table) // self.size)):
             part, number = divmod(place, 2)
             group = self._group(part, number)
             first, last = (f(group.column("lower")).as_py() for f in (pc.min, pc.max))
             upper = pc.max(group.column("upper")).as_py()
-            facts.append((source, part, number, len(group), first, last, upper))
-        return facts
+            groups.append(RowGroup(source, part, number, len(group), first, last, upper))
+        return groups
 
     def read(self, part: int, numbers: Sequence[int], pushed: PushedFilter) -> Iterator[pa.Table]:
         for number in numbers:

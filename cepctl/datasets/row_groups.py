@@ -8,9 +8,9 @@ Runs inside Spark workers: imports NumPy and PyArrow only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -18,18 +18,30 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Indexes, Ticks
 
-GroupFacts: TypeAlias = tuple[int, int, int, int, int, int, int]
 PushedFilter: TypeAlias = Callable[[Mapping[str, pa.DataType]], pc.Expression | None]
 """From the types of a file's columns, what of a filter Parquet may apply."""
 
 
+class RowGroup(NamedTuple):
+    """What is known of a row group without reading it.
+
+    `source` numbers the inputs, `part` the files of an input, `number` the row groups of a file; it holds
+    `rows` events.  `first_lower`, `last_lower` are the extremes of `lower` in it, `last_upper` the largest
+    `upper`, in ticks.
+    """
+
+    source: int
+    part: int
+    number: int
+    rows: int
+    first_lower: int
+    last_lower: int
+    last_upper: int
+
+
 @dataclass(frozen=True)
 class RowGroups:
-    """n row groups in the order in which their events begin, as columns of shape (n,).
-
-    `source` numbers the inputs, `part` the files of an input, `number` the row groups of a file.
-    `first_lower`, `last_lower` are the extremes of `lower` in it, `last_upper` the largest `upper`.
-    """
+    """n row groups in the order in which their events begin; fields of `RowGroup` as columns, shape (n,)."""
 
     source: Indexes
     part: Indexes
@@ -40,17 +52,20 @@ class RowGroups:
     last_upper: Ticks
 
     @classmethod
-    def of(cls, facts: Sequence[GroupFacts]) -> RowGroups:
-        """From one tuple for each row group, its values in the order of the columns; none are empty.
+    def of(cls, groups: Iterable[RowGroup]) -> RowGroups:
+        """Those that hold events.
 
         Examples
         --------
-        >>> RowGroups.of([(0, 0, 1, 10, 5, 9, 12), (0, 0, 0, 10, 0, 4, 6)]).first_lower.tolist()
+        >>> later = RowGroup(0, 0, 1, rows=10, first_lower=5, last_lower=9, last_upper=12)
+        >>> RowGroups.of([later, RowGroup(0, 0, 0, 10, 0, 4, 6)]).first_lower.tolist()
         [0, 5]
         """
-        table = np.array([each for each in facts if each[3]], dtype=np.int64).reshape(-1, len(fields(cls)))
-        order = np.lexsort((table[:, 2], table[:, 1], table[:, 0], table[:, 4]))
-        return cls(*table[order].T)
+        holding = [each for each in groups if each.rows]
+        table = np.array(holding, dtype=np.int64).reshape(-1, len(RowGroup._fields))
+        columns = dict(zip(RowGroup._fields, table.T, strict=True))
+        order = np.lexsort([columns[name] for name in ("number", "part", "source", "first_lower")])
+        return cls(**{name: column[order] for name, column in columns.items()})
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -73,7 +88,7 @@ class RowGroups:
 
         Examples
         --------
-        >>> list(RowGroups.of([(0, 0, i, 10, i, i, i) for i in range(3)]).pieces(2))
+        >>> list(RowGroups.of(RowGroup(0, 0, i, 10, i, i, i) for i in range(3)).pieces(2))
         [(0, 0, [0, 1]), (0, 0, [2])]
         """
         for source, part, numbers in self.files():
@@ -87,8 +102,8 @@ class EventSource(Protocol):
     Tables are in the units and types that all inputs share, with the columns that a plan reads.
     """
 
-    def row_groups(self, source: int) -> Sequence[GroupFacts]:
-        """The facts of all row groups, for `RowGroups.of`; the input is number `source`."""
+    def row_groups(self, source: int) -> Sequence[RowGroup]:
+        """All row groups of the input, which is number `source`."""
 
     def read(self, part: int, numbers: Sequence[int], pushed: PushedFilter) -> Iterator[pa.Table]:
         """The events of some row groups that may pass a filter, one table for each."""
@@ -109,4 +124,4 @@ class EventSource(Protocol):
 
 def row_groups(sources: Sequence[EventSource]) -> RowGroups:
     """The row groups of all inputs, in the order in which their events begin."""
-    return RowGroups.of([facts for number, each in enumerate(sources) for facts in each.row_groups(number)])
+    return RowGroups.of(group for number, each in enumerate(sources) for group in each.row_groups(number))

@@ -20,7 +20,7 @@ from pyarrow import fs
 
 from cepctl.datasets.kinds import Kind, converted
 from cepctl.datasets.marker import check_count
-from cepctl.datasets.row_groups import GroupFacts, PushedFilter
+from cepctl.datasets.row_groups import PushedFilter, RowGroup
 from cepctl.errors import EventSchemaError
 from cepctl.io.contract.rescaling import first_tick, last_tick, rescaled
 from cepctl.io.source.locations import Location, first_line
@@ -80,7 +80,7 @@ class StoredEvents:
         attributes = [(name, self.schema.attributes[name]) for name in self.names]
         return pa.schema([*fields, *attributes]).empty_table()
 
-    def row_groups(self, source: int) -> list[GroupFacts]:
+    def row_groups(self, source: int) -> list[RowGroup]:
         """What the footers of the files say of every row group.
 
         Raises
@@ -92,7 +92,7 @@ class StoredEvents:
             footers = list(threads.map(self._footer, range(len(self.parts))))
         check_count(self.location, sum(rows for groups in footers for rows, *_ in groups), self.written)
         return [
-            (source, part, number, *facts)
+            RowGroup(source, part, number, *facts)
             for part, groups in enumerate(footers)
             for number, facts in enumerate(groups)
         ]

@@ -101,10 +101,11 @@ def choose_slicing(groups: RowGroups, plan: Plan, parallelism: int, length: int 
 
     Examples
     --------
+    >>> from cepctl.datasets.row_groups import RowGroup
     >>> from cepctl.language.parser import parse
     >>> from cepctl.plan.analyze import analyze
     >>> plan = analyze(parse("PATTERN SEQ(A a, B b) WITHIN 5 ticks"))
-    >>> hours = [(0, 0, i, 500_000, 3600 * i, 3600 * i + 3599, 3600 * i + 3600) for i in range(4)]
+    >>> hours = [RowGroup(0, 0, i, 500_000, 3600 * i, 3600 * i + 3599, 3600 * i + 3600) for i in range(4)]
     >>> [each.first for each in choose_slicing(RowGroups.of(hours), plan, parallelism=2).slices][1:]
     [3600, 7200, 10800]
     """

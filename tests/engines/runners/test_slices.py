@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.datasets.row_groups import RowGroups, row_groups
+from cepctl.datasets.row_groups import RowGroup, RowGroups, row_groups
 from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_batches, match_events, match_schema
 from cepctl.engines.rows.order import ordered
@@ -39,7 +39,8 @@ KEYED = "PATTERN SEQ(A a, B b) WHERE [k] WITHIN 100 ticks"
 def groups(count: int, *, rows: int = 50_000, ticks: int = 50_000, width: int = 20) -> RowGroups:
     """Row groups one after the other, of so many events over so many ticks."""
     return RowGroups.of(
-        [(0, 0, i, rows, i * ticks, (i + 1) * ticks - 1, (i + 1) * ticks - 1 + width) for i in range(count)]
+        RowGroup(0, 0, i, rows, i * ticks, (i + 1) * ticks - 1, (i + 1) * ticks - 1 + width)
+        for i in range(count)
     )
 
 
@@ -73,15 +74,15 @@ def test_a_burst_of_events_gets_slices_of_its_own() -> None:
         last_lower=burst.last_lower + later,
         last_upper=burst.last_upper + later,
     )
-    both = RowGroups.of([*zip(*_columns(quiet), strict=True), *zip(*_columns(moved), strict=True)])
+    both = RowGroups.of([*_each(quiet), *_each(moved)])
     slicing = choose_slicing(both, plan_of(PLAIN), parallelism=1)
     assert [each.first for each in slicing.slices] == [TICK_MIN, later, later + 20 * 500]
     assert slicing.most_read <= EVENTS_PER_SLICE + 2 * 50_000
 
 
-def _columns(found: RowGroups) -> list[list[int]]:
-    names = ("source", "part", "number", "rows", "first_lower", "last_lower", "last_upper")
-    return [getattr(found, name).tolist() for name in names]
+def _each(found: RowGroups) -> list[RowGroup]:
+    columns = [getattr(found, name) for name in RowGroup._fields]
+    return [RowGroup(*facts) for facts in zip(*columns, strict=True)]
 
 
 def test_a_slice_owns_several_windows() -> None:
