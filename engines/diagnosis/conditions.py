@@ -16,10 +16,10 @@ Imports NumPy, Numba and Polars only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations, product
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.events import Events
@@ -66,15 +66,13 @@ class Differences:
 class Conditions:
     """One alternative, its groups as single members, with the events that fit each component.
 
-    Column c of partial matches is bound to component columns[c].  `indexes` keeps the last indexes that joins
-    have built, for the variants of this one that lack another condition.
+    Column c of partial matches is bound to component columns[c].
     """
 
     alternative: Alternative
     partition_by: tuple[str, ...]
     differences: tuple[Differences, ...]
     candidates: tuple[Indexes, ...]
-    indexes: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, plan: Plan, alternative: Alternative, events: Events) -> Conditions:

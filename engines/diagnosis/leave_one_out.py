@@ -36,7 +36,7 @@ from cepctl.engines.diagnosis.conditions import (
     key_condition,
     link_condition,
 )
-from cepctl.engines.diagnosis.partial_matches import PAIRS, Followed, follow, links_at
+from cepctl.engines.diagnosis.partial_matches import PAIRS, Followed, JoinIndexes, follow, links_at
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, valid_bounds
 from cepctl.language.ast import COMPARISONS, Attribute, Binary, EventTime, Expression, MatchField, Variable
 from cepctl.language.printer import expression_to_text
@@ -74,10 +74,10 @@ class Excluded:
 
 
 def excluded_only_by(
-    conditions: Conditions, events: Events, length: int, limit: int = PAIRS
+    conditions: Conditions, indexes: JoinIndexes, length: int, limit: int = PAIRS
 ) -> list[Excluded]:
     """What each condition on the first `length` components alone rules out; the largest count first."""
-    variants = _LeaveOneOut(conditions, events, length, limit)
+    variants = _LeaveOneOut(conditions, indexes, length, limit)
     found = [each for each in variants.every() if each is not None]
     return sorted(found, key=lambda each: -each.count)
 
@@ -85,9 +85,13 @@ def excluded_only_by(
 @dataclass(frozen=True)
 class _LeaveOneOut:
     conditions: Conditions
-    events: Events
+    indexes: JoinIndexes
     length: int
     limit: int
+
+    @property
+    def events(self) -> Events:
+        return self.indexes.events
 
     def every(self) -> Iterator[Excluded | None]:
         conditions, columns = self.conditions, self.conditions.columns[: self.length]
@@ -108,7 +112,7 @@ class _LeaveOneOut:
                 yield self._times(each)
 
     def _follow(self, conditions: Conditions) -> Followed:
-        followed = follow(conditions, self.events, self.length, self.limit)
+        followed = follow(conditions, self.indexes, self.length, self.limit)
         return followed if len(followed.steps) == self.length else Followed(followed.steps, followed.rows[:0])
 
     # --- one kind of condition each -------------------------------------------------------

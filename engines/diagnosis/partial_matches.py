@@ -35,7 +35,7 @@ from cepctl.engines.diagnosis.conditions import (
     link_condition,
 )
 from cepctl.engines.enumeration.search import NOT_BOUND, Search, reach
-from cepctl.plan.plan import Link, Scope
+from cepctl.plan.plan import Equality, Link, Scope
 from cepctl.polars_expressions import compile_expression
 
 PAIRS = 1 << 20
@@ -117,7 +117,9 @@ def fitting_counts(conditions: Conditions, events: Events) -> tuple[Fitting, ...
     return tuple(found)
 
 
-def follow(conditions: Conditions, events: Events, length: int | None = None, limit: int = PAIRS) -> Followed:
+def follow(
+    conditions: Conditions, indexes: JoinIndexes, length: int | None = None, limit: int = PAIRS
+) -> Followed:
     """Join the components of an alternative in pattern order.
 
     Binds the first `length` of them, None for all; the columns of others stay NOT_BOUND.  A step lists at
@@ -127,7 +129,7 @@ def follow(conditions: Conditions, events: Events, length: int | None = None, li
     rows = np.full((1, len(conditions.columns)), NOT_BOUND, dtype=np.int64)
     steps: list[JoinReport] = []
     for column in range(len(wanted)):
-        step, rows = _Join(conditions, events, column).run(rows, limit)
+        step, rows = _Join(conditions, indexes, column).run(rows, limit)
         steps.append(step)
         if not len(rows):
             break
@@ -139,8 +141,12 @@ class _Join:
     """The step that binds one column; those before it are bound."""
 
     conditions: Conditions
-    events: Events
+    indexes: JoinIndexes
     column: int
+
+    @property
+    def events(self) -> Events:
+        return self.indexes.events
 
     def run(self, rows: Indexes, limit: int) -> tuple[JoinReport, Indexes]:
         component, before = self.conditions.columns[self.column], tuple(range(self.column))
@@ -166,7 +172,7 @@ class _Join:
 
     def _keyed(self, conditions: Conditions, rows: Indexes) -> tuple[_Index, Indexes]:
         known = conditions.columns[: self.column]
-        found = _index(conditions, self.events, self.column)
+        found = self.indexes.of(conditions, self.column)
         codes = found.key.codes_of(rows, conditions.columns) if known else np.zeros(len(rows), dtype=np.int64)
         return found, codes
 
@@ -253,26 +259,40 @@ class _Index:
     ends: Ticks
 
 
-def _index(conditions: Conditions, events: Events, column: int) -> _Index:
-    """The index of one join, kept for variants that share it: keys of long columns cost most of a join."""
-    component = conditions.columns[column]
-    candidates = conditions.candidates[component]
-    name = (column, conditions.partition_by, conditions.alternative.equalities)
-    kept = conditions.indexes.get(name)
-    if isinstance(kept, _Index) and kept.candidates is candidates:
-        return kept
-    known = set(conditions.columns[:column])
-    key = join_key(conditions.alternative, conditions.partition_by, events, component, known, candidates)
-    usable = key.candidate_codes >= 0
-    event, masses = candidates[usable], events.masses
-    interval = interval_index(event, key.candidate_codes[usable], masses.lower[event], masses.upper[event])
-    keys = np.repeat(np.arange(len(interval.key_starts) - 1), np.diff(interval.key_starts))
-    found = _Index(candidates, interval, key, interval.upper[np.lexsort((interval.upper, keys))])
-    conditions.indexes.pop(name, None)
-    conditions.indexes[name] = found
-    while len(conditions.indexes) > _INDEXES:
-        del conditions.indexes[next(iter(conditions.indexes))]
-    return found
+class JoinIndexes:
+    """The candidates of joins over some events, indexed; the last few are kept for those that share them.
+
+    Keys of long columns cost most of a join.
+    """
+
+    def __init__(self, events: Events) -> None:
+        self.events = events
+        self._kept: dict[tuple[int, tuple[str, ...], tuple[Equality, ...]], _Index] = {}
+
+    def of(self, conditions: Conditions, column: int) -> _Index:
+        """The index of the join that binds a column."""
+        candidates = conditions.candidates[conditions.columns[column]]
+        name = (column, conditions.partition_by, conditions.alternative.equalities)
+        kept = self._kept.get(name)
+        if kept is not None and kept.candidates is candidates:
+            return kept
+        self._kept.pop(name, None)
+        self._kept[name] = found = self._built(conditions, column, candidates)
+        while len(self._kept) > _INDEXES:
+            del self._kept[next(iter(self._kept))]
+        return found
+
+    def _built(self, conditions: Conditions, column: int, candidates: Indexes) -> _Index:
+        component, known = conditions.columns[column], set(conditions.columns[:column])
+        alternative, masses = conditions.alternative, self.events.masses
+        key = join_key(alternative, conditions.partition_by, self.events, component, known, candidates)
+        usable = key.candidate_codes >= 0
+        event = candidates[usable]
+        interval = interval_index(
+            event, key.candidate_codes[usable], masses.lower[event], masses.upper[event]
+        )
+        keys = np.repeat(np.arange(len(interval.key_starts) - 1), np.diff(interval.key_starts))
+        return _Index(candidates, interval, key, interval.upper[np.lexsort((interval.upper, keys))])
 
 
 def _pair_counts(index: _Index, key: Indexes, first: Ticks, last: Ticks) -> Indexes:

@@ -22,7 +22,14 @@ from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.diagnosis.complete_bindings import CompletionReport, Signature, complete_bindings
 from cepctl.engines.diagnosis.conditions import Conditions
 from cepctl.engines.diagnosis.leave_one_out import Excluded, excluded_only_by
-from cepctl.engines.diagnosis.partial_matches import PAIRS, Fitting, JoinReport, fitting_counts, follow
+from cepctl.engines.diagnosis.partial_matches import (
+    PAIRS,
+    Fitting,
+    JoinIndexes,
+    JoinReport,
+    fitting_counts,
+    follow,
+)
 from cepctl.engines.rows.order import match_text
 from cepctl.plan.plan import Alternative, Plan
 
@@ -90,14 +97,15 @@ def why_not(plan: Plan, table: pa.Table, *, limit: int = PAIRS) -> WhyNot:
 
 def _explained(plan: Plan, alternative: Alternative, events: Events, limit: int) -> AlternativeExplained:
     conditions = Conditions.of(plan, alternative, events)
-    followed = follow(conditions, events, limit=limit)
+    indexes = JoinIndexes(events)
+    followed = follow(conditions, indexes, limit=limit)
     complete = len(followed.steps) == len(conditions.columns) and len(followed.rows) > 0
     completion = complete_bindings(plan, alternative, events, followed.rows) if complete else None
     length = len(conditions.columns)
-    excluded = excluded_only_by(conditions, events, length, limit)
+    excluded = excluded_only_by(conditions, indexes, length, limit)
     if not excluded and not complete:
         length = len(followed.steps)
-        excluded = excluded_only_by(conditions, events, length, limit)
+        excluded = excluded_only_by(conditions, indexes, length, limit)
     return AlternativeExplained(
         alternative, fitting_counts(conditions, events), followed.steps, length, tuple(excluded), completion
     )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.diagnosis.conditions import Condition, Conditions
 from cepctl.engines.diagnosis.leave_one_out import Excluded, excluded_only_by
-from cepctl.engines.diagnosis.partial_matches import JoinReport, Loss, follow
+from cepctl.engines.diagnosis.partial_matches import JoinIndexes, JoinReport, Loss, follow
 from cepctl.engines.diagnosis.why_not import AlternativeExplained, WhyNot, why_not
 from cepctl.engines.event.match import match_events
 from tests.engines.agreement import FEW_EXAMPLES, check
@@ -201,7 +201,7 @@ def bindings_followed(case: Case) -> None:
     matches = match_events(plan, case.table)
     found = set()
     for alternative in plan.alternatives:
-        followed = follow(Conditions.of(plan, alternative, events), events)
+        followed = follow(Conditions.of(plan, alternative, events), JoinIndexes(events))
         if len(followed.steps) == len(alternative.positive):
             found |= {tuple(events.ids[int(e)] for e in row) for row in followed.rows}
     signatures = {tuple(part[0] for part in row) for row in matches.column("signature").to_pylist()}
@@ -229,9 +229,9 @@ def excluded_do_not_match(case: Case) -> None:
     """What one condition rules out is none of the bindings that pass all of them."""
     plan, events = plan_of(case.query), events_of(case.table)
     for alternative in plan.alternatives:
-        conditions = Conditions.of(plan, alternative, events)
-        passing = {tuple(row) for row in follow(conditions, events).rows.tolist()}
-        for each in excluded_only_by(conditions, events, len(conditions.columns)):
+        conditions, indexes = Conditions.of(plan, alternative, events), JoinIndexes(events)
+        passing = {tuple(row) for row in follow(conditions, indexes).rows.tolist()}
+        for each in excluded_only_by(conditions, indexes, len(conditions.columns)):
             assert each.nearest.events not in passing
             assert each.count > 0
 
