@@ -11,7 +11,7 @@ import gzip
 import importlib
 import io
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -20,68 +20,77 @@ from typing import IO, Any, cast
 import pyarrow as pa
 
 from cepctl.errors import LogFormatError
-from cepctl.io.contract.reader import Reader
+from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.source.file_parts import FilePart, PartBytes
 from cepctl.io.source.locations import Location, first_line
-from cepctl.io.tabular.files import mapped_reader
 
 HEAD_BYTES = 1 << 16
 
-# Asked in this order: the first that recognises a file reads it.
-_READERS = (
-    "cepctl.io.ganglia.web_export:READERS",
-    "cepctl.io.tabular.files:READERS",
-    "cepctl.io.hadoop.jhist:HadoopJobHistory",
-    "cepctl.io.hadoop.jhist1:HadoopOldJobHistory",
-    "cepctl.io.hadoop.rumen:RumenTrace",
-    "cepctl.io.hadoop.sls:SchedulerLoad",
-    "cepctl.io.ganglia.gmond_xml:GangliaXml",
-    "cepctl.io.ganglia.rrd_file:GangliaRrd",
-    "cepctl.io.ganglia.rrd_dump:RrdDump",
-    "cepctl.io.ganglia.rrd_fetch:RrdFetch",
-    "cepctl.io.ganglia.rrd_xport:RrdXport",
-    "cepctl.io.xes.log:XesLog",
-    "cepctl.io.log4j.log:Log4jLog",
+# Asked in this order: the first that recognises a file reads it.  Each is a LogFormat, or several of them,
+# which says all that is known of a format beside its page and its tests.
+FORMATS = (
+    "cepctl.io.ganglia.web_export:FORMATS",
+    "cepctl.io.tabular.files:FORMATS",
+    "cepctl.io.hadoop.jhist:FORMAT",
+    "cepctl.io.hadoop.jhist1:FORMAT",
+    "cepctl.io.hadoop.rumen:FORMAT",
+    "cepctl.io.hadoop.sls:FORMAT",
+    "cepctl.io.ganglia.gmond_xml:FORMAT",
+    "cepctl.io.ganglia.rrd_file:FORMAT",
+    "cepctl.io.ganglia.rrd_dump:FORMAT",
+    "cepctl.io.ganglia.rrd_fetch:FORMAT",
+    "cepctl.io.ganglia.rrd_xport:FORMAT",
+    "cepctl.io.xes.log:FORMAT",
+    "cepctl.io.log4j.log:FORMAT",
 )
 _SMALL = 4_096
 _DAMAGE = (EOFError, zlib.error, OSError)
 
 
-def known_readers() -> tuple[Reader, ...]:
-    """All readers, in the order in which they are asked."""
-    found: list[Reader] = []
-    for entry in _READERS:
+def known_formats() -> Iterator[LogFormat]:
+    """All formats, in the order in which they are asked; each is imported when it is its turn."""
+    for entry in FORMATS:
         module, _, attribute = entry.partition(":")
-        entered = getattr(importlib.import_module(module), attribute)
-        found.extend(entered if isinstance(entered, tuple) else (entered(),))
-    return tuple(found)
+        declared = getattr(importlib.import_module(module), attribute)
+        yield from declared if isinstance(declared, tuple) else (declared,)
 
 
-def reader_named(name: str) -> Reader:
-    """The reader of a format; raises LogFormatError for an unknown name."""
-    readers = {reader.name: reader for reader in known_readers()}
-    if name not in readers:
-        near = get_close_matches(name, readers, 1)
-        hint = f"did you mean '{near[0]}'?  " if near else ""
-        raise LogFormatError(f"unknown format '{name}'; {hint}known: {', '.join(readers)}")
-    return readers[name]
+def format_named(name: str) -> LogFormat:
+    """The format of this name; raises LogFormatError for an unknown one."""
+    names = []
+    for known in known_formats():
+        if known.name == name:
+            return known
+        names.append(known.name)
+    near = get_close_matches(name, names, 1)
+    hint = f"did you mean '{near[0]}'?  " if near else ""
+    raise LogFormatError(f"unknown format '{name}'; {hint}known: {', '.join(names)}")
 
 
-def recognised_reader(head: bytes, name: str, *, mapped: bool = False) -> Reader:
-    """The reader of the file with this head; raises LogFormatError when there is none.
+def recognised_format(head: bytes, name: str, *, mapped: bool = False) -> LogFormat:
+    """The format of the file with this head; raises LogFormatError when there is none.
 
-    Where columns are `mapped`, a file that no reader knows may still be a plain one with other names.
+    Where columns are `mapped`, a file that no reader knows may still be a plain one with other names: then
+    those formats are asked from the last to the first.
     """
-    for reader in known_readers():
-        if reader.recognises(head):
-            return reader
-    plain = mapped_reader(head) if mapped else None
-    if plain is not None:
-        return plain
+    plain = []
+    for known in known_formats():
+        if known.reader.recognises(head):
+            return known
+        if known.recognises_mapped is not None:
+            plain.append((known, known.recognises_mapped))
+    for known, is_mapped in reversed(plain if mapped else []):
+        if is_mapped(head):
+            return known
     raise LogFormatError(
         f"{name}: of no known format (cepctl formats lists them); name its format (--format; "
         "--input-format in match) or its columns (--map), or leave the file out"
     )
+
+
+def format_of(head: bytes, name: str, chosen: str | None, *, mapped: bool = False) -> LogFormat:
+    """The format that the user chose for a file, else the one that is recognised; raises as these do."""
+    return recognised_format(head, name, mapped=mapped) if chosen is None else format_named(chosen)
 
 
 class _Bytes(io.RawIOBase):
@@ -189,8 +198,3 @@ def open_bytes(data: bytes, name: str) -> Iterator[OpenLog]:
 def _opened(source: _Bytes) -> OpenLog:
     stream = io.BufferedReader(source, HEAD_BYTES)
     return OpenLog(stream, stream.peek(HEAD_BYTES), source)
-
-
-def names_of(readers: Sequence[Reader]) -> str:
-    """The names of formats with their descriptions, one per line, for help texts."""
-    return "\n".join(f"{reader.name}: {reader.description}" for reader in readers)

@@ -31,7 +31,7 @@ import cepctl.render.ingest
 import cepctl.state.intake
 import cepctl.state.store  # noqa: F401
 from cepctl.cli import main
-from cepctl.io.formats import known_readers
+from cepctl.io.formats import known_formats
 
 
 def run(asked: dict[str, Any]) -> int:
@@ -67,7 +67,7 @@ def _be_the_command(asked: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    known_readers()
+    list(known_formats())
     for line in sys.stdin:
         sys.stdout.write(f"{run(json.loads(line))}\n")
         sys.stdout.flush()

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from cepctl.errors import CepctlError
 from cepctl.io.contract.reader import ReadOptions, ReadReport
-from cepctl.io.formats import open_bytes, reader_named, recognised_reader
+from cepctl.io.formats import format_of, open_bytes
 
 SOURCE = "c/n7/load_one.log"
 OPTIONS = ReadOptions(keep_unmatched=True)
@@ -53,7 +53,7 @@ def account_of(data: bytes, format_name: str | None) -> Account:
     events = untimed = 0
     try:
         with open_bytes(data, SOURCE) as log:
-            reader = recognised_reader(log.head, SOURCE) if format_name is None else reader_named(format_name)
+            reader = format_of(log.head, SOURCE, format_name).reader
             for batch in reader.read(log.stream, SOURCE, OPTIONS, report):
                 batch.validate(full=True)
                 timed = _timed(batch)

@@ -2,7 +2,7 @@
 
     spooled          standard input and pipes -> files                  spooling.py
     list_inputs      PATHs -> files                                     io/source/
-    read_files       large files -> parts, and what came of them        parts.py, io/record_starts.py
+    read_files       large files -> parts, and what came of them        parts.py
     read_file        one file -> sorted Parquet chunks + FileResult     reading.py, chunks.py, results.py
     unify            kinds of every attribute -> one schema             schemas.py
     order            keys of all chunks -> row ranges of every part     ordering.py, leaving_out.py

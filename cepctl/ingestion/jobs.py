@@ -28,7 +28,7 @@ from cepctl.ingestion.unused import unused
 from cepctl.ingestion.writing import PartTask, write_part
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.contract.times import named_zone
-from cepctl.io.formats import open_log, reader_named
+from cepctl.io.formats import format_named, open_log
 from cepctl.io.source.locations import InputFile, Location, list_inputs, real_uri
 from cepctl.schema import (
     META_MODEL,
@@ -119,7 +119,7 @@ def _ingest(
 ) -> IngestSummary:
     named_zone(options.read.time_zone)
     if options.input_format is not None:
-        reader_named(options.input_format)
+        format_named(options.input_format)
     refuse_existing(target, overwrite=options.overwrite)
     with aside(target) as (scratch, events):
         files = listed(scratch)

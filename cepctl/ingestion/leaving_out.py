@@ -1,7 +1,7 @@
 """Events of a dataset that are left out because another one is there already.
 
 Only here are keys of all events held in memory at once, and only where the input gives ids of its own or
-several polls of Ganglia may show the same sample.
+files of a format may show the same events again, as polls of Ganglia do.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pyarrow import fs
 from cepctl.arrays import Flags, Indexes
 from cepctl.ingestion.chunks import RAW_NUMBER, Chunk
 from cepctl.ingestion.results import FileResult
+from cepctl.io.contract.log_format import Repeats
 from cepctl.io.contract.reader import Reject
-from cepctl.io.ganglia.gmond_xml import drop_repeated_samples
 
 Chunks = Sequence[tuple[int, Chunk]]
 _REJECTS_AT_ONCE = 10_000
@@ -26,7 +26,7 @@ _REJECTS_AT_ONCE = 10_000
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What is left out: rows by place of their chunk, repeated samples by place of their file.
+    """What is left out: rows by place of their chunk, repeated events by place of their file.
 
     `duplicates` has the events (columns file, number, event_id, event_type) whose id was taken.
     """
@@ -46,17 +46,16 @@ class LeftOut:
 
 
 def left_out(results: Sequence[FileResult], chunks: Chunks, filesystem: fs.FileSystem) -> LeftOut:
-    """Find repeated samples, then events whose id an earlier event has; chunks come with their file."""
-    polled = [place for place, (file, _) in enumerate(chunks) if results[file].format == "ganglia"]
-    several_polls = len({chunks[place][0] for place in polled}) > 1
+    """Find repeated events, then events whose id an earlier event has; chunks come with their file."""
+    repeating = _repeating(results, chunks)
     ids_given = any(result.ids_given for result in results)
-    if not several_polls and not ids_given:
+    if not repeating and not ids_given:
         return LeftOut()
     places = np.repeat(np.arange(len(chunks)), [chunk.rows for _, chunk in chunks])
     files = np.array([file for file, _ in chunks], np.int64)[places]
     keep = np.ones(len(places), np.bool_)
-    if several_polls:
-        keep &= ~_repeated_samples(polled, chunks, len(places), filesystem)
+    for repeats, shown in repeating.items():
+        keep &= ~_repeated(repeats, shown, chunks, len(places), filesystem)
     counted = zip(*map(np.ndarray.tolist, np.unique(files[~keep], return_counts=True)), strict=True)
     duplicates = None
     if ids_given:
@@ -66,6 +65,16 @@ def left_out(results: Sequence[FileResult], chunks: Chunks, filesystem: fs.FileS
         found = keys.filter(pa.array(duplicate))
         duplicates = found.sort_by([("file", "ascending"), ("number", "ascending")])
     return LeftOut(_rows_of_chunks(np.flatnonzero(~keep), places, chunks), dict(counted), duplicates)
+
+
+def _repeating(results: Sequence[FileResult], chunks: Chunks) -> dict[Repeats, list[int]]:
+    """What several files may show again, with the places of their chunks."""
+    found: dict[Repeats, list[int]] = {}
+    for place, (file, _) in enumerate(chunks):
+        repeats = results[file].repeats
+        if repeats is not None:
+            found.setdefault(repeats, []).append(place)
+    return {repeats: shown for repeats, shown in found.items() if len({chunks[at][0] for at in shown}) > 1}
 
 
 def _keys(chunks: Chunks, files: Indexes, filesystem: fs.FileSystem) -> pa.Table:
@@ -86,19 +95,20 @@ def _duplicates(keys: pa.Table, keep: Flags) -> Flags:
     return duplicate
 
 
-def _repeated_samples(polled: Sequence[int], chunks: Chunks, count: int, filesystem: fs.FileSystem) -> Flags:
-    """Samples of Ganglia that polls in several files show again."""
+def _repeated(
+    repeats: Repeats, shown: Sequence[int], chunks: Chunks, count: int, filesystem: fs.FileSystem
+) -> Flags:
+    """Which of `count` events are shown again, by the chunks at these places."""
     repeated = np.zeros(count, dtype=np.bool_)
     starts = np.cumsum([0, *(chunk.rows for _, chunk in chunks)])
     tables = []
-    for place in polled:
-        names = ["node", "metric", "time"]
-        table = pq.read_table(chunks[place][1].path, columns=names, filesystem=filesystem)
+    for place in shown:
+        table = pq.read_table(chunks[place][1].path, columns=list(repeats.columns), filesystem=filesystem)
         rows = starts[place] + np.arange(len(table), dtype=np.int64)
         tables.append(table.append_column("key", pa.array(rows)))
-    samples = pa.concat_tables(tables)
-    stay, _ = drop_repeated_samples(samples)
-    repeated[samples.column("key").to_numpy()] = True
+    events = pa.concat_tables(tables)
+    stay, _ = repeats.drop(events)
+    repeated[events.column("key").to_numpy()] = True
     repeated[stay.column("key").to_numpy()] = False
     return repeated
 

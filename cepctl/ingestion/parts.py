@@ -22,12 +22,11 @@ from cepctl.ingestion.rejects import rejects_of_parts
 from cepctl.ingestion.results import FileResult, TimesSeen
 from cepctl.ingestion.runners import Runner
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
-from cepctl.io.formats import OpenLog, open_log, reader_named, recognised_reader
-from cepctl.io.record_starts import LINE_FORMATS, Cut, Passages, cuts, scan_block
+from cepctl.io.contract.line_records import Cut, LineRecords, Passages, cuts
+from cepctl.io.formats import format_of, open_log
 from cepctl.io.source.file_parts import FilePart
 from cepctl.io.source.locations import InputFile, Location
-from cepctl.io.tabular.header import DELIMITERS, delimiter_of, first_line
-from cepctl.io.tabular.mapping import RESERVED
+from cepctl.schema import FIXED_COLUMNS
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LONGEST_HEADER = 1 << 20
@@ -40,18 +39,14 @@ class _Divisible:
 
     file: InputFile
     format: str
-    header: bytes
-    delimiter: str
+    records: LineRecords
     begin: int
     size: int
 
     def blocks(self, block_bytes: int) -> list[_Scan]:
         count = -(-(self.size - self.begin) // block_bytes)
         bounds = [self.begin + (self.size - self.begin) * each // count for each in range(count + 1)]
-        return [
-            _Scan(self.file.location, self.format, self.delimiter, *bound, self.begin)
-            for bound in pairwise(bounds)
-        ]
+        return [_Scan(self.file.location, self.records, *bound, self.begin) for bound in pairwise(bounds)]
 
     def parts(self, found: Sequence[Cut]) -> list[InputFile]:
         """The parts between the places where the file is cut."""
@@ -60,7 +55,7 @@ class _Divisible:
         return [
             replace(
                 self.file,
-                part=FilePart(cut.place, stop, self.header if cut.place else b""),
+                part=FilePart(cut.place, stop, self.records.header if cut.place else b""),
                 records_before=self.file.records_before + cut.records,
                 lines_before=cut.lines,
                 format=self.format,
@@ -74,8 +69,7 @@ class _Scan:
     """A block to scan, of a file whose records begin at `begin`."""
 
     location: Location
-    format: str
-    delimiter: str
+    records: LineRecords
     start: int
     stop: int
     begin: int
@@ -131,37 +125,18 @@ def _divisible(task: ReadTask, block_bytes: int) -> _Divisible | None:
         return None
     try:
         with open_log(task.file.location) as log:
-            format_name = _line_format(task, log)
-            if format_name is None:
+            if not log.stream.seekable() or log.head.startswith(_UTF16):
                 return None
-            header = log.stream.readline(_LONGEST_HEADER) if format_name in DELIMITERS else b""
+            mapped = bool(task.options.columns)
+            known = format_of(log.head, task.file.name, task.input_format, mapped=mapped)
+            if known.lines is None:
+                return None
+            records = known.lines(log.stream.readline(_LONGEST_HEADER), task.options.columns)
     except LogFormatError:
         return None  # reading it will say what is wrong
-    delimiter = ""
-    if format_name in DELIMITERS:
-        delimiter = delimiter_of(first_line(header), format_name, task.options.columns)
-        if not _is_narrow(header, delimiter):
-            return None
     marked = log.head.startswith(codecs.BOM_UTF8)
-    begin = len(header) or (len(codecs.BOM_UTF8) if marked else 0)
-    return _Divisible(task.file, format_name, header, delimiter, begin, size) if begin < size else None
-
-
-def _line_format(task: ReadTask, log: OpenLog) -> str | None:
-    if not log.stream.seekable() or log.head.startswith(_UTF16):
-        return None
-    mapped = bool(task.options.columns)
-    reader = (
-        reader_named(task.input_format)
-        if task.input_format is not None
-        else recognised_reader(log.head, task.file.name, mapped=mapped)
-    )
-    return reader.name if reader.name in LINE_FORMATS else None
-
-
-def _is_narrow(header: bytes, delimiter: str) -> bool:
-    """Whether a whole header names so few columns that the file is read by the parser that is known here."""
-    return header.endswith(b"\n") and header.count(delimiter.encode()) < MOST_ATTRIBUTES
+    begin = len(records.header) or (len(codecs.BOM_UTF8) if marked else 0)
+    return _Divisible(task.file, known.name, records, begin, size) if begin < size else None
 
 
 def _scan(scan: _Scan) -> Passages | None:
@@ -170,7 +145,7 @@ def _scan(scan: _Scan) -> Passages | None:
         filesystem, path = scan.location.resolve()
         with filesystem.open_input_file(path) as stream:
             first = scan.start == scan.begin
-            return scan_block(stream, scan.format, scan.delimiter, scan.start, scan.stop, first=first)
+            return scan.records.scan(stream, scan.start, scan.stop, first=first)
     except (LogFormatError, OSError):
         return None
 
@@ -188,7 +163,7 @@ def _joined(task: ReadTask, parts: Sequence[FileResult]) -> FileResult | None:
         for name, kinds in part.named.items():
             named[name] = named.get(name, frozenset()) | kinds
     too_many = task.max_rejects is not None and causes.total() > task.max_rejects
-    crowded = REST in named or len(named) + len(RESERVED) + len(task.options.columns) > MOST_ATTRIBUTES
+    crowded = REST in named or len(named) + len(FIXED_COLUMNS) + len(task.options.columns) > MOST_ATTRIBUTES
     forms = {form for part in parts for form in part.time_forms.items()}
     if too_many or crowded or len(dict(forms)) < len(forms):
         return None
@@ -199,6 +174,8 @@ def _joined(task: ReadTask, parts: Sequence[FileResult]) -> FileResult | None:
         task.file.name,
         parts[0].format,
         tuple(chunk for part in parts for chunk in part.chunks),
+        options=parts[0].options,
+        repeats=parts[0].repeats,
         records=sum(part.records for part in parts),
         skipped=sum((part.skipped for part in parts), Counter[str]()),
         rejected=causes,

@@ -40,9 +40,10 @@ from cepctl.ingestion.ends import end_notes, with_ends
 from cepctl.ingestion.rejects import RejectLog, TooManyRejectsError
 from cepctl.ingestion.results import EMPTY, FileResult, TimesSeen
 from cepctl.ingestion.type_names import TypeNames, renamed
-from cepctl.io.contract.reader import BEYOND_TIME, NO_TIME, Reader, ReadOptions, ReadReport, Reject
+from cepctl.io.contract.log_format import LogFormat
+from cepctl.io.contract.reader import BEYOND_TIME, NO_TIME, ReadOptions, ReadReport, Reject
 from cepctl.io.contract.rescaling import rescaled
-from cepctl.io.formats import OpenLog, open_log, reader_named, recognised_reader
+from cepctl.io.formats import format_of, open_log
 from cepctl.io.source.locations import InputFile, Location
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TimeUnit
 from cepctl.uncertainty.assign import DAY, RawTimes, assign
@@ -54,7 +55,6 @@ _CELL_BYTES = 8
 DAY_MICROSECONDS = DAY.microseconds
 UNREADABLE = "unreadable"
 _SHOWN_OF_REJECTS = ("event_id", "event_type")
-DAY_GRAINED_FORMATS = frozenset({"xes"})
 
 
 @dataclass(frozen=True)
@@ -137,9 +137,10 @@ def _read_whole(task: ReadTask, report: ReadReport) -> FileResult:
     with open_log(task.file.location, task.file.part) as log:
         if not log.head:
             return FileResult(task.file.name, EMPTY, warnings=("the file is empty",))
-        reader = _reader(task, log)
-        batches = reader.read(log.stream, task.file.name, task.options, report)
-        result = _written(task, reader.name, batches, report)
+        mapped = bool(task.options.columns)
+        known = format_of(log.head, task.file.name, task.input_format, mapped=mapped)
+        batches = known.reader.read(log.stream, task.file.name, task.options, report)
+        result = _written(task, known, batches, report)
         if log.damage:
             report.rejects.append(Reject(task.file.name, None, f"the file is damaged: {log.damage}"))
             report.records += 1
@@ -158,19 +159,13 @@ def _read_whole(task: ReadTask, report: ReadReport) -> FileResult:
     )
 
 
-def _reader(task: ReadTask, log: OpenLog) -> Reader:
-    if task.input_format is not None:
-        return reader_named(task.input_format)
-    return recognised_reader(log.head, task.file.name, mapped=bool(task.options.columns))
-
-
 def _written(
-    task: ReadTask, format_name: str, batches: Iterator[pa.RecordBatch], report: ReadReport
+    task: ReadTask, known: LogFormat, batches: Iterator[pa.RecordBatch], report: ReadReport
 ) -> FileResult:
     """Gather batches into chunks and write them; chunks of a day-grained file are written twice."""
     pending: list[pa.Table] = []
     chunks: list[Chunk] = []
-    day_grained = format_name in DAY_GRAINED_FORMATS
+    day_grained = known.whole_days
     ids_given = False
     seen = TimesSeen()
     size = 0
@@ -208,8 +203,10 @@ def _written(
         chunks = [_rewritten(task, chunk, number) for number, chunk in enumerate(chunks)]
     return FileResult(
         task.file.name,
-        format_name,
+        known.name,
         tuple(chunks),
+        options=frozenset(known.options),
+        repeats=known.repeats,
         ids_given=ids_given,
         day_grained=day_grained and bool(chunks),
         first=min((chunk.first for chunk in chunks), default=None),

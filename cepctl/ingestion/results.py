@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from cepctl.datasets.kinds import Kind, kind_of_texts
 from cepctl.ingestion.chunks import RAW_ZONE, AttributeFacts, Chunk
+from cepctl.io.contract.log_format import Repeats
 from cepctl.io.contract.reader import Reject
 
 # How coarse times can be written, from the coarsest on, in microseconds; a day is one of the written zone.
@@ -70,11 +71,15 @@ class FileResult:
     ticks; `times` tell how coarse the times are written, `time_forms` how columns of times were read
     (ReadReport); `size` is how many bytes the values take; `rules` and `patterns` are the numbers of those of
     the user that some event comes from; `renamed` are the types of events that were given another name.
+    `options` are the fields of ReadOptions that its reader looks at, `repeats` says what its files may show
+    again.
     """
 
     name: str
     format: str
     chunks: tuple[Chunk, ...] = ()
+    options: frozenset[str] = frozenset()
+    repeats: Repeats | None = None
     records: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     rejected: Counter[str] = field(default_factory=Counter)

@@ -15,7 +15,6 @@ from cepctl.ingestion.schemas import DatasetSchema
 from cepctl.io.contract.reader import Reject
 from cepctl.schema import TimeUnit, tick_text
 
-REPEATED = "repeated sample"
 _SHOWN = 20
 
 
@@ -76,7 +75,9 @@ def _account(
     result: FileResult, ordered: Order, place: int, duplicates: RejectLog | None, unit: TimeUnit
 ) -> FileAccount:
     types = ordered.type_counts.get(place, {})
-    repeated = Counter({REPEATED: ordered.left_out.repeated.get(place, 0)})
+    repeated = Counter[str]()
+    if result.repeats is not None:
+        repeated[result.repeats.called] = ordered.left_out.repeated.get(place, 0)
     return FileAccount(
         file=result.name,
         format=result.format,

@@ -9,34 +9,20 @@ from difflib import get_close_matches
 from cepctl.ingestion.results import FileResult
 from cepctl.ingestion.type_names import TypeNames
 from cepctl.io.contract.reader import ReadOptions
-from cepctl.io.tabular.files import PLAIN_FORMATS
+from cepctl.io.formats import known_formats
 from cepctl.uncertainty.model import Rule, UncertaintyModel
 
-_HADOOP = frozenset({"jhist", "jhist1", "rumen", "sls"})
-_GANGLIA = frozenset({"ganglia", "ganglia-csv", "ganglia-json", "rrd", "rrd-dump", "rrd-fetch", "rrd-xport"})
-# Option, whether it is given, the formats whose readers look at it, and these in words.
-_SWITCHES: tuple[tuple[str, Callable[[ReadOptions], bool], frozenset[str], str], ...] = (
-    ("--map", lambda read: bool(read.columns), PLAIN_FORMATS, "plain event files"),
-    ("--epoch-unit", lambda read: read.epoch_unit is not None, PLAIN_FORMATS, "plain event files"),
-    ("--time-format", lambda read: read.time_format is not None, PLAIN_FORMATS, "plain event files"),
-    (
-        "--tz",
-        lambda read: read.time_zone is not None and read.epoch is None,
-        PLAIN_FORMATS | {"log4j", "xes", "ganglia-csv"},
-        "logs that write times without a zone",
-    ),
-    (
-        "--drop-domain",
-        lambda read: read.drop_domain,
-        _HADOOP | _GANGLIA | {"log4j"},
-        "logs of Hadoop, Ganglia and log4j",
-    ),
-    ("--intervals", lambda read: read.intervals, _HADOOP | {"xes"}, "histories of Hadoop and XES"),
-    ("--epoch", lambda read: read.epoch is not None, frozenset({"sls"}), "simulator workloads"),
-    ("--keep-unmatched", lambda read: read.keep_unmatched, frozenset({"log4j"}), "log4j logs"),
+# Option, the field of ReadOptions, whether it is given, and what it is for, in words of the formats' own.
+_SWITCHES: tuple[tuple[str, str, Callable[[ReadOptions], bool], str], ...] = (
+    ("--map", "columns", lambda read: bool(read.columns), "{}"),
+    ("--epoch-unit", "epoch_unit", lambda read: read.epoch_unit is not None, "{}"),
+    ("--time-format", "time_format", lambda read: read.time_format is not None, "{}"),
+    ("--tz", "time_zone", lambda read: read.time_zone is not None and read.epoch is None, "{}"),
+    ("--drop-domain", "drop_domain", lambda read: read.drop_domain, "logs of {}"),
+    ("--intervals", "intervals", lambda read: read.intervals, "histories of {}"),
+    ("--epoch", "epoch", lambda read: read.epoch is not None, "{}"),
+    ("--keep-unmatched", "keep_unmatched", lambda read: read.keep_unmatched, "{} logs"),
 )
-
-FORMATS_OF = frozenset[str]().union(*(formats for _, _, formats, _ in _SWITCHES))
 
 
 def unused(
@@ -68,10 +54,18 @@ def unused(
 
 
 def _unused_switches(read: ReadOptions, results: Sequence[FileResult]) -> Iterator[str]:
-    formats = {result.format for result in results}
-    for option, is_given, useful, kind in _SWITCHES:
-        if is_given(read) and not formats & useful:
-            yield f"{option} was not used: it is for {kind}, and there is none"
+    useful = frozenset[str]().union(*(result.options for result in results))
+    for option, name, is_given, kind in _SWITCHES:
+        if is_given(read) and name not in useful:
+            yield f"{option} was not used: it is for {kind.format(_files_for(name))}, and there is none"
+
+
+def _files_for(name: str) -> str:
+    """What formats call the files that an option is for, each name at the place of the last that gives it."""
+    formats = enumerate(known_formats())
+    last = {known.options[name]: place for place, known in formats if name in known.options}
+    *others, final = sorted(last, key=last.__getitem__)
+    return f"{', '.join(others)} and {final}" if others else final
 
 
 def _unused_patterns(read: ReadOptions, results: Sequence[FileResult]) -> Iterator[str]:

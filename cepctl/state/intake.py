@@ -22,7 +22,6 @@ from cepctl.state.news import News
 from cepctl.state.progress import Progress
 from cepctl.state.sources import UNREADABLE, Source
 
-_ORPHANS = "before the first record of the log"
 _KINDS = {arrow: kind for kind, arrow in ARROW_TYPES.items()}
 
 
@@ -110,7 +109,9 @@ def _sources(news: News, summary: IngestSummary) -> tuple[Source, ...]:
         if account.unreadable is not None:
             sources.append(piece.before or replace(piece.source, by_lines=False, format=UNREADABLE))
             continue
-        counted = account.records - account.rejected.get(_ORPHANS, 0) if piece.counts_records else 0
+        counted = 0
+        if piece.records is not None and piece.records.counted_by_reader:
+            counted = account.records - account.rejected.get(piece.records.unnumbered, 0)
         forms = dict(account.time_forms)
         sources.append(replace(piece.source, records=piece.source.records + counted, time_forms=forms))
     return tuple(sources)

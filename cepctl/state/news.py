@@ -15,11 +15,11 @@ from pyarrow import fs
 
 from cepctl.datasets.stored import stored_dataset
 from cepctl.errors import JobError, LogFormatError, UsageError
-from cepctl.io.contract.reader import Reader
-from cepctl.io.formats import HEAD_BYTES, OpenLog, open_log, reader_named, recognised_reader
+from cepctl.io.contract.line_records import LineRecords
+from cepctl.io.contract.reader import ColumnMap
+from cepctl.io.formats import HEAD_BYTES, OpenLog, format_named, format_of, open_log
 from cepctl.io.source.locations import InputFile, Location, is_stream, list_inputs, real_uri
-from cepctl.io.tabular.mapping import ColumnMap
-from cepctl.state.pieces import RECORDS_COUNTED_BY_READER, grows_by_lines, header_of, take_part
+from cepctl.state.pieces import records_of, take_part
 from cepctl.state.sources import (
     UNREADABLE,
     Source,
@@ -34,13 +34,14 @@ from cepctl.state.sources import (
 @dataclass(frozen=True)
 class Piece:
     """Something to ingest, and what is known of its source once that is done, but for records that a reader
-    counts (`counts_records`).  `before` is what was known of it, None for a file that was never seen.
+    counts.  `before` is what was known of it, None for a file that was never seen; `records` says how a log
+    falls into records, None for a file that is read as a whole.
     """
 
     file: InputFile
     source: Source
     before: Source | None = None
-    counts_records: bool = False
+    records: LineRecords | None = None
 
 
 @dataclass
@@ -204,7 +205,9 @@ def _go_on(news: News, seen: _Seen, source: Source, options: InputOptions) -> No
         return
     with open_log(seen.file.location) as log:
         goes_on(log, source)
-        _take(news, seen, now, log, options)
+        records = records_of(format_named(source.format), log.head, options.columns)
+        assert records is not None, "a source by lines is of a format of lines"
+        _take(news, seen, now, records, log, options)
 
 
 def _begin(news: News, seen: _Seen, known: Sequence[Source], options: InputOptions) -> None:
@@ -219,7 +222,7 @@ def _begin(news: News, seen: _Seen, known: Sequence[Source], options: InputOptio
         # Its writer has not even ended the first line, by which its format is told.
         unfinished = not options.to_the_end and b"\n" not in log.head and len(log.head) < HEAD_BYTES
         try:
-            reader = _reader(log, file, options)
+            known_format = format_of(log.head, file.name, options.input_format, mapped=bool(options.columns))
         except LogFormatError as problem:
             if unfinished:
                 return
@@ -228,22 +231,16 @@ def _begin(news: News, seen: _Seen, known: Sequence[Source], options: InputOptio
             news.left_out.append(str(problem))
             news.unchanged.append(_whole(source, UNREADABLE, log))
             return
-        if grows_by_lines(reader.name, log.head):
+        records = records_of(known_format, log.head, options.columns)
+        if records is not None:
             if unfinished:
                 return
-            header = header_of(reader.name, log.head)
-            log.stream.read(len(header))
-            begun = replace(source, format=reader.name, offset=len(header))
-            _take(news, seen, begun, log, options)
+            log.stream.read(len(records.header))
+            begun = replace(source, format=known_format.name, offset=len(records.header))
+            _take(news, seen, begun, records, log, options)
             return
-        whole = _whole(source, reader.name, log)
+        whole = _whole(source, known_format.name, log)
     news.pieces.append(Piece(replace(file, id_name=whole.id_name), whole))
-
-
-def _reader(log: OpenLog, file: InputFile, options: InputOptions) -> Reader:
-    if options.input_format is not None:
-        return reader_named(options.input_format)
-    return recognised_reader(log.head, file.name, mapped=bool(options.columns))
 
 
 def _whole(source: Source, format_name: str, log: OpenLog) -> Source:
@@ -253,14 +250,13 @@ def _whole(source: Source, format_name: str, log: OpenLog) -> Source:
     )
 
 
-def _take(news: News, seen: _Seen, source: Source, log: OpenLog, options: InputOptions) -> None:
+def _take(
+    news: News, seen: _Seen, source: Source, records: LineRecords, log: OpenLog, options: InputOptions
+) -> None:
     """Take the new part of a log that stands where the source ends."""
-    header = header_of(source.format, log.head)
     target = options.scratch / f"{len(news.pieces):06d}"
     try:
-        cut = take_part(
-            source.format, log.stream, header, options.columns, target, to_the_end=options.to_the_end
-        )
+        cut = take_part(records, log.stream, target, to_the_end=options.to_the_end)
     except OSError as problem:
         raise JobError(f"cannot put aside what is new in {seen.file.name}: {problem.strerror}") from None
     if not cut.bytes_taken:
@@ -287,8 +283,7 @@ def _take(news: News, seen: _Seen, source: Source, log: OpenLog, options: InputO
         time_forms=tuple(source.time_forms.items()),
     )
     before = source if source.head else None
-    counts = source.format in RECORDS_COUNTED_BY_READER
-    news.pieces.append(Piece(part, after, before, counts_records=counts))
+    news.pieces.append(Piece(part, after, before, records))
 
 
 def _changed(seen: _Seen, source: Source) -> LogFormatError:

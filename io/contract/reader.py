@@ -132,6 +132,10 @@ class _Between(list[Reject]):
         self._next = next(self._others, None)
 
 
+ColumnMap = tuple[tuple[str, str], ...]
+"""Pairs (field, column): which columns of a plain file are what."""
+
+
 @dataclass(frozen=True)
 class ReadOptions:
     """Choices of the user that readers honour.
@@ -152,7 +156,7 @@ class ReadOptions:
     time_unit: TimeUnit = MILLISECOND
     intervals: bool = False
     epoch: int | None = None
-    columns: tuple[tuple[str, str], ...] = ()
+    columns: ColumnMap = ()
     patterns: tuple[LogPattern, ...] = ()
     keep_unmatched: bool = False
     epoch_unit: str | None = None
@@ -160,10 +164,7 @@ class ReadOptions:
 
 
 class Reader(Protocol):
-    """One format family."""
-
-    name: str
-    description: str
+    """Reads the files of one format, of which its LogFormat (log_format.py) tells everything else."""
 
     def recognises(self, head: bytes) -> bool:
         """Tell from the first 64 KiB (decompressed) whether the file is of this format."""

@@ -28,6 +28,7 @@ import pyarrow as pa
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.batches import EventBatches, Value
 from cepctl.io.contract.hosts import node_name
+from cepctl.io.contract.log_format import LogFormat, Repeats
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import LAST_SECOND
 from cepctl.io.ganglia.polls import PollPart, poll_parts
@@ -36,6 +37,7 @@ from cepctl.io.source.xml_prolog import Prolog
 from cepctl.io.source.xml_stream import Elements
 
 REPEAT_SECONDS = 2
+REPEATED = "repeated sample"
 DEFAULT_TMAX_SECONDS = 60
 _SECOND = 1_000_000
 _BEFORE_ARRIVAL = 1 * _SECOND
@@ -138,9 +140,6 @@ class _Poll:
 class GangliaXml:
     """Reader of recorded polls of gmond and gmetad."""
 
-    name = "ganglia"
-    description = "Ganglia XML of gmond or gmetad, one or more polls"
-
     def recognises(self, head: bytes) -> bool:
         """Tell from the root element or the document type, whatever stands before them."""
         return b"<GANGLIA_XML" in head or b"<!DOCTYPE GANGLIA_XML" in head
@@ -219,7 +218,7 @@ def _add_sample(
     if arrival is not None:
         known = last_arrival.get((node, metric))
         if known is not None and abs(arrival - known) <= REPEAT_SECONDS:
-            report.skipped["repeated sample"] += 1
+            report.skipped[REPEATED] += 1
             return
         last_arrival[node, metric] = arrival
     tmax = _seconds(sample.metric.get("TMAX")) or None
@@ -320,3 +319,15 @@ def drop_repeated_samples(table: pa.Table) -> tuple[pa.Table, int]:
         else:
             kept = (node, metric, time)
     return table.filter(pa.array(keep)), int(table.num_rows - keep.sum())
+
+
+FORMAT = LogFormat(
+    name="ganglia",
+    description="Ganglia XML of gmond or gmetad, one or more polls",
+    events="one type per metric (cpu_user, load_one, ...); value, node, cluster",
+    uncertainty="from TMAX before the sample arrived to 2 s after",
+    page="logs-ganglia.md",
+    reader=GangliaXml(),
+    options={"drop_domain": "Ganglia"},
+    repeats=Repeats(("node", "metric", "time"), drop_repeated_samples, REPEATED),
+)

@@ -18,12 +18,13 @@ import numpy as np
 import pyarrow as pa
 
 from cepctl.errors import LogFormatError
+from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import LAST_SECOND
 from cepctl.io.ganglia.archives import Archive, finest_series
 from cepctl.io.ganglia.origin import origin_of
 from cepctl.io.ganglia.rrd_layout import MOST_VALUES
-from cepctl.io.ganglia.series import SeriesEvents, columns_of_sources
+from cepctl.io.ganglia.series import EVENTS, STEP, SeriesEvents, columns_of_sources
 from cepctl.io.ganglia.stamped_rows import stamp_of, value_of
 from cepctl.io.source.streams import Chunks
 from cepctl.io.source.xml_prolog import Prolog
@@ -143,9 +144,6 @@ class _Dump:
 class RrdDump:
     """Reader of what `rrdtool dump` wrote."""
 
-    name = "rrd-dump"
-    description = "XML that rrdtool dump writes"
-
     def recognises(self, head: bytes) -> bool:
         """Tell from the root element."""
         return _ROOT.match(without_comments(head).lstrip(BLANK)) is not None
@@ -198,3 +196,14 @@ def _forget(element: Any) -> None:
     parent = element.getparent()
     while parent is not None and element.getprevious() is not None:
         del parent[0]
+
+
+FORMAT = LogFormat(
+    name="rrd-dump",
+    description="XML that rrdtool dump writes",
+    events=EVENTS,
+    uncertainty=STEP,
+    page="logs-ganglia.md",
+    reader=RrdDump(),
+    options={"drop_domain": "Ganglia"},
+)

@@ -19,9 +19,10 @@ from typing import IO
 import pyarrow as pa
 
 from cepctl.errors import LogFormatError
+from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.ganglia.origin import origin_of
-from cepctl.io.ganglia.series import SeriesEvents, columns_of_sources
+from cepctl.io.ganglia.series import EVENTS, STEP, SeriesEvents, columns_of_sources
 from cepctl.io.ganglia.stamped_rows import StampedRows, stamp_of, value_of
 from cepctl.io.source.streams import Chunks, numbered_lines
 
@@ -33,9 +34,6 @@ _ROW = re.compile(rb"\s*(\d{1,12}):((?:\s+\S+)+)\s*")
 
 class RrdFetch:
     """Reader of what `rrdtool fetch` printed."""
-
-    name = "rrd-fetch"
-    description = "Text that rrdtool fetch prints"
 
     def recognises(self, head: bytes) -> bool:
         """Tell from the line of names, the empty line and the first row."""
@@ -90,3 +88,14 @@ def _row(line: bytes, columns: int) -> tuple[int, list[float]] | None:
     values = [value_of(text) for text in found[2].decode("utf-8", "replace").split()]
     known = [value for value in values if value is not None]
     return (stamp, known) if stamp is not None and len(known) == len(values) == columns else None
+
+
+FORMAT = LogFormat(
+    name="rrd-fetch",
+    description="Text that rrdtool fetch prints",
+    events=EVENTS,
+    uncertainty=STEP,
+    page="logs-ganglia.md",
+    reader=RrdFetch(),
+    options={"drop_domain": "Ganglia"},
+)

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepctl.arrays import Numbers
+from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.ganglia.archives import Archive, finest_series
 from cepctl.io.ganglia.origin import origin_of
@@ -29,16 +30,13 @@ from cepctl.io.ganglia.rrd_layout import (
     database_of,
     layout_of,
 )
-from cepctl.io.ganglia.series import SeriesEvents, columns_of_sources
+from cepctl.io.ganglia.series import EVENTS, STEP, SeriesEvents, columns_of_sources
 
 _BLOCK_BYTES = 1 << 20
 
 
 class GangliaRrd:
     """Reader of RRD files of gmetad, and of other programs."""
-
-    name = "rrd"
-    description = "RRD file (round-robin database) of Ganglia, of a 64-bit or 32-bit x86 machine"
 
     def recognises(self, head: bytes) -> bool:
         """Tell from the cookie."""
@@ -115,3 +113,14 @@ def _read(stream: IO[bytes], size: int) -> bytes:
         pieces.append(piece)
         size -= len(piece)
     return b"".join(pieces)
+
+
+FORMAT = LogFormat(
+    name="rrd",
+    description="RRD file (round-robin database) of Ganglia, of a 64-bit or 32-bit x86 machine",
+    events=EVENTS,
+    uncertainty=STEP,
+    page="logs-ganglia.md",
+    reader=GangliaRrd(),
+    options={"drop_domain": "Ganglia"},
+)

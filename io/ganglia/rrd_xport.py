@@ -20,10 +20,11 @@ from typing import IO, Any
 import pyarrow as pa
 
 from cepctl.errors import LogFormatError
+from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.ganglia.json_arrays import ArrayElements, whole_text
 from cepctl.io.ganglia.origin import origin_of
-from cepctl.io.ganglia.series import SeriesEvents, columns_of_labels
+from cepctl.io.ganglia.series import STEP, SeriesEvents, columns_of_labels
 from cepctl.io.ganglia.stamped_rows import StampedRows, stamp_of, value_of
 from cepctl.io.source.streams import Chunks
 from cepctl.io.source.xml_prolog import Prolog
@@ -63,9 +64,6 @@ class _Row:
 
 class RrdXport:
     """Reader of what `rrdtool xport` printed."""
-
-    name = "rrd-xport"
-    description = "JSON or XML that rrdtool xport prints"
 
     def recognises(self, head: bytes) -> bool:
         """Tell from the root element, or from the members of the object."""
@@ -220,3 +218,14 @@ def _forget(row: Any) -> None:
     row.clear(keep_tail=False)
     while (before := row.getprevious()) is not None:
         row.getparent().remove(before)
+
+
+FORMAT = LogFormat(
+    name="rrd-xport",
+    description="JSON or XML that rrdtool xport prints",
+    events="one type per label of the legend; value, node, cluster, resolution",
+    uncertainty=STEP,
+    page="logs-ganglia.md",
+    reader=RrdXport(),
+    options={"drop_domain": "Ganglia"},
+)

@@ -31,6 +31,9 @@ from cepctl.schema import TIME_TYPE
 
 SUMMARY_PREFIX = "summary:"
 UNKNOWN = "unknown value (NaN)"
+# For `cepctl formats`.
+EVENTS = "one type per metric, summary:METRIC for sums over hosts; value, node, cluster, resolution"
+STEP = "the span that each value is the average of"
 _SECOND = 1_000_000
 _SUM, _NUMBER = "sum", "num"
 

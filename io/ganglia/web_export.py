@@ -27,11 +27,12 @@ import numpy as np
 import pyarrow as pa
 
 from cepctl.errors import LogFormatError
+from cepctl.io.contract.log_format import ZONELESS, LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import LogTime, named_zone, parse_time
 from cepctl.io.ganglia.json_arrays import ArrayElements, whole_text
 from cepctl.io.ganglia.origin import Origin, origin_of
-from cepctl.io.ganglia.series import Columns, SeriesEvents, columns_of_labels
+from cepctl.io.ganglia.series import STEP, Columns, SeriesEvents, columns_of_labels
 from cepctl.io.ganglia.stamped_rows import StampedRows, stamp_of, value_of
 from cepctl.io.source.long_gaps import LongGaps, ShortenedGaps
 from cepctl.io.source.streams import Chunks
@@ -47,9 +48,6 @@ NO_HOUR = "{:,} times name an hour that the clocks skipped; they were read with 
 
 class GangliaWebCsv:
     """Reader of graphs that ganglia-web exported as CSV."""
-
-    name = "ganglia-csv"
-    description = "CSV that ganglia-web exports of a graph"
 
     def recognises(self, head: bytes) -> bool:
         """Tell from the first column's name, and a time and numbers in the first row."""
@@ -133,9 +131,6 @@ def _add_row(cells: list[str], width: int, zone: ZoneInfo | None, rows: StampedR
 class GangliaWebJson:
     """Reader of graphs that ganglia-web exported as JSON."""
 
-    name = "ganglia-json"
-    description = "JSON that ganglia-web exports of a graph"
-
     def recognises(self, head: bytes) -> bool:
         """Tell from the members of the first object."""
         text = decoded(head)
@@ -215,4 +210,24 @@ def _placed(source: str) -> Origin:
     return Origin(origin.metric)
 
 
-READERS = (GangliaWebCsv(), GangliaWebJson())
+_EVENTS = "one type per label of the graph; value, node, cluster, resolution"
+FORMATS = (
+    LogFormat(
+        name="ganglia-csv",
+        description="CSV that ganglia-web exports of a graph",
+        events=_EVENTS,
+        uncertainty=STEP,
+        page="logs-ganglia.md",
+        reader=GangliaWebCsv(),
+        options={"time_zone": ZONELESS, "drop_domain": "Ganglia"},
+    ),
+    LogFormat(
+        name="ganglia-json",
+        description="JSON that ganglia-web exports of a graph",
+        events=_EVENTS,
+        uncertainty=STEP,
+        page="logs-ganglia.md",
+        reader=GangliaWebJson(),
+        options={"drop_domain": "Ganglia"},
+    ),
+)

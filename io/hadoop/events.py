@@ -44,6 +44,13 @@ from cepctl.io.hadoop.records import (
 )
 from cepctl.io.hadoop.spans import Spans
 
+# Of every format of histories, for its LogFormat.
+EVENTS = (
+    "JobSubmit, JobStart, TaskStart, MapAttemptStart, MapAttemptFinish, JobFinish, ...; with --intervals "
+    "also Job, Task, TaskAttempt"
+)
+OPTIONS = {"drop_domain": "Hadoop", "intervals": "Hadoop"}
+
 _TIMES: dict[str, tuple[tuple[str, str], ...]] = {
     "AM_STARTED": (("startTime", "AMStart"),),
     "JOB_SUBMITTED": (("submitTime", "JobSubmit"),),

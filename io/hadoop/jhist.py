@@ -13,7 +13,9 @@ from typing import IO
 import pyarrow as pa
 
 from cepctl.errors import LogFormatError
+from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport
+from cepctl.io.hadoop.events import EVENTS, OPTIONS
 from cepctl.io.hadoop.jhist_binary import read_binary_records
 from cepctl.io.hadoop.jhist_json import BOM, MAGIC, MAGIC_BINARY, read_records
 from cepctl.io.hadoop.records import Record
@@ -25,9 +27,6 @@ _FIRST_BYTES = 1 << 10
 
 class HadoopJobHistory:
     """Reader of `.jhist` files, Avro-Json and Avro-Binary."""
-
-    name = "jhist"
-    description = "Hadoop 2 and 3 job history (.jhist, Avro-Json or Avro-Binary)"
 
     def recognises(self, head: bytes) -> bool:
         """Tell from the first line."""
@@ -57,3 +56,14 @@ class HadoopJobHistory:
             return read_records(Chunks(copy), source, notes)
 
         yield from history_events(Chunks(stream), records, source, options, report, times_complete=True)
+
+
+FORMAT = LogFormat(
+    name="jhist",
+    description="Hadoop 2 and 3 job history (.jhist, Avro-Json or Avro-Binary)",
+    events=EVENTS,
+    uncertainty="1 ms",
+    page="logs-hadoop.md",
+    reader=HadoopJobHistory(),
+    options=OPTIONS,
+)

@@ -29,7 +29,9 @@ from typing import IO, Any
 
 import pyarrow as pa
 
+from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport
+from cepctl.io.hadoop.events import EVENTS, OPTIONS
 from cepctl.io.hadoop.jhist1_entries import Entry, is_history, read_entries
 from cepctl.io.hadoop.records import Record, rack_of
 from cepctl.io.hadoop.two_passes import history_events
@@ -77,9 +79,6 @@ _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
 
 class HadoopOldJobHistory:
     """Reader of job histories of Hadoop 0.20 and 1.x, also of several joined in one file."""
-
-    name = "jhist1"
-    description = "Hadoop 0.20 and 1.x job history"
 
     def recognises(self, head: bytes) -> bool:
         """Tell from the first line: an entry, or the name of a joined file."""
@@ -147,3 +146,14 @@ def _ending(values: Mapping[str, str]) -> str:
         if status.startswith(beginning):
             return ending
     return "STARTED" if "START_TIME" in values else "UPDATED"
+
+
+FORMAT = LogFormat(
+    name="jhist1",
+    description="Hadoop 0.20 and 1.x job history",
+    events=EVENTS,
+    uncertainty="1 ms",
+    page="logs-hadoop.md",
+    reader=HadoopOldJobHistory(),
+    options=OPTIONS,
+)

@@ -31,8 +31,9 @@ from typing import IO, Any
 import pyarrow as pa
 
 from cepctl.io.contract.batches import EventBatches
+from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
-from cepctl.io.hadoop.events import add_events, history_facts
+from cepctl.io.hadoop.events import EVENTS, OPTIONS, add_events, history_facts
 from cepctl.io.hadoop.records import Record, micros, rack_of, text
 from cepctl.io.source.json_documents import Document, Element, first_members, read_documents
 from cepctl.io.source.streams import Chunks
@@ -60,9 +61,6 @@ _NO_ATTEMPTS = "tasks without the list of their attempts: {:,}"
 
 class RumenTrace:
     """Reader of job traces that Rumen wrote."""
-
-    name = "rumen"
-    description = "Rumen job trace (JSON), as it feeds GridMix and the scheduler load simulator"
 
     def recognises(self, head: bytes) -> bool:
         """Tell from the members of the first object: a job, or a topology."""
@@ -198,3 +196,14 @@ def _timed(
         names = (*common, time)
         records.append(Record(line, kind, {name: fields[name] for name in names if name in fields}))
     return [*records, Record(line, known[-1][0], fields)]
+
+
+FORMAT = LogFormat(
+    name="rumen",
+    description="Rumen job trace (JSON), as it feeds GridMix and the scheduler load simulator",
+    events=EVENTS,
+    uncertainty="1 ms",
+    page="logs-hadoop.md",
+    reader=RumenTrace(),
+    options=OPTIONS,
+)

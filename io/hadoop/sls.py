@@ -26,6 +26,7 @@ import pyarrow as pa
 
 from cepctl.io.contract.batches import End, EventBatches, Value
 from cepctl.io.contract.hosts import node_name
+from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import LAST_SECOND
 from cepctl.io.hadoop.records import json_text, rack_of, scalar, text
@@ -43,9 +44,6 @@ _NO_TASKS = f"jobs without the list {_TASKS}, whose containers are not known: {{
 
 class SchedulerLoad:
     """Reader of the workloads that the scheduler load simulator runs."""
-
-    name = "sls"
-    description = "workload of the YARN scheduler load simulator (SLS, JSON)"
 
     def recognises(self, head: bytes) -> bool:
         """Tell from the members of the first object: a job, or a list of nodes."""
@@ -171,3 +169,15 @@ def _attributes(members: Mapping[str, Any], prefix: str) -> dict[str, Value]:
         bare = name.removeprefix(prefix).replace(".", "_")
         found[_ATTRIBUTES.get(bare, bare)] = scalar(bare, value)
     return found
+
+
+FORMAT = LogFormat(
+    name="sls",
+    description="workload of the YARN scheduler load simulator (SLS, JSON)",
+    events="JobSubmit, MapAttemptStart, MapAttemptFinish, ContainerStart, ..., JobFinish, counted from "
+    "--epoch; with --intervals also Job, TaskAttempt",
+    uncertainty="1 ms",
+    page="logs-hadoop.md",
+    reader=SchedulerLoad(),
+    options={"drop_domain": "Hadoop", "intervals": "Hadoop", "epoch": "simulator workloads"},
+)

@@ -25,6 +25,7 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Flags
 from cepctl.io.contract.batches import INFERRED, column_name
+from cepctl.io.contract.log_format import ZONELESS, LogFormat
 from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import named_zone
 from cepctl.io.log4j.events import (
@@ -38,6 +39,7 @@ from cepctl.io.log4j.events import (
 from cepctl.io.log4j.layouts import find_headers
 from cepctl.io.log4j.origin import LogOrigin, log_origin
 from cepctl.io.log4j.patterns import built_in_patterns
+from cepctl.io.log4j.record_starts import log_records
 from cepctl.io.log4j.records import Records, line_bounds, read_records
 from cepctl.io.log4j.times import instants
 from cepctl.io.source.text_encoding import decoded
@@ -58,9 +60,6 @@ _TEXT_ATTRIBUTES = frozenset({"level", "logger", "thread", "message", "daemon", 
 
 class Log4jLog:
     """Reader of log4j logs."""
-
-    name = "log4j"
-    description = "log4j logs of Hadoop daemons, containers and consoles; patterns make events of lines"
 
     def recognises(self, head: bytes) -> bool:
         """Tell from the lines that begin with a time, a level and a logger: the first one, or enough."""
@@ -174,3 +173,16 @@ def _inferred(name: str, values: pa.Array) -> dict[bytes, bytes] | None:
     """Groups of patterns are text here; what they are is told from all values of the dataset."""
     fixed = name in _TEXT_ATTRIBUTES or re.search("_(?:id|node)$", name) or name in RAW_COLUMNS
     return None if fixed or not pa.types.is_string(values.type) else INFERRED
+
+
+FORMAT = LogFormat(
+    name="log4j",
+    description="log4j logs of Hadoop daemons, containers and consoles; patterns make events of lines",
+    events="AttemptTransition, ContainerAssign, BlockReceiveStart, ConnectRetry, ... and those of "
+    "--patterns; with --keep-unmatched LogLine for all other records",
+    uncertainty="as written: 1 ms, or 1 s",
+    page="log-patterns.md",
+    reader=Log4jLog(),
+    options={"time_zone": ZONELESS, "drop_domain": "log4j", "keep_unmatched": "log4j"},
+    lines=log_records,
+)

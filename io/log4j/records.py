@@ -21,6 +21,7 @@ from cepctl.io.log4j.layouts import Headers, find_headers, texts
 from cepctl.io.log4j.lines import GAP_BYTES, LONGEST_RECORD, cut_before, cut_line, line_blocks
 from cepctl.io.source.long_gaps import LongGaps
 
+ORPHANS = "before the first record of the log"
 _CUT = f"records of more than {LONGEST_RECORD:,} bytes, of which the rest was left out: {{:,}}"
 _SHOWN = 4_096
 
@@ -101,7 +102,7 @@ class _Splitter:
             self.report.records += 1
             raw = b"".join(self._orphans)[:_SHOWN]
             self._orphans.clear()
-            self.report.rejects.append(Reject(self.source, 1, "before the first record of the log", raw))
+            self.report.rejects.append(Reject(self.source, 1, ORPHANS, raw))
 
     def _headed(self, block: bytes) -> _Headed | None:
         """What waits and the block, with the records that begin there; None when none does."""

@@ -21,12 +21,20 @@ from cepctl.arrays import Numbers
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
 from cepctl.io.contract.batches import INFERRED
-from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport, Reject, among_rejects
+from cepctl.io.contract.reader import (
+    RAW_COLUMNS,
+    ColumnMap,
+    ReadOptions,
+    ReadReport,
+    Reject,
+    among_rejects,
+)
 from cepctl.io.source.long_gaps import LongGaps, ShortenedGaps
 from cepctl.io.source.text_encoding import BAD_UTF8, Recoded, utf8_stream
 from cepctl.io.tabular.columns import Rows, raw_batch
 from cepctl.io.tabular.header import delimiter_of, first_line, header_names, names_events, note_decimal_commas
 from cepctl.io.tabular.mapping import RESERVED, raw_names
+from cepctl.io.tabular.row_ends import DelimitedRows
 from cepctl.io.tabular.row_places import Places
 from cepctl.io.tabular.transcript import Transcript
 from cepctl.io.tabular.wide import wide_rows
@@ -42,9 +50,8 @@ _NOT_ATTRIBUTES = {*RAW_COLUMNS, *RESERVED, REST}
 class DelimitedReader:
     """CSV or TSV with a header line."""
 
-    def __init__(self, name: str, description: str) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        self.description = description
 
     def recognises(self, head: bytes) -> bool:
         line = first_line(head)
@@ -54,6 +61,11 @@ class DelimitedReader:
         """Whether the file begins with a line of more than one name: all that a mapping can ask for."""
         line = first_line(head)
         return len(header_names(line, delimiter_of(line, self.name, ()))) > 1
+
+    def rows(self, head: bytes, columns: ColumnMap) -> DelimitedRows:
+        """How a file that begins so, with these columns mapped, falls into rows."""
+        header = head[: head.find(b"\n") + 1]
+        return DelimitedRows(header, ord(delimiter_of(first_line(header), self.name, columns)))
 
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport

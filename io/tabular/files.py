@@ -1,4 +1,4 @@
-"""Plain event files: Parquet here, CSV, TSV and JSON lines in modules of their own, all in READERS."""
+"""Plain event files: Parquet here, CSV, TSV and JSON lines in modules of their own, all in FORMATS."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cepctl.errors import LogFormatError, UncertaintyModelError
-from cepctl.io.contract.reader import Reader, ReadOptions, ReadReport, Reject
+from cepctl.io.contract.log_format import ZONELESS, LogFormat
+from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.contract.rescaling import rescaled
+from cepctl.io.source.plain_lines import plain_lines
 from cepctl.io.source.text_encoding import BAD_UTF8
 from cepctl.io.tabular.columns import Rows, raw_batch
 from cepctl.io.tabular.delimited import DelimitedReader
@@ -32,9 +34,6 @@ class ParquetReader:
     A part of an ingested dataset keeps `source` and the zones of its times; its ticks are counted in
     its own time unit.
     """
-
-    name = "parquet"
-    description = "Parquet with event_type, and time or lower and upper"
 
     def recognises(self, head: bytes) -> bool:
         return head.startswith(b"PAR1")
@@ -107,20 +106,55 @@ def _valid_text(column: pa.Array, report: ReadReport) -> pa.Array:
     return column
 
 
-JSON_LINES = JsonLinesReader()
-READERS = (
-    DelimitedReader("csv", "values separated by , ; or | with event_type, and time or lower and upper"),
-    DelimitedReader("tsv", "tab-separated values with event_type, and time or lower and upper"),
-    JSON_LINES,
-    ParquetReader(),
+_JSON_LINES = JsonLinesReader()
+_CSV, _TSV = DelimitedReader("csv"), DelimitedReader("tsv")
+_EVENTS = "what event_type says; every other column an attribute"
+_UNCERTAINTY = "none: lower and upper as given, or time to the tick"
+_PLAIN = "plain event files"
+_OPTIONS = {"columns": _PLAIN, "epoch_unit": _PLAIN, "time_format": _PLAIN, "time_zone": ZONELESS}
+FORMATS = (
+    LogFormat(
+        name="csv",
+        description="values separated by , ; or | with event_type, and time or lower and upper",
+        events=_EVENTS,
+        uncertainty=_UNCERTAINTY,
+        page="logs-plain.md",
+        reader=_CSV,
+        options=_OPTIONS,
+        lines=_CSV.rows,
+        recognises_mapped=_CSV.has_header,
+    ),
+    # Behind csv, so asked before it for a mapped file: where a tab would do as well as a comma, it is what
+    # separates, because it is rarer.
+    LogFormat(
+        name="tsv",
+        description="tab-separated values with event_type, and time or lower and upper",
+        events=_EVENTS,
+        uncertainty=_UNCERTAINTY,
+        page="logs-plain.md",
+        reader=_TSV,
+        options=_OPTIONS,
+        lines=_TSV.rows,
+        recognises_mapped=_TSV.has_header,
+    ),
+    LogFormat(
+        name="jsonl",
+        description="JSON lines with event_type, and time or lower and upper",
+        events=f"{_EVENTS}, nested ones as JSON",
+        uncertainty=_UNCERTAINTY,
+        page="logs-plain.md",
+        reader=_JSON_LINES,
+        options=_OPTIONS,
+        lines=plain_lines,
+        recognises_mapped=_JSON_LINES.has_object,
+    ),
+    LogFormat(
+        name="parquet",
+        description="Parquet with event_type, and time or lower and upper",
+        events=_EVENTS,
+        uncertainty=_UNCERTAINTY,
+        page="logs-plain.md",
+        reader=ParquetReader(),
+        options=_OPTIONS,
+    ),
 )
-PLAIN_FORMATS = frozenset(reader.name for reader in READERS)
-
-
-def mapped_reader(head: bytes) -> Reader | None:
-    """The reader of a plain file whose columns only a mapping can tell; None when it is no such file."""
-    if JSON_LINES.has_object(head):
-        return JSON_LINES
-    delimited = (reader for reader in READERS if isinstance(reader, DelimitedReader))
-    # A tab is rarer than a comma: where both would do, it is what separates.
-    return next((reader for reader in reversed(list(delimited)) if reader.has_header(head)), None)

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 
 import pyarrow.compute as pc
 
-from cepctl.io.contract.reader import ReadReport
+from cepctl.io.contract.reader import ColumnMap, ReadReport
 from cepctl.io.source.text_encoding import decoded
 from cepctl.io.tabular.columns import Rows
-from cepctl.io.tabular.mapping import RESERVED, ColumnMap, has_events, raw_name
+from cepctl.io.tabular.mapping import RESERVED, has_events, raw_name
 
 DELIMITERS = {"csv": ",;|", "tsv": "\t"}
 _DECIMAL_COMMA = r"^\s*[+-]?\d+,\d+\s*$"

@@ -17,11 +17,11 @@ import pyarrow as pa
 
 from cepctl.io.contract.attribute_limit import REST, AttributeNames
 from cepctl.io.contract.batches import BATCH_CELLS, mixture, natural_array
-from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject, among_rejects
+from cepctl.io.contract.reader import ColumnMap, ReadOptions, ReadReport, Reject, among_rejects
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
 from cepctl.io.source.text_encoding import decoded, utf8_stream
 from cepctl.io.tabular.columns import Rows, raw_batch
-from cepctl.io.tabular.mapping import RESERVED, ColumnMap, raw_name, require_mapped
+from cepctl.io.tabular.mapping import RESERVED, raw_name, require_mapped
 from cepctl.schema import ATTRIBUTE_PREFIX
 
 _BLOCK_ROWS = 65_536
@@ -37,9 +37,6 @@ class _Line:
 
 class JsonLinesReader:
     """One JSON object per line."""
-
-    name = "jsonl"
-    description = "JSON lines with event_type, and time or lower and upper"
 
     def recognises(self, head: bytes) -> bool:
         line = decoded(head).lstrip().split("\n", 1)[0]

@@ -24,6 +24,7 @@ from typing import IO
 
 import pyarrow as pa
 
+from cepctl.io.contract.log_format import ZONELESS, LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.source.streams import Chunks
 from cepctl.io.source.xml_prolog import Prolog
@@ -39,9 +40,6 @@ _BEFORE_FIRST_ELEMENT = (b"<", b"\xef\xbb\xbf<", b"\xff\xfe<", b"\xfe\xff<")
 
 class XesLog:
     """Reader of XES event logs."""
-
-    name = "xes"
-    description = "XES event log (IEEE 1849)"
 
     def recognises(self, head: bytes) -> bool:
         """Tell from the first element: a `log`, in any namespace and encoding."""
@@ -78,3 +76,16 @@ def _pauses(traces: Traces, document: Document) -> Iterator[None]:
     rest = yield from read_regular(traces, document)
     if rest is not None:
         yield from recover(traces, document, rest)
+
+
+FORMAT = LogFormat(
+    name="xes",
+    description="XES event log (IEEE 1849)",
+    events="one type per activity; case_id, the attributes of event and trace; with --intervals "
+    "activities from start to end",
+    uncertainty="1 ms; one day where every time of the file is a local midnight",
+    page="logs-xes.md",
+    reader=XesLog(),
+    options={"time_zone": ZONELESS, "intervals": "XES"},
+    whole_days=True,
+)

@@ -17,7 +17,7 @@ import polars as pl
 from measuring import peak_megabytes
 
 from cepctl.io.contract.reader import ReadOptions, ReadReport
-from cepctl.io.formats import open_log, recognised_reader
+from cepctl.io.formats import open_log, recognised_format
 from cepctl.io.source.locations import list_inputs
 from cepctl.start_up import light_start
 
@@ -31,7 +31,7 @@ def by_cepctl(path: Path) -> int:
     report = ReadReport()
     events: int = 0
     with open_log(file.location) as log:
-        reader = recognised_reader(log.head, file.name)
+        reader = recognised_format(log.head, file.name).reader
         events += sum(batch.num_rows for batch in reader.read(log.stream, file.name, ReadOptions(), report))
     if len(report.rejects):
         raise SystemExit(f"{path}: {report.rejects[0]}")

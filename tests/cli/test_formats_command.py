@@ -7,18 +7,18 @@ import json
 import pytest
 
 from cepctl.cli import main
-from cepctl.io.catalogue import known_formats
-from cepctl.io.formats import known_readers
+from cepctl.io.catalogue import all_formats
+from cepctl.io.formats import known_formats
 
 
 def test_every_reader_tells_what_its_events_are_and_how_far_their_times_are_trusted() -> None:
-    read = [facts for facts in known_formats() if facts.supported]
-    assert [facts.name for facts in read] == [reader.name for reader in known_readers()]
+    read = [facts for facts in all_formats() if facts.supported]
+    assert [facts.name for facts in read] == [known.name for known in known_formats()]
     assert all(facts.events and facts.uncertainty for facts in read)
 
 
 def test_a_format_that_is_not_read_says_what_to_do_instead() -> None:
-    others = [facts for facts in known_formats() if not facts.supported]
+    others = [facts for facts in all_formats() if not facts.supported]
     assert others
     assert all(facts.remedy and not facts.events for facts in others)
 
@@ -33,5 +33,5 @@ def test_people_get_a_paragraph_for_each_format(capsys: pytest.CaptureFixture[st
 def test_machines_get_an_array(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["formats", "--format", "json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert [entry["name"] for entry in told] == [facts.name for facts in known_formats()]
+    assert [entry["name"] for entry in told] == [facts.name for facts in all_formats()]
     assert next(entry for entry in told if entry["name"] == "ganglia")["supported"] is True

@@ -17,8 +17,9 @@ from cepctl.errors import CepctlError
 from cepctl.ingestion import apart, ordering, parts, reading
 from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.ingestion.runners import FEWEST_SHARED, LocalRunner, Runner, SparkRunner
-from cepctl.io import record_starts
+from cepctl.io.contract import line_records
 from cepctl.io.contract.reader import ReadOptions
+from cepctl.io.tabular import row_ends
 from cepctl.uncertainty.model import parse_model
 from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.log4j_logs import CONSOLE, CONTAINER, DAEMON, OLD_HDFS
@@ -244,7 +245,8 @@ def test_a_delimited_file_with_a_row_that_its_reader_may_not_bear_is_not_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for longest, count in ((15, 0), (16, 4)):  # the longest row has 16 bytes
-        monkeypatch.setattr(record_starts, "LONGEST_ROW", longest)
+        for module in (line_records, row_ends):
+            monkeypatch.setattr(module, "LONGEST_ROW", longest)
         folder = tmp_path / str(longest)
         folder.mkdir()
         assert len(parts_of(Log(ROWS.encode(), 1), monkeypatch, folder)) == count

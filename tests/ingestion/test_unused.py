@@ -9,8 +9,6 @@ import pytest
 
 from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.ingestion.type_names import TypeNames
-from cepctl.ingestion.unused import FORMATS_OF
-from cepctl.io.catalogue import known_formats
 from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.uncertainty.model import parse_model
@@ -103,7 +101,3 @@ def test_a_choice_for_other_logs_is_said_to_have_no_effect(
 def test_a_choice_that_is_used_is_not_mentioned(tmp_path: Path) -> None:
     choices: dict[str, Any] = {"drop_domain": True, "keep_unmatched": True, "time_zone": "UTC"}
     assert notices(tmp_path, LOG, "a.log", patterns=(LogPattern("Begin", "it began"),), **choices) == []
-
-
-def test_the_formats_of_choices_are_formats() -> None:
-    assert {each.name for each in known_formats()} >= FORMATS_OF

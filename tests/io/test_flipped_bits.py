@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from cepctl.io.formats import known_readers
+from cepctl.io.formats import known_formats
 from tests.reader_account import account_of, lost_in_silence
 from tests.small_logs import SMALL_LOGS
 
@@ -18,7 +18,7 @@ EVERYDAY_FLIPS = 40
 
 
 def test_there_is_a_small_log_of_every_format() -> None:
-    assert {reader.name for reader in known_readers()} == {name for name, _ in SMALL_LOGS.values()}
+    assert {known.name for known in known_formats()} == {name for name, _ in SMALL_LOGS.values()}
 
 
 @pytest.mark.parametrize("name", SMALL_LOGS)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cepctl.errors import LogFormatError
-from cepctl.io.formats import known_readers, open_log, reader_named, recognised_reader
+from cepctl.io.formats import format_named, known_formats, open_log, recognised_format
 from cepctl.io.source.locations import Location
 
 TEXT = b"event_type,time\n" + b"".join(b"A,%d\n" % (number**5 % 10**9) for number in range(50_000))
@@ -63,15 +63,15 @@ def test_an_uncompressed_file_can_be_read_from_its_end(tmp_path: Path) -> None:
         assert log.stream.read() == TEXT[-4:]
 
 
-def test_every_reader_has_a_name_of_its_own() -> None:
-    names = [reader.name for reader in known_readers()]
+def test_every_format_has_a_name_of_its_own() -> None:
+    names = [known.name for known in known_formats()]
     assert sorted(set(names)) == sorted(names)
     assert {"csv", "tsv", "jsonl", "parquet", "jhist", "ganglia", "xes"} <= set(names)
 
 
 def test_a_file_of_no_known_format_says_what_could_be_done() -> None:
     with pytest.raises(LogFormatError, match=r"x\.bin: of no known format .*--format.*--map.*leave the file"):
-        recognised_reader(b"\x00\x01", "x.bin")
+        recognised_format(b"\x00\x01", "x.bin")
 
 
 @pytest.mark.parametrize(
@@ -79,19 +79,19 @@ def test_a_file_of_no_known_format_says_what_could_be_done() -> None:
     [(b"activity,ts\n", "csv"), (b"a,b\tts\n", "tsv"), (b'{"activity": 1}\n', "jsonl")],
 )
 def test_with_a_mapping_a_plain_file_may_have_any_columns(head: bytes, name: str) -> None:
-    assert recognised_reader(head, "x", mapped=True).name == name
+    assert recognised_format(head, "x", mapped=True).name == name
     with pytest.raises(LogFormatError, match="of no known format"):
-        recognised_reader(head, "x")
+        recognised_format(head, "x")
 
 
 def test_a_mapping_makes_no_plain_file_of_text() -> None:
     with pytest.raises(LogFormatError, match="of no known format"):
-        recognised_reader(b"Licensed under what follows.\n", "LICENSE", mapped=True)
+        recognised_format(b"Licensed under what follows.\n", "LICENSE", mapped=True)
 
 
 def test_a_misspelt_format_is_answered_with_the_nearest() -> None:
     with pytest.raises(LogFormatError, match="unknown format 'jhst'; did you mean 'jhist'"):
-        reader_named("jhst")
+        format_named("jhst")
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -112,4 +112,4 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     )
 )
 def test_telling_a_format_never_fails_whatever_the_bytes(head: bytes) -> None:
-    assert all(isinstance(reader.recognises(head), bool) for reader in known_readers())
+    assert all(isinstance(known.reader.recognises(head), bool) for known in known_formats())

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cepctl.io.contract.reader import ReadOptions, ReadReport
-from cepctl.io.formats import reader_named
+from cepctl.io.formats import format_named
 from cepctl.io.tabular import delimited
 from cepctl.io.tabular.wide import wide_rows
 from tests.log4j_logs import CONTAINER
@@ -70,7 +70,7 @@ def read(
     stream = io.BufferedReader(Gap(before, line_end, lines, behind), 1 << 16)
     options = ReadOptions(keep_unmatched=True)
     with limited(seconds):
-        batches = reader_named(format_name).read(stream, "c/n7/load_one.log", options, report)
+        batches = format_named(format_name).reader.read(stream, "c/n7/load_one.log", options, report)
         events = [event for batch in batches for event in batch.to_pylist()]
     return events, report
 

@@ -15,7 +15,7 @@ def command(output_format: str) -> None:
     The format of a file is told from its content, never from its name; --format (--input-format in
     match, explain and inspect) overrides.  Every format may be compressed with gzip, bzip2 or zstd.
     """
-    from cepctl.io.catalogue import known_formats
+    from cepctl.io.catalogue import all_formats
     from cepctl.render.formats import print_formats
 
-    print_formats(known_formats(), as_json=output_format == "json")
+    print_formats(all_formats(), as_json=output_format == "json")

@@ -110,9 +110,9 @@ def runner_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _formats(context: click.Context, option: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """What a shell offers as the format of logs."""
-    from cepctl.io.catalogue import known_formats
+    from cepctl.io.formats import known_formats
 
-    names = (each.name for each in known_formats() if each.supported)
+    names = (known.name for known in known_formats())
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 

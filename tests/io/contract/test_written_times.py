@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from cepctl.errors import LogFormatError, UsageError
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.contract.written_times import check_form, parse_written, possible_forms
-from cepctl.io.tabular.files import READERS
+from cepctl.io.tabular.files import FORMATS
 
-CSV = READERS[0]
+CSV = FORMATS[0].reader
 
 
 def times(

@@ -18,7 +18,7 @@ import pytest
 
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import ReadOptions, ReadReport
-from cepctl.io.formats import recognised_reader
+from cepctl.io.formats import recognised_format
 from cepctl.io.ganglia.rrd_file import GangliaRrd
 from cepctl.schema import TimeUnit
 from tests.rrd_files import MACHINES, NAN, Machine, Ring, rrd_bytes
@@ -306,7 +306,7 @@ def test_real_files_of_other_machines_have_their_rows(path: Path) -> None:
 def test_real_files_that_are_none_are_refused(real_logs: Path) -> None:
     corrupt = (real_logs / "ganglia" / "rrd" / "corrupt.rrd").read_bytes()
     with pytest.raises(LogFormatError, match=r"corrupt\.rrd: of no known format"):
-        recognised_reader(corrupt, "corrupt.rrd")
+        recognised_format(corrupt, "corrupt.rrd")
     with pytest.raises(LogFormatError, match=r"load_one\.rrd: no RRD file"):
         read(corrupt)
 

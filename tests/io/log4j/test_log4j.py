@@ -12,7 +12,7 @@ import pytest
 from cepctl.errors import UsageError
 from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.io.contract.reader import ReadOptions, ReadReport
-from cepctl.io.formats import recognised_reader
+from cepctl.io.formats import recognised_format
 from cepctl.io.log4j.log import UNMATCHED
 from tests.log4j_logs import CONSOLE, CONTAINER, DAEMON, KEEP, OLD_HDFS, READER, TRACE, only, read
 
@@ -202,7 +202,7 @@ def test_the_log_of_a_task_of_hadoop_1_has_its_attempt() -> None:
 
 @pytest.mark.parametrize("line", [CONTAINER, DAEMON, CONSOLE, OLD_HDFS, f"\n{DAEMON}\r"])
 def test_a_log_is_recognised_by_its_first_record(line: str) -> None:
-    assert recognised_reader(f"{line}\n{TRACE}\n".encode() * 3, "a").name == "log4j"
+    assert recognised_format(f"{line}\n{TRACE}\n".encode() * 3, "a").name == "log4j"
 
 
 def test_a_log_that_begins_inside_a_stack_trace_is_recognised() -> None:
@@ -242,7 +242,7 @@ def test_real_logs_are_read_completely_and_mostly_understood(path: Path) -> None
     report = ReadReport()
     kept = read(path.read_bytes(), KEEP, report, path.name)
     assert (len(kept), report.records, report.rejects) == (expected, expected, []) == (2_000, 2_000, [])
-    assert recognised_reader(path.read_bytes()[: 1 << 16], path.name).name == "log4j"
+    assert recognised_format(path.read_bytes()[: 1 << 16], path.name).name == "log4j"
     assert sum(row["event_type"] != "LogLine" for row in kept) / expected >= SHARES[path.name]
 
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import ReadOptions, ReadReport
-from cepctl.io.tabular.files import READERS
+from cepctl.io.tabular.files import FORMATS
 from cepctl.schema import TimeUnit
 
-BY_NAME = {reader.name: reader for reader in READERS}
+BY_NAME = {known.name: known.reader for known in FORMATS}
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 NAMES = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 NOON = dt.datetime(2024, 5, 1, 12, tzinfo=dt.UTC)

@@ -8,14 +8,14 @@ import pytest
 
 from cepctl.errors import EventSchemaError
 from cepctl.io.contract.reader import ReadOptions, ReadReport
-from cepctl.io.formats import recognised_reader
+from cepctl.io.formats import recognised_format
 from cepctl.io.tabular.header import delimiter_of
 
 
 def read(text: str, **options: object) -> tuple[list[dict[str, object]], ReadReport]:
     report = ReadReport()
     chosen = ReadOptions(**options)  # type: ignore[arg-type]
-    reader = recognised_reader(text.encode(), "f", mapped=bool(chosen.columns))
+    reader = recognised_format(text.encode(), "f", mapped=bool(chosen.columns)).reader
     batches = list(reader.read(io.BytesIO(text.encode()), "f", chosen, report))
     return [row for batch in batches for row in batch.to_pylist()], report
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from cepctl.errors import CepctlError
 from cepctl.io.contract.reader import ReadOptions, ReadReport
-from cepctl.io.tabular.files import READERS
+from cepctl.io.tabular.files import FORMATS
 from tests.mutations import mutated
 
-BY_NAME = {reader.name: reader for reader in READERS}
+BY_NAME = {known.name: known.reader for known in FORMATS}
 CSV = (
     "event_id,event_type,lower,upper,pmf,time,end_time,note\n"
     'e1,A,1,5,1:3:0.5|4:5:0.5,,,"two\nlines"\n'

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from cepctl.errors import EventSchemaError, LogFormatError
 from cepctl.io.contract.batches import INFERRED
 from cepctl.io.contract.reader import BEYOND_TIME, Reader, ReadOptions, ReadReport
-from cepctl.io.tabular.files import READERS
+from cepctl.io.tabular.files import FORMATS
 from cepctl.io.tabular.times import IN_GAP, NO_ZONE, TWICE
 from cepctl.schema import META_TIME_UNIT, TimeUnit
 
-BY_NAME: dict[str, Reader] = {reader.name: reader for reader in READERS}
+BY_NAME: dict[str, Reader] = {known.name: known.reader for known in FORMATS}
 
 
 def read(
@@ -364,4 +364,4 @@ def test_damaged_parquet_is_named() -> None:
     ],
 )
 def test_a_format_is_recognised_by_its_head(head: bytes, name: str | None) -> None:
-    assert [reader.name for reader in READERS if reader.recognises(head)] == ([name] if name else [])
+    assert [known.name for known in FORMATS if known.reader.recognises(head)] == ([name] if name else [])

@@ -12,10 +12,10 @@ import pytest
 
 from cepctl.errors import EventSchemaError, UsageError
 from cepctl.io.contract.reader import ReadOptions, ReadReport
-from cepctl.io.tabular.files import READERS
+from cepctl.io.tabular.files import FORMATS
 from cepctl.io.tabular.mapping import parse_mapping
 
-BY_NAME = {reader.name: reader for reader in READERS}
+BY_NAME = {known.name: known.reader for known in FORMATS}
 RECORD = {"activity": "A", "ts": "2024-05-01T10:00:00Z", "time": "noon", "host": "n1"}
 MAPPING = (("event_type", "activity"), ("time", "ts"), ("node", "host"))
 

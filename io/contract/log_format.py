@@ -1,0 +1,92 @@
+"""What a format of logs is: the one value by which its module tells everything else about it.
+
+    told by the value                          read by
+    name, description, events, uncertainty     `cepctl formats`, --format, reports, docs/events.md
+    reader, recognises_mapped                  io/formats.py, which tells formats apart
+    options                                    cepctl/ingestion/unused.py: options that no file could use
+    lines                                      cepctl/ingestion/parts.py: large files; cepctl/state: new parts
+    whole_days                                 cepctl/ingestion/reading.py: times without a clock
+    repeats                                    cepctl/ingestion/leaving_out.py: what several files show again
+
+No other module knows a format by its name.  How one is added is told in CONTRIBUTING.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from cepctl.io.contract.line_records import LineRecords
+from cepctl.io.contract.reader import ColumnMap, Reader
+
+ZONELESS = "logs that write times without a zone"
+"""What a message calls the files that `time_zone` is for."""
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Events that several files of a format may show again, such as polls of one sample.
+
+    Attributes
+    ----------
+    columns
+        The columns of events (attributes, `time`) that tell which are the same; a reader that may repeat
+        gives all of them in every batch.
+    drop
+        Of a table with these columns and others: the rows that stay, in their order, and how many went.
+    called
+        What reports call those that are left out.
+    """
+
+    columns: tuple[str, ...]
+    drop: Callable[[pa.Table], tuple[pa.Table, int]]
+    called: str
+
+
+@dataclass(frozen=True)
+class LogFormat:
+    """One format of logs.
+
+    Attributes
+    ----------
+    name
+        What `--format`, reports and states call it.  States keep it, so it stays.
+    description
+        What it is, in a line.
+    events
+        Which types of events it gives, and with which attributes, in a line.
+    uncertainty
+        How far its times are trusted without a model, in a line.
+    page
+        The page in docs/ that tells about it.
+    reader
+        Recognises files of the format, and reads them.
+    options
+        The fields of ReadOptions that the reader looks at, each with what a message calls the files that it
+        is for: `{"drop_domain": "Hadoop"}`.  `time_unit` and `patterns` are not named here.
+    lines
+        Of a format whose records begin where lines do, and depend on nothing before them: how a file that
+        begins so, with these columns mapped, falls into records.  Its large files are then read in parts,
+        and of a log that grows only what is new.  None: every file is read as a whole.
+    recognises_mapped
+        Whether a file that begins so may be one of the format whose columns `--map` names.  None: it has no
+        columns that could be mapped.
+    whole_days
+        Whether the times of a file all of which are midnights mean whole days.
+    repeats
+        What several of its files may show again; None: nothing.
+    """
+
+    name: str
+    description: str
+    events: str
+    uncertainty: str
+    page: str
+    reader: Reader
+    options: Mapping[str, str] = field(default_factory=dict)
+    lines: Callable[[bytes, ColumnMap], LineRecords] | None = None
+    recognises_mapped: Callable[[bytes], bool] | None = None
+    whole_days: bool = False
+    repeats: Repeats | None = None
