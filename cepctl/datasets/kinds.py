@@ -11,13 +11,13 @@ an integer beyond 64 bits (big)      string, with a warning
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from enum import Enum
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.datasets.value_texts import value_texts
 from cepctl.io.contract.batches import INFERRED, KINDS
 from cepctl.schema import TICK_MAX, TICK_MIN
 
@@ -161,23 +161,26 @@ def simple(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return simple(column.cast(kind.value_type))
     if kind in (pa.null(), pa.bool_(), pa.int64(), pa.float64(), pa.string()):
         return column
-    if kind == pa.uint64() and (pc.max(column).as_py() or 0) >= 2**63:
+    if kind == pa.uint64() and (pc.max(column).as_py() or 0) > TICK_MAX:
         return column.cast(pa.string())
+    if pa.types.is_decimal(kind) and kind.scale == 0:
+        ends = [end for end in pc.min_max(column).as_py().values() if end is not None]
+        return column.cast(pa.int64() if all(TICK_MIN <= end <= TICK_MAX for end in ends) else pa.string())
     if pa.types.is_integer(kind):
         return column.cast(pa.int64())
-    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+    if pa.types.is_floating(kind):
         return column.cast(pa.float64())
+    if pa.types.is_decimal(kind):
+        # By its text: Arrow itself makes 1.2000000000000002 of 1.2.
+        return column.cast(pa.string()).cast(pa.float64())
     if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return column.cast(pa.string())
-    return pa.chunked_array([pa.array([_text(value) for value in column.to_pylist()], pa.string())])
+    return pa.chunked_array([pa.array(value_texts(column), pa.string())])
 
 
-def _text(value: object) -> str | None:
-    if value is None:
-        return None
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if isinstance(value, list | dict | tuple):
-        return json.dumps(value, default=str, ensure_ascii=False)
-    isoformat = getattr(value, "isoformat", None)
-    return str(isoformat()) if isoformat else str(value)
+def simple_field(name: str, field: pa.Field, values: pa.Array) -> pa.Field:
+    """The field of what a reader's column became; that integers do not fit 64 bits stands in its metadata."""
+    whole = field.type == pa.uint64() or (pa.types.is_decimal(field.type) and field.type.scale == 0)
+    if whole and pa.types.is_string(values.type):
+        return pa.field(name, values.type, metadata={KINDS: Kind.BIG.value.encode()})
+    return pa.field(name, values.type, metadata=field.metadata)

@@ -21,6 +21,7 @@ from cepctl.datasets.kinds import (
     kinds_in_text,
     kinds_of,
     simple,
+    simple_field,
     unified,
     with_kinds,
 )
@@ -97,7 +98,7 @@ def raw_table(batch: pa.RecordBatch, file: InputFile) -> pa.Table:
             values = simple(pa.chunked_array([batch.column(field.name)])).combine_chunks()
             attribute = _attribute(field.name)
             columns[attribute] = values
-            fields.append(pa.field(attribute, values.type, metadata=field.metadata))
+            fields.append(simple_field(attribute, field, values))
     return pa.table(list(columns.values()), schema=pa.schema(fields))
 
 

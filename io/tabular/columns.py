@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Causes, Flags, Numbers
+from cepctl.errors import LogFormatError
 from cepctl.io.contract.batches import with_mixtures
 from cepctl.io.contract.reader import BEYOND_TIME, NO_TIME, ReadOptions, ReadReport, Reject
 from cepctl.io.tabular.histograms import histograms, spanned_by
@@ -53,9 +54,16 @@ class Rows:
         text = b"" if self.raw is None else self.raw(place)
         if text:
             return text
-        values = {name: column[place].as_py() for name, column in self.columns.items()}
+        values = {name: _python_value(column[place]) for name, column in self.columns.items()}
         known = {name: value for name, value in values.items() if value is not None}
         return json.dumps(known, default=str, ensure_ascii=False)
+
+
+def _python_value(scalar: pa.Scalar) -> object:
+    try:
+        return scalar.as_py()
+    except (OverflowError, ValueError):  # Python's calendar has no such time
+        return scalar.cast(pa.string()).as_py()
 
 
 def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport) -> pa.RecordBatch:
@@ -64,7 +72,7 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
     report.records += count
     read = ReadContext(options, report, lambda row: rows.place(row, source))
     causes: Causes = np.full(count, None, dtype=object)
-    types = simple(rows.columns["event_type"]).cast(pa.string())
+    types = _texts(rows.columns["event_type"], "event_type", source)
     _mark(causes, _flags(pc.fill_null(pc.equal(types, ""), True)), "no event type")
 
     lower, has_lower = ticks(rows.columns.get("lower"), "lower", count, read)
@@ -99,7 +107,7 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
 
     columns: dict[str, pa.Array] = {
         "number": pa.array(rows.numbers),
-        "event_id": _given_ids(rows.columns.get("event_id"), count),
+        "event_id": _given_ids(rows.columns.get("event_id"), count, source),
         "event_type": types,
         "time": pa.array(time.microseconds, mask=~time.known).cast(TIME_TYPE),
         "zone_seconds": _zones(rows, time),
@@ -158,10 +166,20 @@ def _no_ticks_of_time(time: Instants, read: ReadContext) -> Flags:
     return time.beyond | (time.known & _beyond(tick, tick))
 
 
-def _given_ids(column: pa.Array | None, count: int) -> pa.Array:
+def _texts(column: pa.Array, name: str, source: str) -> pa.Array:
+    try:
+        return simple(column).cast(pa.string())
+    except pa.ArrowException as problem:
+        raise LogFormatError(
+            f"{source}: the values of the column for {name} are of type {column.type} and not all text; say "
+            f"which column it is: --map {name}=COLUMN"
+        ) from problem
+
+
+def _given_ids(column: pa.Array | None, count: int, source: str) -> pa.Array:
     if column is None:
         return pa.nulls(count, pa.string())
-    ids = simple(column).cast(pa.string())
+    ids = _texts(column, "event_id", source)
     return pc.if_else(pc.equal(ids, ""), pa.scalar(None, pa.string()), ids)
 
 

@@ -32,7 +32,14 @@ from cepctl.io.contract.reader import (
 from cepctl.io.source.long_gaps import LongGaps, ShortenedGaps
 from cepctl.io.source.text_encoding import BAD_UTF8, Recoded, utf8_stream
 from cepctl.io.tabular.columns import Rows, raw_batch
-from cepctl.io.tabular.header import delimiter_of, first_line, header_names, names_events, note_decimal_commas
+from cepctl.io.tabular.header import (
+    delimiter_of,
+    first_line,
+    header_names,
+    is_cut,
+    names_events,
+    note_decimal_commas,
+)
 from cepctl.io.tabular.mapping import RESERVED, raw_names
 from cepctl.io.tabular.row_ends import DelimitedRows
 from cepctl.io.tabular.row_places import Places
@@ -79,6 +86,11 @@ class DelimitedReader:
             )
         line = first.decode("utf-8", "replace")
         delimiter = delimiter_of(line, self.name, options.columns)
+        if is_cut(line, delimiter):
+            raise LogFormatError(
+                f"{source}:1: a quote is opened in the header and not closed on its line; write the names of "
+                "all columns on the first line"
+            )
         names = raw_names(header_names(line, delimiter), options.columns, source)
         if len(names) > MOST_ATTRIBUTES:
             for rows in wide_rows(text, names, delimiter, source, report):
@@ -87,6 +99,10 @@ class DelimitedReader:
             return
         if text.peek(1):
             yield from self._narrow(text, names, delimiter, source, options, report)
+        else:
+            # There are no events, but what they would have is known.
+            columns = {name: pa.array([], pa.string()) for name in names}
+            yield _inferring(raw_batch(Rows(columns, np.array([], np.int64), None), source, options, report))
 
     def _narrow(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import IO
 
@@ -20,7 +20,7 @@ from cepctl.io.source.text_encoding import BAD_UTF8
 from cepctl.io.tabular.columns import Rows, raw_batch
 from cepctl.io.tabular.delimited import DelimitedReader
 from cepctl.io.tabular.json_lines import JsonLinesReader
-from cepctl.io.tabular.mapping import raw_names
+from cepctl.io.tabular.mapping import raw_name, raw_names, require_events
 from cepctl.io.tabular.parquet_limits import open_parquet, pieces
 from cepctl.schema import META_TIME_UNIT, TimeUnit
 
@@ -46,25 +46,29 @@ class ParquetReader:
             own_unit = (file.schema_arrow.metadata or {}).get(META_TIME_UNIT)
             unit = _unit(own_unit, source) if own_unit else options.time_unit
             own_options = replace(options, time_unit=unit)
-            mapping = () if own_unit else options.columns
-            names = [
-                name if own_unit and name in _KEPT_OF_DATASETS else column
-                for name, column in zip(
-                    file.schema_arrow.names, raw_names(file.schema_arrow.names, mapping, source), strict=True
-                )
-            ]
+            held = file.schema_arrow.names
+            names = _names_of_part(held, source) if own_unit else raw_names(held, options.columns, source)
             taken = 0
-            for batch in file.iter_batches(_BLOCK_ROWS):
+            nothing = pa.RecordBatch.from_pylist([], schema=file.schema_arrow)
+            for batch in file.iter_batches(_BLOCK_ROWS) if file.metadata.num_rows else [nothing]:
                 for piece in pieces(dict(zip(names, batch.columns, strict=True))):
                     columns = {name: _valid_text(column, report) for name, column in piece.items()}
                     rows = len(next(iter(columns.values()), ()))
                     numbers = taken + 1 + np.arange(rows, dtype=np.int64)
                     taken += rows
                     events = raw_batch(Rows(columns, numbers, None), source, own_options, report)
-                    yield from rescaled(pa.Table.from_batches([events]), unit, options.time_unit).to_batches()
+                    table = rescaled(pa.Table.from_batches([events]), unit, options.time_unit)
+                    yield from table.to_batches() or [events]
             _report_missing(file, taken, source, report)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
             raise LogFormatError(f"{source}: damaged Parquet: {problem}") from problem
+
+
+def _names_of_part(names: Sequence[str], source: str) -> list[str]:
+    """The columns of a part of a dataset as columns of raw events, its own names kept."""
+    found = [name if name in _KEPT_OF_DATASETS else raw_name(name, ()) for name in names]
+    require_events(found, names, source)
+    return found
 
 
 def _report_missing(file: pq.ParquetFile, taken: int, source: str, report: ReadReport) -> None:

@@ -38,6 +38,15 @@ def header_names(line: str, delimiter: str) -> list[str]:
     return [name.strip() for name in fields]
 
 
+def is_cut(line: str, delimiter: str) -> bool:
+    """Whether a header line ends inside of a quoted name, which goes on in the next line."""
+    try:
+        next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter, strict=True), [])
+    except csv.Error as problem:
+        return "unexpected end of data" in str(problem)
+    return False
+
+
 def delimiter_of(line: str, format_name: str, mapping: ColumnMap) -> str:
     """What separates the values of a file with this header line.
 

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from cepctl.datasets.kinds import Kind, converted, kinds_of, simple, unified
+from cepctl.datasets.kinds import Kind, converted, kinds_of, kinds_of_field, simple, simple_field, unified
 from cepctl.io.contract.batches import INFERRED
 
 
@@ -68,13 +68,32 @@ def test_text_is_converted_to_what_it_looks_like(texts: list[str], kind: Kind, v
         (pa.array([1], pa.int8()), [1]),
         (pa.array([2**64 - 1], pa.uint64()), ["18446744073709551615"]),
         (pa.array([1.5], pa.float32()), [1.5]),
-        (pa.array([Decimal("1.5")]), [1.5]),
+        (pa.array([Decimal("1.2")]), [1.2]),
+        (pa.array([Decimal("12"), None]), [12, None]),
+        (pa.array([Decimal(2**63), Decimal(2**63 + 1)]), [f"{2**63}", f"{2**63 + 1}"]),
         (pa.array(["a", "a"]).dictionary_encode(), ["a", "a"]),
         (pa.array(["a"], pa.large_string()), ["a"]),
-        (pa.array([b"\xff"]), ["�"]),
+        (pa.array([b"\xff", b"\xfe", b"a"]), ["\\xff", "\\xfe", "a"]),
         (pa.array([date(2024, 5, 1)]), ["2024-05-01"]),
         (pa.array([datetime(2024, 5, 1, tzinfo=UTC)]), ["2024-05-01T00:00:00+00:00"]),
         (pa.array([{"a": [1, None]}]), ['{"a": [1, null]}']),
+        (
+            pa.array([1, -1], pa.timestamp("ns")),
+            ["1970-01-01T00:00:00.000000001", "1969-12-31T23:59:59.999999999"],
+        ),
+        (
+            pa.array([1, 10**9], pa.timestamp("ns", "+01:00")),
+            ["1970-01-01T01:00:00.000000001+01:00", "1970-01-01T01:00:01+01:00"],
+        ),
+        (pa.array([1, 1000], pa.time64("ns")), ["00:00:00.000000001", "00:00:00.000001"]),
+        (
+            pa.array([1, 1001, 1000], pa.duration("ns")),
+            ["0:00:00.000000001", "0:00:00.000001001", "0:00:00.000001"],
+        ),
+        (pa.array([2**60, 5], pa.timestamp("us")), [f"{2**60} us", "1970-01-01T00:00:00.000005"]),
+        (pa.array([2**30, 0], pa.date32()), [f"{2**30} days", "1970-01-01"]),
+        (pa.array([[1], None], pa.list_(pa.timestamp("ns"))), ['["1970-01-01 00:00:00.000000001"]', None]),
+        (pa.array([{"a": 2**60}], pa.struct([("a", pa.duration("s"))])), [f'{{"a": "{2**60}"}}']),
         (pa.array([None, None]), [None, None]),
     ],
 )
@@ -82,3 +101,9 @@ def test_any_arrow_column_becomes_a_simple_one(array: Any, values: list[object])
     column = simple(pa.chunked_array([array]))
     assert column.to_pylist() == values
     assert column.type in (pa.null(), pa.bool_(), pa.int64(), pa.float64(), pa.string())
+
+
+@pytest.mark.parametrize("array", [pa.array([2**63], pa.uint64()), pa.array([Decimal(2**63)])])
+def test_integers_beyond_64_bits_are_told(array: Any) -> None:
+    values = simple(pa.chunked_array([array])).combine_chunks()
+    assert kinds_of_field(simple_field("x", pa.field("x", array.type), values)) == {Kind.BIG}
