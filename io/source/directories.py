@@ -97,10 +97,8 @@ class _Walk:
                     self.links.append((item.path, own))
                 elif item.is_dir(follow_symlinks=False):
                     waiting.append((item.path, own, f"{real}/{item.name}"))
-                else:
-                    yield from self._once(
-                        item.path, own, f"{real}/{item.name}", item.stat(follow_symlinks=False)
-                    )
+                elif (stated := _stated(item)) is not None:
+                    yield from self._once(item.path, own, f"{real}/{item.name}", stated)
 
     def _once(self, path: str, name: str, real: str, found: os.stat_result) -> Iterator[Entry]:
         if real in self.seen:
@@ -133,6 +131,14 @@ class _Walk:
             yield from self._below(path, name, real)
         else:
             yield from self._once(path, name, real, found)
+
+
+def _stated(item: os.DirEntry[str]) -> os.stat_result | None:
+    """What is known of an entry; None where it has gone since, as logs that rotate do."""
+    try:
+        return item.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return None
 
 
 def _is_text(name: str) -> bool:

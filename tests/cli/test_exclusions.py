@@ -235,6 +235,14 @@ def test_an_ingest_applies_what_it_can_to_a_dataset(dataset: str, capsys: pytest
     assert len(capsys.readouterr().out.splitlines()) == 2
 
 
+def test_the_model_of_an_assign_applies_to_its_dataset_however_that_is_called(dataset: str) -> None:
+    """The letters of its name were taken for inputs, of which a model cannot change datasets."""
+    Path("model.toml").write_text("[[rule]]\ngranularity = '1 s'\n")
+    Path(dataset).rename("e")
+    asked = ["assign", "e", "-o", "wide", "--uncertainty", "model.toml", "--runner", "local"]
+    assert main(asked) == 0
+
+
 def test_beside_logs_it_is_said_what_a_dataset_is_not_told(
     dataset: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

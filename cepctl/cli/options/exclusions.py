@@ -78,7 +78,9 @@ def settle(context: click.Context) -> None:
     for exclusion in EXCLUSIONS:
         for name in _excluded(exclusion, context):
             refuse_or_leave_out(context, name, _sentence(exclusion, context))
-    asked = [*asked_for(context, of_raw_input(context.command))]
+    # The model of an assign is for the dataset that it reads.
+    reading = of_raw_input(context.command) if context.command.name != "assign" else ()
+    asked = [*asked_for(context, reading)]
     if context.command.name == "explain" and not _inputs(context):
         for name in asked:
             refuse_or_leave_out(context, name, "without EVENTS: no log is read")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from cepctl.errors import LogFormatError
+from cepctl.io.source.directories import entries_below
 from cepctl.io.source.locations import InputFile, is_stream, list_inputs
 
 
@@ -118,6 +119,14 @@ def test_pipes_sockets_and_links_to_nothing_are_named_and_left_out(
 def test_a_name_that_is_not_utf8_is_named(logs: Path) -> None:
     with open(os.fsencode(logs) + b"/\xff.csv", "wb"):  # noqa: PTH123
         assert reasons(logs) == ["\ufffd.csv: its name is not UTF-8; rename it"]
+
+
+def test_a_file_that_goes_while_a_directory_is_listed_is_not_there(logs: Path) -> None:
+    (logs / "z.csv").write_text("")
+    listing = entries_below(str(logs), follow_links=False, is_named=lambda name: False)
+    assert next(listing).name == "a.csv"
+    (logs / "z.csv").unlink()
+    assert [entry.name for entry in listing] == ["deep/b.csv"]
 
 
 def test_a_device_is_no_log() -> None:
