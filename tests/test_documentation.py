@@ -138,9 +138,10 @@ def test_every_command_is_documented(command: str) -> None:
     )
 
 
-def test_the_page_of_commands_is_what_help_prints() -> None:
+@pytest.mark.parametrize("script", ["make_command_page.py", "make_formats_table.py"])
+def test_what_is_made_from_the_code_is_as_the_code_is(script: str) -> None:
     done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "make_command_page.py", "--check"],
+        [sys.executable, ROOT / "scripts" / script, "--check"],
         capture_output=True,
         text=True,
         check=False,

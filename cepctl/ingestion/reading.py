@@ -155,7 +155,7 @@ def _read_whole(task: ReadTask, report: ReadReport) -> FileResult:
         notes=report.notes,
         rules=frozenset(report.rules),
         patterns=frozenset(report.patterns),
-        time_forms=report.time_forms,
+        time_forms=dict(sorted(report.time_forms.items())),
     )
 
 

@@ -52,7 +52,7 @@ class Taking:
 
 def _by_number(event_id: str) -> tuple[str, int]:
     name, _, number = event_id.rpartition("#")
-    return name, int(number)
+    return (name, int(number)) if name else (number, 0)
 
 
 def ids_at_once(*paths: Path) -> list[str]:
