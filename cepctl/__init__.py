@@ -16,24 +16,52 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cepctl.errors import CepctlError
+    from cepctl.library.assign import assign
+    from cepctl.library.explain import Explanation, explain
+    from cepctl.library.ingest import Ingested, ingest
+    from cepctl.library.inspect import Inspected, inspect
     from cepctl.library.match import match
     from cepctl.library.matches import Matches
+    from cepctl.library.summary import MatchSummary
 
 __version__ = "0.1.0"
-__all__ = ["CepctlError", "Matches", "__version__", "match"]
+__all__ = [
+    "CepctlError",
+    "Explanation",
+    "Ingested",
+    "Inspected",
+    "MatchSummary",
+    "Matches",
+    "__version__",
+    "assign",
+    "explain",
+    "ingest",
+    "inspect",
+    "match",
+]
 _HOMES = {
-    "CepctlError": "cepctl.errors",
-    "Matches": "cepctl.library.matches",
-    "match": "cepctl.library.match",
+    "CepctlError": "errors",
+    "Explanation": "library.explain",
+    "Ingested": "library.ingest",
+    "Inspected": "library.inspect",
+    "MatchSummary": "library.summary",
+    "Matches": "library.matches",
+    "assign": "library.assign",
+    "explain": "library.explain",
+    "ingest": "library.ingest",
+    "inspect": "library.inspect",
+    "match": "library.match",
 }
 
 
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'cepctl' has no attribute '{name}'")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # for them only the names above are there
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module 'cepctl' has no attribute '{name}'")
+        value = getattr(import_module(f"cepctl.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

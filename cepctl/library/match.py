@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from cepctl.library.events import paths_of
+from cepctl.library.exclusions import refuse_excluded, refuse_for_datasets
 from cepctl.library.execution import RunnerName, execution_of
 from cepctl.library.finding import Question, find_matches
 from cepctl.library.matches import TIMES, Matches, Times
@@ -108,6 +109,16 @@ def match(
     text = query_text(query)
     require_choice("kleene", kleene, KLEENE_ROWS)
     require_choice("time", time, TIMES)
+    refuse_excluded(
+        {
+            "engine": engine,
+            "kleene": kleene,
+            "order": None if order == "auto" else order,
+            "approximate": approximate,
+            "master": master,
+            "conf": conf,
+        }
+    )
     matching = selected(
         *(engine, order, min_confidence, top_k, max_matches, approximate, since, until, max_memory),
     )
@@ -123,4 +134,5 @@ def match(
     question.execution.require_startable()
     with ExitStack() as opened:
         paths = paths_of(events, opened)
+        refuse_for_datasets(paths, reading)
         return find_matches(question, paths, times=time, opened=opened)

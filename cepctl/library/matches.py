@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 from cepctl.errors import JobError, UsageError
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 Times = Literal["iso", "ticks"]
 TIMES: tuple[Times, ...] = ("iso", "ticks")
 _ROWS_AT_ONCE = 10_000
-_ROWS_SHOWN = 20
+ROWS_SHOWN = 20
+_WIDTH = 120
 
 
 @dataclass(frozen=True)
@@ -119,13 +122,65 @@ class Matches:
     ) -> None:
         self.close()
 
+    def head(self, rows: int = 5) -> pa.Table:
+        """The first rows as a table like that of `arrow`."""
+        return self._presented(self._first(rows))
+
+    def __repr__(self) -> str:
+        from cepctl.render.matches import matches_text
+
+        if not self._readable:
+            return f"{self.summary}\n(closed)"
+        width = shutil.get_terminal_size((_WIDTH, 0)).columns
+        shown = self._first(ROWS_SHOWN)
+        text = f"{matches_text(self._texts(shown), width)}\n" if shown.num_rows else ""
+        more = len(self) - shown.num_rows
+        rest = f"... and {more:,} more rows\n" if more else ""
+        return f"{text}{rest}{self.summary}"
+
+    def _repr_html_(self) -> str:
+        """The same for a notebook, with a timeline for each row."""
+        from cepctl.library.notebook import matches_html
+
+        if not self._readable:
+            return f"<p>{escape(str(self.summary))} (closed)</p>"
+        return matches_html(self, self._texts(self._first(ROWS_SHOWN)))
+
+    @property
+    def closed(self) -> bool:
+        """Whether temporary files are gone."""
+        return not self._closed.alive
+
+    @property
+    def _readable(self) -> bool:
+        return not (self.closed and self._found.rows.spilled)
+
+    def _first(self, rows: int) -> pa.Table:
+        """The first rows as the engines give them."""
+        import pyarrow as pa
+
+        taken: list[pa.Table] = []
+        left = rows
+        for block in self.blocks():
+            taken.append(block.slice(0, left))
+            left -= taken[-1].num_rows
+            if left <= 0:
+                break
+        return pa.concat_tables(taken)
+
+    def _texts(self, rows: pa.Table) -> pa.Table:
+        """Rows for people, times as text."""
+        from cepctl.io.rows.encoding import presented
+
+        return presented(rows, self._found.plan.time_unit, self._times)
+
     def _presented(self, rows: pa.Table) -> pa.Table:
         from cepctl.io.rows.encoding import presented
 
         return presented(rows, self._found.plan.time_unit, self._times, typed=True)
 
     def _require_files(self) -> None:
-        if not self._closed.alive and self._found.rows.spilled:
+        if not self._readable:
             raise JobError("these matches are closed, and their rows lay in temporary files; match again")
 
 

@@ -40,28 +40,29 @@ def tell_reading(summary: IngestSummary | None) -> None:
     if summary is None:
         return
     for notice in summary.notices:
-        _tell(READING, "note", notice)
+        tell(READING, "note", notice)
     for cause, count in sorted(summary.skipped.items()):
-        _tell(READING, "note", f"{counted(count, 'record')} skipped: {cause}", cause=cause, records=count)
+        tell(READING, "note", f"{counted(count, 'record')} skipped: {cause}", cause=cause, records=count)
     if summary.unreadable:
         some = f"{len(summary.unreadable):,} of {counted(len(summary.accounts), 'file')}"
         shown = reasons(summary.unreadable)
         message = f"left out {some} as unreadable:\n{shown}"
-        _tell(READING, "warning", message, unreadable=len(summary.unreadable))
+        tell(READING, "warning", message, unreadable=len(summary.unreadable))
     if summary.rejected:
         bad = f"{summary.rejected.total():,} of {counted(summary.records, 'record')}"
         shown = sampled(summary.rejects, summary.rejected)
-        _tell(READING, "warning", f"left out {bad} as bad:\n{shown}", rejected=dict(summary.rejected))
+        tell(READING, "warning", f"left out {bad} as bad:\n{shown}", rejected=dict(summary.rejected))
 
 
 def tell_plan(plan: Plan) -> None:
     """Say what a query asks for that can hardly be meant."""
     for warning in plan.warnings:
-        _tell(QUERY, "warning", warning)
+        tell(QUERY, "warning", warning)
     if plan.never is not None:
-        _tell(QUERY, "note", f"the query can never match: {plan.never}")
+        tell(QUERY, "note", f"the query can never match: {plan.never}")
 
 
-def _tell(logger: str, kind: Literal["note", "warning"], message: str, **figures: object) -> None:
+def tell(logger: str, kind: Literal["note", "warning"], message: str, **figures: object) -> None:
+    """Log something; `figures` are for programs, the message has them in words."""
     level = logging.WARNING if kind == "warning" else logging.INFO
     logging.getLogger(logger).log(level, "%s", message, extra={"notice": Notice(kind, figures)})

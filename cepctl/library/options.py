@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import Any, Literal, TypedDict
 
 from cepctl.errors import UsageError
+from cepctl.library.exclusions import refuse_excluded
 from cepctl.library.raw_input import RawInput
 
 PathText = str | os.PathLike[str]
@@ -82,6 +83,7 @@ def raw_input(options: Mapping[str, Any], input_format: str | None = None) -> Ra
             near = get_close_matches(name, EventOptions.__annotations__, 1)
             hint = f"; did you mean '{near[0]}'?" if near else ""
             raise TypeError(f"there is no option '{name}'{hint}")
+    refuse_excluded(given)
     require_choice("epoch_unit", given.get("epoch_unit"), (None, *_EPOCH_UNITS))
     return RawInput(
         input_format=given.get("input_format", input_format),

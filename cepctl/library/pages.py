@@ -1,10 +1,12 @@
-"""Matches as the page of `cepctl report`."""
+"""Matches as the page of `cepctl report`: all of them, or the first for a notebook."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from cepctl.library.matches import Matches
 
 
@@ -16,6 +18,20 @@ def report_page(matches: Matches, listed: int) -> str:
     QueryTooLargeError
         If all rows do not fit in memory.
     """
+    rows = matches.found.rows.table()
+    return _page(matches, rows, listed, best_only=matches.summary.best)
+
+
+def first_page(matches: Matches, count: int) -> str | None:
+    """A page of the most probable matches alone; None where rows are not of events that can still be read."""
+    summary = matches.summary
+    if not summary.judged or (matches.closed and matches.found.inputs.temporary is not None):
+        return None
+    rows = next(matches.found.rows.blocks()).slice(0, count)
+    return _page(matches, rows, count, best_only=summary.best or len(matches) > count)
+
+
+def _page(matches: Matches, rows: pa.Table, listed: int, *, best_only: bool) -> str:
     from cepctl.engines.event.raw_time_counts import RawTimeCounts
     from cepctl.plan.plan import FOUND_AT_RAW_TIMES
     from cepctl.report.document import About, document
@@ -23,13 +39,12 @@ def report_page(matches: Matches, listed: int) -> str:
     from cepctl.report.overview import overview
     from cepctl.report.page import page_html
 
-    found, summary = matches.found, matches.summary
-    rows, table = found.rows.table(), matches.table()
+    found, counts = matches.found, matches.summary.counts
     judged = None
     if FOUND_AT_RAW_TIMES in rows.column_names:
         judged = rows.column(FOUND_AT_RAW_TIMES).slice(0, listed).to_pylist()
-    counts = summary.counts
+        rows = rows.drop_columns([FOUND_AT_RAW_TIMES])
     raw_times = RawTimeCounts(counts.judged, counts.missed, counts.untimed)
-    about = About(found.query, summary.events, summary.best, raw_times, judged)
-    shown = matched_events(found.plan, found.inputs, table.slice(0, listed))
-    return page_html(document(shown, overview(found.plan, found.inputs, table), about))
+    about = About(found.query, matches.summary.events, best_only, raw_times, judged)
+    shown = matched_events(found.plan, found.inputs, rows.slice(0, listed))
+    return page_html(document(shown, overview(found.plan, found.inputs, rows), about))

@@ -72,10 +72,10 @@ def selected(
     """
     require_choice("engine", engine, ENGINES)
     require_choice("order", order, ORDERS)
-    _require_between("min_confidence", min_confidence, 0.0, 1.0)
-    _require_between("approximate", approximate, 1e-4, 0.5)
-    _require_between("top_k", top_k, 1, None)
-    _require_between("max_matches", max_matches, 1, None)
+    require_between("min_confidence", min_confidence, 0.0, 1.0)
+    require_between("approximate", approximate, 1e-4, 0.5)
+    require_between("top_k", top_k, 1, None)
+    require_between("max_matches", max_matches, 1, None)
     now = microseconds_now()
     return Matching(
         *(engine, order, min_confidence, top_k, max_matches, approximate),
@@ -85,7 +85,8 @@ def selected(
     )
 
 
-def _require_between(option: str, value: float | None, least: float, most: float | None) -> None:
+def require_between(option: str, value: float | None, least: float, most: float | None) -> None:
+    """Raise UsageError where a number is not None and not between two others, both included (None: any)."""
     if value is None:
         return
     if not value >= least or (most is not None and value > most):

@@ -13,11 +13,11 @@ from cepctl.terminal import unguarded, visible
 
 
 class SafeConsole(Console):
-    """A console that shows the control characters of texts where its file is a terminal."""
+    """A console that shows the control characters of texts where its file is for a terminal, or is one."""
 
-    def __init__(self, file: IO[str], **options: Any) -> None:
+    def __init__(self, file: IO[str], *, for_terminal: bool = False, **options: Any) -> None:
         super().__init__(file=unguarded(file), **options)
-        self._shows_controls = file.isatty()
+        self._shows_controls = for_terminal or file.isatty()
 
     def render_str(self, text: str, **options: Any) -> Text:
         """The text before it is measured, so that columns are as wide as what is shown."""

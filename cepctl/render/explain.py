@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TextIO
+from typing import Any, TextIO
 
 from rich.text import Text
 
@@ -33,13 +33,17 @@ class ShownFacts:
     memory_figures: Mapping[str, int] | None = None
 
 
+def plan_json(plan: Plan, facts: ShownFacts) -> dict[str, Any]:
+    """The plan and the facts as values that JSON has."""
+    beside = {"slices": facts.slices, "memory": facts.memory_figures}
+    return to_json(plan, facts.counts, facts.order) | beside
+
+
 def print_plan(plan: Plan, facts: ShownFacts, *, as_json: bool, file: TextIO | None = None) -> None:
     """Print it to a file, standard output by default."""
     file = file or sys.stdout
     if as_json:
-        beside = {"slices": facts.slices, "memory": facts.memory_figures}
-        shown_json = to_json(plan, facts.counts, facts.order) | beside
-        file.write(json.dumps(shown_json, ensure_ascii=False, indent=2) + "\n")
+        file.write(json.dumps(plan_json(plan, facts), ensure_ascii=False, indent=2) + "\n")
         return
     console = SafeConsole(file, highlight=False, soft_wrap=True)
     lines = to_text(plan, facts.counts, facts.order).splitlines()

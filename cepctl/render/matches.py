@@ -5,6 +5,7 @@ Where a row does not fit the width, ids stand below each other and dates above t
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import TextIO
 
@@ -23,7 +24,17 @@ _NARROW_TIME = len("09:01:29.552Z")
 def print_matches(matches: pa.Table, file: TextIO | None = None) -> None:
     """Print rows (times already as text) to a file, standard output by default."""
     file = file or sys.stdout
-    console = SafeConsole(file, width=None if file.isatty() else _PIPE_WIDTH, highlight=False)
+    _print(matches, SafeConsole(file, width=None if file.isatty() else _PIPE_WIDTH, highlight=False))
+
+
+def matches_text(matches: pa.Table, width: int) -> str:
+    """Rows (times already as text) as a table of so many columns, safe to be shown on a terminal."""
+    held = io.StringIO()
+    _print(matches, SafeConsole(held, for_terminal=True, width=width, highlight=False))
+    return held.getvalue().rstrip("\n")
+
+
+def _print(matches: pa.Table, console: SafeConsole) -> None:
     unlimited = console.options.update(max_width=_ANY_WIDTH)
     table = _table(matches, narrow=False)
     if console.measure(table, options=unlimited).maximum > console.width:

@@ -9,9 +9,10 @@ import click
 import pytest
 
 from cepctl.cli import all_commands, main
-from cepctl.cli.options.exclusions import EXCLUSIONS, Exclusion, of_raw_input, settle
+from cepctl.cli.options.exclusions import of_raw_input, settle
 from cepctl.cli.options.settings import options_of, read_from_environment
 from cepctl.errors import UsageError
+from cepctl.library.exclusions import EXCLUSIONS, Exclusion
 
 QUERY = "PATTERN SEQ(A a, B b)"
 NEEDED = {"output": "out", "uncertainty": "model.toml", "match": "a b"}

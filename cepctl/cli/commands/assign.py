@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import click
 
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.shared import runner_options, verbosity_options
 from cepctl.cli.output.accounts import report
+from cepctl.library.assign import assigned
 from cepctl.library.raw_input import RawInput, ingest_options
 from cepctl.matching.run import RunnerChoice
 
@@ -43,11 +42,5 @@ def command(
     The model is applied to the times that the logs gave; an event that no rule fits keeps its
     interval.
     """
-    from cepctl.ingestion.assigning import assign_dataset
-    from cepctl.ingestion.runners import chosen_runner
-
-    began = time.monotonic()
     options = ingest_options(RawInput(uncertainty=uncertainty), overwrite=overwrite)
-    with chosen_runner(runner.runner, runner.master, runner.conf, verbose=verbose) as chosen:
-        summary = assign_dataset(events, output, options, chosen)
-    report(summary, output, time.monotonic() - began, quiet=quiet)
+    report(assigned(events, output, options, runner, verbose=verbose), quiet=quiet)

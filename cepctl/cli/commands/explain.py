@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from cepctl.cli.options.exclusions import CheckedCommand
@@ -15,15 +13,10 @@ from cepctl.cli.options.shared import (
     words_or_json,
 )
 from cepctl.errors import UsageError
-from cepctl.library.notices import tell_reading
-from cepctl.library.raw_input import RawInput, given_ingest_options
+from cepctl.library.explain import explained
+from cepctl.library.raw_input import RawInput
 from cepctl.memory import MemoryBudget
 from cepctl.plan.evaluation_order import ORDERS, OrderName
-from cepctl.render.counting import counted
-
-if TYPE_CHECKING:
-    from cepctl.matching.inputs import EventInputs
-    from cepctl.plan.plan import Plan
 
 
 @click.command("explain", cls=CheckedCommand)
@@ -57,9 +50,8 @@ def command(
     the text itself, or @FILE.
     """
     from cepctl.language.parser import parse
-    from cepctl.plan import analyze
     from cepctl.plan.support import support_table
-    from cepctl.render.explain import ShownFacts, print_plan
+    from cepctl.render.explain import print_plan
 
     if support:
         if arguments:
@@ -67,28 +59,5 @@ def command(
         click.echo(support_table())
         return
     text, events = read_query(arguments, query_file)
-    query = parse(text)
-    if events:
-        from cepctl.engines.runners.memory_estimate import MemoryEstimate
-        from cepctl.matching.inputs import open_events
-
-        with open_events(events, given_ingest_options(raw_input)) as inputs:
-            tell_reading(inputs.summary)
-            plan = analyze(query, inputs.schema)
-            counts = inputs.schema.type_counts
-            estimate = MemoryEstimate.of(plan, counts or {}, memory)
-            facts = ShownFacts(counts, order, _slices(plan, inputs), estimate.text(), estimate.to_json())
-    else:
-        plan, facts = analyze(query, None), ShownFacts(None, order)
-    print_plan(plan, facts, as_json=output_format == "json")
-
-
-def _slices(plan: Plan, inputs: EventInputs) -> str:
-    """How Spark would split the events, with as many tasks at once as this machine has cores."""
-    from cepctl.datasets.row_groups import row_groups
-    from cepctl.engines.concurrency import usable_cores
-    from cepctl.engines.runners.slices import choose_slicing
-
-    cores = usable_cores()
-    slicing = choose_slicing(row_groups(inputs.sources(plan.attributes)), plan, cores)
-    return f"{slicing.text()} ({counted(cores, 'task')} at once)"
+    explanation = explained(parse(text), events, order, memory, raw_input)
+    print_plan(explanation.plan, explanation.facts, as_json=output_format == "json")

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import time
-from typing import TYPE_CHECKING
-
 import click
 
 from cepctl.cli.options.exclusions import CheckedCommand
-from cepctl.cli.options.outputs import refuse_overwriting
 from cepctl.cli.options.shared import (
     raw_input_options,
     reject_options,
@@ -17,11 +13,10 @@ from cepctl.cli.options.shared import (
 )
 from cepctl.cli.output.accounts import report
 from cepctl.cli.output.metrics import metrics_option
+from cepctl.library.ingest import ingested
+from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput, ingest_options
 from cepctl.matching.run import RunnerChoice
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command("ingest", cls=CheckedCommand)
@@ -68,10 +63,6 @@ def command(
     (`cepctl formats` lists them); all may be compressed with gzip, zstd or bzip2.  A file in a
     directory that cannot be read is named and left out, one that is named on its own is an error.
     """
-    from cepctl.ingestion.jobs import ingest
-    from cepctl.ingestion.runners import chosen_runner
-
-    began = time.monotonic()
     options = ingest_options(
         raw_input,
         overwrite=overwrite,
@@ -82,6 +73,4 @@ def command(
     )
     written = {"-o": output, "--rejects": rejects, "--report": report_file, "--metrics": metrics}
     refuse_overwriting(written, paths, raw_input, replaced="-o")
-    with chosen_runner(runner.runner, runner.master, runner.conf, verbose=verbose) as chosen:
-        summary = ingest(paths, output, options, chosen)
-    report(summary, output, time.monotonic() - began, metrics, quiet=quiet)
+    report(ingested(paths, output, options, runner, verbose=verbose), metrics, quiet=quiet)

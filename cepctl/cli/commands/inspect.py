@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 from cepctl.cli.options.exclusions import CheckedCommand
-from cepctl.cli.options.outputs import refuse_overwriting
 from cepctl.cli.options.shared import raw_input_options, verbosity_options
 from cepctl.cli.output.rows import write_whole
-from cepctl.library.notices import tell_reading
-from cepctl.library.raw_input import RawInput, given_ingest_options
+from cepctl.library.inspect import inspected
+from cepctl.library.outputs import refuse_overwriting
+from cepctl.library.raw_input import RawInput
 
 
 @click.command("inspect", cls=CheckedCommand)
@@ -43,18 +43,13 @@ def command(
     That is ties, disorder, granularity, sampling steps and the clocks of hosts.  EVENTS are ingested
     datasets, plain event files or raw logs; nothing is changed.
     """
-    from cepctl.inspection.overview import inspect_events
-    from cepctl.inspection.suggestion import suggested_model
-    from cepctl.matching.inputs import open_events
     from cepctl.render.inspection import inspection_json, print_inspection
 
     refuse_overwriting({"--write-model": write_model}, events, raw_input)
-    with open_events(events, given_ingest_options(raw_input)) as inputs:
-        tell_reading(inputs.summary)
-        inspection = inspect_events(inputs)
+    found = inspected(events, raw_input)
     if write_model is not None:
-        write_whole(write_model, [suggested_model(inspection).encode()])
+        write_whole(write_model, [found.model.encode()])
     if output_format == "json":
-        click.echo(inspection_json(inspection))
+        click.echo(inspection_json(found.facts))
     else:
-        print_inspection(inspection)
+        print_inspection(found.facts)

@@ -14,7 +14,6 @@ from cepctl.cli.match.why_not import tell_why_not
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.incremental import Incremental, state_options
 from cepctl.cli.options.matching import matching_options
-from cepctl.cli.options.outputs import refuse_overwriting
 from cepctl.cli.options.query_text import query_argument, query_file_of, read_query
 from cepctl.cli.options.shared import raw_input_options, runner_options, verbosity_options
 from cepctl.cli.output.metrics import metrics_option, write_metrics
@@ -23,6 +22,7 @@ from cepctl.errors import UsageError
 from cepctl.io.rows.forms import TYPED_FORMS, RowFile
 from cepctl.library.finding import Question, find_matches
 from cepctl.library.matches import Matches
+from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
 from cepctl.library.selection import Matching
 from cepctl.matching.run import Execution, RunnerChoice

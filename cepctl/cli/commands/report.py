@@ -7,13 +7,13 @@ import click
 from cepctl.cli.match.summary import tell_summary
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.matching import matching_options
-from cepctl.cli.options.outputs import refuse_overwriting
 from cepctl.cli.options.query_text import query_argument, query_file_of, read_query
 from cepctl.cli.options.shared import raw_input_options, runner_options, verbosity_options
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.rows import refuse_unwritable, write_whole
 from cepctl.errors import UsageError
 from cepctl.library.finding import Question, find_matches
+from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.pages import report_page
 from cepctl.library.raw_input import RawInput
 from cepctl.library.selection import Matching

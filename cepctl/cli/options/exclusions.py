@@ -7,7 +7,7 @@ does not fit; `-v` tells what is left out.  An option that says what would hold 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import click
@@ -16,53 +16,8 @@ from click.core import ParameterSource
 from cepctl.cli.options.settings import options_of, origin
 from cepctl.cli.output.notices import say
 from cepctl.errors import UsageError
+from cepctl.library.exclusions import EXCLUSIONS, Exclusion, beyond_datasets
 from cepctl.library.raw_input import RawInput
-
-
-@dataclass(frozen=True)
-class Exclusion:
-    """The `options` (with one of `asking`, if there are any) cannot apply where `beside` has one of `values`.
-
-    Without `values` it is enough that `beside` is given.
-    """
-
-    options: tuple[str, ...]
-    beside: str
-    values: tuple[object, ...]
-    because: str
-    asking: tuple[object, ...] = ()
-
-
-_IN_PROCESS = ("point", "worlds")
-EXCLUSIONS = (
-    Exclusion(("master", "conf"), "runner", ("local",), "no Spark is started"),
-    Exclusion(("master", "conf"), "engine", _IN_PROCESS, "it runs in this process, without Spark"),
-    Exclusion(("order",), "engine", _IN_PROCESS, "it binds components in an order of its own"),
-    Exclusion(("approximate",), "engine", _IN_PROCESS, "it estimates nothing"),
-    Exclusion(("approximate",), "kleene", ("summary",), "a summary sums what would be estimates"),
-    Exclusion(("format",), "kleene", ("summary",), "a summary names no events to draw", ("trace",)),
-    Exclusion(("format",), "state", (), "draw the matches of one run over everything instead", ("trace",)),
-    Exclusion(("time",), "format", ("trace",), "a trace has times of its own"),
-    Exclusion(("why-not", "kleene"), "state", (), "it takes all events at once"),
-    Exclusion(("top-k",), "state", (), "the best of all runs are not known in any of them"),
-    Exclusion(("approximate",), "state", (), "estimates change with the events that are kept"),
-    Exclusion(
-        ("slack", "final", "eager", "late", "reopen", "keep"),
-        "state",
-        (None,),
-        "it is for incremental runs alone; name their state with --state",
-    ),
-    Exclusion(("epoch-unit",), "time-format", (), "every time is read by the form, also one of digits alone"),
-    Exclusion(("file", "format", "order", "max-memory"), "support", (True,), "its table is of no query"),
-)
-
-
-_OF_EVENTS = ("format", "uncertainty", "name", "follow-links")
-"""What an ingest applies to the events of a dataset, too, and every command to the parts of one."""
-_REMEDIES = {
-    "uncertainty": "its events have their intervals; cepctl assign gives them others",
-    "name": "its events have their types; cepctl ingest --name makes another dataset of it",
-}
 
 
 class CheckedCommand(click.Command):
@@ -98,22 +53,12 @@ def _inputs(context: click.Context) -> tuple[str, ...]:
 
 def _settle_datasets(context: click.Context, asked: Sequence[str]) -> None:
     """What says how logs are read cannot apply to datasets; where logs stand beside them, that is said."""
-    from cepctl.datasets.parts import names_parts
-    from cepctl.datasets.stored import stored_dataset
-
-    inputs = dict.fromkeys(_inputs(context))
-    wholes = [path for path in inputs if stored_dataset(path) is not None]
-    in_parts = [path for path in inputs if path not in wholes and names_parts(path)]
-    for name in asked:
-        taken_whole = [] if context.command.name == "ingest" and name in _OF_EVENTS else wholes
-        taken_in_parts = [] if name in _OF_EVENTS else in_parts
-        stored = [f"the dataset {path}" for path in taken_whole]
-        stored += [f"{path}, parts of a dataset" for path in taken_in_parts]
-        remedy = _REMEDIES.get(name, "what is read from logs is known by their ingest")
-        if stored and len(stored) == len(inputs):
-            refuse_or_leave_out(context, name, f"to {stored[0]}: {remedy}")
-        elif stored and origin(context, name) is None and not context.params.get("quiet"):
-            say("note", f"--{name} applies to the other inputs, not to {stored[0]}: {remedy}")
+    inputs, ingesting = _inputs(context), context.command.name == "ingest"
+    for name, why, wholly in beyond_datasets(inputs, asked, ingesting=ingesting):
+        if wholly:
+            refuse_or_leave_out(context, name, why)
+        elif origin(context, name) is None and not context.params.get("quiet"):
+            say("note", f"--{name} applies to the other inputs, not {why}")
 
 
 def refuse_or_leave_out(context: click.Context, name: str, why: str) -> None:
@@ -168,7 +113,7 @@ def _excluded(exclusion: Exclusion, context: click.Context) -> Iterator[str]:
     if deciding is None or deciding.name is None:
         return
     value = context.params.get(deciding.name)
-    if (value in exclusion.values) if exclusion.values else (value is not None):
+    if exclusion.holds(value):
         for name in asked_for(context, exclusion.options):
             given = context.params.get(options_of(context.command)[name].name or name)
             if not exclusion.asking or given in exclusion.asking:

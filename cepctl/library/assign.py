@@ -1,0 +1,67 @@
+"""`cepctl.assign`: the intervals of a dataset anew, from the raw times that it kept."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from cepctl.library.execution import RunnerName, runner_of
+from cepctl.library.ingest import Ingested
+from cepctl.library.notices import tell_reading
+from cepctl.library.options import PathText
+from cepctl.library.raw_input import RawInput, ingest_options
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from cepctl.ingestion.jobs import IngestOptions
+    from cepctl.matching.run import RunnerChoice
+
+
+def assign(
+    events: PathText,
+    output: PathText,
+    *,
+    uncertainty: PathText,
+    overwrite: bool = False,
+    runner: RunnerName = "auto",
+    spark: SparkSession | None = None,
+    master: str | None = None,
+    conf: Mapping[str, str] | None = None,
+) -> Ingested:
+    """Write the events of a dataset with the intervals that an uncertainty model gives their times.
+
+    Parameters
+    ----------
+    events, output
+        Directories of the dataset that is read, and of the one that is written.
+    uncertainty
+        File of the uncertainty model (TOML); an event that no rule fits keeps its interval.
+    overwrite
+        Replace the dataset at `output`.
+    runner, spark, master, conf
+        Who does the work, as `cepctl.match` has it.
+
+    Raises
+    ------
+    CepctlError
+        What the user can mend.
+    """
+    options = ingest_options(RawInput(uncertainty=os.fspath(uncertainty)), overwrite=overwrite)
+    return assigned(os.fspath(events), os.fspath(output), options, runner_of(runner, spark, master, conf))
+
+
+def assigned(
+    events: str, output: str, options: IngestOptions, runner: RunnerChoice, *, verbose: bool = False
+) -> Ingested:
+    """Assign intervals, and log what is to be said; raises as `cepctl.ingestion.assigning.assign_dataset`."""
+    from cepctl.ingestion.assigning import assign_dataset
+    from cepctl.ingestion.runners import chosen_runner
+
+    began = time.monotonic()
+    with chosen_runner(runner.runner, runner.master, runner.conf, verbose=verbose) as chosen:
+        summary = assign_dataset(events, output, options, chosen)
+    tell_reading(summary)
+    return Ingested(output, summary, time.monotonic() - began)

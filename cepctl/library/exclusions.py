@@ -1,0 +1,114 @@
+"""Options that cannot apply beside others, or to events that are a dataset already."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cepctl.errors import UsageError
+from cepctl.library.notices import READING, tell
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """The `options` (with one of `asking`, if there are any) cannot apply where `beside` has one of `values`.
+
+    Without `values` it is enough that `beside` is given.
+    """
+
+    options: tuple[str, ...]
+    beside: str
+    values: tuple[object, ...]
+    because: str
+    asking: tuple[object, ...] = ()
+
+    def holds(self, value: object) -> bool:
+        """Whether it does, where `beside` has this value (None: it is not given)."""
+        return value in self.values if self.values else value is not None
+
+
+_IN_PROCESS = ("point", "worlds")
+EXCLUSIONS = (
+    Exclusion(("master", "conf"), "runner", ("local",), "no Spark is started"),
+    Exclusion(("master", "conf"), "engine", _IN_PROCESS, "it runs in this process, without Spark"),
+    Exclusion(("order",), "engine", _IN_PROCESS, "it binds components in an order of its own"),
+    Exclusion(("approximate",), "engine", _IN_PROCESS, "it estimates nothing"),
+    Exclusion(("approximate",), "kleene", ("summary",), "a summary sums what would be estimates"),
+    Exclusion(("format",), "kleene", ("summary",), "a summary names no events to draw", ("trace",)),
+    Exclusion(("format",), "state", (), "draw the matches of one run over everything instead", ("trace",)),
+    Exclusion(("time",), "format", ("trace",), "a trace has times of its own"),
+    Exclusion(("why-not", "kleene"), "state", (), "it takes all events at once"),
+    Exclusion(("top-k",), "state", (), "the best of all runs are not known in any of them"),
+    Exclusion(("approximate",), "state", (), "estimates change with the events that are kept"),
+    Exclusion(
+        ("slack", "final", "eager", "late", "reopen", "keep"),
+        "state",
+        (None,),
+        "it is for incremental runs alone; name their state with --state",
+    ),
+    Exclusion(("epoch-unit",), "time-format", (), "every time is read by the form, also one of digits alone"),
+    Exclusion(("file", "format", "order", "max-memory"), "support", (True,), "its table is of no query"),
+)
+
+_OF_EVENTS = ("format", "uncertainty", "name", "follow-links")
+"""What an ingest applies to the events of a dataset, too, and every command to the parts of one."""
+_REMEDIES = {
+    "uncertainty": "its events have their intervals; cepctl assign gives them others",
+    "name": "its events have their types; cepctl ingest --name makes another dataset of it",
+}
+
+
+def beyond_datasets(
+    paths: Sequence[str], names: Collection[str], *, ingesting: bool
+) -> Iterator[tuple[str, str, bool]]:
+    """Which options for logs do not apply to some of the inputs, as these are datasets.
+
+    Yields
+    ------
+    tuple
+        The option, `to the dataset events: why not`, and whether no input is left to which it applies.
+    """
+    from cepctl.datasets.parts import names_parts
+    from cepctl.datasets.stored import stored_dataset
+
+    if not names:
+        return
+    inputs = dict.fromkeys(paths)
+    wholes = [path for path in inputs if stored_dataset(path) is not None]
+    in_parts = [path for path in inputs if path not in wholes and names_parts(path)]
+    for name in names:
+        taken_whole = [] if ingesting and name in _OF_EVENTS else wholes
+        taken_in_parts = [] if name in _OF_EVENTS else in_parts
+        stored = [f"the dataset {path}" for path in taken_whole]
+        stored += [f"{path}, parts of a dataset" for path in taken_in_parts]
+        remedy = _REMEDIES.get(name, "what is read from logs is known by their ingest")
+        if stored:
+            yield name, f"to {stored[0]}: {remedy}", len(stored) == len(inputs)
+
+
+def refuse_excluded(given: Mapping[str, Any]) -> None:
+    """Raise UsageError where an option of a program cannot apply beside another.
+
+    Parameters
+    ----------
+    given
+        Values by the names of options; None for what says nothing.
+    """
+    for exclusion in EXCLUSIONS:
+        deciding = given.get(exclusion.beside.replace("-", "_"))
+        if exclusion.holds(deciding):
+            for option in (name.replace("-", "_") for name in exclusion.options):
+                if given.get(option) is not None and not exclusion.asking:
+                    beside = exclusion.beside.replace("-", "_")
+                    raise UsageError(f"{option} cannot apply with {beside}={deciding!r}: {exclusion.because}")
+
+
+def refuse_for_datasets(paths: Sequence[str], reading: Mapping[str, Any], *, ingesting: bool = False) -> None:
+    """Raise UsageError where an option for logs applies to none of the inputs; log where to some only."""
+    given = [name.replace("_", "-") for name, value in reading.items() if value not in (None, False, {})]
+    for name, why, wholly in beyond_datasets(paths, given, ingesting=ingesting):
+        option = name.replace("-", "_")
+        if wholly:
+            raise UsageError(f"{option} cannot apply {why}")
+        tell(READING, "note", f"{option} applies to the other inputs, not {why}")

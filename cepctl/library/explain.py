@@ -1,0 +1,127 @@
+"""`cepctl.explain`: how a query is understood and how it would run."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from cepctl.errors import UsageError
+from cepctl.library.events import paths_of
+from cepctl.library.exclusions import refuse_for_datasets
+from cepctl.library.notices import tell_reading
+from cepctl.library.options import EventOptions, raw_input, require_choice
+from cepctl.library.query_text import query_text
+from cepctl.library.raw_input import RawInput, given_ingest_options
+from cepctl.memory import MemoryBudget, budget_of, default_budget
+from cepctl.plan.evaluation_order import ORDERS, OrderName
+from cepctl.render.counting import counted
+
+if TYPE_CHECKING:
+    from cepctl.language.ast import Query
+    from cepctl.library.events import Events
+    from cepctl.matching.inputs import EventInputs
+    from cepctl.plan.plan import Plan
+    from cepctl.render.explain import ShownFacts
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """A plan, and what is known beside it of the events; `str` puts it in words."""
+
+    plan: Plan
+    facts: ShownFacts
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as values that JSON has, as `cepctl explain --format json` writes them."""
+        from cepctl.render.explain import plan_json
+
+        return plan_json(self.plan, self.facts)
+
+    def __repr__(self) -> str:
+        from cepctl.render.explain import print_plan
+
+        held = io.StringIO()
+        print_plan(self.plan, self.facts, as_json=False, file=held)
+        return held.getvalue().rstrip()
+
+
+def explain(
+    query: str | Path,
+    events: Events | None = None,
+    *,
+    order: OrderName = "auto",
+    max_memory: str | None = None,
+    **reading: Unpack[EventOptions],
+) -> Explanation:
+    """Say how a query would run; nothing is run.
+
+    Parameters
+    ----------
+    query
+        Its text, or the path of its file.
+    events
+        As `cepctl.match` takes them: attributes and types are checked against them, and counts are
+        estimated; None for none.
+    order
+        The order of evaluation to explain.
+    max_memory
+        What a run may take, such as `2GB`; half of what the machine has, where it is None.
+    reading
+        How raw logs and tables are read, as `cepctl.match` has it.
+
+    Raises
+    ------
+    CepctlError
+        What the user can mend.
+
+    Examples
+    --------
+    >>> print(explain("PATTERN SEQ(A a, B b)").plan.strategy.value)
+    skip_till_any_match
+    """
+    from cepctl.language.parser import parse
+
+    require_choice("order", order, ORDERS)
+    if events is None and reading:
+        raise UsageError(f"{next(iter(reading))} cannot apply without events: no log is read")
+    memory = default_budget() if max_memory is None else budget_of(max_memory)
+    parsed, choices = parse(query_text(query)), raw_input(reading)
+    with ExitStack() as opened:
+        paths = () if events is None else paths_of(events, opened)
+        refuse_for_datasets(paths, reading)
+        return explained(parsed, paths, order, memory, choices)
+
+
+def explained(
+    query: Query, paths: Sequence[str], order: OrderName, memory: MemoryBudget, choices: RawInput
+) -> Explanation:
+    """Explain a query, for the events at some paths if there are any."""
+    from cepctl.plan import analyze
+    from cepctl.render.explain import ShownFacts
+
+    if not paths:
+        return Explanation(analyze(query, None), ShownFacts(None, order))
+    from cepctl.engines.runners.memory_estimate import MemoryEstimate
+    from cepctl.matching.inputs import open_events
+
+    with open_events(paths, given_ingest_options(choices)) as inputs:
+        tell_reading(inputs.summary)
+        plan, counts = analyze(query, inputs.schema), inputs.schema.type_counts
+        estimate = MemoryEstimate.of(plan, counts or {}, memory)
+        facts = ShownFacts(counts, order, _slices(plan, inputs), estimate.text(), estimate.to_json())
+        return Explanation(plan, facts)
+
+
+def _slices(plan: Plan, inputs: EventInputs) -> str:
+    """How Spark would split the events, with as many tasks at once as this machine has cores."""
+    from cepctl.datasets.row_groups import row_groups
+    from cepctl.engines.concurrency import usable_cores
+    from cepctl.engines.runners.slices import choose_slicing
+
+    cores = usable_cores()
+    slicing = choose_slicing(row_groups(inputs.sources(plan.attributes)), plan, cores)
+    return f"{slicing.text()} ({counted(cores, 'task')} at once)"

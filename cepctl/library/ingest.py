@@ -1,0 +1,132 @@
+"""`cepctl.ingest`: turn logs into a dataset of Parquet events."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Unpack
+
+from cepctl.library.events import paths_of
+from cepctl.library.exclusions import refuse_for_datasets
+from cepctl.library.execution import RunnerName, runner_of
+from cepctl.library.notices import tell_reading
+from cepctl.library.options import PathText, ReadingOptions, raw_input
+from cepctl.library.outputs import refuse_overwriting
+from cepctl.library.raw_input import ingest_options
+from cepctl.library.selection import require_between
+from cepctl.render.counting import counted
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from cepctl.ingestion.jobs import IngestOptions
+    from cepctl.ingestion.summary import IngestSummary
+    from cepctl.library.events import Events
+    from cepctl.matching.run import RunnerChoice
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """A dataset that was written, and what an ingest took in for it; a path, wherever one is wanted.
+
+    `str` says it in one line; `summary` has the account of every file, `seconds` is how long it took.
+    """
+
+    output: str
+    summary: IngestSummary
+    seconds: float
+
+    def __fspath__(self) -> str:
+        return self.output
+
+    def __str__(self) -> str:
+        told = self.summary
+        return (
+            f"{counted(told.events, 'event')} of {counted(len(told.type_counts), 'type')} from "
+            f"{counted(told.files, 'file')} in {self.output} (time unit {told.time_unit})"
+        )
+
+
+def ingest(
+    paths: Events,
+    output: PathText,
+    *,
+    format: str | None = None,
+    overwrite: bool = False,
+    strict: bool = False,
+    report: PathText | None = None,
+    rejects: PathText | None = None,
+    max_errors: int | None = None,
+    runner: RunnerName = "auto",
+    spark: SparkSession | None = None,
+    master: str | None = None,
+    conf: Mapping[str, str] | None = None,
+    **reading: Unpack[ReadingOptions],
+) -> Ingested:
+    """Turn logs into a dataset of Parquet events.
+
+    Parameters
+    ----------
+    paths
+        Files, directories, globs or `-` (standard input), or tables as `cepctl.match` takes them.
+    output
+        Directory of the dataset, which appears at once or not at all.
+    format
+        Of the logs, one of `cepctl formats`; without it told from their content.
+    overwrite
+        Replace the dataset at `output`.
+    strict
+        Fail when a file in a directory cannot be read, which is named and left out otherwise.
+    report, rejects
+        Files for an account of every file (JSON) and for the bad records (JSON lines).
+    max_errors
+        Fail when there are more bad records; the larger of 10 and 0.1 % by default.
+    runner, spark, master, conf
+        Who does the work, as `cepctl.match` has it.
+    reading
+        How logs are read: `ReadingOptions` of cepctl/library/options.py.
+
+    Returns
+    -------
+    Ingested
+        The dataset, which `cepctl.match` takes as it is.
+
+    Raises
+    ------
+    CepctlError
+        What the user can mend.
+    """
+    require_between("max_errors", max_errors, 0, None)
+    choices = raw_input(reading, format)
+    options = ingest_options(
+        choices,
+        overwrite=overwrite,
+        strict=strict,
+        report=None if report is None else os.fspath(report),
+        rejects=None if rejects is None else os.fspath(rejects),
+        max_errors=max_errors,
+    )
+    chosen = runner_of(runner, spark, master, conf)
+    with ExitStack() as opened:
+        sources, target = paths_of(paths, opened), os.fspath(output)
+        written = {"output": target, "rejects": options.rejects, "report": options.report}
+        refuse_overwriting(written, sources, choices, replaced="output")
+        refuse_for_datasets(sources, reading, ingesting=True)
+        return ingested(sources, target, options, chosen)
+
+
+def ingested(
+    paths: Sequence[str], output: str, options: IngestOptions, runner: RunnerChoice, *, verbose: bool = False
+) -> Ingested:
+    """Ingest logs, and log what is to be said of them; raises as `cepctl.ingestion.jobs.ingest` does."""
+    from cepctl.ingestion.jobs import ingest
+    from cepctl.ingestion.runners import chosen_runner
+
+    began = time.monotonic()
+    with chosen_runner(runner.runner, runner.master, runner.conf, verbose=verbose) as chosen:
+        summary = ingest(paths, output, options, chosen)
+    tell_reading(summary)
+    return Ingested(output, summary, time.monotonic() - began)

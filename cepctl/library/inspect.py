@@ -1,0 +1,87 @@
+"""`cepctl.inspect`: what is in a set of events, and what its times can be trusted for."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Unpack
+
+from cepctl.library.events import paths_of
+from cepctl.library.exclusions import refuse_for_datasets
+from cepctl.library.notices import tell_reading
+from cepctl.library.options import EventOptions, raw_input
+from cepctl.library.raw_input import RawInput, given_ingest_options
+
+if TYPE_CHECKING:
+    from cepctl.inspection.overview import Inspection
+    from cepctl.library.events import Events
+
+
+@dataclass(frozen=True, repr=False)
+class Inspected:
+    """What was found in events: `facts` as values, `model` as a suggestion, `str` as tables."""
+
+    facts: Inspection
+
+    @property
+    def model(self) -> str:
+        """The uncertainty model (TOML) that the times suggest, with its evidence; to be written to a file."""
+        from cepctl.inspection.suggestion import suggested_model
+
+        return suggested_model(self.facts)
+
+    def to_json(self) -> dict[str, Any]:
+        """All facts as values that JSON has, as `cepctl inspect --format json` writes them."""
+        from cepctl.render.inspection import inspection_json
+
+        facts: dict[str, Any] = json.loads(inspection_json(self.facts))
+        return facts
+
+    def __repr__(self) -> str:
+        from cepctl.render.inspection import print_inspection
+
+        held = io.StringIO()
+        print_inspection(self.facts, held)
+        return held.getvalue().rstrip()
+
+
+def inspect(events: Events, **reading: Unpack[EventOptions]) -> Inspected:
+    """Count and measure events: types, attributes, span, and how far their times can be trusted.
+
+    Parameters
+    ----------
+    events
+        As `cepctl.match` takes them; nothing is changed.
+    reading
+        How raw logs and tables are read, as `cepctl.match` has it.
+
+    Raises
+    ------
+    CepctlError
+        What the user can mend.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> events = pa.table({"event_type": ["A", "B"], "lower": [1, 3], "upper": [4, 6]})
+    >>> inspect(events).facts.events
+    2
+    """
+    choices = raw_input(reading)
+    with ExitStack() as opened:
+        paths = paths_of(events, opened)
+        refuse_for_datasets(paths, reading)
+        return inspected(paths, choices)
+
+
+def inspected(paths: Sequence[str], choices: RawInput) -> Inspected:
+    """Inspect events at some paths, and log what is to be said of reading them."""
+    from cepctl.inspection.overview import inspect_events
+    from cepctl.matching.inputs import open_events
+
+    with open_events(paths, given_ingest_options(choices)) as inputs:
+        tell_reading(inputs.summary)
+        return Inspected(inspect_events(inputs))
