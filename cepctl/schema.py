@@ -31,6 +31,10 @@ FIXED_COLUMNS: dict[str, pa.DataType] = {
 }
 # The time of an interval event's end as the log gave it; only in datasets where some event has one.
 END_TIME = "end_time"
+# The clock that stamped an event, null for none; only in datasets where some event has one.
+CLOCK = "clock"
+# In plain event files: the offset of the event's clock, `lo:hi:p|lo:hi:p`.
+CLOCK_OFFSET = "clock_offset"
 ATTRIBUTE_PREFIX = "attr:"
 
 # Keys of the Parquet file metadata (values UTF-8 text; counts as a JSON object).
@@ -38,6 +42,7 @@ META_TIME_UNIT = b"cepctl.time_unit"
 META_VERSION = b"cepctl.version"
 META_MODEL = b"cepctl.uncertainty_model"
 META_TYPE_COUNTS = b"cepctl.event_type_counts"
+META_CLOCKS = b"cepctl.clocks"
 
 TICK_MIN = -(2**63)
 TICK_MAX = 2**63 - 1

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import pyarrow as pa
 
+from cepctl.clocks import Clocks, extremes
 from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
 from cepctl.plan.plan import EventSchema, Plan
-from cepctl.schema import FIXED_COLUMNS, MILLISECOND
+from cepctl.schema import CLOCK, FIXED_COLUMNS, MILLISECOND
 
 ATTRIBUTES: dict[str, pa.DataType] = {"x": pa.int64(), "k": pa.string(), "g": pa.string()}
 
 
 @dataclass(frozen=True)
 class Event:
-    """One event of a test: uniform over [lower, upper], or `pmf` as buckets (lo, hi, p)."""
+    """One event of a test: uniform over [lower, upper], or `pmf` as buckets (lo, hi, p).
+
+    With a `clock`, lower and upper hold all its possible ticks, and `pmf` is the own part's (see `on`).
+    """
 
     event_id: str
     event_type: str
@@ -27,6 +31,7 @@ class Event:
     x: int | None = None
     k: str | None = None
     g: str | None = None
+    clock: str | None = None
 
     def __repr__(self) -> str:
         """Only what differs from the defaults, so that a failing example is short."""
@@ -41,11 +46,18 @@ def histogram(event_id: str, event_type: str, *pmf: tuple[int, int, float]) -> E
     return Event(event_id, event_type, min(lo for lo, _, _ in pmf), max(hi for _, hi, _ in pmf), pmf)
 
 
+def on(clock: str, clocks: Clocks, event: Event) -> Event:
+    """An event, given as its own part, that a clock stamped."""
+    first, last = extremes(clocks[clock])
+    return replace(event, lower=event.lower + first, upper=event.upper + last, clock=clock)
+
+
 def event_table(events: Iterable[Event]) -> pa.Table:
-    """The event table of some test events, in the given order."""
+    """The event table of some test events, in the given order; with clocks where there are any."""
     rows = list(events)
     columns: dict[str, pa.Array] = {}
-    for name, kind in {**FIXED_COLUMNS, **ATTRIBUTES}.items():
+    clock = {CLOCK: pa.string()} if any(row.clock is not None for row in rows) else {}
+    for name, kind in {**FIXED_COLUMNS, **clock, **ATTRIBUTES}.items():
         values = [getattr(row, name, None) for row in rows]
         if name == "pmf":
             values = [v and [{"lo": lo, "hi": hi, "p": p} for lo, hi, p in v] for v in values]
@@ -53,6 +65,6 @@ def event_table(events: Iterable[Event]) -> pa.Table:
     return pa.table(columns)
 
 
-def plan_of(query: str) -> Plan:
+def plan_of(query: str, clocks: Clocks | None = None) -> Plan:
     """The plan of a query over test events; one tick is 1 ms."""
-    return analyze(parse(query), EventSchema(ATTRIBUTES, MILLISECOND))
+    return analyze(parse(query), EventSchema(ATTRIBUTES, MILLISECOND, clocks=clocks or {}))

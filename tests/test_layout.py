@@ -20,7 +20,7 @@ PACKAGE = ROOT / "cepctl"
 LINKED = ("engines", "io")
 
 # Parts that every other one may import.
-BASE = ("errors", "trust", "atomic", "memory", "schema", "arrays", "precision")
+BASE = ("errors", "trust", "atomic", "memory", "schema", "arrays", "precision", "clocks")
 # What each room may import of cepctl, beside itself and BASE: each stands after what it needs.  A module
 # belongs to the innermost room that is named here.  A new room is a new row.
 MAY_IMPORT: dict[str, set[str]] = {
@@ -36,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "memory": {"errors"},
     "precision": set(),
     "schema": {"errors"},
+    "clocks": {"errors", "schema"},
     "spark": {"start_up"},
     "engines": {"engines.kernel_cache"},
     "io.contract": set(),

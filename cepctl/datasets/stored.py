@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from cepctl.atomic.replacing import restore
+from cepctl.clocks import Clocks, clocks_of
 from cepctl.datasets.marker import SUCCESS, incomplete
 from cepctl.errors import EventSchemaError
 from cepctl.io.source.locations import Location
@@ -30,6 +31,7 @@ class StoredDataset:
     schema: pa.Schema
     time_unit: TimeUnit
     type_counts: dict[str, int]
+    clocks: Clocks = field(default_factory=dict)
 
     @property
     def events(self) -> int | None:
@@ -72,4 +74,4 @@ def stored_dataset(path: str) -> StoredDataset | None:
         raise EventSchemaError(incomplete(path))
     counts = json.loads(metadata.get(META_TYPE_COUNTS, b"{}"))
     unit = TimeUnit.parse(metadata[META_TIME_UNIT].decode())
-    return StoredDataset(location, tuple(parts), schema, unit, counts)
+    return StoredDataset(location, tuple(parts), schema, unit, counts, clocks_of(metadata))

@@ -8,24 +8,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyarrow import fs
 
+from cepctl.clocks import Clocks, offset_text
 from cepctl.datasets.kinds import Kind, converted
 from cepctl.datasets.marker import check_count
 from cepctl.datasets.row_groups import PushedFilter, RowGroup
 from cepctl.errors import EventSchemaError
-from cepctl.io.contract.rescaling import first_tick, last_tick, rescaled
+from cepctl.io.contract.clock_offsets import rescaled_with_clocks
+from cepctl.io.contract.rescaling import first_tick, last_tick
 from cepctl.io.source.locations import Location, first_line
 from cepctl.plan.plan import EventSchema
-from cepctl.schema import FIXED_COLUMNS, PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit
+from cepctl.schema import CLOCK, CLOCK_OFFSET, FIXED_COLUMNS, PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit
 
 if TYPE_CHECKING:
     from cepctl.datasets.stored import StoredDataset
@@ -44,7 +47,7 @@ class StoredEvents:
     """The events of a dataset with the attributes `names`, in the units and types of `schema`.
 
     `own_disk`: whether the files are a copy for this run that no other machine can read.  `written`: how many
-    events the files must hold, None where that is unknown.
+    events the files must hold, None where that is unknown.  `clocks` are those of the dataset, in its unit.
     """
 
     location: Location
@@ -54,6 +57,7 @@ class StoredEvents:
     names: tuple[str, ...]
     own_disk: bool = False
     written: int | None = None
+    clocks: Clocks = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -61,7 +65,8 @@ class StoredEvents:
     ) -> StoredEvents:
         """The events of a dataset; `schema` is that of all inputs of the query."""
         return cls(
-            dataset.location, dataset.parts, dataset.time_unit, schema, tuple(names), own_disk, dataset.events
+            *(dataset.location, dataset.parts, dataset.time_unit, schema, tuple(names), own_disk),
+            *(dataset.events, dataset.clocks),
         )
 
     @property
@@ -76,7 +81,7 @@ class StoredEvents:
 
     def empty(self) -> pa.Table:
         """A table without events, of the schema of all others."""
-        fields = [(name, FIXED_COLUMNS[name]) for name in self._fixed]
+        fields = [(name, fixed_columns(self.schema)[name]) for name in self._fixed]
         attributes = [(name, self.schema.attributes[name]) for name in self.names]
         return pa.schema([*fields, *attributes]).empty_table()
 
@@ -139,8 +144,9 @@ class StoredEvents:
                     table = file.read_row_group(number, columns=held, use_threads=False)
                 for name in self._fixed:
                     if name not in held:
-                        table = table.append_column(name, pa.nulls(len(table), FIXED_COLUMNS[name]))
-                yield common_form(table, self.unit, self.schema, self.names)
+                        kind = fixed_columns(self.schema)[name]
+                        table = table.append_column(name, pa.nulls(len(table), kind))
+                yield common_form(table, self.unit, self.schema, self.names, self.clocks)
 
     def ids(self, part: int) -> pa.ChunkedArray:
         """The ids of all events of a file."""
@@ -163,7 +169,7 @@ class StoredEvents:
 
     @property
     def _fixed(self) -> list[str]:
-        return [name for name in FIXED_COLUMNS if name not in _NEVER_READ]
+        return [name for name in fixed_columns(self.schema) if name not in _NEVER_READ]
 
     @property
     def _filesystem(self) -> fs.FileSystem:
@@ -190,8 +196,11 @@ class StoredEvents:
     def _ticks(self, first: int, last: int, last_upper: int) -> tuple[int, int, int]:
         """Bounds of a row group in the common time unit."""
         edges = first_tick(np.array([first, last]), self.unit, self.schema.time_unit)
-        end = last_tick(np.array([last_upper]), self.unit, self.schema.time_unit)
-        return int(edges[0]), int(edges[1]), int(end[0])
+        end = int(last_tick(np.array([last_upper]), self.unit, self.schema.time_unit)[0])
+        if self.clocks and self.unit != self.schema.time_unit:
+            # Own part and offset each grow to all the ticks that they cover, less than a tick of this unit.
+            end = min(end + self.unit.microseconds // self.schema.time_unit.microseconds, TICK_MAX)
+        return int(edges[0]), int(edges[1]), end
 
 
 def _places(metadata: pq.FileMetaData, columns: Sequence[str]) -> dict[str, list[int]]:
@@ -215,12 +224,29 @@ def _only_nulls(group: pq.RowGroupMetaData, places: Sequence[int]) -> bool:
     return bool(places)
 
 
-def common_form(table: pa.Table, unit: TimeUnit, schema: EventSchema, names: Sequence[str]) -> pa.Table:
-    """Stored events in the common time unit and types: their fixed columns, then the attributes asked for."""
+def fixed_columns(schema: EventSchema) -> dict[str, pa.DataType]:
+    """The columns that events have beside attributes: with that of clocks where there are any."""
+    return {**FIXED_COLUMNS, CLOCK: pa.string()} if schema.clocks else FIXED_COLUMNS
+
+
+def common_form(
+    table: pa.Table, unit: TimeUnit, schema: EventSchema, names: Sequence[str], clocks: Clocks
+) -> pa.Table:
+    """Stored events in the common time unit and types: their fixed columns, then the attributes asked for.
+
+    `clocks` are those of the dataset, in its own unit.
+    """
     # Parquet names the list's elements in its own way.
     table = table.replace_schema_metadata(None)
     table = table.set_column(table.column_names.index("pmf"), "pmf", table.column("pmf").cast(PMF_TYPE))
-    table = rescaled(table, unit, schema.time_unit)
+    fixed = fixed_columns(schema)
+    if CLOCK in fixed and CLOCK not in table.column_names:
+        table = table.append_column(CLOCK, pa.nulls(len(table), pa.string()))
+    if CLOCK in fixed and unit != schema.time_unit:
+        texts = [offset_text(clocks[name]) for name in clocks]
+        places = pc.index_in(table.column(CLOCK), pa.array(list(clocks), pa.string()))
+        table = table.append_column(CLOCK_OFFSET, pa.array(texts, pa.string()).take(places))
+    table = rescaled_with_clocks(table, unit, schema.time_unit, CLOCK_OFFSET)
     for name in names:
         target = schema.attributes[name]
         if name in table.column_names:
@@ -228,4 +254,4 @@ def common_form(table: pa.Table, unit: TimeUnit, schema: EventSchema, names: Seq
             table = table.set_column(table.column_names.index(name), name, values)
         else:
             table = table.append_column(name, pa.nulls(len(table), target))
-    return table.select([*(name for name in FIXED_COLUMNS if name in table.column_names), *names])
+    return table.select([*(name for name in fixed if name in table.column_names), *names])

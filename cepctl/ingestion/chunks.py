@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.clocks import Offset
 from cepctl.datasets.kinds import (
     ARROW_TYPES,
     Kind,
@@ -27,7 +29,7 @@ from cepctl.datasets.kinds import (
 )
 from cepctl.io.contract.reader import END_COLUMNS, RAW_COLUMNS
 from cepctl.io.source.locations import InputFile
-from cepctl.schema import ATTRIBUTE_PREFIX, END_TIME, FIXED_COLUMNS, TIME_TYPE
+from cepctl.schema import ATTRIBUTE_PREFIX, CLOCK, CLOCK_OFFSET, END_TIME, FIXED_COLUMNS, TIME_TYPE
 
 RAW_PREFIX = "cepctl.raw."
 RAW_NUMBER = RAW_PREFIX + "number"
@@ -38,9 +40,12 @@ RAW_END_TIME = RAW_PREFIX + END_TIME
 RAW_END_ZONE = RAW_PREFIX + "end_zone_seconds"
 RAW_END_BEFORE = RAW_PREFIX + "end_before"
 RAW_END_AFTER = RAW_PREFIX + "end_after"
+RAW_CLOCK = RAW_PREFIX + CLOCK
+RAW_OFFSET = RAW_PREFIX + CLOCK_OFFSET
 ZONE_ATTRIBUTE = "zone_seconds"
 _RAW_ONLY = RAW_COLUMNS.keys() - FIXED_COLUMNS.keys()
-_NO_COLUMNS_OF_EVENTS = (_RAW_ONLY | END_COLUMNS.keys()) - {ZONE_ATTRIBUTE, END_TIME}
+_CLOCK_COLUMNS = {CLOCK: RAW_CLOCK, CLOCK_OFFSET: RAW_OFFSET}
+_NO_COLUMNS_OF_EVENTS = (_RAW_ONLY | END_COLUMNS.keys() | {CLOCK_OFFSET}) - {ZONE_ATTRIBUTE, END_TIME}
 
 _VALUE_BYTES = 8
 _BUCKET_BYTES = 24
@@ -62,7 +67,7 @@ class AttributeFacts:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A chunk on disk: where, how many rows, what the schema needs to know, first and last tick."""
+    """A chunk on disk: where, how many rows, what the schema needs to know, first and last tick, clocks."""
 
     path: str
     rows: int
@@ -71,6 +76,7 @@ class Chunk:
     ended: bool
     first: int
     last: int
+    clocks: Mapping[str, Offset] = dataclass_field(default_factory=dict)
 
 
 def raw_table(batch: pa.RecordBatch, file: InputFile) -> pa.Table:
@@ -92,9 +98,12 @@ def raw_table(batch: pa.RecordBatch, file: InputFile) -> pa.Table:
         columns[RAW_PREFIX + raw] = batch.column(raw).cast(pa.int64())
     columns[RAW_NUMBER] = numbers
     columns |= _end_columns(batch)
+    for name, raw in _CLOCK_COLUMNS.items():
+        known = name in batch.schema.names
+        columns[raw] = batch.column(name) if known else pa.nulls(len(batch), pa.string())
     fields.extend(pa.field(column, values.type) for column, values in columns.items())
     for field in batch.schema:
-        if field.name not in RAW_COLUMNS | END_COLUMNS | FIXED_COLUMNS:
+        if field.name not in RAW_COLUMNS | END_COLUMNS | FIXED_COLUMNS | _CLOCK_COLUMNS:
             values = simple(pa.chunked_array([batch.column(field.name)])).combine_chunks()
             attribute = _attribute(field.name)
             columns[attribute] = values

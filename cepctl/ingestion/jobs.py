@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cepctl import __version__
+from cepctl.clocks import Offset, clocks_metadata, joined_clocks
 from cepctl.datasets.kinds import Kind
 from cepctl.datasets.marker import SUCCESS, dataset_of, is_part, part_name, parts_alone
 from cepctl.errors import UncertaintyModelError
@@ -149,7 +150,8 @@ def _ingest(
         refuse_too_many(*counted, options.max_errors)
         if not options.is_rest:
             refuse_mostly_bad(*counted, summary.events, options.max_errors)
-        _write(directory, scratch, ordered, schema, _metadata(summary, options.model), runner)
+        metadata = _metadata(summary, options.model) | clocks_metadata(_clocks(results))
+        _write(directory, scratch, ordered, schema, metadata, runner)
         with filesystem.open_output_stream(f"{directory}/{SUCCESS}"):
             pass
         publish(events, target, overwrite=options.overwrite)
@@ -237,6 +239,11 @@ def _write(
     filesystem, _ = scratch.resolve()
     for number, path in enumerate(runner.run(write_part, tasks)):
         filesystem.move(path, f"{directory}/{part_name(number)}")
+
+
+def _clocks(results: Sequence[FileResult]) -> dict[str, Offset]:
+    """The clocks of all files; raises EventSchemaError where one has two offsets."""
+    return joined_clocks([chunk.clocks for result in results for chunk in result.chunks])
 
 
 def _metadata(summary: IngestSummary, model: UncertaintyModel) -> dict[bytes, bytes]:

@@ -25,6 +25,7 @@ from cepctl.ingestion.chunks import (
     RAW_BEFORE,
     RAW_END_TIME,
     RAW_END_ZONE,
+    RAW_OFFSET,
     RAW_ZONE,
     Chunk,
     attribute_facts,
@@ -36,17 +37,25 @@ from cepctl.ingestion.chunks import (
     raw_table,
     sorted_events,
 )
+from cepctl.ingestion.clocks import (
+    brings_clocks,
+    brought_clocks,
+    clocks_in,
+    own_parts,
+    unstamped_notes,
+    with_clocks,
+)
 from cepctl.ingestion.ends import end_notes, with_ends
 from cepctl.ingestion.rejects import RejectLog, TooManyRejectsError
 from cepctl.ingestion.results import EMPTY, FileResult, TimesSeen
 from cepctl.ingestion.type_names import TypeNames, renamed
+from cepctl.io.contract.clock_offsets import rescaled_with_clocks
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import BEYOND_TIME, NO_TIME, ReadOptions, ReadReport, Reject
-from cepctl.io.contract.rescaling import rescaled
 from cepctl.io.formats import format_of, open_log
 from cepctl.io.source.locations import InputFile, Location
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TimeUnit
-from cepctl.uncertainty.assign import DAY, RawTimes, assign
+from cepctl.uncertainty.assign import DAY, Assigned, RawTimes, assign
 from cepctl.uncertainty.model import Granularity, UncertaintyModel
 
 CHUNK_EVENTS = 200_000
@@ -174,8 +183,9 @@ def _written(
 
     def flush() -> None:
         nonlocal size
-        table, rules = _with_intervals(task, joined(pending))
-        report.rules |= rules
+        table, assigned = _with_intervals(task, joined(pending))
+        report.rules |= assigned.rules
+        report.notes.update(unstamped_notes(assigned.unstamped, task.model.rules))
         table = _inside_time(table, report, task.file.name)
         pending.clear()
         if not len(table):
@@ -187,7 +197,8 @@ def _written(
 
     for batch in batches:
         ids_given = ids_given or batch.column("event_id").null_count < len(batch)
-        table = rescaled(raw_table(batch, task.file), task.options.time_unit, task.unit)
+        table = raw_table(batch, task.file)
+        table = rescaled_with_clocks(table, task.options.time_unit, task.unit, RAW_OFFSET)
         table, replaced = renamed(table, task.type_names)
         old_types |= replaced
         for column in filter(lambda column: is_attribute(column.name), table.schema):
@@ -277,11 +288,11 @@ def _microseconds(table: pa.Table, column: str) -> Numbers:
 
 def _with_intervals(
     task: ReadTask, table: pa.Table, default: Granularity | None = None
-) -> tuple[pa.Table, frozenset[int]]:
-    """Fill the intervals of starts and ends, and pmf, by the model, else by the defaults of the reader.
-
-    Returns also the numbers of the rules of the model that some event's interval comes from.
-    """
+) -> tuple[pa.Table, Assigned]:
+    """Fill the intervals of starts and ends, pmf and clocks by the model, else by the reader's defaults."""
+    has_clocks = brings_clocks(table, task.model.rules)
+    if has_clocks:
+        table = own_parts(table)
     lower, upper = (pc.fill_null(table.column(name), 0).to_numpy() for name in ("lower", "upper"))
     times = RawTimes(
         microseconds=_microseconds(table, "time"),
@@ -293,6 +304,7 @@ def _with_intervals(
         upper=upper,
         given=pc.is_valid(table.column("lower")).to_numpy(),
         pmf=table.column("pmf").combine_chunks(),
+        clocks=brought_clocks(table) if has_clocks else None,
     )
     try:
         conditions = _conditions(task, table)
@@ -302,13 +314,13 @@ def _with_intervals(
         raise UncertaintyModelError(f"{task.model.file}: {problem}") from problem
     for name, values in (("lower", assigned.lower), ("upper", assigned.upper), ("pmf", assigned.pmf)):
         table = table.set_column(table.column_names.index(name), table.schema.field(name), pa.array(values))
-    return table, assigned.rules
+    return table if assigned.clocks is None else with_clocks(table, assigned.clocks), assigned
 
 
 def _conditions(task: ReadTask, table: pa.Table) -> dict[str, pa.ChunkedArray]:
     """The columns that conditions of rules read; text of unknown type as what it looks like."""
     names = ["event_type", "source"]
-    if any(rule.where is not None for rule in task.model.rules):
+    if any(rule.where is not None or rule.clock is not None for rule in task.model.rules):
         names = ["event_id", *names, *filter(is_attribute, table.column_names)]
     columns = {}
     for name in names:
@@ -326,7 +338,7 @@ def _write(task: ReadTask, table: pa.Table, number: int) -> Chunk:
     pq.write_table(table, path, filesystem=filesystem, compression="snappy", row_group_size=50_000)
     facts = attribute_facts(table)
     first, last = pc.min(table.column("lower")).as_py(), pc.max(table.column("upper")).as_py()
-    return Chunk(path, len(table), facts, is_zoned(table), has_ends(table), first, last)
+    return Chunk(path, len(table), facts, is_zoned(table), has_ends(table), first, last, clocks_in(table))
 
 
 def _rewritten(task: ReadTask, chunk: Chunk, number: int) -> Chunk:

@@ -22,7 +22,7 @@ class DatasetSchema:
     `attributes` gives, in code-point order of the column names, the column, the attribute in the
     chunks and its kind; `overflow` the attributes whose values go to the JSON column `other`, and
     `crowded` says that some files brought such values as JSON already; `zoned` whether the offsets of
-    the zones are kept, `ended` whether the times of ends are.
+    the zones are kept, `ended` whether the times of ends are, `clocked` whether some event has a clock.
     """
 
     attributes: tuple[tuple[str, str, Kind], ...]
@@ -30,6 +30,7 @@ class DatasetSchema:
     crowded: bool = False
     zoned: bool = False
     ended: bool = False
+    clocked: bool = False
     warnings: tuple[str, ...] = ()
 
 
@@ -66,9 +67,11 @@ def unify(results: Sequence[FileResult], known: Mapping[str, Kind] | None = None
         )
     zoned = any(chunk.zoned for result in results for chunk in result.chunks)
     ended = any(chunk.ended for result in results for chunk in result.chunks)
+    clocked = any(chunk.clocks for result in results for chunk in result.chunks)
     return DatasetSchema(
-        tuple(sorted(columns)), tuple(overflow), crowded > 0, zoned and _free(columns), ended, tuple(warnings)
-    )
+        tuple(sorted(columns)), tuple(overflow), crowded > 0, zoned and _free(columns), ended, clocked,
+        tuple(warnings),
+    )  # fmt: skip
 
 
 def _free(columns: Sequence[tuple[str, str, Kind]]) -> bool:

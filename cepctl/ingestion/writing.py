@@ -16,12 +16,12 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from cepctl.datasets.kinds import ARROW_TYPES, Kind, converted
-from cepctl.ingestion.chunks import RAW_END_TIME, RAW_ZONE, ZONE_ATTRIBUTE, has_column, sorted_events
+from cepctl.ingestion.chunks import RAW_CLOCK, RAW_END_TIME, RAW_ZONE, ZONE_ATTRIBUTE, has_column, sorted_events
 from cepctl.ingestion.ordering import Slice
 from cepctl.ingestion.schemas import OTHER, DatasetSchema
 from cepctl.io.contract.attribute_limit import REST
 from cepctl.io.source.locations import Location
-from cepctl.schema import END_TIME, FIXED_COLUMNS, TIME_TYPE
+from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS, TIME_TYPE
 
 ROW_GROUP_EVENTS = 65_536
 _ROWS_AT_ONCE = 1_000
@@ -60,14 +60,15 @@ def write_part(task: PartTask) -> str:
 
 
 def arrow_schema(schema: DatasetSchema) -> pa.Schema:
-    """Fixed columns, the time of ends where some event has one, then the attributes by code point."""
+    """Fixed columns, times of ends and clocks where some event has one, then the attributes by code point."""
     columns = {column: ARROW_TYPES[kind] for column, _, kind in schema.attributes}
     if schema.overflow or schema.crowded:
         columns[OTHER] = pa.string()
     if schema.zoned:
         columns[ZONE_ATTRIBUTE] = pa.int64()
     ends = [(END_TIME, TIME_TYPE)] if schema.ended else []
-    return pa.schema([*FIXED_COLUMNS.items(), *ends, *sorted(columns.items())])
+    clocks = [(CLOCK, pa.string())] if schema.clocked else []
+    return pa.schema([*FIXED_COLUMNS.items(), *ends, *clocks, *sorted(columns.items())])
 
 
 def _rows(one: Slice, filesystem: fs.FileSystem) -> pa.Table:
@@ -100,6 +101,8 @@ def _columns(table: pa.Table, dataset: DatasetSchema, schema: pa.Schema) -> pa.T
             columns.append(table.column(field.name))
         elif field.name == END_TIME:
             columns.append(table.column(RAW_END_TIME))
+        elif field.name == CLOCK:
+            columns.append(table.column(RAW_CLOCK))
         elif field.name in sources:
             columns.append(_attribute(table, *sources[field.name]))
         elif field.name == OTHER:

@@ -18,13 +18,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cepctl.atomic.folders import temporary_folder
+from cepctl.clocks import joined_clocks, rescaled_clocks
 from cepctl.datasets.kinds import Kind, unified
 from cepctl.datasets.marker import check_count
 from cepctl.datasets.stored import StoredDataset, stored_dataset
 from cepctl.datasets.stored_events import KINDS, StoredEvents, common_form
 from cepctl.errors import EventSchemaError
 from cepctl.plan.plan import EventSchema
-from cepctl.schema import END_TIME, FIXED_COLUMNS
+from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS
 
 if TYPE_CHECKING:
     from cepctl.ingestion.jobs import IngestOptions
@@ -160,13 +161,13 @@ def _common_schema(datasets: Sequence[StoredDataset]) -> EventSchema:
     for dataset in datasets:
         counts.update(dataset.type_counts)
         for column in dataset.schema:
-            if column.name not in FIXED_COLUMNS and column.name != END_TIME:
+            if column.name not in FIXED_COLUMNS and column.name not in (END_TIME, CLOCK):
                 kinds.setdefault(column.name, set()).add(KINDS[column.type])
     units = [dataset.time_unit for dataset in datasets]
     attributes = {name: _arrow_type(unified(kinds[name])) for name in sorted(kinds)}
-    return EventSchema(
-        attributes, min(units, key=lambda unit: unit.microseconds), dict(sorted(counts.items()))
-    )
+    unit = min(units, key=lambda unit: unit.microseconds)
+    clocks = joined_clocks([rescaled_clocks(each.clocks, each.time_unit, unit) for each in datasets])
+    return EventSchema(attributes, unit, dict(sorted(counts.items())), clocks)
 
 
 def _arrow_type(kind: Kind) -> pa.DataType:
@@ -182,14 +183,15 @@ def _events(
     """The wanted events of one dataset (None: all) in the common time unit and types."""
     filesystem, _ = dataset.location.resolve()
     present = [name for name in names if name in dataset.schema.names]
-    columns = [*FIXED_COLUMNS, *present]
+    clock = [CLOCK] if schema.clocks and CLOCK in dataset.schema.names else []
+    columns = [*FIXED_COLUMNS, *clock, *present]
     held = sum(pq.read_metadata(part, filesystem=filesystem).num_rows for part in dataset.parts)
     check_count(dataset.location, held, dataset.events)
     table = pa.concat_tables(
         pq.read_table(part, columns=columns, filesystem=filesystem, filters=wanted, partitioning=None)
         for part in dataset.parts
     )
-    return common_form(table, dataset.time_unit, schema, names)
+    return common_form(table, dataset.time_unit, schema, names, dataset.clocks)
 
 
 def _refuse_duplicates(table: pa.Table) -> None:

@@ -88,9 +88,12 @@ def find_rows(
     """
     from cepctl.engines.event.match import schema_for
     from cepctl.engines.rows.sorted import SortedRows
+    from cepctl.plan.clock_support import refuse_clocks
     from cepctl.plan.support import require_engine
 
     require_engine(plan, execution.engine)
+    if wanted.approximate is not None:
+        refuse_clocks(plan, "--approximate")
     if wanted.kleene == "summary":
         _require_summary(plan, wanted, execution)
     if execution.engine != "event":
@@ -109,9 +112,11 @@ def find_rows(
 
 
 def _require_summary(plan: Plan, wanted: MatchOptions, execution: Execution) -> None:
+    from cepctl.plan.clock_support import refuse_clocks
     from cepctl.plan.summary import require_summary
 
     require_summary(plan)
+    refuse_clocks(plan, "--kleene summary")
     if execution.engine == "point":
         raise UnsupportedQueryError(
             "--kleene summary in the point engine; --engine event and --engine worlds run it"

@@ -98,6 +98,7 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
         attributes=_attributes(query, read),
         warnings=(*analysis.warnings(), *_impossible(alternatives, reasons, bool(possible))),
         never=None if possible else reasons[0],
+        clocks={} if schema is None else schema.clocks,
     )
 
 

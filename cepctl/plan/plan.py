@@ -21,6 +21,7 @@ from enum import Enum
 
 import pyarrow as pa
 
+from cepctl.clocks import Clocks
 from cepctl.language.ast import Expression, Query, Strategy
 from cepctl.schema import TimeUnit
 
@@ -128,12 +129,14 @@ class ReturnColumn:
 class EventSchema:
     """What the analyzer knows of the events: attribute types, and counts per event type if stored.
 
-    `attributes` excludes the fixed columns of the event table.
+    `attributes` excludes the fixed columns of the event table.  `clocks` are those that stamped some event,
+    with their offsets in ticks; where there are any, the event table has the column `clock`.
     """
 
     attributes: Mapping[str, pa.DataType]
     time_unit: TimeUnit
     type_counts: Mapping[str, int] | None = None
+    clocks: Clocks = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,8 @@ class Plan:
     """A query ready to run.
 
     `window` is W in ticks: last tick - first tick of a match < W.  `attributes` are the attribute
-    columns that some expression reads.  `never` says why the query can never match, if so.
+    columns that some expression reads.  `never` says why the query can never match, if so.  `clocks` are
+    those of the events, whose offsets are part of every world.
     """
 
     query: Query
@@ -155,3 +159,4 @@ class Plan:
     attributes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = field(default=(), compare=False)
     never: str | None = None
+    clocks: Clocks = field(default_factory=dict, hash=False)

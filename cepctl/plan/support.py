@@ -30,6 +30,7 @@ class Construct(Enum):
     KLEENE_AGGREGATE = "aggregates over a group"
     TIMING = "timing constraints"
     OR = "OR"
+    CLOCKS = "shared clocks"
 
 
 _ALL = frozenset(Strategy)
@@ -39,11 +40,15 @@ _DEFINED: Mapping[Construct, frozenset[Strategy]] = {
     for construct in Construct
 }
 
+_NONE: frozenset[Strategy] = frozenset()
 _GROUPS = frozenset({Construct.KLEENE, Construct.KLEENE_ORDER, Construct.KLEENE_AGGREGATE})
 
 SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
-    "event": _DEFINED,
-    "point": {each: strategies for each, strategies in _DEFINED.items() if each not in _GROUPS},
+    "event": {**_DEFINED, Construct.CLOCKS: _NONE},
+    "point": {
+        **{each: strategies for each, strategies in _DEFINED.items() if each not in _GROUPS},
+        Construct.CLOCKS: _NONE,
+    },
     "worlds": _DEFINED,
 }
 """Under which strategies each engine runs a construct; what is absent is refused by name."""
@@ -54,6 +59,8 @@ def constructs_of(plan: Plan) -> tuple[Construct, ...]:
     found = {Construct.SEQUENCE}
     if len(plan.alternatives) > 1:
         found.add(Construct.OR)
+    if plan.clocks:
+        found.add(Construct.CLOCKS)
     for alternative in plan.alternatives:
         scopes = {link.scope for link in alternative.links}
         found.update(

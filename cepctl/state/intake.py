@@ -97,7 +97,8 @@ def _joined(known: Known, new: EventSchema) -> EventSchema:
                 f"{_KINDS[now].value} in the new ones; mend the log, or start a new state"
             )
     counts = Counter(known.type_counts) + Counter(new.type_counts or {})
-    return EventSchema({**known.attributes, **new.attributes}, known.time_unit or new.time_unit, dict(counts))
+    attributes = {**known.attributes, **new.attributes}
+    return EventSchema(attributes, known.time_unit or new.time_unit, dict(counts), new.clocks)
 
 
 def _sources(news: News, summary: IngestSummary) -> tuple[Source, ...]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -26,6 +26,7 @@ from cepctl.polars_expressions import Leaf, compile_expression
 from cepctl.schema import PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit
 from cepctl.uncertainty.model import Granularity, Latency, Normal, Rule
 from cepctl.uncertainty.shapes import Bucket, interval_offsets, latency_buckets, normal_buckets, widened
+from cepctl.uncertainty.stamping import Stamped, stamped, stamps
 
 DAY = Granularity(86_400_000_000)
 
@@ -35,7 +36,8 @@ class RawTimes:
     """What assigning reads, one entry per event; times in microseconds since the epoch.
 
     `before` and `after` are the reader's default around the time, in microseconds; `lower`, `upper`
-    and `pmf` what the event brought; `known` says which events have a time, `given` an interval.
+    and `pmf` what the event brought; `known` says which events have a time, `given` an interval.  `clocks`
+    are those that the events bring, where clocks are asked for; the intervals then are own parts.
     """
 
     microseconds: Ticks
@@ -47,19 +49,24 @@ class RawTimes:
     upper: Ticks
     given: Flags
     pmf: pa.Array
+    clocks: Stamped | None = None
 
 
 @dataclass(frozen=True)
 class Assigned:
     """Intervals in ticks, both ends included; `pmf` is null where the mass is uniform.
 
-    `rules` are the numbers of those that some event's interval comes from.
+    `rules` are the numbers of those that some event's interval or clock comes from.  Where events have
+    clocks, the intervals are their own parts; `clocks` are None where none were asked for.  `unstamped`
+    counts, by rule, the events that have no value to tell their clock by.
     """
 
     lower: Ticks
     upper: Ticks
     pmf: pa.Array
     rules: frozenset[int]
+    clocks: Stamped | None = None
+    unstamped: Mapping[int, int] = field(default_factory=dict)
 
 
 def assign(
@@ -102,10 +109,13 @@ def assign(
         lower, upper = np.where(plain, first, lower), np.where(plain, last, upper)
     masses: list[tuple[Flags, tuple[Bucket, ...]]] = []
     used: set[int] = set()
-    for rule, rows in zip(rules, rows_of_rules(rules, events, times.known), strict=True):
+    won, unstamped = _fitted(rules, events, times.known)
+    for rule, rows in zip(rules, won, strict=True):
         if not rows.any():
             continue
         used.add(rule.number)
+        if rule.keeps_intervals:
+            continue
         if isinstance(rule.shape, Latency | Normal):
             buckets = rule_buckets(rule, unit)
             first, last = _plus(raw, buckets[0].first), _plus(raw, buckets[-1].last)
@@ -114,7 +124,10 @@ def assign(
             first, last = _span(times, raw, rule, unit)
         masses.append((rows, buckets))
         lower, upper = np.where(rows, first, lower), np.where(rows, last, upper)
-    return Assigned(lower, upper, _with_masses(times.pmf, raw, masses), frozenset(used))
+    pmf, clocks = _with_masses(times.pmf, raw, masses), times.clocks
+    if clocks is not None:
+        clocks = stamped(clocks, times.microseconds, won, rules, events, unit)
+    return Assigned(lower, upper, pmf, frozenset(used), clocks, unstamped)
 
 
 def rule_buckets(rule: Rule, unit: TimeUnit) -> tuple[Bucket, ...]:
@@ -192,8 +205,16 @@ def rows_of_rules(
     rules: Sequence[Rule], events: Mapping[str, pa.Array | pa.ChunkedArray], known: Flags
 ) -> list[Flags]:
     """For each rule the events that it wins: those with a time that it is the first to fit."""
+    return _fitted(rules, events, known)[0]
+
+
+def _fitted(
+    rules: Sequence[Rule], events: Mapping[str, pa.Array | pa.ChunkedArray], known: Flags
+) -> tuple[list[Flags], dict[int, int]]:
+    """The events that each rule wins; how many some rules pass over for want of a clock."""
     free = known.copy()
     won = []
+    unstamped = {}
     for rule in rules:
         rows = free.copy()
         if rule.event_type is not None:
@@ -202,9 +223,14 @@ def rows_of_rules(
             rows &= _matches(events["source"], rule.source, basename=True)
         if rule.where is not None and rows.any():
             rows &= _holds(rule, rule.where, events, len(known))
+        if rule.clock is not None:
+            has_clock = stamps(rule.clock, events, len(known))
+            if passed := int((rows & ~has_clock).sum()):
+                unstamped[rule.number] = passed
+            rows &= has_clock
         free &= ~rows
         won.append(rows)
-    return won
+    return won, unstamped
 
 
 def _matches(column: pa.Array | pa.ChunkedArray, glob: str, *, basename: bool) -> Flags:

@@ -1,7 +1,8 @@
 """The uncertainty model: TOML text -> frozen rules, with every mistake named by file and rule.
 
 A rule says which events it fits (`event_type`, `source`, `where`) and which true times a logged
-time may stand for: one of `granularity`, `latency`, `normal`, with `interval` alone or beside it.
+time may stand for: one of `granularity`, `latency`, `normal`, with `interval` alone or beside it; and whose
+`clock` it was (clock_rules.py).
 Lengths of time are whole or fractional microseconds here; they become ticks in shapes.py.
 """
 
@@ -22,10 +23,11 @@ from cepctl.language.ast import Expression
 from cepctl.language.parser import parse_expression
 from cepctl.precision import MASS_TOLERANCE
 from cepctl.schema import TimeUnit, parse_duration
+from cepctl.uncertainty.clock_rules import ClockRule, read_clock
 
 _CONDITIONS = ("event_type", "source", "where")
 _SHAPES = ("granularity", "latency", "normal")
-_RULE_KEYS = (*_CONDITIONS, "interval", *_SHAPES)
+_RULE_KEYS = (*_CONDITIONS, "interval", *_SHAPES, "clock")
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,10 @@ Shape = Granularity | Latency | Normal
 
 @dataclass(frozen=True)
 class Rule:
-    """Which events, and what their time means.  A condition that is None fits every event."""
+    """Which events, and what their time means.  A condition that is None fits every event.
+
+    Where there is a `clock` alone, an event's own part is what its interval would be without the rule.
+    """
 
     number: int
     event_type: str | None = None
@@ -80,11 +85,20 @@ class Rule:
     where: Expression | None = None
     interval: Interval | None = None
     shape: Shape | None = None
+    clock: ClockRule | None = None
 
     @property
     def unconditional(self) -> bool:
         """Whether it fits every event, so that no later rule is ever asked."""
-        return self.event_type in (None, "*") and self.source in (None, "*") and self.where is None
+        # Every event has a source; another column of a clock may be null.
+        by_attribute = self.clock is not None and self.clock.by not in (None, "source")
+        everything = self.event_type in (None, "*") and self.source in (None, "*") and self.where is None
+        return everything and not by_attribute
+
+    @property
+    def keeps_intervals(self) -> bool:
+        """Whether it says nothing of the own part."""
+        return self.interval is None and self.shape is None
 
 
 @dataclass(frozen=True)
@@ -147,15 +161,16 @@ def _rule(number: int, table: Mapping[str, Any], file: str) -> Rule:
         shapes = [name for name in _SHAPES if name in table]
         if len(shapes) > 1:
             raise UncertaintyModelError(f"{shapes[0]} and {shapes[1]} exclude each other; keep one of them")
-        if not shapes and "interval" not in table:
-            raise UncertaintyModelError("it has no interval, granularity, latency or normal; add one")
+        if not shapes and "interval" not in table and "clock" not in table:
+            raise UncertaintyModelError("it has no interval, granularity, latency, normal or clock; add one")
         interval = _interval(table["interval"]) if "interval" in table else None
         shape = _SHAPE_READERS[shapes[0]](table[shapes[0]]) if shapes else None
         where = parse_expression(_text(table["where"], "where")) if "where" in table else None
         event_type, source = (
             _text(table[name], name) if name in table else None for name in ("event_type", "source")
         )
-        return Rule(number, event_type, source, where, interval, shape)
+        clock = read_clock(table["clock"]) if "clock" in table else None
+        return Rule(number, event_type, source, where, interval, shape, clock)
     except CepctlError as problem:
         message = str(problem)
         raise UncertaintyModelError(

@@ -25,6 +25,7 @@ from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
 from cepctl.engines.pattern.difference_constraints import possible, valid_bounds
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.errors import UsageError
+from cepctl.plan.clock_support import refuse_clocks
 from cepctl.plan.plan import Alternative, Plan
 
 Ids = tuple[tuple[str, ...], ...]
@@ -123,6 +124,7 @@ def one_match(plan: Plan, table: pa.Table, signature: Ids, bins: int = 60) -> On
     EventSchemaError
         If an interval or pmf is wrong.
     """
+    refuse_clocks(plan, "cepctl show")
     events = events_of(table)
     rows = _rows(events, signature)
     fitting = [each for each in plan.alternatives if _has_form(each, signature)]

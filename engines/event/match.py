@@ -25,8 +25,10 @@ from cepctl.engines.event.raw_times import CertainTimes
 from cepctl.engines.rows.order import ordered
 from cepctl.errors import QueryTooLargeError
 from cepctl.memory import size_text
+from cepctl.plan.clock_support import require_known_clocks
 from cepctl.plan.plan import CONFIDENCE_ERROR, FOUND_AT_RAW_TIMES, Plan
 from cepctl.plan.summary import require_summary
+from cepctl.plan.support import require_engine
 from cepctl.precision import CONFIDENCE_SLACK
 
 if TYPE_CHECKING:
@@ -108,6 +110,8 @@ def match_batches(
     """
     if plan.never is not None or not table.num_rows:
         return
+    require_engine(plan, "event")
+    require_known_clocks(plan, table)
     events = events_of(table)
     prepared = [PreparedAlternative.of(plan, each, events, options) for each in plan.alternatives]
     times = CertainTimes.of(plan, events, options.block_memory) if options.raw_times else None

@@ -1,41 +1,35 @@
 """The worlds engine: exact matches by visiting every possible world, in rational arithmetic.
 
-It is the judge of the other engines, so it is obvious and slow.  Every event that can matter
-takes each tick of positive mass in turn; a world's probability is the product of the masses; the
-matches of each world (cepctl.engines.worlds.search) are grouped by signature.  Source:
-semantics.md, "Time and events" and "Collapsed matches".
+It is the judge of the other engines, so it is obvious and slow.  Every event that can matter and every
+clock that stamped one takes each tick of positive mass in turn (cepctl.engines.worlds.clocks); a world's
+probability is the product of the masses; the matches of each world (cepctl.engines.worlds.search) are
+grouped by signature.  Source: semantics.md, "Time and events" and "Collapsed matches".
 """
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from typing import TypeAlias, cast
 
 import pyarrow as pa
 
+from cepctl.engines.worlds.clocks import Variables
 from cepctl.engines.worlds.expressions import Row, Scene, Value, evaluate
 from cepctl.engines.worlds.search import Bound, Search, extent
 from cepctl.engines.worlds.stream import Stream, Work
-from cepctl.errors import EventSchemaError, QueryTooLargeError
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan
 from cepctl.precision import CONFIDENCE_DECIMALS
-from cepctl.schema import EARLIEST_TICK, LATEST_TICK
 
-MAX_WORLDS = 100_000
 
 SIGNATURE_TYPE = pa.list_(pa.list_(pa.string()))
 SLACK = Fraction(1, 10**CONFIDENCE_DECIMALS)
 """CONFIDENCE_SLACK, exactly."""
 
 Signature: TypeAlias = tuple[tuple[str, ...], ...]
-Mass: TypeAlias = tuple[tuple[int, int], ...]
-"""The ticks of positive mass of one event, each with its weight, a whole number."""
 
 
 @dataclass(frozen=True)
@@ -182,21 +176,14 @@ def _visited(plan: Plan, rows: Iterable[Row]) -> Iterator[World]:
     stream = _that_can_matter(plan, Stream.of(rows, plan.partition_by))
     work = Work()
     searches = [Search(plan, alternative, stream, work) for alternative in plan.alternatives]
-    masses = [_mass(row) for row in stream.rows]
-    _refuse_too_many_worlds(masses)
-    whole = math.prod(weight for mass in masses for weight in [sum(w for _, w in mass)])
-    for ticks, weight in _worlds(masses):
+    variables = Variables.of(stream.rows, plan.clocks)
+    whole = variables.whole
+    for ticks, weight in variables.worlds():
         returned: dict[Signature, Returned] = {}
         for number, bound in _matches(searches, ticks):
             found = Returned(*extent(ticks, bound), number, searches[number], bound)
             returned.setdefault(_signature(searches[number], bound), found)
         yield World(weight, whole, returned)
-
-
-def _worlds(masses: Sequence[Mass]) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Every possible world: a tick per event, and the product of their weights."""
-    for world in product(*masses):
-        yield tuple(tick for tick, _ in world), math.prod(weight for _, weight in world)
 
 
 def _matches(searches: Sequence[Search], ticks: tuple[int, ...]) -> Iterator[tuple[int, Bound]]:
@@ -222,49 +209,6 @@ def _that_can_matter(plan: Plan, stream: Stream) -> Stream:
         if any(s.can_fit(j, e) for s in searches for j in range(len(s.alternative.components)))
     ]
     return Stream.of(kept, plan.partition_by)
-
-
-def _mass(row: Row) -> Mass:
-    """Whole-number weights of an event's ticks, in proportion to its mass; ticks of mass 0 left out."""
-    buckets = cast(list[Mapping[str, float]] | None, row["pmf"]) or [
-        {"lo": cast(int, row["lower"]), "hi": cast(int, row["upper"]), "p": 1.0}
-    ]
-    if any(bucket["lo"] > bucket["hi"] for bucket in buckets):
-        raise EventSchemaError(
-            f"event '{row['event_id']}' has lower > upper; mend the event or its histogram"
-        )
-    positive = [(int(b["lo"]), int(b["hi"]), Fraction(b["p"])) for b in buckets if b["p"] > 0]
-    if not positive:
-        raise EventSchemaError(f"event '{row['event_id']}' has a histogram without positive mass")
-    if min(lo for lo, _, _ in positive) < EARLIEST_TICK or max(hi for _, hi, _ in positive) > LATEST_TICK:
-        raise EventSchemaError(
-            f"event '{row['event_id']}' reaches beyond the ticks that there are, -2^62 to 2^62; "
-            "ingest it with a coarser time_unit"
-        )
-    ticks = sum(hi - lo + 1 for lo, hi, _ in positive)
-    if ticks > MAX_WORLDS:
-        raise _too_many_worlds(ticks)
-    per_tick = [p / (hi - lo + 1) for lo, hi, p in positive]
-    scale = math.lcm(*(p.denominator for p in per_tick))
-    shared = math.gcd(*(int(p * scale) for p in per_tick))
-    return tuple(
-        (tick, int(p * scale) // shared)
-        for (lo, hi, _), p in zip(positive, per_tick, strict=True)
-        for tick in range(lo, hi + 1)
-    )
-
-
-def _refuse_too_many_worlds(masses: Sequence[Mass]) -> None:
-    worlds = math.prod(len(mass) for mass in masses)
-    if worlds > MAX_WORLDS:
-        raise _too_many_worlds(worlds)
-
-
-def _too_many_worlds(worlds: int) -> QueryTooLargeError:
-    return QueryTooLargeError(
-        f"the events that can matter have at least {worlds:,} possible worlds, the worlds engine "
-        f"visits at most {MAX_WORLDS:,}; use --engine event, fewer events, or a coarser time unit"
-    )
 
 
 def _signature(search: Search, bound: Bound) -> Signature:

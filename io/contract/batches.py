@@ -26,7 +26,7 @@ import pyarrow as pa
 from cepctl.io.contract.attribute_limit import REST, AttributeNames
 from cepctl.io.contract.reader import END_COLUMNS, RAW_COLUMNS, ReadOptions
 from cepctl.io.contract.times import LogTime
-from cepctl.schema import ATTRIBUTE_PREFIX, FIXED_COLUMNS, TICK_MAX, TICK_MIN
+from cepctl.schema import ATTRIBUTE_PREFIX, CLOCK, CLOCK_OFFSET, FIXED_COLUMNS, TICK_MAX, TICK_MIN
 
 Value = bool | int | float | str | None
 
@@ -38,7 +38,7 @@ _KINDS = {bool: "bool", int: "int", float: "float", str: "string", type(None): "
 BATCH_EVENTS = 50_000
 BATCH_CELLS = 5_000_000
 _NOTHING: Mapping[str, Value] = {}
-_TAKEN = RAW_COLUMNS.keys() | END_COLUMNS.keys() | FIXED_COLUMNS.keys()
+_TAKEN = RAW_COLUMNS.keys() | END_COLUMNS.keys() | FIXED_COLUMNS.keys() | {CLOCK, CLOCK_OFFSET}
 
 
 @dataclass(frozen=True)

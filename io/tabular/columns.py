@@ -17,13 +17,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Causes, Flags, Numbers
+from cepctl.clocks import Clocks
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.batches import with_mixtures
 from cepctl.io.contract.reader import BEYOND_TIME, NO_TIME, ReadOptions, ReadReport, Reject
-from cepctl.io.tabular.histograms import histograms, spanned_by
+from cepctl.io.tabular.clock_columns import NOT_AN_OFFSET, GivenClocks, given_clocks
+from cepctl.io.tabular.histograms import Histograms, histograms, spanned_by
 from cepctl.io.tabular.instants import Instants, ReadContext, blanks, instants, simple, ticks
 from cepctl.io.tabular.mapping import RESERVED
-from cepctl.schema import EARLIEST_TICK, END_TIME, LATEST_TICK, PMF_TYPE, TIME_TYPE
+from cepctl.schema import CLOCK, CLOCK_OFFSET, EARLIEST_TICK, END_TIME, LATEST_TICK, PMF_TYPE, TIME_TYPE
 
 _MISFIT = "{} is a number of another size than the first of its column; --epoch-unit names the unit of all"
 
@@ -34,7 +36,7 @@ class Rows:
 
     `numbers` counts the records of the file from 1; `lines` is None where rows have no lines.  `raw`
     gives the text of a row, by its place in the block, where the file is text; `mixed` names the kinds
-    of values that were made text.
+    of values that were made text; `clocks` are those whose offsets the file says in its metadata.
     """
 
     columns: dict[str, pa.Array]
@@ -42,6 +44,7 @@ class Rows:
     lines: Numbers | None
     raw: Callable[[int], bytes] | None = None
     mixed: Mapping[str, str | None] = field(default_factory=dict)
+    clocks: Clocks = field(default_factory=dict)
 
     def place(self, row: int, source: str) -> str:
         """Where a row stands, for people."""
@@ -75,11 +78,10 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
     types = _texts(rows.columns["event_type"], "event_type", source)
     _mark(causes, _flags(pc.fill_null(pc.equal(types, ""), True)), "no event type")
 
-    lower, has_lower = ticks(rows.columns.get("lower"), "lower", count, read)
-    upper, has_upper = ticks(rows.columns.get("upper"), "upper", count, read)
     pmf = histograms(rows.columns.get("pmf"), count)
     _mark(causes, pmf.broken, "pmf is not a list of lo:hi:p whose p sum to 1")
-    lower, upper, has_lower, has_upper = spanned_by(pmf, lower, upper, has_lower, has_upper, causes)
+    clocks = given_clocks(rows.columns, rows.clocks, count, read.place)
+    lower, upper, has_lower, has_upper = _intervals(rows, pmf, clocks, causes, read)
 
     given = has_lower & has_upper
     time = instants(rows.columns.get("time"), "time", given, read)
@@ -125,12 +127,35 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
         if "zone_seconds" not in rows.columns:
             zones = pa.array(end_times.zone_seconds, pa.int32(), mask=~end_times.known)
             columns["end_zone_seconds"] = zones
+    if clocks is not None:
+        columns |= {CLOCK: clocks.names, CLOCK_OFFSET: clocks.offsets}
     for name, column in rows.columns.items():
         if name not in RESERVED and name != "zone_seconds":
             columns[name] = column
     mixed = {name: kinds for name, kinds in rows.mixed.items() if name not in RESERVED}
     batch = with_mixtures(pa.RecordBatch.from_pydict(columns), mixed)
     return _without_rejects(batch, causes, rows, source, report)
+
+
+def _intervals(
+    rows: Rows,
+    pmf: Histograms,
+    clocks: GivenClocks | None,
+    causes: npt.NDArray[np.object_],
+    read: ReadContext,
+) -> tuple[Numbers, Numbers, Flags, Flags]:
+    """`lower` and `upper`, and which rows have them: as given, or spanned by histograms."""
+    count = len(causes)
+    lower, has_lower = ticks(rows.columns.get("lower"), "lower", count, read)
+    upper, has_upper = ticks(rows.columns.get("upper"), "upper", count, read)
+    if clocks is None:
+        return spanned_by(pmf, lower, upper, has_lower, has_upper, causes)
+    _mark(causes, clocks.broken, NOT_AN_OFFSET)
+    clocks.refuse_empty(lower, upper, has_lower & has_upper, read.place)
+    # A histogram is that of the own part.  Beyond the ends of time stays beyond.
+    lower, upper = (np.clip(each, EARLIEST_TICK - 1, LATEST_TICK + 1) for each in (lower, upper))
+    own = spanned_by(pmf, lower - clocks.first, upper - clocks.last, has_lower, has_upper, causes)
+    return own[0] + clocks.first, own[1] + clocks.last, own[2], own[3]
 
 
 def _ends(rows: Rows) -> list[str]:

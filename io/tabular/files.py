@@ -11,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cepctl.clocks import clocks_of
 from cepctl.errors import LogFormatError, UncertaintyModelError
+from cepctl.io.contract.clock_offsets import rescaled_with_clocks
 from cepctl.io.contract.log_format import ZONELESS, LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
-from cepctl.io.contract.rescaling import rescaled
 from cepctl.io.source.plain_lines import plain_lines
 from cepctl.io.source.text_encoding import BAD_UTF8
 from cepctl.io.tabular.columns import Rows, raw_batch
@@ -22,7 +23,7 @@ from cepctl.io.tabular.delimited import DelimitedReader
 from cepctl.io.tabular.json_lines import JsonLinesReader
 from cepctl.io.tabular.mapping import raw_name, raw_names, require_events
 from cepctl.io.tabular.parquet_limits import open_parquet, pieces
-from cepctl.schema import META_TIME_UNIT, TimeUnit
+from cepctl.schema import CLOCK_OFFSET, META_TIME_UNIT, TimeUnit
 
 _KEPT_OF_DATASETS = ("source", "zone_seconds")
 _BLOCK_ROWS = 65_536
@@ -48,16 +49,19 @@ class ParquetReader:
             own_options = replace(options, time_unit=unit)
             held = file.schema_arrow.names
             names = _names_of_part(held, source) if own_unit else raw_names(held, options.columns, source)
+            clocks = clocks_of(file.schema_arrow.metadata)
             taken = 0
             nothing = pa.RecordBatch.from_pylist([], schema=file.schema_arrow)
             for batch in file.iter_batches(_BLOCK_ROWS) if file.metadata.num_rows else [nothing]:
                 for piece in pieces(dict(zip(names, batch.columns, strict=True))):
                     columns = {name: _valid_text(column, report) for name, column in piece.items()}
-                    rows = len(next(iter(columns.values()), ()))
-                    numbers = taken + 1 + np.arange(rows, dtype=np.int64)
-                    taken += rows
-                    events = raw_batch(Rows(columns, numbers, None), source, own_options, report)
-                    table = rescaled(pa.Table.from_batches([events]), unit, options.time_unit)
+                    count = len(next(iter(columns.values()), ()))
+                    numbers = taken + 1 + np.arange(count, dtype=np.int64)
+                    taken += count
+                    rows = Rows(columns, numbers, None, clocks=clocks)
+                    events = raw_batch(rows, source, own_options, report)
+                    table = pa.Table.from_batches([events])
+                    table = rescaled_with_clocks(table, unit, options.time_unit, CLOCK_OFFSET)
                     yield from table.to_batches() or [events]
             _report_missing(file, taken, source, report)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines.worlds import engine, search, stream
+from cepctl.engines.worlds import clocks, search, stream
 from cepctl.engines.worlds.engine import match_table
 from cepctl.engines.worlds.expressions import Row
 from cepctl.engines.worlds.search import Bound, Edge, Group, Search, Ticks
@@ -120,7 +120,7 @@ def _always(*_: object) -> bool:
     return True
 
 
-def _uniform(row: Row) -> engine.Mass:
+def _uniform(row: Row, _: object) -> clocks.Mass:
     lower, upper = cast(int, row["lower"]), cast(int, row["upper"])
     return tuple((tick, 1) for tick in range(lower, upper + 1))
 
@@ -133,7 +133,7 @@ MUTANTS = [
     Mutant("WITHIN W allows W ticks", chain_cases(), Search, "_window_holds", _window_a_tick_wider),
     Mutant("SEQ allows ties", chain_cases(), Search, "_groups", _ties_in_order),
     Mutant("links are not asked", chain_cases(), Search, "_links_hold", _always),
-    Mutant("a histogram is uniform", chain_cases(), engine, "_mass", _uniform),
+    Mutant("a histogram is uniform", chain_cases(), clocks, "_own", _uniform),
     Mutant("null equals null in [attr]", chain_cases(), stream, "_key", _null_is_a_key),
     Mutant("ties are rivals", next_match_cases(), Search, "_next_match_holds", _ties_are_rivals),
     Mutant(

@@ -1,0 +1,75 @@
+"""Clocks of events in chunks: between the interval of an event and its own part, and what a dataset has.
+
+A chunk holds the name of each event's clock and the offset of that clock, as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pyarrow as pa
+
+from cepctl.clocks import Offset, parse_offset, two_offsets
+from cepctl.errors import EventSchemaError
+from cepctl.ingestion.chunks import RAW_CLOCK, RAW_OFFSET
+from cepctl.io.contract.clock_offsets import shifted_by_offsets
+from cepctl.uncertainty.model import Rule
+from cepctl.uncertainty.stamping import Stamped
+
+
+def brings_clocks(table: pa.Table, rules: Sequence[Rule]) -> bool:
+    """Whether some event of a chunk has a clock, or some rule may give it one."""
+    column = table.column(RAW_CLOCK)
+    return column.null_count < len(column) or any(rule.clock is not None for rule in rules)
+
+
+def brought_clocks(table: pa.Table) -> Stamped:
+    """The clocks that the events of a chunk have."""
+    return Stamped(table.column(RAW_CLOCK).combine_chunks(), table.column(RAW_OFFSET).combine_chunks())
+
+
+def own_parts(table: pa.Table) -> pa.Table:
+    """A chunk whose intervals are those of own parts: without the offsets of the clocks."""
+    return shifted_by_offsets(table, table.column(RAW_OFFSET), away=True)
+
+
+def with_clocks(table: pa.Table, clocks: Stamped) -> pa.Table:
+    """A chunk whose intervals are own parts, with these clocks: they then hold all possible ticks."""
+    for name, values in ((RAW_CLOCK, clocks.clock), (RAW_OFFSET, clocks.offset)):
+        table = table.set_column(table.column_names.index(name), table.schema.field(name), values)
+    return shifted_by_offsets(table, table.column(RAW_OFFSET), away=False)
+
+
+def clocks_in(table: pa.Table) -> dict[str, Offset]:
+    """The clocks of a chunk.
+
+    Raises
+    ------
+    EventSchemaError
+        If a clock has two offsets.
+    """
+    column = table.column(RAW_CLOCK)
+    if column.null_count == len(column):
+        return {}
+    pairs = table.select([RAW_CLOCK, RAW_OFFSET]).group_by([RAW_CLOCK, RAW_OFFSET]).aggregate([])
+    found: dict[str, Offset] = {}
+    for name, text in zip(pairs.column(0).to_pylist(), pairs.column(1).to_pylist(), strict=True):
+        offset = None if name is None else parse_offset(text)
+        if offset is not None and found.setdefault(name, offset) != offset:
+            raise EventSchemaError(two_offsets(name, found[name], offset))
+    return found
+
+
+def unstamped_notes(unstamped: Mapping[int, int], rules: Iterable[Rule]) -> dict[str, int]:
+    """Notes, each completed with its number, for rules that pass over events without a clock to tell."""
+    # A brace in a name is no place for the number.
+    by = {
+        rule.number: (rule.clock.by or "").replace("{", "{{").replace("}", "}}")
+        for rule in rules
+        if rule.clock is not None
+    }
+    return {
+        f"events that rule {number} passes over, since they have no '{by[number]}' to tell their clock by: "
+        "{:,}": count
+        for number, count in unstamped.items()
+    }

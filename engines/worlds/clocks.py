@@ -1,0 +1,133 @@
+"""What makes up a possible world: one own tick for every event, and one offset for every clock.
+
+An event happens at its own tick plus the offset of its clock; without a clock at its own tick.  All of these
+are independent, so the probability of a world is the product of their masses.  Source: clocks.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import TypeAlias, cast
+
+from cepctl.engines.worlds.expressions import Row
+from cepctl.errors import EventSchemaError, QueryTooLargeError
+from cepctl.schema import EARLIEST_TICK, LATEST_TICK
+
+MAX_WORLDS = 100_000
+
+Mass: TypeAlias = tuple[tuple[int, int], ...]
+"""The ticks of positive mass of one event or clock, each with its weight, a whole number."""
+Buckets: TypeAlias = Sequence[tuple[int, int, float]]
+
+
+@dataclass(frozen=True)
+class Variables:
+    """All that varies between worlds: `owns[e]` of event e; `offsets[c]` of clock c.
+
+    `clock_of[e]` is the place of event e's clock among the offsets, None where it has none.
+    """
+
+    owns: tuple[Mass, ...]
+    offsets: tuple[Mass, ...]
+    clock_of: tuple[int | None, ...]
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], clocks: Mapping[str, Buckets]) -> Variables:
+        """From events in their order; raises EventSchemaError where an event or a clock has no mass."""
+        stamping = [cast("str | None", row.get("clock")) for row in rows]
+        names = sorted({name for name in stamping if name is not None})
+        for name in names:
+            if name not in clocks:
+                raise EventSchemaError(f"clock '{name}' has no offset; ingest the events again")
+        return cls(
+            tuple(_own(row, clocks) for row in rows),
+            tuple(_weights(_positive(clocks[name])) for name in names),
+            tuple(None if name is None else names.index(name) for name in stamping),
+        )
+
+    @property
+    def whole(self) -> int:
+        """The weight of all worlds together."""
+        return math.prod(sum(weight for _, weight in mass) for mass in (*self.owns, *self.offsets))
+
+    def worlds(self) -> Iterator[tuple[tuple[int, ...], int]]:
+        """Every possible world: a tick per event, and the world's weight.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If there are more than MAX_WORLDS.
+        """
+        count = math.prod(len(mass) for mass in (*self.owns, *self.offsets))
+        if count > MAX_WORLDS:
+            raise too_many_worlds(count)
+        for offsets in product(*self.offsets):
+            moved = [0 if clock is None else offsets[clock][0] for clock in self.clock_of]
+            weight = math.prod(each for _, each in offsets)
+            for world in product(*self.owns):
+                ticks = tuple(own + shift for (own, _), shift in zip(world, moved, strict=True))
+                yield ticks, weight * math.prod(each for _, each in world)
+
+
+def too_many_worlds(worlds: int) -> QueryTooLargeError:
+    """What is said where worlds are too many to visit."""
+    return QueryTooLargeError(
+        f"the events that can matter have at least {worlds:,} possible worlds, the worlds engine "
+        f"visits at most {MAX_WORLDS:,}; use --engine event, fewer events, or a coarser time unit"
+    )
+
+
+def _own(row: Row, clocks: Mapping[str, Buckets]) -> Mass:
+    """The own part of an event: its histogram, or all alike between its ends less those of the offset."""
+    given = cast("list[Mapping[str, float]] | None", row["pmf"])
+    if given:
+        buckets = [(int(b["lo"]), int(b["hi"]), b["p"]) for b in given]
+    else:
+        lower, upper = cast(int, row["lower"]), cast(int, row["upper"])
+        clock = cast("str | None", row.get("clock"))
+        if clock is not None:
+            lower, upper = lower - _positive(clocks[clock])[0][0], upper - _positive(clocks[clock])[-1][1]
+        buckets = [(lower, upper, 1.0)]
+    return _of_event(row, buckets)
+
+
+def _of_event(row: Row, buckets: Buckets) -> Mass:
+    if any(lo > hi for lo, hi, _ in buckets):
+        raise EventSchemaError(
+            f"event '{row['event_id']}' has lower > upper; mend the event or its histogram"
+            if row.get("clock") is None
+            else f"event '{row['event_id']}' has an interval narrower than the offset of its clock "
+            f"'{row['clock']}'; widen the interval or narrow the offset"
+        )
+    positive = _positive(buckets)
+    if not positive:
+        raise EventSchemaError(f"event '{row['event_id']}' has a histogram without positive mass")
+    if positive[0][0] < EARLIEST_TICK or positive[-1][1] > LATEST_TICK:
+        raise EventSchemaError(
+            f"event '{row['event_id']}' reaches beyond the ticks that there are, -2^62 to 2^62; "
+            "ingest it with a coarser time_unit"
+        )
+    return _weights(positive)
+
+
+def _positive(buckets: Iterable[tuple[int, int, float]]) -> list[tuple[int, int, float]]:
+    return sorted(bucket for bucket in buckets if bucket[2] > 0)
+
+
+def _weights(buckets: Buckets) -> Mass:
+    """Whole-number weights of single ticks, in proportion to their mass."""
+    ticks = sum(hi - lo + 1 for lo, hi, _ in buckets)
+    if ticks > MAX_WORLDS:
+        raise too_many_worlds(ticks)
+    per_tick = [Fraction(p) / (hi - lo + 1) for lo, hi, p in buckets]
+    scale = math.lcm(*(p.denominator for p in per_tick))
+    shared = math.gcd(*(int(p * scale) for p in per_tick))
+    return tuple(
+        (tick, int(p * scale) // shared)
+        for (lo, hi, _), p in zip(buckets, per_tick, strict=True)
+        for tick in range(lo, hi + 1)
+    )
