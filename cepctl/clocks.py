@@ -164,7 +164,7 @@ def empty_own_part(event: str, lower: int, upper: int, clock: str, offset: Offse
     """What is said of an event whose interval is narrower than its clock's offset."""
     first, last = extremes(offset)
     return (
-        f"event '{event}' has the interval {lower}..{upper}, narrower than the offset {first}..{last} of its "
+        f"{event} has the interval {lower}..{upper}, narrower than the offset {first}..{last} of its "
         f"clock '{clock}'; lower and upper are all ticks at which it can happen, so widen them or narrow the "
         "offset"
     )

@@ -92,6 +92,12 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence.chain",
         "engines.confidence.coupled",
     },
+    "engines.clocks": {
+        "engines.columns",
+        "engines.pattern",
+        "engines.confidence",
+        "engines.confidence.coupled",
+    },
     "engines.kleene": {
         "language",
         "plan",
@@ -111,6 +117,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence.coupled",
         "engines.enumeration",
         "engines.measure",
+        "engines.clocks",
         "engines.kleene",
     },
     "doctor": {"engines.kernel_cache", "spark", "language", "plan", "ingestion", "engines.event"},

@@ -16,7 +16,14 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from cepctl.datasets.kinds import ARROW_TYPES, Kind, converted
-from cepctl.ingestion.chunks import RAW_CLOCK, RAW_END_TIME, RAW_ZONE, ZONE_ATTRIBUTE, has_column, sorted_events
+from cepctl.ingestion.chunks import (
+    RAW_CLOCK,
+    RAW_END_TIME,
+    RAW_ZONE,
+    ZONE_ATTRIBUTE,
+    has_column,
+    sorted_events,
+)
 from cepctl.ingestion.ordering import Slice
 from cepctl.ingestion.schemas import OTHER, DatasetSchema
 from cepctl.io.contract.attribute_limit import REST

@@ -44,7 +44,7 @@ _NONE: frozenset[Strategy] = frozenset()
 _GROUPS = frozenset({Construct.KLEENE, Construct.KLEENE_ORDER, Construct.KLEENE_AGGREGATE})
 
 SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
-    "event": {**_DEFINED, Construct.CLOCKS: _NONE},
+    "event": _DEFINED,
     "point": {
         **{each: strategies for each, strategies in _DEFINED.items() if each not in _GROUPS},
         Construct.CLOCKS: _NONE,

@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Indexes
+from cepctl.clocks import Clocks
+from cepctl.engines.columns.clocks import EventClocks, event_clocks
 from cepctl.engines.columns.masses import Masses, masses_of
 
 
@@ -24,11 +26,13 @@ class Events:
     Sums over events and products over rivals run in this order, whatever the order of the input.
 
     `frame` holds `event_id`, `event_type`, `lower`, `upper`, `time` where present, and the
-    attributes, one row per event.
+    attributes, one row per event.  Where some event has a clock, `masses` say where events can be, and
+    `clocks` how probable that is.
     """
 
     masses: Masses
     frame: pl.DataFrame
+    clocks: EventClocks | None = None
 
     def __len__(self) -> int:
         return len(self.masses.lower)
@@ -44,12 +48,15 @@ class Events:
         return self.ids.rank("ordinal").to_numpy().astype(np.int64)
 
 
-def events_of(table: pa.Table) -> Events:
-    """Take over an event table; raises EventSchemaError where an interval or pmf is wrong."""
+def events_of(table: pa.Table, clocks: Clocks | None = None) -> Events:
+    """Take over an event table; raises EventSchemaError where an interval, pmf or clock is wrong."""
     table = _in_order(table)
     attributes = [name for name in table.column_names if name not in ("pmf", "source")]
     frame = pl.from_arrow(table.select(attributes))
     assert isinstance(frame, pl.DataFrame)
+    stamped = event_clocks(table, clocks) if clocks else None
+    if stamped is not None:
+        return Events(stamped.envelopes, frame, stamped)
     return Events(masses_of(table), frame)
 
 

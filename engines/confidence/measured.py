@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from cepctl.arrays import Reals, Ticks
+from cepctl.arrays import Indexes, Reals, Ticks
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,17 @@ class Measured:
     def __post_init__(self) -> None:
         """Take back what rounding adds to sums of nearly 1: no probability is greater."""
         object.__setattr__(self, "confidence", np.minimum(self.confidence, 1.0))
+
+    def put(self, rows: Indexes, found: Measured) -> None:
+        """Take over what was measured of some of the matches."""
+        for each in fields(Measured):
+            getattr(self, each.name)[rows] = getattr(found, each.name)
+
+
+def impossible(count: int) -> Measured:
+    """Matches that no world returns."""
+    ticks = np.zeros(count, dtype=np.int64)
+    return Measured(np.zeros(count), np.zeros(count), ticks + 1, ticks)
 
 
 def joined(parts: Sequence[Measured]) -> Measured:

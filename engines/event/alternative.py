@@ -19,15 +19,16 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, single_events, take
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.columns.range_join import PAIRS_AT_ONCE
-from cepctl.engines.confidence.measured import Measured, joined
+from cepctl.engines.confidence.measured import Measured, impossible, joined
 from cepctl.engines.enumeration.search import FEWEST_COSTLY_STARTS, FEWEST_STARTS, Search, enumeration_parts
 from cepctl.engines.enumeration.threshold import PushDown, Threshold
 from cepctl.engines.measure.measure import Measure
 from cepctl.engines.measure.rival_blocks import BlockMemory, joined_blocks
 from cepctl.engines.pattern.blocks import Shape, shape_of
-from cepctl.engines.pattern.difference_constraints import closed_system
+from cepctl.engines.pattern.difference_constraints import closed_system, possible
 from cepctl.engines.rows.sorted import WantedRows
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import Strategy
@@ -113,8 +114,11 @@ class PreparedAlternative:
         return cls(plan, events, shape_of(plan, alternative), search, options)
 
     def above(self, threshold: Threshold) -> PreparedAlternative:
-        """The same, leaving out early what cannot reach the threshold.  Estimates may exceed any bound."""
-        if not threshold.decides or self.options.approximate is not None:
+        """The same, leaving out early what cannot reach the threshold.
+
+        Estimates may exceed any bound, and so may events that err together.
+        """
+        if not threshold.decides or self.options.approximate is not None or self.events.clocks is not None:
             return self
         push_down = PushDown(threshold, self.events.masses, complete=not self.shape.plain_chain)
         return replace(self, search=replace(self.search, push_down=push_down))
@@ -209,7 +213,7 @@ class PreparedAlternative:
             If a match needs more memory or more work than is allowed.
         """
         if self.shape.plain_chain:
-            return self.measure.chains(single_events([bound[i] for i in self.search.singles]))
+            return self.decided(bound, [])
         count = len(self.measure.groups(bound)[0].sizes)
         joins = self._rival_joins(bound)
         blocks = list(joined_blocks(joins, count, self.options.block_memory))
@@ -230,9 +234,33 @@ class PreparedAlternative:
         QueryTooLargeError
             If a match exceeds the bound on the work and estimates are not allowed.
         """
+        clocks = self.events.clocks
+        if clocks is None:
+            return self._independent(self.events.masses, bound, rivals)
+        from cepctl.engines.clocks.conditioned import conditioned
+
+        return conditioned(clocks, self.events.masses, self.shape, bound, rivals, self._if_possible)
+
+    def _if_possible(self, masses: Masses, bound: dict[int, Bound], rivals: list[Rivals]) -> Measured:
+        """As `_independent`, also of matches that cannot happen: the methods for chains rely on the search."""
+        if not self.shape.only_single:
+            return self._independent(masses, bound, rivals)
+        matches = single_events([bound[i] for i in self.search.singles])
+        rows = np.flatnonzero(possible(*replace(self.measure, masses=masses).valid(matches)))
+        found = impossible(len(matches))
+        if len(rows):
+            chosen = {i: take(each, rows) for i, each in bound.items()}
+            found.put(rows, self._independent(masses, chosen, [each.taken(rows) for each in rivals]))
+        return found
+
+    def _independent(self, masses: Masses, bound: dict[int, Bound], rivals: list[Rivals]) -> Measured:
+        """Matches of events with these masses, which are independent of each other."""
+        measure = self.measure if masses is self.events.masses else replace(self.measure, masses=masses)
+        if self.shape.plain_chain:
+            return measure.chains(single_events([bound[i] for i in self.search.singles]))
         from cepctl.engines.measure.methods import rivalled_matches
 
-        return rivalled_matches(self.measure, bound, rivals)
+        return rivalled_matches(measure, bound, rivals)
 
     def measured(self, bound: dict[int, Bindings], owned: tuple[int, int] | None) -> MatchBatch:
         """Time range and confidence of a batch; without what no world returns or another slice owns."""

@@ -112,7 +112,7 @@ def match_batches(
         return
     require_engine(plan, "event")
     require_known_clocks(plan, table)
-    events = events_of(table)
+    events = events_of(table, plan.clocks)
     prepared = [PreparedAlternative.of(plan, each, events, options) for each in plan.alternatives]
     times = CertainTimes.of(plan, events, options.block_memory) if options.raw_times else None
     threshold = Threshold((plan.minimum_confidence or 0.0) - CONFIDENCE_SLACK, options.top)

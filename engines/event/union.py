@@ -18,8 +18,10 @@ import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, block_group, signatures
+from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.coupled.assembly import coupled_matches, coupled_problems
 from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
 from cepctl.engines.pattern.conjunction import Renumbering, intersection
 from cepctl.engines.pattern.rivals import Rivals
@@ -112,8 +114,18 @@ def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> t
         renumbering = Renumbering(each.shape, shape)
         rivals += [replace(one, rule=renumbering.rule(one.rule)) for one in each.rivals(_bound(each, part))]
     first = _bound(prepared[0], parts[0])
-    groups = [block_group([first[i] for i in block.components]) for block in shape.blocks]
-    found = coupled_matches(shape, prepared[0].events.masses, groups, rivals, prepared[0].measure.sampling)
+    masses, clocks = prepared[0].events.masses, prepared[0].events.clocks
+
+    def independent(masses: Masses, bound: dict[int, Bound], rivals: list[Rivals]) -> Measured:
+        groups = [block_group([bound[i] for i in block.components]) for block in shape.blocks]
+        return coupled_matches(shape, masses, groups, rivals, prepared[0].measure.sampling)
+
+    if clocks is None:
+        found = independent(masses, first, rivals)
+    else:
+        from cepctl.engines.clocks.conditioned import conditioned
+
+        found = conditioned(clocks, masses, shape, first, rivals, independent)
     return found.confidence, found.error > 0
 
 

@@ -42,8 +42,9 @@ class GivenClocks:
         for row in np.flatnonzero(empty)[:1].tolist():
             name, offset = self.names[row].as_py(), parse_offset(self.offsets[row].as_py())
             assert offset is not None
-            problem = empty_own_part(place(row), int(lower[row]), int(upper[row]), name, offset)
-            raise EventSchemaError(problem.replace("event ", "", 1))
+            raise EventSchemaError(
+                empty_own_part(f"{place(row)}: the event", int(lower[row]), int(upper[row]), name, offset)
+            )
 
 
 def given_clocks(

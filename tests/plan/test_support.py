@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -39,6 +40,7 @@ PROBES = {
     Construct.KLEENE_AGGREGATE: "SEQ(A a, B+ b[], C c) WHERE avg(b[].x) > 1",
     Construct.TIMING: "SEQ(A a, B b) WHERE b.time - a.time <= 4 ticks",
     Construct.OR: "SEQ(A a, OR(B b, C c))",
+    Construct.CLOCKS: "SEQ(A a, B b)",
 }
 RUN: dict[Engine, Callable[[Plan, pa.Table], pa.Table]] = {
     "event": match_events,
@@ -56,12 +58,14 @@ EVENTS = pa.table(
         "x": pa.array([1, 1, 2, 3, 4], pa.int64()),
     }
 )
+STAMPED = EVENTS.append_column("clock", pa.array(["n", None, "n", "n", None], pa.string()))
 SCHEMA = EventSchema({"k": pa.string(), "x": pa.int64()}, MILLISECOND)
 
 
 def probe(construct: Construct, strategy: Strategy) -> Plan:
     text = f"PATTERN {PROBES[construct]} PARTITION BY k STRATEGY {strategy.value} WITHIN 20 ticks"
-    return analyze(parse(text), SCHEMA)
+    schema = replace(SCHEMA, clocks={"n": ((-1, 1, 1.0),)}) if construct is Construct.CLOCKS else SCHEMA
+    return analyze(parse(text), schema)
 
 
 def rows(found: pa.Table) -> list[tuple[str, int, int, float]]:
@@ -92,7 +96,8 @@ def test_each_cell_runs_or_is_refused_by_name(
     assert construct in constructs_of(plan)
     if strategy in SUPPORT[engine].get(construct, frozenset()):
         require_engine(plan, engine)
-        assert rows(RUN[engine](plan, EVENTS)) == rows(match_table(plan, EVENTS)) != []
+        events = STAMPED if plan.clocks else EVENTS
+        assert rows(RUN[engine](plan, events)) == rows(match_table(plan, events)) != []
     else:
         with pytest.raises(UnsupportedQueryError, match=f"{construct.value}.* in the {engine} engine"):
             require_engine(plan, engine)

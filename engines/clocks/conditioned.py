@@ -1,0 +1,249 @@
+"""Measuring matches of events that share clocks: as without clocks given the offsets, summed over these.
+
+Given all offsets, events are independent again: each has its own part, moved.  A moved event is an event of
+its own here, a copy.  Whatever measures matches without clocks measures these copies, at few offsets for each
+match (nodes.py), and the sums are exact.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.clocks.frames import CONVOLVED, REFERENCE, Frames, frames_of
+from cepctl.engines.clocks.nodes import Nodes, nodes_of, offset_range
+from cepctl.engines.clocks.walls import is_absolute, shift_differences, walls_of
+from cepctl.engines.columns.bindings import Bound, Group, block_group, take
+from cepctl.engines.columns.clocks import EventClocks
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.pattern.blocks import Shape
+from cepctl.engines.pattern.rivals import Rivals
+
+PAIRS_AT_ONCE = 400_000
+"""Copies of events that are measured together."""
+
+Bindings: TypeAlias = Mapping[int, Bound]
+Measuring: TypeAlias = Callable[[Masses, dict[int, Bound], list[Rivals]], Measured]
+"""From the masses of copies, and matches and rivals of these, to what is measured."""
+
+_LAST = np.iinfo(np.int64).max
+
+
+def conditioned(
+    clocks: EventClocks, envelopes: Masses, shape: Shape, bound: Bindings, rivals: Sequence[Rivals],
+    measuring: Measuring,
+) -> Measured:  # fmt: skip
+    """Measure matches.
+
+    Parameters
+    ----------
+    clocks, envelopes
+        Of all events; the second say where each can be.
+    shape
+        Of the pattern.
+    bound, rivals
+        The matches, and all events that could break them.
+    measuring
+        How they are measured given the offsets.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match needs its measure at too many offsets, or as `measuring` does.
+    """
+    groups = [block_group([bound[i] for i in block.components]) for block in shape.blocks]
+    count = len(groups[0].sizes)
+    total = _Total.of(count)
+    sizes = np.stack([group.sizes for group in groups], axis=1)
+    alike, kind = np.unique(sizes, axis=0, return_inverse=True)
+    for number in range(len(alike)):
+        rows = np.flatnonzero(kind.reshape(-1) == number)
+        part = {i: take(each, rows) for i, each in bound.items()}
+        others = [each.taken(rows) for each in rivals]
+        found = _alike(clocks, envelopes, shape, part, others, measuring)
+        total.put(rows, found)
+    return total.measured()
+
+
+def _alike(
+    clocks: EventClocks, envelopes: Masses, shape: Shape, bound: Bindings, rivals: list[Rivals],
+    measuring: Measuring,
+) -> Measured:  # fmt: skip
+    """Measure matches whose groups are of the same sizes."""
+    groups = [block_group([bound[i] for i in block.components]) for block in shape.blocks]
+    count = len(groups[0].sizes)
+    frames = frames_of(clocks, count, list(bound.values()), rivals, absolute=is_absolute(shape))
+    shifts = shift_differences(shape, envelopes, groups, rivals)
+    most = int(frames.levels.max(initial=0))
+    walls = walls_of(shape, frames, count, shifts, most)
+    degree = _degree(frames, count)
+    total = _Total.of(count)
+    for levels in range(most + 1):
+        matches = np.flatnonzero(frames.levels == levels)
+        if len(matches):
+            nodes = nodes_of(frames, matches, walls, degree, edges=True)
+            for part in _parts(frames, nodes):
+                found = _measured(frames, part, bound, rivals, measuring)
+                total.add(part, found, *offset_range(frames, part))
+    return total.measured()
+
+
+def _degree(frames: Frames, count: int) -> Indexes:
+    """Of each match how many events are not sharp: each adds one to the degree of its measure."""
+    own, level = frames.clocks.own, frames.level_of(frames.match, frames.event)
+    wide = own.lower[frames.event] < own.upper[frames.event]
+    return np.bincount(frames.match[wide | (level == CONVOLVED)], minlength=count)
+
+
+def _parts(frames: Frames, nodes: Nodes) -> Iterator[Nodes]:
+    """Nodes in blocks of bounded size."""
+    events = np.bincount(frames.match, minlength=len(frames.levels))[nodes.match]
+    block = np.cumsum(events) // PAIRS_AT_ONCE
+    for begin, end in zip(*_runs(block), strict=True):
+        yield Nodes(nodes.match[begin:end], nodes.offset[begin:end], nodes.weight[begin:end])
+
+
+def _runs(values: Indexes) -> tuple[list[int], list[int]]:
+    """Where runs of equal values begin and end."""
+    begins = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+    return begins.tolist(), [*begins[1:].tolist(), len(values)]
+
+
+def _measured(
+    frames: Frames, nodes: Nodes, bound: Bindings, rivals: list[Rivals], measuring: Measuring
+) -> Measured:
+    copies = _Copies.of(frames, nodes)
+    moved: dict[int, Bound] = {}
+    for component, each in bound.items():
+        chosen = take(each, nodes.match)
+        if isinstance(chosen, Group):
+            moved[component] = Group(chosen.offsets, copies.number(chosen.owner, chosen.members))
+        else:
+            moved[component] = copies.number(np.arange(len(nodes)), chosen)
+    others = []
+    for rival in rivals:
+        row, event = _repeated(rival, nodes.match)
+        others.append(replace(rival, row=row, event=copies.number(row, event)))
+    return measuring(copies.masses, moved, others)
+
+
+def _repeated(rivals: Rivals, match: Indexes) -> tuple[Indexes, Indexes]:
+    """The pairs of a rule once for every node of their match; rows are then nodes."""
+    order = np.argsort(rivals.row, kind="stable")
+    row, event = rivals.row[order], rivals.event[order]
+    begin, end = np.searchsorted(row, match), np.searchsorted(row, match, side="right")
+    sizes = end - begin
+    total = np.concatenate([[0], np.cumsum(sizes)])
+    at = np.arange(total[-1]) - np.repeat(total[:-1] - begin, sizes)
+    return np.repeat(np.arange(len(match)), sizes), event[at]
+
+
+@dataclass(frozen=True)
+class _Copies:
+    """The events of some nodes, moved by the offsets there; equal copies are one.
+
+    `keys` has a row for each copy, in order: event, whether it has the mass of its offset, and its shift.
+    """
+
+    frames: Frames
+    nodes: Nodes
+    keys: Indexes
+    masses: Masses
+
+    @classmethod
+    def of(cls, frames: Frames, nodes: Nodes) -> _Copies:
+        size = np.bincount(frames.match, minlength=len(frames.levels))
+        begin = np.concatenate([[0], np.cumsum(size)])[nodes.match]
+        sizes = size[nodes.match]
+        total = np.concatenate([[0], np.cumsum(sizes)])
+        at = np.arange(total[-1]) - np.repeat(total[:-1] - begin, sizes)
+        row = np.repeat(np.arange(len(nodes)), sizes)
+        keys = np.unique(_keys(frames, nodes, row, frames.event[at]), axis=0)
+        return cls(frames, nodes, keys, _masses(frames.clocks, keys))
+
+    def number(self, row: Indexes, event: Indexes) -> Indexes:
+        """The copies of some events at some nodes."""
+        wanted = _keys(self.frames, self.nodes, row, event)
+        fields = [("event", np.int64), ("convolved", np.int64), ("shift", np.int64)]
+        known = np.ascontiguousarray(self.keys).view(fields).reshape(-1)
+        return np.searchsorted(known, np.ascontiguousarray(wanted).view(fields).reshape(-1))
+
+
+def _keys(frames: Frames, nodes: Nodes, row: Indexes, event: Indexes) -> Indexes:
+    level = frames.level_of(nodes.match[row], event)
+    shift = np.zeros(len(event), dtype=np.int64)
+    summed = np.flatnonzero(level > REFERENCE)
+    shift[summed] = nodes.offset[row[summed], level[summed] - 1]
+    return np.stack([event, (level == CONVOLVED).astype(np.int64), shift], axis=1)
+
+
+def _masses(clocks: EventClocks, keys: Indexes) -> Masses:
+    """Masses of copies: the own part moved, or the mass of the offset moved to the one own tick."""
+    event, convolved, shift = keys[:, 0], keys[:, 1] == 1, keys[:, 2].copy()
+    shift[convolved] = clocks.own.lower[event[convolved]]
+    owner, lo, hi, density = [], [], [], []
+    for masses, rows in (
+        (clocks.own, np.flatnonzero(~convolved)),
+        (clocks.offsets, np.flatnonzero(convolved)),
+    ):
+        whose = event[rows] if masses is clocks.own else clocks.clock[event[rows]]
+        sizes = np.diff(masses.starts)[whose]
+        total = np.concatenate([[0], np.cumsum(sizes)])
+        bucket = np.arange(total[-1]) - np.repeat(total[:-1] - masses.starts[whose], sizes)
+        owner.append(np.repeat(rows, sizes))
+        by = np.repeat(shift[rows], sizes)
+        lo.append(masses.lo[bucket] + by)
+        hi.append(masses.hi[bucket] + by)
+        density.append(masses.density[bucket])
+    whose = np.concatenate(owner)
+    order = np.argsort(whose, kind="stable")
+    starts = np.searchsorted(whose[order], np.arange(len(keys) + 1))
+    first, last = np.concatenate(lo)[order], np.concatenate(hi)[order]
+    return Masses(
+        first[starts[:-1]], last[starts[1:] - 1], starts, first, last, np.concatenate(density)[order]
+    )
+
+
+@dataclass(frozen=True)
+class _Total:
+    """What is known of n matches so far; `sure` while every measure that counts was exactly 1."""
+
+    confidence: Reals
+    start: Ticks
+    end: Ticks
+    sure: Indexes
+
+    @classmethod
+    def of(cls, count: int) -> _Total:
+        return cls(np.zeros(count), np.full(count, _LAST), np.full(count, -_LAST), np.ones(count, np.int64))
+
+    def put(self, rows: Indexes, found: Measured) -> None:
+        self.confidence[rows] = found.confidence
+        self.start[rows], self.end[rows] = found.start, found.end
+        self.sure[rows] = found.confidence == 1.0
+
+    def add(self, nodes: Nodes, found: Measured, first: Ticks, last: Ticks) -> None:
+        """Add what was measured at some nodes, whose ticks are moved by `first` to `last`."""
+        happens = found.start <= found.end
+        np.add.at(self.confidence, nodes.match, nodes.weight * found.confidence)
+        np.minimum.at(self.start, nodes.match[happens], (found.start + first)[happens])
+        np.maximum.at(self.end, nodes.match[happens], (found.end + last)[happens])
+        self.sure[nodes.match[(nodes.weight != 0.0) & (found.confidence < 1.0)]] = 0
+
+    def measured(self) -> Measured:
+        """What was measured; impossible where nothing was."""
+        possible = self.start <= self.end
+        confidence = np.where(self.sure.astype(bool) & possible, 1.0, self.confidence)
+        return Measured(
+            np.where(possible, confidence, 0.0),
+            np.zeros(len(possible)),
+            np.where(possible, self.start, 1),
+            np.where(possible, self.end, 0),
+        )

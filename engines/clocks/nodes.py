@@ -1,0 +1,234 @@
+"""Offsets at which a match is measured, with weights that sum it exactly over all offsets.
+
+Between two walls the measure is a polynomial in the offset, so that few of its ticks stand for all
+(cepctl.engines.confidence.quadrature).  Time ranges need the ends of each piece as well: a polynomial that
+is not zero vanishes at no more ticks than its degree, so that the earliest and the latest match are found
+among the first and the last degree + 1 offsets of some piece.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.clocks.frames import Frames
+from cepctl.engines.clocks.walls import Walls
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
+from cepctl.errors import QueryTooLargeError
+
+MOST_NODES = 200_000
+"""Combinations of offsets at which one match may be measured."""
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Combinations of offsets: the match of each, shape (q,), the offsets by level - 1, shape (q, levels).
+
+    `weight`, shape (q,): what its measure adds; 0 where it only tells the range.
+    """
+
+    match: Indexes
+    offset: Ticks
+    weight: Reals
+
+    def __len__(self) -> int:
+        return len(self.match)
+
+
+def nodes_of(frames: Frames, matches: Indexes, walls: Walls, degree: Indexes, *, edges: bool) -> Nodes:
+    """The nodes of some matches, which have as many levels each.
+
+    `degree`, shape (n,), bounds that of the measure of every match of the frames in all offsets together.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match has more than MOST_NODES.
+    """
+    levels = int(frames.levels[matches[0]]) if len(matches) else 0
+    nodes = Nodes(matches, np.zeros((len(matches), 0), dtype=np.int64), np.ones(len(matches)))
+    for level in range(1, levels + 1):
+        nodes = _with_level(frames, nodes, walls, degree + (levels - level), level, edges=edges)
+        most = np.bincount(nodes.match).max(initial=0)
+        if most > MOST_NODES:
+            raise QueryTooLargeError(
+                f"the exact confidence of a match sums over {levels} clocks of its events and of those that "
+                f"could break it, and needs more than {MOST_NODES:,} combinations of their offsets; narrow "
+                "the pattern (WITHIN, [attr], tighter predicates)"
+            )
+    return nodes
+
+
+def _with_level(
+    frames: Frames, nodes: Nodes, walls: Walls, degree: Indexes, level: int, *, edges: bool
+) -> Nodes:
+    """Every node once for each offset of one more clock."""
+    clocks = frames.clocks
+    width = len(clocks.offsets.lower)
+    here = np.flatnonzero(frames.level == level)
+    clock_of = np.zeros(len(frames.levels), dtype=np.int64)
+    clock_of[frames.keys[here] // width] = frames.keys[here] % width
+    clock, other = clock_of[nodes.match], frames.reference[nodes.match]
+    starts = np.stack([walls[earlier, level].offsets for earlier in range(level)])
+    values = [walls[earlier, level].values for earlier in range(level)]
+    begins = np.concatenate([[0], np.cumsum([len(each) for each in values])]).astype(np.int64)
+    shared = (
+        nodes.match, nodes.offset, clock, other, degree[nodes.match],
+        starts + begins[:-1, None], np.concatenate(values), *_arrays(clocks.offsets), edges,
+    )  # fmt: skip
+    sizes = np.zeros(len(nodes), dtype=np.int64)
+    nothing = np.zeros(0, dtype=np.int64)
+    _fill(*shared, sizes, nothing, nothing, np.zeros(0), True)
+    ends = np.cumsum(sizes)
+    total = int(ends[-1]) if len(ends) else 0
+    row, offset, weight = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(total)
+    _fill(*shared, ends - sizes, row, offset, weight, False)
+    return Nodes(
+        nodes.match[row],
+        np.concatenate([nodes.offset[row], offset[:, None]], axis=1),
+        nodes.weight[row] * weight,
+    )
+
+
+def _arrays(masses: Masses) -> tuple[Indexes, Ticks, Ticks, Reals]:
+    return masses.starts, masses.lo, masses.hi, masses.density
+
+
+@njit(nogil=True, cache=True)
+def _fill(  # type: ignore[no-untyped-def]
+    match, fixed, clock, other, degrees, begins, walls, starts, lo, hi, density, edges,
+    place, row, offset, weight, counting,
+):  # fmt: skip
+    """The nodes of one more offset for every row; counts them into `place`, or writes them from there on."""
+    nodes = np.empty(64, dtype=np.int64)
+    weights = np.empty(64)
+    for r in range(len(match)):
+        degree = degrees[r]
+        if degree + 4 > len(nodes):
+            nodes = np.empty(2 * degree + 8, dtype=np.int64)
+            weights = np.empty(2 * degree + 8)
+        first, last = _support(clock[r], other[r], starts, lo, hi)
+        pieces = _pieces(match[r], fixed[r], begins, walls, first, last)
+        for p in range(len(pieces)):
+            begin = pieces[p]
+            end = pieces[p + 1] if p + 1 < len(pieces) else last + 1
+            at_begin = _chance(clock[r], other[r], begin, starts, lo, hi, density)
+            if at_begin == 0.0 and _chance(clock[r], other[r], end - 1, starts, lo, hi, density) == 0.0:
+                continue
+            ticks = end - begin
+            # The mass of a difference of two offsets is linear in it.
+            inner = degree + (other[r] >= 0)
+            every = takes_every_tick(ticks, inner)
+            count = ticks if every else summation_rule(ticks, inner, nodes, weights)
+            for k in range(count):
+                tick = begin + (k if every else nodes[k])
+                chance = _chance(clock[r], other[r], tick, starts, lo, hi, density)
+                if chance > 0.0:
+                    if not counting:
+                        row[place[r]], offset[place[r]] = r, tick
+                        weight[place[r]] = chance * (1.0 if every else weights[k])
+                    place[r] += 1
+            if edges and not every:
+                for k in range(2 * (inner + 1)):
+                    tick = begin + k if k <= inner else end - 1 - (k - inner - 1)
+                    if _chance(clock[r], other[r], tick, starts, lo, hi, density) > 0.0:
+                        if not counting:
+                            row[place[r]], offset[place[r]], weight[place[r]] = r, tick, 0.0
+                        place[r] += 1
+
+
+@njit(nogil=True, cache=True)
+def _support(clock, other, starts, lo, hi):  # type: ignore[no-untyped-def]
+    """First and last tick of an offset, or of its difference from another one."""
+    first, last = lo[starts[clock]], hi[starts[clock + 1] - 1]
+    if other >= 0:
+        first -= hi[starts[other + 1] - 1]
+        last -= lo[starts[other]]
+    return first, last
+
+
+@njit(nogil=True, cache=True)
+def _chance(clock, other, tick, starts, lo, hi, density):  # type: ignore[no-untyped-def]
+    """Probability that an offset, or its difference from another one, is this tick."""
+    total = 0.0
+    for b in range(starts[clock], starts[clock + 1]):
+        if other < 0:
+            if lo[b] <= tick <= hi[b]:
+                return density[b]
+            continue
+        for o in range(starts[other], starts[other + 1]):
+            begin, end = max(lo[o], lo[b] - tick), min(hi[o], hi[b] - tick)
+            if begin <= end:
+                total += density[b] * density[o] * (float(end) - float(begin) + 1.0)
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _pieces(match, fixed, begins, walls, first, last):  # type: ignore[no-untyped-def]
+    """Where the pieces of one offset begin, given those of the levels before; in order, each once."""
+    count = 1
+    for earlier in range(len(begins)):
+        count += begins[earlier, match + 1] - begins[earlier, match]
+    found = np.empty(count, dtype=np.int64)
+    found[0] = first
+    count = 1
+    for earlier in range(len(begins)):
+        by = 0 if earlier == 0 else fixed[earlier - 1]
+        for w in range(begins[earlier, match], begins[earlier, match + 1]):
+            at = walls[w] + by
+            if first < at <= last:
+                found[count] = at
+                count += 1
+    found = np.sort(found[:count])
+    kept = 1
+    for i in range(1, count):
+        if found[i] != found[kept - 1]:
+            found[kept] = found[i]
+            kept += 1
+    return found[:kept]
+
+
+@njit(nogil=True, cache=True)
+def reference_range(clock, other, difference, starts, lo, hi, first, last):  # type: ignore[no-untyped-def]
+    """Fill the first and last offset of a reference that its clock's difference from another one allows.
+
+    `clock` is the reference, shape (q,); `other` the clock that is `difference` ahead of it, -1 for none.
+    """
+    for r in range(len(clock)):
+        first[r], last[r] = lo[starts[clock[r]]], hi[starts[clock[r] + 1] - 1]
+        if other[r] < 0:
+            continue
+        first[r], last[r] = np.iinfo(np.int64).max, np.iinfo(np.int64).min
+        for b in range(starts[clock[r]], starts[clock[r] + 1]):
+            for o in range(starts[other[r]], starts[other[r] + 1]):
+                begin, end = max(lo[b], lo[o] - difference[r]), min(hi[b], hi[o] - difference[r])
+                if begin <= end:
+                    first[r], last[r] = min(first[r], begin), max(last[r], end)
+
+
+def offset_range(frames: Frames, nodes: Nodes) -> tuple[Ticks, Ticks]:
+    """By how much the ticks of every node's match are to be moved, at least and at most; 0 if absolute."""
+    first, last = np.zeros(len(nodes), dtype=np.int64), np.zeros(len(nodes), dtype=np.int64)
+    reference = frames.reference[nodes.match]
+    relative = np.flatnonzero(reference >= 0)
+    if not len(relative):
+        return first, last
+    width = len(frames.clocks.offsets.lower)
+    here = np.flatnonzero(frames.level == 1)
+    other_of = np.full(len(frames.levels), -1, dtype=np.int64)
+    other_of[frames.keys[here] // width] = frames.keys[here] % width
+    difference = nodes.offset[relative, 0] if nodes.offset.shape[1] else np.zeros(len(relative), np.int64)
+    offsets = frames.clocks.offsets
+    begin, end = np.empty(len(relative), np.int64), np.empty(len(relative), np.int64)
+    reference_range(
+        reference[relative], other_of[nodes.match[relative]], difference, offsets.starts, offsets.lo,
+        offsets.hi, begin, end,
+    )  # fmt: skip
+    first[relative], last[relative] = begin, end
+    return first, last

@@ -1,0 +1,93 @@
+"""The clocks of events, as columns: who stamped each event, its own part, the masses of the offsets.
+
+An event happens at its own tick plus the offset of its clock.  The masses that an event has beside these only
+say where it can be (`envelopes`): they are no one's probabilities, so their densities are not numbers.
+
+Runs inside Spark workers: imports NumPy and PyArrow only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.arrays import Indexes
+from cepctl.clocks import Clocks, empty_own_part, extremes
+from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
+from cepctl.errors import EventSchemaError
+from cepctl.schema import CLOCK
+
+NO_CLOCK = -1
+
+
+@dataclass(frozen=True)
+class EventClocks:
+    """Of n events the place of each one's clock (NO_CLOCK for none), shape (n,), and the own parts.
+
+    `offsets` are the masses of the clocks, in their order.
+    """
+
+    clock: Indexes
+    own: Masses
+    offsets: Masses
+
+    @property
+    def envelopes(self) -> Masses:
+        """Where events can be; events without a clock keep their masses."""
+        stamped = self.clock != NO_CLOCK
+        lower, upper = self.own.lower.copy(), self.own.upper.copy()
+        lower[stamped] += self.offsets.lower[self.clock[stamped]]
+        upper[stamped] += self.offsets.upper[self.clock[stamped]]
+        own = self.own
+        owner = np.repeat(np.arange(len(lower)), np.diff(own.starts))
+        kept = np.flatnonzero(~stamped[owner])
+        alone = np.flatnonzero(stamped)
+        whose = np.concatenate([owner[kept], alone])
+        order = np.argsort(whose, kind="stable")
+        lo = np.concatenate([own.lo[kept], lower[alone]])[order]
+        hi = np.concatenate([own.hi[kept], upper[alone]])[order]
+        density = np.concatenate([own.density[kept], np.full(len(alone), np.nan)])[order]
+        starts = np.searchsorted(whose[order], np.arange(len(lower) + 1))
+        return Masses(lower, upper, starts, lo, hi, density)
+
+
+def event_clocks(events: pa.Table, clocks: Clocks) -> EventClocks | None:
+    """Read the clocks of an event table; None where no event has one.
+
+    Raises
+    ------
+    EventSchemaError
+        If an interval is narrower than the offset of its clock, or as `masses_of` does.
+    """
+    if CLOCK not in events.column_names or events.column(CLOCK).null_count == len(events):
+        return None
+    names = sorted(clocks)
+    place = pc.fill_null(pc.index_in(events.column(CLOCK), pa.array(names, pa.string())), NO_CLOCK)
+    clock = place.to_numpy().astype(np.int64)
+    offsets = _masses_of_offsets(clocks, names)
+    stamped = np.flatnonzero(clock != NO_CLOCK)
+    lower, upper = (events.column(name).to_numpy().astype(np.int64) for name in ("lower", "upper"))
+    own_lower, own_upper = lower.copy(), upper.copy()
+    own_lower[stamped] -= offsets.lower[clock[stamped]]
+    own_upper[stamped] -= offsets.upper[clock[stamped]]
+    empty = stamped[(own_lower > own_upper)[stamped] & (lower <= upper)[stamped]]
+    for row in empty[:1].tolist():
+        name = names[clock[row]]
+        event = f"event '{events.column('event_id')[row].as_py()}'"
+        raise EventSchemaError(empty_own_part(event, int(lower[row]), int(upper[row]), name, clocks[name]))
+    own = events
+    for name, ticks in (("lower", own_lower), ("upper", own_upper)):
+        own = own.set_column(own.column_names.index(name), name, pa.array(ticks))
+    return EventClocks(clock, masses_of(own), offsets)
+
+
+def _masses_of_offsets(clocks: Clocks, names: list[str]) -> Masses:
+    ends = np.array([extremes(clocks[name]) for name in names], dtype=np.int64).reshape(-1, 2)
+    starts = np.concatenate([[0], np.cumsum([len(clocks[name]) for name in names])]).astype(np.int64)
+    buckets = [bucket for name in names for bucket in clocks[name]]
+    lo, hi = (np.array([bucket[side] for bucket in buckets], dtype=np.int64) for side in (0, 1))
+    mass = np.array([bucket[2] for bucket in buckets])
+    return Masses(ends[:, 0].copy(), ends[:, 1].copy(), starts, lo, hi, mass / ticks_between(lo, hi))
