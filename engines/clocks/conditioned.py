@@ -19,7 +19,7 @@ from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.clocks.frames import CONVOLVED, REFERENCE, Frames, frames_of
 from cepctl.engines.clocks.nodes import Nodes, nodes_of, offset_range
 from cepctl.engines.clocks.walls import is_absolute, shift_differences, walls_of
-from cepctl.engines.columns.bindings import Bound, Group, block_group, take
+from cepctl.engines.columns.bindings import Bindings, Group, block_group, take
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.measured import Measured
@@ -29,15 +29,15 @@ from cepctl.engines.pattern.rivals import Rivals
 PAIRS_AT_ONCE = 400_000
 """Copies of events that are measured together."""
 
-Bindings: TypeAlias = Mapping[int, Bound]
-Measuring: TypeAlias = Callable[[Masses, dict[int, Bound], list[Rivals]], Measured]
+BoundEvents: TypeAlias = Mapping[int, Bindings]
+Measuring: TypeAlias = Callable[[Masses, dict[int, Bindings], list[Rivals]], Measured]
 """From the masses of copies, and matches and rivals of these, to what is measured."""
 
 _LAST = np.iinfo(np.int64).max
 
 
 def conditioned(
-    clocks: EventClocks, envelopes: Masses, shape: Shape, bound: Bindings, rivals: Sequence[Rivals],
+    clocks: EventClocks, envelopes: Masses, shape: Shape, bound: BoundEvents, rivals: Sequence[Rivals],
     measuring: Measuring,
 ) -> Measured:  # fmt: skip
     """Measure matches.
@@ -73,7 +73,7 @@ def conditioned(
 
 
 def _alike(
-    clocks: EventClocks, envelopes: Masses, shape: Shape, bound: Bindings, rivals: list[Rivals],
+    clocks: EventClocks, envelopes: Masses, shape: Shape, bound: BoundEvents, rivals: list[Rivals],
     measuring: Measuring,
 ) -> Measured:  # fmt: skip
     """Measure matches whose groups are of the same sizes."""
@@ -117,10 +117,10 @@ def _runs(values: Indexes) -> tuple[list[int], list[int]]:
 
 
 def _measured(
-    frames: Frames, nodes: Nodes, bound: Bindings, rivals: list[Rivals], measuring: Measuring
+    frames: Frames, nodes: Nodes, bound: BoundEvents, rivals: list[Rivals], measuring: Measuring
 ) -> Measured:
     copies = _Copies.of(frames, nodes)
-    moved: dict[int, Bound] = {}
+    moved: dict[int, Bindings] = {}
     for component, each in bound.items():
         chosen = take(each, nodes.match)
         if isinstance(chosen, Group):

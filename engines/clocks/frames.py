@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
-from cepctl.engines.columns.bindings import Bound, Group
+from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.pattern.rivals import Rivals
 
@@ -57,7 +57,7 @@ class Frames:
 
 
 def frames_of(
-    clocks: EventClocks, count: int, bound: Sequence[Bound], rivals: Sequence[Rivals], *, absolute: bool
+    clocks: EventClocks, count: int, bound: Sequence[Bindings], rivals: Sequence[Rivals], *, absolute: bool
 ) -> Frames:
     """The frames of `count` matches; `absolute` says that the pattern compares ticks with constants."""
     match, event = _involved(len(clocks.clock), bound, rivals)
@@ -92,7 +92,7 @@ def frames_of(
     return Frames(clocks, match, event, keys, level, levels, reference)
 
 
-def _involved(events: int, bound: Sequence[Bound], rivals: Sequence[Rivals]) -> tuple[Indexes, Indexes]:
+def _involved(events: int, bound: Sequence[Bindings], rivals: Sequence[Rivals]) -> tuple[Indexes, Indexes]:
     """Pairs of a match and an event that matters to it, each once."""
     pairs = []
     for each in bound:

@@ -101,7 +101,7 @@ def _arrays(masses: Masses) -> tuple[Indexes, Ticks, Ticks, Reals]:
 
 
 @njit(nogil=True, cache=True)
-def _fill(  # type: ignore[no-untyped-def]
+def _fill(
     match, fixed, clock, other, degrees, begins, walls, starts, lo, hi, density, edges,
     place, row, offset, weight, counting,
 ):  # fmt: skip
@@ -144,7 +144,7 @@ def _fill(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _support(clock, other, starts, lo, hi):  # type: ignore[no-untyped-def]
+def _support(clock, other, starts, lo, hi):
     """First and last tick of an offset, or of its difference from another one."""
     first, last = lo[starts[clock]], hi[starts[clock + 1] - 1]
     if other >= 0:
@@ -154,7 +154,7 @@ def _support(clock, other, starts, lo, hi):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _chance(clock, other, tick, starts, lo, hi, density):  # type: ignore[no-untyped-def]
+def _chance(clock, other, tick, starts, lo, hi, density):
     """Probability that an offset, or its difference from another one, is this tick."""
     total = 0.0
     for b in range(starts[clock], starts[clock + 1]):
@@ -170,7 +170,7 @@ def _chance(clock, other, tick, starts, lo, hi, density):  # type: ignore[no-unt
 
 
 @njit(nogil=True, cache=True)
-def _pieces(match, fixed, begins, walls, first, last):  # type: ignore[no-untyped-def]
+def _pieces(match, fixed, begins, walls, first, last):
     """Where the pieces of one offset begin, given those of the levels before; in order, each once."""
     count = 1
     for earlier in range(len(begins)):
@@ -195,7 +195,7 @@ def _pieces(match, fixed, begins, walls, first, last):  # type: ignore[no-untype
 
 
 @njit(nogil=True, cache=True)
-def reference_range(clock, other, difference, starts, lo, hi, first, last):  # type: ignore[no-untyped-def]
+def reference_range(clock, other, difference, starts, lo, hi, first, last):
     """Fill the first and last offset of a reference that its clock's difference from another one allows.
 
     `clock` is the reference, shape (q,); `other` the clock that is `difference` ahead of it, -1 for none.

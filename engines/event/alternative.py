@@ -241,8 +241,8 @@ class PreparedAlternative:
 
         return conditioned(clocks, self.events.masses, self.shape, bound, rivals, self._if_possible)
 
-    def _if_possible(self, masses: Masses, bound: dict[int, Bound], rivals: list[Rivals]) -> Measured:
-        """As `_independent`, also of matches that cannot happen: the methods for chains rely on the search."""
+    def _if_possible(self, masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
+        """As `_independent`, also of matches that cannot happen, which methods for chains never meet."""
         if not self.shape.only_single:
             return self._independent(masses, bound, rivals)
         matches = single_events([bound[i] for i in self.search.singles])
@@ -253,7 +253,7 @@ class PreparedAlternative:
             found.put(rows, self._independent(masses, chosen, [each.taken(rows) for each in rivals]))
         return found
 
-    def _independent(self, masses: Masses, bound: dict[int, Bound], rivals: list[Rivals]) -> Measured:
+    def _independent(self, masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
         """Matches of events with these masses, which are independent of each other."""
         measure = self.measure if masses is self.events.masses else replace(self.measure, masses=masses)
         if self.shape.plain_chain:

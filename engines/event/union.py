@@ -116,7 +116,7 @@ def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> t
     first = _bound(prepared[0], parts[0])
     masses, clocks = prepared[0].events.masses, prepared[0].events.clocks
 
-    def independent(masses: Masses, bound: dict[int, Bound], rivals: list[Rivals]) -> Measured:
+    def independent(masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
         groups = [block_group([bound[i] for i in block.components]) for block in shape.blocks]
         return coupled_matches(shape, masses, groups, rivals, prepared[0].measure.sampling)
 

@@ -24,7 +24,6 @@ from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan
 from cepctl.precision import CONFIDENCE_DECIMALS
 
-
 SIGNATURE_TYPE = pa.list_(pa.list_(pa.string()))
 SLACK = Fraction(1, 10**CONFIDENCE_DECIMALS)
 """CONFIDENCE_SLACK, exactly."""

@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.arrays import Flags, Numbers
 from cepctl.clocks import Clocks, empty_own_part, offset_text, parse_offset, two_offsets
 from cepctl.errors import EventSchemaError
 from cepctl.io.contract.clock_offsets import offset_ends
-from cepctl.arrays import Flags, Numbers
 from cepctl.io.tabular.instants import simple
 from cepctl.schema import CLOCK, CLOCK_OFFSET
 

@@ -141,7 +141,7 @@ def _intervals(
     rows: Rows,
     pmf: Histograms,
     clocks: GivenClocks | None,
-    causes: npt.NDArray[np.object_],
+    causes: Causes,
     read: ReadContext,
 ) -> tuple[Numbers, Numbers, Flags, Flags]:
     """`lower` and `upper`, and which rows have them: as given, or spanned by histograms."""
