@@ -116,7 +116,6 @@ def _computed(
 ) -> ComputedRun | None:
     """The run, in memory; None where there has never been an event."""
     from cepctl.matching.inputs import EventInputs
-    from cepctl.plan.clock_support import refuse_clocks
     from cepctl.state.advancing import advance
     from cepctl.state.intake import widened
     from cepctl.state.progress import beginning
@@ -129,7 +128,6 @@ def _computed(
     plan = planned(
         request.question.query, EventInputs((), arrived.schema), request.question.matching.min_confidence
     )
-    refuse_clocks(plan, "--state")
     if plan.window is None and not request.quiet:
         what = "the query has no WITHIN" if plan.query.within is None else "WITHIN is as long as time"
         say("warning", f"{what}: the state keeps every event that fits, and grows with the logs")

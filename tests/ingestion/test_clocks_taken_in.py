@@ -212,8 +212,8 @@ def test_two_rules_may_not_give_one_clock_two_offsets(tmp_path: Path) -> None:
 
 
 def test_a_clock_that_fits_no_event_is_told(tmp_path: Path) -> None:
-    summary = ingested(tmp_path, LOG, "rule = [{ clock = { by = 'host', offset = '1 s' } }]")
+    summary = ingested(tmp_path, LOG, "rule = [{ clock = { by = 'nodes', offset = '1 s' } }]")
     assert summary.notices == (
-        "log.csv: events that rule 1 passes over, since they have no 'host' to tell their clock by: 4",
-        "uncertainty model: rule 1 applies to no event: no event has a 'host'; did you mean 'node'?",
+        "log.csv: events that rule 1 passes over, since they have no 'nodes' to tell their clock by: 4",
+        "uncertainty model: rule 1 applies to no event: no event has a 'nodes'; did you mean 'node'?",
     )
