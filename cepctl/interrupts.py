@@ -41,7 +41,7 @@ def end_soon_after_signals(tell: Callable[[int], None]) -> None:
 
 
 def being_told() -> None:
-    """The main thread has come to the end by itself, and is about to say so."""
+    """The main thread has finished by itself, and is about to say so."""
     _told.set()
 
 

@@ -39,7 +39,7 @@ def leave_pandas_out() -> MetaPathFinder:
 
 
 def collect_rarely() -> None:
-    """Let Python look for garbage in cycles after so many more objects than by default."""
+    """Let Python look for garbage in cycles after this many more objects than by default."""
     gc.set_threshold(*_COLLECT_AFTER)
 
 

@@ -84,7 +84,7 @@ class RowGroups:
         yield from ((source, part, sorted(numbers)) for (source, part), numbers in by_file.items())
 
     def pieces(self, most: int) -> Iterator[tuple[int, int, list[int]]]:
-        """The same as `files`, at most so many row groups in one entry.
+        """The same as `files`, at most this many row groups in one entry.
 
         Examples
         --------

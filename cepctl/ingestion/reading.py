@@ -73,7 +73,7 @@ class ReadTask:
     `scratch` is the directory that chunks are written to, and with `keep_rejects` all rejects.  Ticks
     that the file gives are counted in the time unit of `options`, those of the dataset in `unit`.
     Where `max_rejects` is given, reading stops at one reject more.  A file that `may_be_unreadable` is then
-    left out, with the reason in its result, and so is any part of a file that did not come to its end.
+    left out, with the reason in its result, and so is any part of a file whose reading did not finish.
     """
 
     file: InputFile

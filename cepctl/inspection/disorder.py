@@ -35,7 +35,7 @@ class FileOrder:
     """How one source keeps the order of time.
 
     `numbered` events have a time and a known place in the file; `late` of them come after an event
-    with a later time, by at most `worst_microseconds`.  A file of so many `traces`, 0 for none, was
+    with a later time, by at most `worst_microseconds`.  A file with this many `traces`, 0 for none, was
     written trace by trace; an event is late there when its own trace has a later one before it.
     """
 

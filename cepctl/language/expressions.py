@@ -197,7 +197,7 @@ class ExpressionParser(ReferenceParser):
     # --- literals -----------------------------------------------------------------------
 
     def number_or_duration(self) -> Constant | Duration:
-        """A number, with a time unit behind it a duration; a percent sign that ends it is dropped."""
+        """A number, with a time unit after it a duration; a percent sign that ends it is dropped."""
         token = self.stream.take()
         unit = self.stream.current
         if unit.kind is TokenKind.WORD and unit.value.lower() in (*MICROSECONDS, "tick", "ticks"):

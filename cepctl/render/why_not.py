@@ -52,7 +52,7 @@ def _alternative(why: WhyNot, explained: AlternativeExplained) -> Iterator[Table
     if explained.excluded:
         yield _excluded_table(why, explained)
     elif explained.completion is None and all(each.left for each in _positive(explained)):
-        yield "No condition stops this by itself: with any one of them dropped, the others still do."
+        yield "No single condition is to blame: dropping any one of them still leaves no match."
     if explained.completion is not None:
         yield from _completion(why, explained.completion)
     for step in explained.steps:
@@ -118,7 +118,7 @@ def _excluded_table(why: WhyNot, explained: AlternativeExplained) -> Table:
     whole = explained.length == len(explained.alternative.positive)
     names = [explained.alternative.components[i].variable for i in explained.alternative.positive]
     what = "bindings" if whole else f"up to {names[explained.length - 1]}"
-    table = plain_table("forbidden by this alone", what, "nearest miss", numbers=(what,))
+    table = plain_table("ruled out by this alone", what, "nearest miss", numbers=(what,))
     for each in explained.excluded:
         count = f"{each.count:,}" + ("+" if each.at_least else "")
         table.add_row(each.condition.text, count, _miss(why, each))

@@ -42,7 +42,7 @@ class TimeCounts:
 
 @dataclass(frozen=True)
 class KeyCounts:
-    """Matches by the values of `[attr]`: the most frequent keys, and what the others come to."""
+    """Matches by the values of `[attr]`: the most frequent keys, and the total of the others."""
 
     name: str
     keys: list[str]

@@ -34,7 +34,7 @@ def archives_of(java: Java) -> list[Path]:
 
 
 def archive_name(java: Java, size: int) -> Path:
-    """The path of an archive of so many bytes: Java dies of one that is cut short, so its name says them."""
+    """The path of an archive of this many bytes: Java dies of a truncated one, so its name tells its size."""
     return _cache() / f"{_stem(java)}-{size}.jsa"
 
 

@@ -36,7 +36,7 @@ def records_of(known: LogFormat, head: bytes, columns: ColumnMap) -> LineRecords
 
 
 def take_part(records: LineRecords, stream: IO[bytes], target: Path, *, to_the_end: bool) -> Cut:
-    """Copy the whole records that a stream still holds behind the header into a file.
+    """Copy the whole records that a stream still holds after the header into a file.
 
     `to_the_end` takes the last record too, whole or not: nothing more will come.
     """

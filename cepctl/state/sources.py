@@ -42,7 +42,7 @@ class Source:
         Digests of the first PRINT_BYTES of what was read (of a whole file: of all), and of the last
         `tail_bytes`.
     rest
-        Whether bytes behind the last whole record wait for more.
+        Whether there are bytes after the last whole record, waiting for more.
     newest
         No event read of it has a larger `lower`; None where none was read at all.
     time_forms
@@ -73,7 +73,7 @@ class Source:
 
 
 def goes_on(log: OpenLog, source: Source) -> bool:
-    """Whether a log, just opened, begins with what was read of a source; it then stands behind that."""
+    """Whether a log, just opened, begins with what was read of a source; it is then positioned after that."""
     if print_of(log.head, source.offset) != source.head:
         return False
     passed_over(log.stream, source.offset - source.tail_bytes)
@@ -129,7 +129,7 @@ def digest(data: bytes) -> str:
 
 
 def passed_over(stream: IO[bytes], size: int) -> None:
-    """Let a stream that has just been opened stand behind its first `size` bytes."""
+    """Move a stream that has just been opened past its first `size` bytes."""
     if stream.seekable():
         stream.seek(size)
         return

@@ -91,7 +91,7 @@ def load(directory: Path) -> Saved | None:
 
 
 def clean(directory: Path) -> None:
-    """Remove what runs left behind that were interrupted, and states before the current one."""
+    """Remove what interrupted runs left behind, and states before the current one."""
     runs = sorted(_valid_runs(directory))
     for path in directory.iterdir():
         if path.name.startswith(_RUN) and path.name not in runs[-1:]:

@@ -83,7 +83,7 @@ def overlapping(
 
 
 def candidate_counts(index: IntervalIndex, key: Indexes, first: Ticks, last: Ticks) -> Indexes:
-    """At most so many events overlap each query, shape (n,): a bound that lists nothing."""
+    """At most this many events overlap each query, shape (n,): a bound that lists nothing."""
     counts: Indexes = _candidates(index.key_starts, index.lower, index.reach, key, first, last)[1]
     return counts
 

@@ -24,7 +24,7 @@ def node_count(ticks, degree):
 
 @njit(nogil=True, cache=True)
 def most_nodes(ticks, degree):
-    """The largest `node_count` of at most so many ticks."""
+    """The largest `node_count` of at most this many ticks."""
     return min(ticks, max(degree + 2, (degree + 1) * (degree + 1) // 4))
 
 

@@ -87,7 +87,7 @@ def _factors(prepared: PreparedAlternative, bound: dict[int, Bindings], rivals: 
     alone: list[RivalAlone] = []
     if rivals:
         factors.append(Factor(Condition("absence", "no rival in its gap"), confidence))
-        free = _probability(prepared.decided(bound, _nobody(rivals)))
+        free = _probability(prepared.decided(bound, _without_rivals(rivals)))
         for at in range(len(rivals)):
             alone += _rivals_alone(prepared, bound, rivals, at, free)
     return MatchFactors(start, end, confidence, 0.0, tuple(factors), tuple(alone))
@@ -124,7 +124,7 @@ def _probability(found: Measured) -> float:
     return float(found.confidence[0]) if found.start[0] <= found.end[0] else 0.0
 
 
-def _nobody(rivals: Sequence[Rivals]) -> list[Rivals]:
+def _without_rivals(rivals: Sequence[Rivals]) -> list[Rivals]:
     return [replace(each, row=each.row[:0], event=each.event[:0]) for each in rivals]
 
 
@@ -136,7 +136,7 @@ def _rivals_alone(
     if not len(chosen) or free <= 0:
         return []
     copies = {i: take(each, np.zeros(len(chosen), dtype=np.int64)) for i, each in bound.items()}
-    alone = _nobody(rivals)
+    alone = _without_rivals(rivals)
     alone[at] = replace(alone[at], row=np.arange(len(chosen)), event=chosen)
     found = prepared.decided(copies, alone)
     spared = np.where(found.start <= found.end, found.confidence, 0.0)
@@ -151,12 +151,12 @@ def _broken(
     prepared: PreparedAlternative, bound: dict[int, Bindings], rivals: list[Rivals]
 ) -> tuple[Reason, ...]:
     """Why no world returns a match whose valid intervals are not empty."""
-    nobody = _nobody(rivals)
-    if _probability(prepared.decided(bound, nobody)) <= 0:
+    without_rivals = _without_rivals(rivals)
+    if _probability(prepared.decided(bound, without_rivals)) <= 0:
         return (Reason(Condition("timing", "<> between times, or the holes of histograms")),)
     found = []
     for at, each in enumerate(rivals):
-        alone = [*nobody[:at], each, *nobody[at + 1 :]]
+        alone = [*without_rivals[:at], each, *without_rivals[at + 1 :]]
         measured = prepared.decided(bound, alone)
         if measured.start[0] > measured.end[0]:
             events = tuple(int(event) for event in each.event[:3])

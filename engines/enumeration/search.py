@@ -79,7 +79,7 @@ def enumeration_parts(
     Columns are those of `search.singles`.  `order` is a permutation of the columns 0..l-1, the order
     in which components are bound; every order yields the same rows.  Columns that it leaves out
     (Kleene groups) stay NOT_BOUND.  `owned` bounds the `lower` of the event bound to the first
-    component, if that is bound here.  A part has at least `fewest` starting events, where there are so many.
+    component, if that is bound here.  A part has at least `fewest` starting events, where there are enough.
     """
     count = len(search.singles)
     if not order:

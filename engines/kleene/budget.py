@@ -32,7 +32,7 @@ class GroupBudget:
         self._require(self.made, "would be tried by now", most_candidates, component)
 
     def foresee(self, groups: int, most_candidates: int, component: Component) -> None:
-        """Raises QueryTooLargeError where so many groups, of which none is made yet, exceed the cap."""
+        """Raises QueryTooLargeError where `groups` more, none of them made yet, exceed the cap."""
         self._require(self.made + groups, "are possible", most_candidates, component)
 
     def _require(self, groups: int, what: str, most_candidates: int, component: Component) -> None:

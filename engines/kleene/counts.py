@@ -2,7 +2,7 @@
 
 A member must lie between ticks that its neighbours fix, s < t_x < t with both ends moved by the window
 and by timing constraints; so a set of events is possible iff some world puts s before the earliest end
-of their intervals and t behind the latest beginning.  Let y be the member whose interval ends first.
+of their intervals and t after the latest beginning.  Let y be the member whose interval ends first.
 Among the worlds in which y is a member there is one in which every other tick is the latest possible
 (the greatest solution of the difference constraints).  There t is at its latest, `reach`, while s still lies
 before the end of y, hence before the ends of all others: together with y goes exactly what
@@ -24,7 +24,7 @@ from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, valid_bounds
 
 _SAFE_BITS = 62
-"""Sums of so many smaller powers of two fit an int64."""
+"""Sums of this many smaller powers of two fit an int64."""
 
 
 def latest_beginnings(lower: Ticks, upper: Ticks, system: Ticks, member: int) -> Ticks:

@@ -40,7 +40,7 @@ _STATE_BYTES, _MEMBER_BYTES = 100, 48
 """What a group takes while it grows, and each of its members: they are gathered, sorted and filtered."""
 _DEPTHS = 8
 """Steps whose groups are held at once share the memory; the groups of a deeper one are few."""
-_ENDLESSLY_MANY = 1000
+_TOO_MANY_TO_COUNT_EXACTLY = 1000
 """Events whose sets need not be told from those of more."""
 
 
@@ -145,7 +145,7 @@ class _Expansion:
         """Where nothing else limits them, count the sets between their neighbours before any is made."""
         components = self.search.alternative.components
         alone = sum(components[i].kleene for i in self.search.singles) == 1
-        subsets = np.exp2(np.minimum(optional.sizes, _ENDLESSLY_MANY)).sum()
+        subsets = np.exp2(np.minimum(optional.sizes, _TOO_MANY_TO_COUNT_EXACTLY)).sum()
         if not alone or components[component].ordered or subsets <= self.budget.left:
             return
         column, masses = self.search.singles.index(component), self.events.masses
@@ -195,7 +195,7 @@ class _Expansion:
                 yield from self._grown(choices, own, position + 1, longer, bound)
 
     def _at_once(self, size: int) -> int:
-        """How many groups of so many members one step makes."""
+        """How many groups of `size` members one step makes."""
         each = _STATE_BYTES + size * _MEMBER_BYTES
         return min(_GROWN_AT_ONCE, max(self.memory.block // (_DEPTHS * each), 1))
 

@@ -41,7 +41,7 @@ class BlockMemory:
 
     @classmethod
     def of(cls, memory: MemoryBudget | None = None, threads: int = 1) -> BlockMemory:
-        """What each of so many threads has."""
+        """The memory that each of `threads` threads has for blocks."""
         memory = memory or default_budget()
         return cls(memory.block(threads), _MOST_BLOCKS * memory.block(threads))
 

@@ -67,9 +67,9 @@ Region: TypeAlias = tuple[RegionEnd, ...]
 class AbsenceRule:
     """No other event that fits `component` (None: no other event at all) lies in these regions.
 
-    `members_too` says that members of the group before, whose first one begins the region, are others as
-    well.  `spared` are ticks, a point
-    plus a constant, at which an event of the component does not count.
+    `members_too` says that members of the preceding group, whose first member opens the region, count as
+    rivals too.  `spared` are ticks, a point plus a constant, at which an event of the component does not
+    count.
     """
 
     component: int | None

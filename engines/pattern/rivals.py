@@ -1,4 +1,4 @@
-"""Who could break a match: for every rule of absence, pairs of a match and an event that fits.
+"""The rival join: for each absence rule, the (match, event) pairs whose event could invalidate the match.
 
 Runs inside Spark workers: imports NumPy and Polars only.
 """

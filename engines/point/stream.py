@@ -102,7 +102,7 @@ def point_stream(masses: Masses, wanted: Indexes) -> PointStream:
 
 
 def positions(counts: Indexes) -> tuple[Indexes, Indexes]:
-    """For rows that own so many items each: the owner of every item, and its place in its owner.
+    """For rows that own some number of items each: the owner of every item, and its place in its owner.
 
     Examples
     --------

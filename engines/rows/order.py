@@ -68,7 +68,7 @@ def ordered(matches: pa.Table, top: int | None = None) -> pa.Table:
     matches
         Table with the columns signature, start, end, confidence and those of RETURN.
     top
-        Keep only so many rows; None keeps all.
+        Keep at most this many rows; None keeps all.
     """
     if not matches.num_rows:
         return matches.add_column(0, "match", pa.array([], pa.string()))

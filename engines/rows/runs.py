@@ -64,7 +64,7 @@ def write_run(path: Path, blocks: Iterator[pa.Table]) -> Run:
 
 
 def merged(runs: Sequence[Run], held_bytes: int) -> Iterator[pa.Table]:
-    """The rows of all runs in their order, block by block, holding about so many bytes of the runs."""
+    """The rows of all runs in their order, block by block, holding about this many bytes of the runs."""
     with ExitStack() as stack:
         each = max(held_bytes // max(len(runs), 1), BATCH_BYTES)
         opened = [stack.enter_context(pa.OSFile(str(run.path))) for run in runs]

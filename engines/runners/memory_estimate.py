@@ -22,7 +22,7 @@ _EVENT_BYTES, _ATTRIBUTE_BYTES = 80, 16
 
 @dataclass(frozen=True)
 class MemoryEstimate:
-    """At most so many events are held, and so many can break one match; both with their bytes."""
+    """How many events are held at most, and how many can break one match; both with their bytes."""
 
     budget: MemoryBudget
     events: int

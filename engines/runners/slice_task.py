@@ -34,7 +34,7 @@ EVENT_COPIES = 3
 
 
 def require_room(size: int, memory: MemoryBudget) -> None:
-    """Raise QueryTooLargeError where events of so many bytes, as they are read, do not fit in memory."""
+    """Raise QueryTooLargeError where events of this many bytes, as they are read, do not fit in memory."""
     needed = EVENT_COPIES * size
     if needed > memory.events:
         raise QueryTooLargeError(

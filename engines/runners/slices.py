@@ -31,7 +31,7 @@ FEWEST_EVENTS = 250_000
 MOST_EVENTS = 4_000_000
 """A slice that reads more is split by key too, where the plan has one."""
 _OVERLAP_BOUND = 4
-"""A slice owns at least so many windows, or most of what it reads is its neighbours'."""
+"""A slice owns at least this many windows, or most of what it reads is its neighbours'."""
 _READ_TWICE_BOUND = 3
 """How often an event may be read on average before events are rather read once and sent around."""
 

@@ -1,4 +1,4 @@
-"""The judge of `--kleene summary`: what all groups between the same neighbours come to, world by world.
+"""The judge of `--kleene summary`: all groups between the same neighbours together, world by world.
 
 In every possible world the matches are gathered by their neighbours, the signature with each group left
 open.  Summed over the worlds this gives the probability that there is any such match, that an

@@ -165,7 +165,7 @@ class Search:
         return lo, hi
 
     def _negated_holds(self, ticks: Ticks, component: int, event: int, bound: Bound) -> bool:
-        """What remains to be asked of a negated event: predicates on finished groups, and its timings."""
+        """What remains to be checked for a negated event: predicates on finished groups, and its timings."""
         whole = {**bound, component: (event,)}
         return self._links_hold(component, whole, (Scope.ORDER, Scope.GROUP)) and all(
             _timing_holds(timing, ticks, whole)

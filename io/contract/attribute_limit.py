@@ -1,4 +1,4 @@
-"""At most so many attributes of one file become columns; the others share one column of JSON.
+"""A limited number of attributes of one file become columns; the others share one column of JSON.
 
 Names of attributes come from the input, so there may be as many as there are records.  The first
 MOST_ATTRIBUTES names that a file shows are columns; what the later ones say goes, record by record, to

@@ -109,7 +109,7 @@ def among_rejects(report: ReadReport, others: Iterable[Reject]) -> Iterator[None
 
 
 class _Between(list[Reject]):
-    """Puts rejects into a list, each behind those of the others that stand on lines before it."""
+    """Puts rejects into a list, each after those on lines before its own."""
 
     def __init__(self, taking: list[Reject], others: Iterator[Reject]) -> None:
         super().__init__()

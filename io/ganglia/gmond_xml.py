@@ -46,7 +46,7 @@ _AFTER_ARRIVAL = 2 * _SECOND
 _TAGS = ("GRID", "CLUSTER", "HOST", "METRIC", "METRICS")
 _KNOWN = frozenset({*_TAGS, "HOSTS", "EXTRA_DATA"})
 _STRANGERS = "elements and texts that Ganglia does not write, left out with what is in them: {:,}"
-# What is read of an element; of one with more than so many attributes only these are looked at.
+# What is read of an element; of one with more attributes than this only the first are looked at.
 _NAMES = frozenset({"NAME", "VAL", "TYPE", "UNITS", "TN", "TMAX", "REPORTED", "IP"})
 _MOST_ATTRIBUTES = 100
 # So many elements that have ended may stay in the tree of a poll beside each other.
@@ -265,7 +265,7 @@ def _attributes(element: Any) -> dict[str, str]:
 
 
 def _is_strange(element: Any) -> bool:
-    """Whether an element, or the text behind it, is none that Ganglia writes."""
+    """Whether Ganglia never writes such an element, or the text after it."""
     return element.tag not in _KNOWN or _has_text(element.tail)
 
 

@@ -1,6 +1,6 @@
 """Values from the graphs that ganglia-web exports, as CSV and as JSON.
 
-    CSV     Timestamp,1-min,5-min        labels of the graph, often with blanks behind
+    CSV     Timestamp,1-min,5-min        labels of the graph, often followed by blanks
             2012-10-13T13:12:45+00:00,0.46,NaN
     JSON    [{"ds_name": "a0", "cluster_name": "c", "host_name": "", "metric_name": "1-min ",
               "datapoints": [[0.46, 1350135165], ["NaN", 1350135180]]}, ...]
@@ -190,7 +190,7 @@ def _metric(element: Any, source: str, events: SeriesEvents, report: ReadReport)
 
 
 def _named(element: dict[str, Any], placed: Origin) -> Origin:
-    """What the metric says of itself, else what the path does."""
+    """The metric's own metadata, else what the path tells."""
     metric, source, host, cluster = (
         str(element.get(name) or "").strip()
         for name in ("metric_name", "ds_name", "host_name", "cluster_name")

@@ -99,7 +99,7 @@ class _Entries:
             self.report.skipped["configuration of a job"] += 1
 
     def go_over(self, empty: int) -> None:
-        """Take in so many empty lines, which mean something only inside of an entry."""
+        """Take in this many empty lines, which mean something only inside of an entry."""
         if self.lines and empty:
             self._go_on(b"\n" * min(empty - 1, LONGEST_ENTRY))
 

@@ -1,7 +1,7 @@
-"""Records of a job history in binary Avro: one after the other behind the schema, without a container.
+"""Records of a job history in binary Avro: one after the other after the schema, without a container.
 
 The first line is `Avro-Binary`, the second the schema as JSON.  Nothing separates the records, so
-what stands behind damage cannot be read: reading ends there.
+what follows damage cannot be read: reading ends there.
 """
 
 from __future__ import annotations

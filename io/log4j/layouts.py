@@ -7,7 +7,7 @@
     old HDFS    081109 203615 148 INFO dfs.DataNode$PacketResponder: message
 
 A dated line may have `.` for `,`, `T` for the blank, no milliseconds, or `(File.java:method(1)) -`
-behind the logger.  Years of two digits are those from 2000.  Times are found by their place in the
+after the logger.  Years of two digits are those from 2000.  Times are found by their place in the
 line, all lines of a block at once; the rest of the header by a regular expression that RE2 runs in
 one pass over the header alone, but for threads whose name contains `]`.
 """
@@ -191,7 +191,7 @@ def _of_layout(
 
 
 def _rest_of_headers(rests: pa.Array, *, numbered: bool) -> pa.StructArray:
-    """Groups of the header behind the time, null where there is none."""
+    """Groups of the header after the time, null where there is none."""
     if numbered:
         return _groups(rests, _HEADER_NUMBERED)
     header = _groups(rests, _HEADER)

@@ -87,7 +87,7 @@ def cut_before(text: bytes, limit: int) -> int:
     """
     if limit >= len(text):
         return len(text)
-    # A character of UTF-8 has at most three bytes behind its first.
+    # A character of UTF-8 has at most three bytes after its first.
     for place in range(limit, max(limit - 4, 0), -1):
         if text[place] & 0xC0 != 0x80:
             return place

@@ -52,7 +52,7 @@ _NO_ZONE = "times of log records, read as UTC; name their zone with --tz: {:,}"
 _IN_GAP = "times in an hour that the clocks skipped, read with the offset before it: {:,}"
 _TWICE = "times in an hour that happened twice, with intervals that cover both: {:,}"
 
-# Of a file that begins in the middle of a record at least so many lines begin one.
+# In a file that begins in the middle of a record, at least this many lines begin one.
 _HEADED_LINES = 3
 _HEADED_SHARE = 0.05
 _TEXT_ATTRIBUTES = frozenset({"level", "logger", "thread", "message", "daemon", NODE, NODE_RAW})

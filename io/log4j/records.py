@@ -1,4 +1,4 @@
-"""Records of a log4j log: a header line, and the lines behind it up to the next header.
+"""Records of a log4j log: a header line, and the lines after it up to the next header.
 
 Continuation lines (stack traces) belong to the message of the record before them.  What stands
 before the first record belongs to none and is rejected.  A record of more than LONGEST_RECORD bytes

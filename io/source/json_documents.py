@@ -145,7 +145,7 @@ class _Text:
                 raise _DamagedError("nested too deeply") from problem
             except ValueError as problem:
                 raise _DamagedError(f"no number: {problem}") from problem
-            # A number that ends with the text may go on behind it.
+            # A number that ends with the text may go on after it.
             if end == len(self.text) and self.more():
                 continue
             self.position = end
@@ -210,7 +210,7 @@ class _Documents:
 def read_documents(
     chunks: Chunks, streamed: Collection[str], source: str, report: ReadReport
 ) -> Iterator[Element | Document]:
-    """The documents of a file, each behind the elements of its arrays called `streamed`.
+    """The documents of a file, each after the elements of its arrays called `streamed`.
 
     Damage is one reject, with the line on which its document begins; what was read of it is kept.
     """

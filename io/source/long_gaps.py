@@ -2,7 +2,7 @@
 
 A gigabyte of newlines is a small file when compressed, and a row each to a parser.  What a reader does with
 a run of empty lines depends on its length up to a bound at most: the longest row that its parser takes, the
-longest record that it keeps.  The rest of a run is left out, and lines behind it keep their numbers.
+longest record that it keeps.  The rest of a run is left out, and lines after it keep their numbers.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def empty_lines(piece: bytes) -> int:
 
 @dataclass
 class LongGaps:
-    """The runs of empty lines in the pieces of a text, each kept for so many bytes.
+    """The runs of empty lines in the pieces of a text, each kept up to this many bytes.
 
     Attributes
     ----------

@@ -31,7 +31,7 @@ def utf8_stream(stream: IO[bytes]) -> io.BufferedReader:
 
 
 class Recoded(io.RawIOBase):
-    """Text in any encoding as valid UTF-8, behind `mark`; bytes that are not text become U+FFFD.
+    """Text in any encoding as valid UTF-8, after `mark`; bytes that are not text become U+FFFD.
 
     Attributes
     ----------

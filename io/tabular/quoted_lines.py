@@ -1,6 +1,6 @@
 """Which line ends of a delimited file end a row, and which stand inside of quotes.
 
-A quote opens a value only where a value begins: behind a delimiter or a line end.  Anywhere else in a value
+A quote opens a value only where a value begins: after a delimiter or a line end.  Anywhere else in a value
 that is not quoted it is a character (5" disk).  Inside of quotes, two quotes are one character.  So of a run
 of quotes only this matters:
 
@@ -9,7 +9,7 @@ of quotes only this matters:
     odd, a value begins      goes inside            goes outside
     odd, elsewhere           stays outside          goes outside
 
-The last row makes a text settle itself: behind such a run the state no longer depends on the state at its
+The last row lets a text settle its state: after such a run the state no longer depends on the state at its
 begin.  This is what the parser of Arrow does, for whole blocks at once.
 """
 
@@ -74,14 +74,14 @@ class QuotedLines:
         return len(self._held)
 
     def add(self, piece: bytes) -> LineEnds:
-        """The next bytes; what can be told only with those behind them waits."""
+        """The next bytes; what can be told only with those after them waits."""
         text = self._held + piece
         known = text.rstrip(b'"\r')
         self._held = text[len(known) :]
         return self._judged(known, following=self._held[:1])
 
     def finish(self, following: bytes = b"") -> LineEnds:
-        """Judge what waits; `following` is the byte behind it, empty at the end of the file."""
+        """Judge what waits; `following` is the byte after it, empty at the end of the file."""
         text, self._held = self._held, b""
         return self._judged(text, following)
 
@@ -103,7 +103,7 @@ class QuotedLines:
         return ends
 
     def _states(self, data: Bytes, places: Numbers, *, quoted: bool) -> tuple[Flags, Flags]:
-        """`inside` and `settled` at these places; afterwards those of the text behind the data."""
+        """`inside` and `settled` at these places; afterwards those of the text after the data."""
         count = len(places)
         runs, opening = _odd_runs(data, self.previous, self.delimiter) if quoted else (places[:0], places[:0])
         if not len(runs):

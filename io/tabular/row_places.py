@@ -34,7 +34,7 @@ class Places:
     _breaks_before: int = 0
 
     def skip(self, number: int, breaks: int) -> None:
-        """Note that the parser skips this row, which holds so many line breaks."""
+        """Note that the parser skips this row, which holds this many line breaks."""
         self._skipped.append(number)
         self._breaks.extend([number] * breaks)
 
@@ -50,7 +50,7 @@ class Places:
         return numbers
 
     def note_breaks(self, numbers: Numbers, counts: Numbers) -> None:
-        """Note that the rows with these numbers hold so many line breaks each."""
+        """Note that the rows with these numbers hold this many line breaks each."""
         self._breaks.frombytes(np.repeat(numbers, counts).astype(np.int64).tobytes())
 
     def lines(self, numbers: Numbers) -> tuple[Numbers, Numbers]:

@@ -54,7 +54,7 @@ class _Lines:
         return before, raw
 
     def left_out(self, before: int) -> int:
-        """How many lines did not come before the row that so many came before."""
+        """How many lines of long gaps were left out before the row that `before` lines come before."""
         return int(self.gaps.left_out_before(np.array([before], dtype=np.int64))[0])
 
 
@@ -69,7 +69,7 @@ class _Row:
 def wide_rows(
     text: IO[bytes], names: Sequence[str], delimiter: str, source: str, report: ReadReport
 ) -> Iterator[Rows]:
-    """Blocks of rows behind the header; the first MOST_ATTRIBUTES names are columns.
+    """Blocks of rows after the header; the first MOST_ATTRIBUTES names are columns.
 
     Raises
     ------

@@ -18,7 +18,7 @@ from cepctl.io.source.xml_stream import Document, Elements, local_name
 from cepctl.io.xes.attributes import EVENT, TRACE, attribute_values
 from cepctl.io.xes.traces import CASE_PREFIX, OpenTrace, Traces
 
-# Events are read once their trace is complete, or so many of them are, or the file has gone on so far.
+# Events are read once their trace is complete, or this many of them are, or the file has gone on so far.
 _WAITING_EVENTS = 500
 _WAITING_BYTES = 8 << 20
 _CARRIED = object()

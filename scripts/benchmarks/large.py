@@ -30,7 +30,7 @@ MOST_MEGABYTES, MOST_MEGABYTES_OF_A_WORKER = 4096, 2048
 LEAST_PER_SECOND = 1_000_000
 KEY = "node"
 BLOCK, BLOCKS_OF_OTHERS = 1_000, 10
-"""Every tenth block of so many events has a key of its own, all others share one."""
+"""Every tenth block of this many events has a key of its own, all others share one."""
 
 
 def large(setup: Setup) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""The line that a match says of itself on standard error."""
+"""The summary line of a match on standard error."""
 
 from __future__ import annotations
 

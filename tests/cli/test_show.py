@@ -104,7 +104,7 @@ def test_why_not_goes_to_standard_error_and_leaves_the_rows_alone(capsys: pytest
         "a                  1      1",
         "a b                0      0",
         "No event fits b: b.x > 5 leaves out 1 of 1 event.",
-        "forbidden by this alone  bindings  nearest miss",
+        "ruled out by this alone  bindings  nearest miss",
         "b.x > 5                         1  a2 b1: b.x = 4, off by 1",
     ]
 

@@ -20,7 +20,7 @@ steps of the engine, wherever these are imported.
     the members of a set lie anywhere              AND, Kleene sets
     a group has one member                         Kleene sets
     a sequence is in the order of the ids          Kleene sequences
-    members of the group before are not rivals      Kleene under next match
+    members of the preceding group are not rivals  Kleene under next match
     a signature is returned per alternative        OR, OR of whole patterns, of events and groups
     the last alternative of OR speaks for all      OR of whole patterns under the other strategies
     timings select no worlds                       timing, timing of groups, both under the other strategies
@@ -292,7 +292,7 @@ MUTANTS = [
     Mutant("a group has one member", _grown, _one_member, ("Kleene sets",)),
     Mutant("a sequence is in the order of the ids", _sequences, _in_order_of_ids, ("Kleene sequences",)),
     Mutant(
-        "members of the group before are not rivals",
+        "members of the preceding group are not rivals",
         _next_match,
         _members_spared,
         ("Kleene under next match",),

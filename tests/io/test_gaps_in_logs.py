@@ -1,4 +1,4 @@
-"""A gigabyte of empty lines inside of a log costs seconds, and nothing behind it is lost or misplaced."""
+"""A gigabyte of empty lines inside of a log costs seconds, and nothing after it is lost or misplaced."""
 
 from __future__ import annotations
 

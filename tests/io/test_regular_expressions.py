@@ -1,7 +1,7 @@
 """No regular expression that meets the bytes of a log takes time that grows faster than the bytes.
 
 Every expression of the readers is run on texts made to hurt it: each of its repetitions pumped up, with a
-sign behind it that fits nothing.  The process that does so names each before it begins, and has to come to
+sign after it that fits nothing.  The process that does so names each before it begins, and has to come to
 its end: what grows with the square of such texts would take minutes, what grows faster would not end at all.
 """
 

@@ -84,7 +84,7 @@ def _list_late(file: Path, run: ComputedRun) -> None:
 
 
 def tell(request: MatchRequest, run: ComputedRun, figures: RunFigures) -> None:
-    """Say on standard error what came too late, and what the run came to."""
+    """Say on standard error what came too late, and the summary of the run."""
     from cepctl.schema import tick_text
 
     progress, outcome = run.outcome.progress, run.outcome

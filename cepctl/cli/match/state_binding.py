@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def refuse_options(request: MatchRequest) -> None:
-    """Refuse what has no sense in incremental runs."""
+    """Reject options that make no sense in an incremental run."""
     form, output = request.rows.form, request.rows.output
     if form is not None and form not in FILE_FORMS and output is not None:
         raise UsageError(f"--format {form} with --state and -o: choose {', '.join(FILE_FORMS)}")

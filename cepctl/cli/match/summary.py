@@ -1,4 +1,4 @@
-"""What a match says of itself on standard error, and its figures."""
+"""The summary line of a match on standard error, and its figures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def tell_summary(summary: MatchSummary, *, hint: bool) -> None:
-    """Say on standard error what a run came to; `hint`: name --why-not where nothing was found."""
+    """Print the summary line of a run on standard error; `hint`: name --why-not where nothing was found."""
     say("summary", str(summary), **figures_of(summary).known())
     if note := summary.estimates:
         say("note", note)

@@ -23,7 +23,7 @@ from cepctl.engines.confidence.gaps.distinct_gaps import GapChains
 from cepctl.engines.confidence.gaps.polynomials import wide_gap_confidence
 
 BITS = 34
-"""Rounding to so many bits errs by at most 6e-11 of the number."""
+"""Rounding to this many bits errs by at most 6e-11 of the number."""
 
 ERROR = 5e-14
 """Bound on the relative error of a sum, many times what is seen: a few 1e-15."""

@@ -170,7 +170,7 @@ def _densities(starts, lo, hi, density, events, valid_lower, valid_upper, cuts, 
 
 @njit(nogil=True, cache=True)
 def _place(placed, first, positions, per_tick, cell, ticks):
-    """Let a cell of so many ticks take up any number of the next events; `placed` is updated."""
+    """Let a cell of `ticks` ticks take up any number of the next events; `placed` is updated."""
     for after in range(positions, first, -1):
         term, total = 1.0, placed[after]
         for k in range(1, after - first + 1):

@@ -169,7 +169,7 @@ def _next_tick(
 ):
     """Next tick of a level and its weight: mass per tick times summation weight.
 
-    At the end the cursor stands behind the last cell.  When searching, the first degree + 1 ticks of
+    At the end the cursor is after the last cell.  When searching, the first degree + 1 ticks of
     each cell: a polynomial that is not zero has at most `degree` zeros, so that they tell whether any
     tick of the cell is possible, and the smallest one is among them.
     """

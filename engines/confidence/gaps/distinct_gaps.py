@@ -23,7 +23,7 @@ from cepctl.engines.pattern.blocks import Region, Shape
 from cepctl.engines.pattern.rivals import Rivals
 
 _FARTHEST = 1 << 61
-"""Chains that reach over so many ticks are left, so that no sum with their ticks exceeds int64."""
+"""Chains that span this many ticks are left, so that no sum with their ticks exceeds int64."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,6 @@
-"""For every gap of every chain, the rivals that can lie in it: lists made by counting, without a sort of all.
+"""For every gap of every chain, the rivals that can lie in it, as lists.
+
+They are built by counting sort, so the pairs are never sorted as a whole.
 
 A list holds 2 * event + 1 where the event can lie in the gap (see `deciding_rivals`), 2 * event where it
 reaches there by raw intervals alone; ascending, each event once.

@@ -36,7 +36,7 @@ class Chosen(NamedTuple):
 
 @njit(nogil=True, cache=True)
 def room_for(rivals):
-    """Room for so many rivals."""
+    """Room for this many rivals."""
     most = max(rivals, 1)
     return Chosen(
         np.empty(most, dtype=np.int64), np.empty(most), np.empty(most, dtype=np.int64),

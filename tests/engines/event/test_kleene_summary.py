@@ -1,4 +1,4 @@
-"""`--kleene summary`: one row for all groups between the same neighbours says what all of them come to."""
+"""`--kleene summary`: one row for all groups between the same neighbours, as probable as any of them is."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ LIFETIME = job(
 
 
 def trace(*documents: Any) -> bytes:
-    """As Rumen prints them: one behind the other, indented."""
+    """As Rumen prints them: one after the other, indented."""
     return "\n".join(json.dumps(document, indent=2) for document in documents).encode()
 
 
