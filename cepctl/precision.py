@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 CONFIDENCE_DECIMALS = 9
-"""Confidences are right to so many decimals, and so are sorted by no more of them."""
+"""Confidences are accurate to this many decimals, and so are sorted by no more of them."""
 
 CONFIDENCE_SLACK = 10**-CONFIDENCE_DECIMALS
 """Confidences that differ by less may be the same: whoever compares one with a number allows it so much."""

@@ -1,4 +1,4 @@
-"""The examples for cron, systemd and Airflow: what those say of them."""
+"""The examples for cron, systemd and Airflow: they do what their page says."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ process.  So files are read in a child, one after the other; when it dies, the t
 one that killed it, and another child goes on with the next.
 
 The child is forked: it has all that is imported here after a few milliseconds, where a new interpreter takes
-half a second.  Locks that another thread held would stay locked in it for ever, so it is forked only where no
+half a second.  Locks that another thread held would stay locked in it forever, so it is forked only where no
 other Python thread runs but the one that waits for signals, which holds none.  Of the libraries, Arrow renews
 its threads in a forked process, and readers start none of another.  Where no child can be forked (not on
 Linux, or a program that has threads calls us), tasks run here; and whoever reads from a

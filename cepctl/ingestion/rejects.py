@@ -112,9 +112,9 @@ class RejectLog(list[Reject]):
             self.append(reject)
 
 
-_REMEDY = "  mend the input, see all with --rejects FILE, or bear more with --max-errors"
+_REMEDY = "  correct the input, see all bad records with --rejects FILE, or allow more with --max-errors"
 _MISREAD = (
-    "  mend the input, or say how it is written: --map FIELD=COLUMN, --time-format, --epoch-unit; ingest "
+    "  correct the input, or say how it is written: --map FIELD=COLUMN, --time-format, --epoch-unit; ingest "
     "writes all bad records to --rejects FILE"
 )
 

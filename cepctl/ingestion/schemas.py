@@ -62,8 +62,8 @@ def unify(results: Sequence[FileResult], known: Mapping[str, Kind] | None = None
         )
     if crowded:
         warnings.append(
-            f"more than {MOST_ATTRIBUTES:,} attributes in one file: what those beyond the first "
-            f"{MOST_ATTRIBUTES:,} say of {crowded:,} events is in the column '{OTHER}', as JSON"
+            f"more than {MOST_ATTRIBUTES:,} attributes in one file: those beyond the first "
+            f"{MOST_ATTRIBUTES:,}, set in {crowded:,} events, are in the column '{OTHER}', as JSON"
         )
     zoned = any(chunk.zoned for result in results for chunk in result.chunks)
     ended = any(chunk.ended for result in results for chunk in result.chunks)

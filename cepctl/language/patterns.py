@@ -66,7 +66,7 @@ class PatternParser:
     def _fail_after_component(self, part: Pattern) -> None:
         expected = "',' or ')'"
         if isinstance(part, ComponentPattern) and self.stream.current.is_symbol("-", ".", "/", "*", "%", "="):
-            expected += "; a type that is not a plain word stands in quotes"
+            expected += "; a type that is not a plain word is written in quotes"
         self.stream.fail(expected)
 
     def _component(self, negated: bool, start: int) -> ComponentPattern:

@@ -60,7 +60,7 @@ class ReferenceParser:
     def attribute_name(self, expected: str = "the name of an attribute") -> str:
         """The name of an attribute: any word, or a name in backticks."""
         if self.stream.current.kind not in _NAMES:
-            self.stream.fail(f"{expected}; a name that is not a plain word stands in backticks")
+            self.stream.fail(f"{expected}; a name that is not a plain word is written in backticks")
         return self.stream.take().value
 
     def reference_expression(self) -> Expression:

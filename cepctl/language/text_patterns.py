@@ -60,7 +60,7 @@ def like_to_regular_expression(pattern: str) -> str:
     steps = sum(_UNICODE_STEPS if sign in "%_" else len(sign.encode()) for sign in pattern)
     if steps > MAX_STEPS:
         raise QuerySemanticError(
-            f"this LIKE pattern is too long: it comes to {steps:,} steps ('_' and '%' are {_UNICODE_STEPS} "
+            f"this LIKE pattern is too long: it has {steps:,} steps ('_' and '%' are {_UNICODE_STEPS} "
             f"each), and {MAX_STEPS:,} can be compiled"
         )
     return rf"(?s)\A{''.join(result)}\z"

@@ -110,6 +110,6 @@ def _unreadable(text: str, position: int) -> tuple[int, Problem]:
             message = "a name in backticks must not be empty"
             return position + 2, Problem(Span(position, position + 2), message)
         return len(text), Problem(Span(position, position + 1), message)
-    hint = "; strings stand in ' or \"" if sign in "‘’“”„«»" else ""
+    hint = "; strings are written in ' or \"" if sign in "‘’“”„«»" else ""
     shown = sign if sign.isprintable() else f"\\u{ord(sign):04x}"
     return position + 1, Problem(Span(position, position + 1), f"'{shown}' has no meaning here{hint}")

@@ -39,7 +39,7 @@ EXCLUSIONS = (
     Exclusion(("format",), "state", (), "draw the matches of one run over everything instead", ("trace",)),
     Exclusion(("time",), "format", ("trace",), "a trace has times of its own"),
     Exclusion(("why-not", "kleene"), "state", (), "it takes all events at once"),
-    Exclusion(("top-k",), "state", (), "the best of all runs are not known in any of them"),
+    Exclusion(("top-k",), "state", (), "no single run knows the best of all"),
     Exclusion(("approximate",), "state", (), "estimates change with the events that are kept"),
     Exclusion(
         ("slack", "final", "eager", "late", "reopen", "keep"),
@@ -47,8 +47,10 @@ EXCLUSIONS = (
         (None,),
         "it is for incremental runs alone; name their state with --state",
     ),
-    Exclusion(("epoch-unit",), "time-format", (), "every time is read by the form, also one of digits alone"),
-    Exclusion(("file", "format", "order", "max-memory"), "support", (True,), "its table is of no query"),
+    Exclusion(("epoch-unit",), "time-format", (), "every time is read by the form, even one of digits alone"),
+    Exclusion(
+        ("file", "format", "order", "max-memory"), "support", (True,), "its table is not about a query"
+    ),
 )
 
 _OF_EVENTS = ("format", "uncertainty", "name", "follow-links")

@@ -61,9 +61,9 @@ def match(
     order
         In which order components are bound; changes no row.
     min_confidence
-        Keep matches with at least this confidence; with CONFIDENCE in the query the larger holds.
+        Keep matches with at least this confidence; the larger of it and CONFIDENCE applies.
     top_k
-        Keep so many matches, the most probable.
+        Keep this many matches, the most probable.
     max_matches
         Fail where there are more matches than this.
     max_memory

@@ -1,4 +1,4 @@
-"""What a match says of itself: how many rows, how long, and what raw times would have missed."""
+"""The summary of a match: how many rows, how long, and what raw times would have missed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MatchSummary:
-    """What a run came to; `str` says it in one line.
+    """The result of a run; `str` gives it in one line.
 
     Parameters
     ----------

@@ -95,7 +95,7 @@ class Checker:
                 return self._variable(name, span)
             case MatchField(name, span):
                 if self.clause == "WHERE":
-                    self.problems.error(span, f"'{name}' of the match is known in RETURN only")
+                    self.problems.error(span, f"'{name}' of the match can be read in RETURN only")
                 return ValueType.FLOAT if name == "confidence" else ValueType.INTEGER
             case Allen(_, left, right, span):
                 self.names.resolve(left, span, self.problems)
@@ -161,7 +161,7 @@ class Checker:
                 aggregate.span, f"'{aggregate.variable}' is one event, {aggregate.function} takes a group"
             )
         if aggregate.before and self.clause == "RETURN":
-            self.problems.error(aggregate.span, "[1..i-1] stands in WHERE only")
+            self.problems.error(aggregate.span, "[1..i-1] is allowed in WHERE only")
         if aggregate.name is None:
             return ValueType.INTEGER
         found = self.attribute(aggregate.name, aggregate.span, f"{aggregate.variable}[]")

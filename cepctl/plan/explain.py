@@ -156,7 +156,7 @@ def _head(plan: Plan) -> Iterator[str]:
     yield f"Pattern     {pattern_to_text(plan.query.pattern)}"
     yield f"Strategy    {plan.strategy.value}: {_STRATEGIES[plan.strategy]}"
     if plan.window is None:
-        yield "Window      none: a match may last for ever; events are split by key only"
+        yield "Window      none: a match may last forever; events are split by key only"
     else:
         bounded = f"last tick - first tick of the whole match < {plan.window:,} ticks"
         yield f"Window      {_window(plan)}: {bounded}"

@@ -65,7 +65,7 @@ def or_free_patterns(pattern: Pattern, problems: Problems) -> tuple[OrFreePatter
 def _expand(pattern: Pattern, problems: Problems) -> list[tuple[BlockPattern, ...]]:
     if isinstance(pattern, ComponentPattern):
         if pattern.negated and pattern.kleene:
-            problems.error(pattern.span, "'+' says nothing about events that are absent; write it without +")
+            problems.error(pattern.span, "'+' has no meaning for absent events; write it without +")
         return [((pattern,),)]
     _refuse_composite(pattern, problems)
     parts = [_expand(part, problems) for part in pattern.parts]
@@ -132,7 +132,7 @@ def _check_names(components: Iterable[ComponentPattern], problems: Problems) -> 
             )
         else:
             problems.error(
-                component.span, f"a second component called '{name}' (case counts for nothing in variables)"
+                component.span, f"a second component called '{name}' (variables are case-insensitive)"
             )
 
 

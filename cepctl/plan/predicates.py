@@ -154,7 +154,8 @@ def _decides(read: Sequence[int], pattern: OrFreePattern, expression: Expression
     negated = [i for i in read if pattern.components[i].negated]
     if len(negated) > 1:
         problems.error(
-            expression.span, "a condition may name one negated component: events that are absent do not meet"
+            expression.span,
+            "a condition may name only one negated component: two absences cannot be compared",
         )
     return negated[0] if negated else max(read, default=0)
 

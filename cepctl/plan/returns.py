@@ -29,7 +29,7 @@ def return_columns(query: Query, checker: Checker) -> tuple[ReturnColumn, ...]:
             continue
         name = item.alias if item.alias is not None else item.text
         if name in columns or name in MATCH_COLUMNS:
-            checker.problems.error(item.span, f"a second column '{name}': name it otherwise with AS")
+            checker.problems.error(item.span, f"a second column '{name}': give it another name with AS")
             continue
         expression = resolved(item.expression, names)
         columns[name] = ReturnColumn(name, expression, _column_type(expression, kind, checker))

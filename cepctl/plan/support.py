@@ -164,7 +164,7 @@ def _check_edges(
         if component.negated:
             problems.error(
                 pattern.components[edge].span,
-                f"a {where} negation needs WITHIN: without a window it looks at all time",
+                f"a {where} negation needs WITHIN: without a window it looks at all of time",
             )
     if last.kleene and strategy is Strategy.SKIP_TILL_NEXT_MATCH:
         message = "a trailing Type+ under skip_till_next_match needs WITHIN, which ends it"

@@ -96,7 +96,7 @@ def _refuse_beyond_time(events: pa.Table, found: Masses) -> None:
         row = int(beyond[0])
         raise EventSchemaError(
             f"event {_name(events, row)} reaches from tick {found.lower[row]} to {found.upper[row]}, "
-            "beyond the ticks that there are, -2^62 to 2^62; ingest it with a coarser time_unit"
+            "beyond the range of ticks, -2^62 to 2^62; ingest it with a coarser time_unit"
         )
 
 
@@ -152,7 +152,7 @@ def _check_histograms(
             row = int(owner[np.flatnonzero(wrong)[0]])
             raise EventSchemaError(f"event {_name(events, row)} has a pmf {reason}")
 
-    refuse(~(np.isfinite(p) & (p >= 0)), "with a probability that is negative or no number")
+    refuse(~(np.isfinite(p) & (p >= 0)), "with a probability that is negative or not a number")
     refuse(lo > hi, "with a bucket whose end is before its start")
     together = np.zeros(len(lo), dtype=bool)
     order = np.lexsort((lo, owner))

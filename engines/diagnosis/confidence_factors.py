@@ -153,7 +153,7 @@ def _broken(
     """Why no world returns a match whose valid intervals are not empty."""
     without_rivals = _without_rivals(rivals)
     if _probability(prepared.decided(bound, without_rivals)) <= 0:
-        return (Reason(Condition("timing", "<> between times, or the holes of histograms")),)
+        return (Reason(Condition("timing", "<> between times, or the gaps in histograms")),)
     found = []
     for at, each in enumerate(rivals):
         alone = [*without_rivals[:at], each, *without_rivals[at + 1 :]]

@@ -108,7 +108,7 @@ def _of_event(row: Row, buckets: Buckets) -> Mass:
         raise EventSchemaError(f"event '{row['event_id']}' has a histogram without positive mass")
     if positive[0][0] < EARLIEST_TICK or positive[-1][1] > LATEST_TICK:
         raise EventSchemaError(
-            f"event '{row['event_id']}' reaches beyond the ticks that there are, -2^62 to 2^62; "
+            f"event '{row['event_id']}' reaches beyond the range of ticks, -2^62 to 2^62; "
             "ingest it with a coarser time_unit"
         )
     return _weights(positive)

@@ -41,7 +41,7 @@ RAW_COLUMNS: dict[str, pa.DataType] = {
     "after": pa.int64(),
 }
 SHOWN_CHARACTERS = 200
-BEYOND_TIME = "beyond the ticks that there are, -2^62 to 2^62; a coarser time_unit reaches further"
+BEYOND_TIME = "beyond the range of ticks, -2^62 to 2^62; a coarser time_unit reaches further"
 NO_TIME = "no time"
 END_COLUMNS: dict[str, pa.DataType] = {
     END_TIME: TIME_TYPE,

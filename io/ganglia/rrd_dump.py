@@ -97,7 +97,9 @@ class _Dump:
         if len(known) != len(values) or len(known) != len(self.names):
             self.report.records += 1
             shown = " ".join(str(child.text) for child in element)
-            self._reject(f"a row has not {len(self.names)} numbers", int(element.sourceline or 0), shown)
+            self._reject(
+                f"a row does not have {len(self.names)} numbers", int(element.sourceline or 0), shown
+            )
             # A row that is counted back must keep its place.
             known = [float("nan")] * len(self.names)
         self.size += len(known)

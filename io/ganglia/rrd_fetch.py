@@ -74,7 +74,7 @@ class RrdFetch:
                 rows.add(*row)
             elif line.strip():
                 report.records += 1
-                report.rejects.append(Reject(source, number, "no row of rrdtool fetch", line))
+                report.rejects.append(Reject(source, number, "not a row of rrdtool fetch", line))
             if rows.full:
                 yield from rows.take()
         yield from rows.take()

@@ -92,7 +92,7 @@ def layout_of(head: bytes, source: str) -> Layout:
         If this is not an RRD file, or one of a machine or version whose layout is not known.
     """
     if not head.startswith(COOKIE):
-        raise LogFormatError(f"{source}: no RRD file: it does not begin with the cookie 'RRD'")
+        raise LogFormatError(f"{source}: not an RRD file: it does not begin with the cookie 'RRD'")
     if len(head) < 112:
         raise LogFormatError(f"{source}: the header of the RRD file is cut short")
     version = head[4:8]

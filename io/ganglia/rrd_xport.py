@@ -99,7 +99,7 @@ class RrdXport:
             parsed = _stamped(row, number)
             if parsed is None:
                 report.records += 1
-                cause = f"no row of {len(row.meta.labels)} numbers"
+                cause = f"not a row of {len(row.meta.labels)} numbers"
                 report.rejects.append(Reject(source, row.line, cause, str(row.cells)))
             else:
                 waiting.add(*parsed)
@@ -158,7 +158,7 @@ def _loose_rows(text: str, source: str, report: ReadReport) -> Iterator[_Row]:
     begin = None if labels is None else _DATA.search(text, end)
     if labels is None or begin is None:
         raise LogFormatError(
-            f"{source}: no JSON of rrdtool xport: a legend and data were expected; export it again, or "
+            f"{source}: not JSON of rrdtool xport: a legend and data were expected; export it again, or "
             "choose another --format"
         )
     numbers = [name.search(text, 0, begin.start()) for name in (_START, _STEP)]

@@ -88,7 +88,7 @@ class GangliaWebCsv:
         while (cells := _next_row(lines)) is not None:
             if cells and not _add_row(cells, len(header) - 1, zone, rows):
                 report.records += 1
-                cause = f"no row of a time and {len(header) - 1} numbers"
+                cause = f"not a row of a time and {len(header) - 1} numbers"
                 line = lines.line_num + int(gaps.left_out_before(np.array([lines.line_num - 1]))[0])
                 report.rejects.append(Reject(source, line, cause, ",".join(cells)))
             if rows.full:
@@ -180,7 +180,7 @@ def _metric(element: Any, source: str, events: SeriesEvents, report: ReadReport)
         value, stamp = value_of(pair[0]), stamp_of(pair[1])
         if value is None or stamp is None:
             report.records += 1
-            cause = "no pair of a value and a time"
+            cause = "not a pair of a value and a time"
             report.rejects.append(Reject(source, None, cause, f"{origin.metric}: {json.dumps(point)}"))
         else:
             rows.add(stamp, [value])

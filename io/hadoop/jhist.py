@@ -51,7 +51,7 @@ class HadoopJobHistory:
                 return read_binary_records(copy, source, notes)
             if not first.startswith(MAGIC):
                 raise LogFormatError(
-                    f"{source}:1: no job history: the first line must be Avro-Json or Avro-Binary"
+                    f"{source}:1: not a job history: the first line must be Avro-Json or Avro-Binary"
                 )
             return read_records(Chunks(copy), source, notes)
 

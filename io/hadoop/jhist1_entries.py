@@ -138,7 +138,7 @@ class _Entries:
     def _stray(self, number: int, line: bytes) -> None:
         self.strays += 1
         if self.strays == 1:
-            self._reject(number, "no entry of a job history", line)
+            self._reject(number, "not an entry of a job history", line)
 
     def _reject(self, line: int, cause: str, raw: bytes) -> None:
         self.report.records += 1

@@ -59,7 +59,7 @@ def _schema(stream: IO[bytes], source: str) -> tuple[Any, int]:
     """The parsed schema, and where the records begin."""
     magic, line = stream.readline(LONGEST_SCHEMA + 1), stream.readline(LONGEST_SCHEMA + 1)
     if magic.strip() != MAGIC_BINARY:
-        raise LogFormatError(f"{source}:1: no binary job history: the first line must be Avro-Binary")
+        raise LogFormatError(f"{source}:1: not a binary job history: the first line must be Avro-Binary")
     try:
         return parsed_schema(line), stream.tell()
     except SchemaError as problem:

@@ -35,7 +35,7 @@ def read_records(chunks: Chunks, source: str, report: ReadReport) -> Iterator[Re
     lines = numbered_lines(chunks)
     magic = next((text for _, line in lines if (text := line.removeprefix(BOM).strip())), b"")
     if magic != MAGIC:
-        raise LogFormatError(f"{source}:1: no job history: the first line must be Avro-Json")
+        raise LogFormatError(f"{source}:1: not a job history: the first line must be Avro-Json")
     for number, line in lines:
         if not line.strip():
             continue

@@ -115,7 +115,7 @@ def _job_records(document: Document, source: str, report: ReadReport) -> list[Re
                 report.warnings.append(_NO_TRACE)
         else:
             names = ", ".join(map(str, document.members))
-            report.rejects.append(Reject(source, document.line, "no job of a Rumen trace", names))
+            report.rejects.append(Reject(source, document.line, "not a job of a Rumen trace", names))
         return []
     kinds: tuple[tuple[str, str], ...] = (
         ("JOB_SUBMITTED", "submitTime"),
@@ -131,7 +131,7 @@ def _job_records(document: Document, source: str, report: ReadReport) -> list[Re
 def _task_records(element: Element, source: str, report: ReadReport) -> list[Record]:
     if not isinstance(element.value, dict):
         report.records += 1
-        report.rejects.append(Reject(source, None, "no task of a Rumen trace", str(element.value)))
+        report.rejects.append(Reject(source, None, "not a task of a Rumen trace", str(element.value)))
         return []
     attempts = element.value.get("attempts")
     if not isinstance(attempts, list):
@@ -149,7 +149,7 @@ def _task_records(element: Element, source: str, report: ReadReport) -> list[Rec
             records += _attempt_records(task_type, ids | _fields(attempt), report)
         else:
             report.records += 1
-            report.rejects.append(Reject(source, None, "no attempt of a Rumen trace", str(attempt)))
+            report.rejects.append(Reject(source, None, "not an attempt of a Rumen trace", str(attempt)))
     return records + last
 
 

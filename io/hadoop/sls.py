@@ -89,7 +89,7 @@ class _Load:
         self.report.records += 1
         self.containers += 1
         if not isinstance(element.value, dict):
-            self._reject(None, "no container of a workload", json_text(element.value))
+            self._reject(None, "not a container of a workload", json_text(element.value))
             return
         job = text(element.members.get("job.id"))
         attributes = _attributes(element.value, "container.")
@@ -122,7 +122,7 @@ class _Load:
                 self.report.warnings.append(_NO_WORKLOAD)
         elif not any(name.startswith("job.") for name in members):
             names = ", ".join(members)
-            self._reject(document.line, "no job of a workload", names)
+            self._reject(document.line, "not a job of a workload", names)
         else:
             if document.missing:
                 self.report.notes[_NO_TASKS] += 1

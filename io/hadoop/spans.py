@@ -75,9 +75,9 @@ class Spans:
         """Count what is not an interval event as half of it is missing; call it after the last record."""
         unended = len(self.starts.keys() - self.ended)
         if unended:
-            report.skipped["no interval event: started, but no end is known"] += unended
+            report.skipped["not an interval event: started, but no end is known"] += unended
         if self.unstarted:
-            report.skipped["no interval event: ended, but no start is known"] += self.unstarted
+            report.skipped["not an interval event: ended, but no start is known"] += self.unstarted
 
 
 def _entity(record: Record) -> tuple[str, str] | None:

@@ -106,7 +106,7 @@ class _Walk:
         self.seen.add(real)
         kind = kind_of(found.st_mode)
         if kind is not None:
-            yield Entry(path, name, left_out=f"{name}: {kind}, and no file; name it as a PATH to read it")
+            yield Entry(path, name, left_out=f"{name}: {kind}, not a file; name it as a PATH to read it")
         elif not _is_text(name):
             yield Entry(
                 _shown(path), _shown(name), left_out=f"{_shown(name)}: its name is not UTF-8; rename it"

@@ -190,7 +190,7 @@ class _Documents:
 
     def _name(self) -> str:
         if self.text.peek() != '"':
-            raise _DamagedError("no name of a member")
+            raise _DamagedError("not the name of a member")
         name = str(self.text.value())
         self.text.next_of(":")
         self.names.append(name)
@@ -222,7 +222,7 @@ def read_documents(
             yield from documents.elements()
         except _DamagedError as problem:
             report.records += 1
-            cause = "damaged or cut JSON, kept so far as it goes"
+            cause = "damaged or cut JSON, kept as far as it goes"
             report.rejects.append(Reject(source, line, cause, str(problem)))
             if documents.members:
                 yield Document(line, documents.members, whole=False)

@@ -178,7 +178,7 @@ def _files(text: str, follow_links: bool) -> Iterator[InputFile]:
     elif _WILDCARD.search(path):
         yield from _matches(location, filesystem, path, follow_links)
     elif isinstance(filesystem, fs.LocalFileSystem) and Path(path).exists():
-        raise LogFormatError(f"{text} is {kind_of(Path(path).stat().st_mode)}, and no log")
+        raise LogFormatError(f"{text} is {kind_of(Path(path).stat().st_mode)}, not a log")
 
 
 def _info(filesystem: fs.FileSystem, path: str) -> fs.FileInfo:

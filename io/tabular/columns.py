@@ -101,7 +101,9 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
     if len(ends) == 2:
         (first, has_first), (last, has_last) = ends["end_lower"], ends["end_upper"]
         _mark(
-            causes, (has_first ^ has_last) | (has_first & (first > last)), "the interval of its end is none"
+            causes,
+            (has_first ^ has_last) | (has_first & (first > last)),
+            "end_lower and end_upper are not an interval",
         )
 
     for end, known in ends.values():

@@ -207,7 +207,7 @@ def _skipped(
     """Rejects for the rows up to this number that the parser skipped; they count as records."""
     skipped = places.skipped(upto)
     report.records += len(skipped)
-    cause = f"the row has not {width} fields as the header has"
+    cause = f"the row does not have {width} fields like the header"
     firsts, lasts = places.lines(skipped)
     lines = firsts + gaps.left_out_before(firsts - _FIRST_LINE)
     for line, first, last in zip(lines.tolist(), firsts.tolist(), lasts.tolist(), strict=True):

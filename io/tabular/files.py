@@ -90,7 +90,7 @@ def _unit(written: bytes, source: str) -> TimeUnit:
     try:
         return TimeUnit.parse(written.decode())
     except UncertaintyModelError as problem:
-        raise LogFormatError(f"{source}: damaged Parquet: its time unit is none: {problem}") from problem
+        raise LogFormatError(f"{source}: damaged Parquet: its time unit is not valid: {problem}") from problem
 
 
 def _valid_text(column: pa.Array, report: ReadReport) -> pa.Array:

@@ -187,7 +187,7 @@ def _told(numbers: Counts, row: int, name: str, read: ReadContext) -> str:
         return unit
     sign, nanos = "-" if numbers.sign[row] < 0 else "", f"{int(numbers.nanos[row]):09}".rstrip("0")
     number = f"{sign}{int(numbers.whole[row])}" + (f".{nanos}" if nanos else "")
-    what = "may be a date" if date else "is of no size that tells its unit"
+    what = "may be a date" if date else "has a size that does not tell its unit"
     form = f" or its form with --time-format '{date}'" if date else ""
     raise LogFormatError(
         f"{read.place(row)}: the {_what(name, read)} {number} {what}; name its unit with --epoch-unit s, ms, "

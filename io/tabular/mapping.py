@@ -48,7 +48,7 @@ def parse_mapping(texts: Sequence[str]) -> ColumnMap:
     for what, names in (("field", [f for f, _ in pairs]), ("column", [c for _, c in pairs])):
         twice = [name for name in names if names.count(name) > 1]
         if twice:
-            raise UsageError(f"--map names the {what} '{twice[0]}' twice; each is one thing")
+            raise UsageError(f"--map names the {what} '{twice[0]}' twice; each may be mapped once")
     return tuple(pairs)
 
 

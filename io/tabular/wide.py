@@ -91,7 +91,7 @@ def wide_rows(
             line = _FIRST_LINE + before + left_out
             if len(fields) != len(names):
                 report.records += 1
-                cause = f"the row has not {len(names)} fields as the header has"
+                cause = f"the row does not have {len(names)} fields like the header"
                 report.rejects.append(Reject(source, line, cause, raw.rstrip(b"\r\n")))
                 continue
             values = [value or None for value in fields]
@@ -102,7 +102,7 @@ def wide_rows(
                 block, size = [], 0
     except csv.Error as problem:
         line = _FIRST_LINE + lines.passed + lines.left_out(lines.passed)
-        raise LogFormatError(f"{source}:{line}: no row of {len(names):,} fields: {problem}") from None
+        raise LogFormatError(f"{source}:{line}: not a row of {len(names):,} fields: {problem}") from None
     if block:
         yield _rows(block, names, kept)
 

@@ -146,7 +146,7 @@ def _refuse_other_root(elements: Elements, source: str) -> None:
         found = (
             "there is no root element" if root is None else f"the root element is <{local_name(root.tag)}>"
         )
-        raise LogFormatError(f"{source}: no XES: {found}, a <log> was expected")
+        raise LogFormatError(f"{source}: not XES: {found}, a <log> was expected")
 
 
 def _report_damage(elements: Elements, document: Document, traces: Traces) -> None:

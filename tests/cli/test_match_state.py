@@ -100,7 +100,7 @@ def test_fail_on_match_tells_a_script() -> None:
 @pytest.mark.parametrize(
     ("arguments", "query", "message"),
     [
-        (("--top-k", "3"), QUERY, "--top-k cannot apply with --state S: the best of all runs"),
+        (("--top-k", "3"), QUERY, "--top-k cannot apply with --state S: no single run knows"),
         (("--min-confidence", "0.5"), QUERY, "was made with another minimum confidence"),
         ((), "PATTERN SEQ(B a, B b) WITHIN 4 ticks", "was made with another query"),
         (("--eager",), QUERY, "was made with another mode"),

@@ -384,7 +384,7 @@ def test_a_log_without_an_event_is_refused_where_records_were_bad_and_noted_wher
     assert summary.notices[-1] == "none of the 1 records gives an event: the dataset has none"
 
 
-def test_one_in_a_thousand_is_borne_in_a_large_log(logs: Path, output: Path) -> None:
+def test_one_in_a_thousand_is_allowed_in_a_large_log(logs: Path, output: Path) -> None:
     write(logs, a__csv="event_type,time\n" + "A,1\n" * 20_000 + "A,?\n" * 20)
     assert run(logs, output).rejected == {"no time": 20}
 

@@ -62,9 +62,9 @@ def test_a_pipe_in_a_directory_is_left_out_and_told(
     words = ["ingest", str(tmp_path / "logs"), "-o", str(tmp_path / "events"), "--runner", "local"]
     assert main(words) == 0
     told = capsys.readouterr().err
-    assert "left out 1 of 2 files as unreadable:\n  pipe: a named pipe, and no file; name it as" in told
+    assert "left out 1 of 2 files as unreadable:\n  pipe: a named pipe, not a file; name it as" in told
     assert ids(tmp_path / "events") == ["a1", "b3"]
-    with pytest.raises(LogFormatError, match="pipe: a named pipe, and no file"):
+    with pytest.raises(LogFormatError, match="pipe: a named pipe, not a file"):
         ingest([str(tmp_path / "logs")], str(tmp_path / "strict"), IngestOptions(strict=True))
 
 

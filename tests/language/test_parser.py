@@ -184,7 +184,7 @@ MISTAKES = {
     "SELECT * FROM x": "found 'SELECT', expected PATTERN",
     "PATTERN": "found the end of the query, expected an event type",
     "PATTERN SEQ(A a": "expected ',' or ')'",
-    "PATTERN SEQ(A-B c)": "a type that is not a plain word stands in quotes",
+    "PATTERN SEQ(A-B c)": "a type that is not a plain word is written in quotes",
     "PATTERN SEQQ(A a)": "did you mean 'SEQ'?",
     "PATTERN SEQ(A and, B b)": "found 'and', expected ',' or ')'",
     "PATTERN SEQ(A end, B b)": "'end' means a column of the match",

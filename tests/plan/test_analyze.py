@@ -267,7 +267,7 @@ def test_returned_columns_have_names_and_arrow_types() -> None:
 @pytest.mark.parametrize(
     ("items", "complaint"),
     [
-        ("a.x, a.x", "a second column 'a.x': name it otherwise with AS"),
+        ("a.x, a.x", "a second column 'a.x': give it another name with AS"),
         ("a.x AS match", "a second column 'match'"),
         ("b[i].x", "b[i] stands for many values"),
         ("n.x", "'n' is negated: a match binds no event to it"),

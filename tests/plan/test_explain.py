@@ -75,4 +75,4 @@ def test_readings_of_an_or_are_shown_one_by_one() -> None:
     text = to_text(analyze(parse("PATTERN SEQ(A a, OR(B b, AND(C c, D d)))")))
     assert "Reading 1 of 2\n    A a ──▶ B b\n" in text
     assert "Reading 2 of 2\n    A a ──▶ { C c, D d in any order }\n" in text
-    assert "Window      none: a match may last for ever" in text
+    assert "Window      none: a match may last forever" in text

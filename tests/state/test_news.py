@@ -290,7 +290,7 @@ def test_what_is_no_file_is_told_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     taking = Taking((str(tmp_path),))
     assert taking.take() == ["app.csv#1"]
-    assert taking.left_out == ["pipe: a named pipe, and no file; name it as a PATH to read it"]
+    assert taking.left_out == ["pipe: a named pipe, not a file; name it as a PATH to read it"]
     append(tmp_path / "app.csv", "A,3,4\n")
     assert taking.take() == ["app.csv#2"]
     assert taking.left_out == []

@@ -96,8 +96,8 @@ def tell(request: MatchRequest, run: ComputedRun, figures: RunFigures) -> None:
     if outcome.too_late:
         say(
             "warning",
-            f"{counted(outcome.too_late, 'late event')} cannot be taken in any more; a longer --keep lets "
-            "later ones",
+            f"{counted(outcome.too_late, 'late event')} can no longer be taken in; a longer --keep "
+            "takes in later ones",
         )
     if request.quiet:
         return

@@ -129,7 +129,7 @@ def _computed(
         request.question.query, EventInputs((), arrived.schema), request.question.matching.min_confidence
     )
     if plan.window is None and not request.quiet:
-        what = "the query has no WITHIN" if plan.query.within is None else "WITHIN is as long as time"
+        what = "the query has no WITHIN" if plan.query.within is None else "WITHIN covers all of time"
         say("warning", f"{what}: the state keeps every event that fits, and grows with the logs")
     events, matching = arrived.read(plan.attributes), request.question.matching
     before = saved.progress if saved is not None else beginning(plan, events.schema)

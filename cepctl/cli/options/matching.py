@@ -45,7 +45,7 @@ _OPTIONS = (
         "--min-confidence",
         type=click.FloatRange(0.0, 1.0),
         metavar="C",
-        help="Keep matches with at least this confidence; with CONFIDENCE in the query the larger holds.",
+        help="Keep matches with at least this confidence; the larger of it and CONFIDENCE applies.",
     ),
     click.option(
         "--top-k", type=click.IntRange(min=1), metavar="K", help="Keep the K most probable matches."

@@ -216,7 +216,7 @@ def reject_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--max-errors",
                 type=click.IntRange(min=0),
                 metavar="N",
-                help="Fail when there are more bad records.  [default: the larger of 10 and 0.1 %]",
+                help="Fail when there are more bad records than this.  [default: the larger of 10 and 0.1 %]",
             ),
         ],
     )
@@ -239,7 +239,7 @@ def verbosity_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_options(
         telling,
         [
-            click.option("--quiet", "-q", is_flag=True, help="Say only what went wrong."),
+            click.option("--quiet", "-q", is_flag=True, help="Print only what went wrong."),
             click.option(
                 "--verbose", "-v", is_flag=True, help="Say where options come from, and what Spark warns of."
             ),
@@ -251,7 +251,7 @@ def verbosity_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 is_eager=True,
                 expose_value=False,
                 callback=log_format_chosen,
-                help="What is said on standard error: lines for people, or JSON objects for programs.",
+                help="Form of messages on standard error: lines for people, or JSON objects for programs.",
             ),
         ],
     )

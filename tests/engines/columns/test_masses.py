@@ -79,8 +79,8 @@ def test_counts_of_ticks_beyond_int64() -> None:
         (((0, 1, 0.5), (3, 4, 0.4)), "whose probabilities do not sum to 1"),
         (((0, 3, 0.5), (3, 4, 0.5)), "with overlapping buckets"),
         (((3, 2, 1.0),), "with a bucket whose end is before its start"),
-        (((0, 1, -0.5), (2, 3, 1.5)), "with a probability that is negative or no number"),
-        (((0, 1, float("nan")),), "with a probability that is negative or no number"),
+        (((0, 1, -0.5), (2, 3, 1.5)), "with a probability that is negative or not a number"),
+        (((0, 1, float("nan")),), "with a probability that is negative or not a number"),
     ],
 )
 def test_a_wrong_pmf_is_refused_with_the_name_of_the_event(

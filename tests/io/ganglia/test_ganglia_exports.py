@@ -132,7 +132,7 @@ def test_a_bad_row_is_rejected_with_its_line_and_the_others_keep_their_times() -
     ]
     (reject,) = report.rejects
     assert (reject.cause, text.splitlines()[(reject.line or 0) - 1]) == (
-        "a row has not 1 numbers",
+        "a row does not have 1 numbers",
         "<row><v> ? </v></row>",
     )
 
@@ -203,8 +203,8 @@ def test_lines_that_are_no_rows_are_rejected_with_their_line() -> None:
     bad = FETCHED + "ERROR: the end\n1000050: 1.0e+00 2.0e+00\n1000065: 1.0e+00"
     assert [row["time"] for row in read(RrdFetch(), bad, report=report)] == [1_000_005, 1_000_035, 1_000_065]
     assert [(reject.line, reject.cause) for reject in report.rejects] == [
-        (6, "no row of rrdtool fetch"),
-        (7, "no row of rrdtool fetch"),
+        (6, "not a row of rrdtool fetch"),
+        (7, "not a row of rrdtool fetch"),
     ]
 
 
@@ -297,7 +297,7 @@ def test_a_row_of_another_width_is_rejected_and_the_others_keep_their_times() ->
     report = ReadReport()
     rows = read(RrdXport(), XPORTED.replace("[ 2.0e-01, 5.0e+00 ]", "[ 2.0e-01 ]"), report=report)
     assert spans(rows) == [XPORTED_EVENTS[0], XPORTED_EVENTS[3]]
-    assert [reject.cause for reject in report.rejects] == ["no row of 2 numbers"]
+    assert [reject.cause for reject in report.rejects] == ["not a row of 2 numbers"]
 
 
 @pytest.mark.parametrize(
@@ -341,8 +341,8 @@ def test_rows_without_a_time_or_of_another_width_are_rejected_with_their_line() 
     rows = read(GangliaWebCsv(), GRAPH + "?,1,2\n1970-01-12T14:47:30+01:00,1\n", report=report)
     assert len(rows) == 3
     assert [(reject.line, reject.cause) for reject in report.rejects] == [
-        (5, "no row of a time and 2 numbers"),
-        (6, "no row of a time and 2 numbers"),
+        (5, "not a row of a time and 2 numbers"),
+        (6, "not a row of a time and 2 numbers"),
     ]
 
 
@@ -387,7 +387,7 @@ def test_points_that_are_none_are_rejected() -> None:
     report = ReadReport()
     text = graph(datapoints=[*POINTS, ["?", 1_000_050], [1, "soon"], 7])[:-1] + ', {"x": 1}]'
     assert len(read(GangliaWebJson(), text, report=report)) == 2
-    assert [reject.cause for reject in report.rejects] == ["no pair of a value and a time"] * 3 + [
+    assert [reject.cause for reject in report.rejects] == ["not a pair of a value and a time"] * 3 + [
         "no metric with datapoints"
     ]
 

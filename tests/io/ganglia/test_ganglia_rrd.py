@@ -237,7 +237,7 @@ HUGE = (2**40).to_bytes(8, "little")
         (patched(-32, (3).to_bytes(8, "little")), "row 3 as the newest of 3"),
         (patched(0, b"")[:100], "cut short"),
         (patched(0, b"")[:300], "cut short"),
-        (b"corrupt rrd signature" * 9, "no RRD file"),
+        (b"corrupt rrd signature" * 9, "not an RRD file"),
     ],
 )
 def test_a_damaged_header_is_refused_with_what_is_wrong(data: bytes, said: str) -> None:
@@ -307,7 +307,7 @@ def test_real_files_that_are_none_are_refused(real_logs: Path) -> None:
     corrupt = (real_logs / "ganglia" / "rrd" / "corrupt.rrd").read_bytes()
     with pytest.raises(LogFormatError, match=r"corrupt\.rrd: of no known format"):
         recognised_format(corrupt, "corrupt.rrd")
-    with pytest.raises(LogFormatError, match=r"load_one\.rrd: no RRD file"):
+    with pytest.raises(LogFormatError, match=r"load_one\.rrd: not an RRD file"):
         read(corrupt)
 
 

@@ -329,8 +329,8 @@ def test_what_only_started_or_only_ended_is_counted_and_no_interval_event() -> N
     _, _, task_start, _, _, _, attempt_finish, *_ = lifetime()
     assert intervals(task_start, attempt_finish, report=report) == []
     assert report.skipped == {
-        "no interval event: started, but no end is known": 1,
-        "no interval event: ended, but no start is known": 1,
+        "not an interval event: started, but no end is known": 1,
+        "not an interval event: ended, but no start is known": 1,
         "MapFinish without a time": 1,
     }
 

@@ -206,7 +206,7 @@ def test_a_trace_cut_in_half_keeps_every_task_before_the_cut() -> None:
     rows = read(content[: content.rindex(b'"attempts"')], report)
     assert [row["event_type"] for row in rows].count("TaskStart") == 1
     assert [(reject.line, reject.cause) for reject in report.rejects] == [
-        (1, "damaged or cut JSON, kept so far as it goes")
+        (1, "damaged or cut JSON, kept as far as it goes")
     ]
 
 
@@ -231,10 +231,10 @@ def test_a_topology_is_recognised_and_gives_no_events() -> None:
 @pytest.mark.parametrize(
     ("document", "cause"),
     [
-        ({"id": 7}, "no job of a Rumen trace"),
-        ([LIFETIME], "damaged or cut JSON, kept so far as it goes"),
-        (job("?"), "no task of a Rumen trace"),
-        (job(task("?", startTime=T0, finishTime=T0)), "no attempt of a Rumen trace"),
+        ({"id": 7}, "not a job of a Rumen trace"),
+        ([LIFETIME], "damaged or cut JSON, kept as far as it goes"),
+        (job("?"), "not a task of a Rumen trace"),
+        (job(task("?", startTime=T0, finishTime=T0)), "not an attempt of a Rumen trace"),
     ],
 )
 def test_what_is_no_job_task_or_attempt_is_rejected(document: Any, cause: str) -> None:

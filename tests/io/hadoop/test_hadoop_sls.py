@@ -145,7 +145,8 @@ def test_a_workload_cut_in_half_keeps_what_came_before() -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "cause"), [({"id": 1}, "no job of a workload"), (job("?"), "no container of a workload")]
+    ("document", "cause"),
+    [({"id": 1}, "not a job of a workload"), (job("?"), "not a container of a workload")],
 )
 def test_what_is_no_job_or_container_is_rejected(document: Any, cause: str) -> None:
     report = ReadReport()

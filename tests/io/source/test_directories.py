@@ -111,8 +111,8 @@ def test_pipes_sockets_and_links_to_nothing_are_named_and_left_out(
         assert reasons(logs) == [
             "gone: a link that leads nowhere (No such file or directory)",
             f"null: a link out of {logs}, to /dev/null; --follow-links reads it",
-            "pipe: a named pipe, and no file; name it as a PATH to read it",
-            "socket: a socket, and no file; name it as a PATH to read it",
+            "pipe: a named pipe, not a file; name it as a PATH to read it",
+            "socket: a socket, not a file; name it as a PATH to read it",
         ]
 
 
@@ -130,7 +130,7 @@ def test_a_file_that_goes_while_a_directory_is_listed_is_not_there(logs: Path) -
 
 
 def test_a_device_is_no_log() -> None:
-    with pytest.raises(LogFormatError, match="/dev/zero is a device, and no log"):
+    with pytest.raises(LogFormatError, match="/dev/zero is a device, not a log"):
         names("/dev/zero")
 
 

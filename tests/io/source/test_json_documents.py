@@ -74,7 +74,7 @@ def test_a_document_cut_short_by_the_next_keeps_what_was_read_and_loses_no_other
     expected: list[Any] = [{"n": 1}, (1, {"id": 1}), (2, {"id": 2}), (3, {"id": 3})]
     assert shown(parts) == expected
     assert [(reject.line, reject.cause) for reject in report.rejects] == [
-        (1, "damaged or cut JSON, kept so far as it goes")
+        (1, "damaged or cut JSON, kept as far as it goes")
     ]
 
 

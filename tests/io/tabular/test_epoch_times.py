@@ -159,7 +159,7 @@ def test_the_option_decides_whatever_the_size() -> None:
     assert +report.notes == {}
     times, report = column(5, 2**63, epoch_unit="s")
     assert len(times) == 1
-    assert [reject.cause.split(",")[0] for reject in report.rejects] == ["beyond the ticks that there are"]
+    assert [reject.cause.split(",")[0] for reject in report.rejects] == ["beyond the range of ticks"]
 
 
 @pytest.mark.parametrize("given", ["1,5,", ",,1:5:1"])

@@ -29,7 +29,7 @@ def test_values_may_be_separated_by_commas_semicolons_or_bars(comma: str) -> Non
     values = [(row["event_type"], row["lower"], row["upper"], row["x"]) for row in rows]
     assert values == [("A", 1, 5, f"a{comma}b"), ("B", 2, 6, "c"), ("D", 1, 1, f"p{others}q")]
     assert [(reject.line, reject.cause) for reject in report.rejects] == [
-        (4, "the row has not 4 fields as the header has")
+        (4, "the row does not have 4 fields like the header")
     ]
 
 

@@ -176,7 +176,7 @@ def test_the_interval_may_count_buckets_without_mass_and_loses_them(ends: str) -
         ("A,1,5,1:3:0.5|3:5:0.5", "pmf is not a list of lo:hi:p whose p sum to 1"),
         ("A,1,5,1:4:1", "lower and upper are not the extremes of pmf"),
         ("A,2,4,1:1:0|3:4:1", "lower and upper are not the extremes of pmf"),
-        ("A,1,5", "the row has not 4 fields as the header has"),
+        ("A,1,5", "the row does not have 4 fields like the header"),
     ],
 )
 def test_a_bad_row_is_rejected_with_its_line(row: str, cause: str) -> None:
