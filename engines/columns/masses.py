@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,17 @@ from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.errors import EventSchemaError
 from cepctl.precision import MASS_TOLERANCE
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK, PMF_TYPE
+
+
+class Buckets(NamedTuple):
+    """The arrays of `Masses` for a kernel: one argument, whose fields it reads by name."""
+
+    lower: Ticks
+    upper: Ticks
+    starts: Indexes
+    lo: Ticks
+    hi: Ticks
+    density: Reals
 
 
 @dataclass(frozen=True)
@@ -38,10 +50,15 @@ class Masses:
 
     def __post_init__(self) -> None:
         """Make the arrays read-only: Numba compiles a kernel anew for arrays that may be written."""
-        for name in ("lower", "upper", "starts", "lo", "hi", "density"):
+        for name in Buckets._fields:
             array = getattr(self, name).view()
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+
+    @cached_property
+    def buckets(self) -> Buckets:
+        """All arrays, for a kernel."""
+        return Buckets(*(getattr(self, name) for name in Buckets._fields))
 
     @property
     def uniform(self) -> bool:

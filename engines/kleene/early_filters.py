@@ -127,25 +127,16 @@ def widest_shares(
     first, last = reach(search, events, rows, columns, search.singles.index(component))
     masses, owner = events.masses, members.owner
     shares = np.empty(len(members.members))
-    _mass_between(
-        masses.starts,
-        masses.lo,
-        masses.hi,
-        masses.density,
-        members.members,
-        first[owner],
-        last[owner],
-        shares,
-    )
+    _mass_between(masses.buckets, members.members, first[owner], last[owner], shares)
     return shares
 
 
 @njit(nogil=True, cache=True)
-def _mass_between(starts, lo, hi, density, event, first, last, shares):
+def _mass_between(buckets, event, first, last, shares):
     for i in range(len(event)):
         total = 0.0
-        for b in range(starts[event[i]], starts[event[i] + 1]):
-            begin, end = max(lo[b], first[i]), min(hi[b], last[i])
+        for b in range(buckets.starts[event[i]], buckets.starts[event[i] + 1]):
+            begin, end = max(buckets.lo[b], first[i]), min(buckets.hi[b], last[i])
             if begin <= end:
-                total += density[b] * tick_count(begin, end)
+                total += buckets.density[b] * tick_count(begin, end)
         shares[i] = min(total, 1.0)

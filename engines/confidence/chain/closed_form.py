@@ -70,30 +70,25 @@ def chain_confidence(
     result = np.zeros(len(matches))
     if not len(matches):
         return result
-    buckets = masses.most_buckets * matches.shape[1]
-    _chain_batch(
-        masses.starts, masses.lo, masses.hi, masses.density,
-        matches, valid_lower, valid_upper,
-        np.int64(NO_WINDOW if window is None else window), buckets, result,
-    )  # fmt: skip
+    width = np.int64(NO_WINDOW if window is None else window)
+    most_buckets = masses.most_buckets * matches.shape[1]
+    _chain_batch(masses.buckets, matches, valid_lower, valid_upper, width, most_buckets, result)
     return result
 
 
 @njit(nogil=True, cache=True)
-def _chain_batch(starts, lo, hi, density, matches, valid_lower, valid_upper, window, buckets, result):
+def _chain_batch(buckets, matches, valid_lower, valid_upper, window, most_buckets, result):
     positions = matches.shape[1]
-    cuts = np.empty(2 * buckets + 1, dtype=np.int64)
-    refined = np.empty(4 * buckets + 4, dtype=np.int64)
-    per_tick = np.empty((positions, 2 * buckets + 1))
+    cuts = np.empty(2 * most_buckets + 1, dtype=np.int64)
+    refined = np.empty(4 * most_buckets + 4, dtype=np.int64)
+    per_tick = np.empty((positions, 2 * most_buckets + 1))
     placed = np.empty(positions + 1)
     for row in range(matches.shape[0]):
-        if _is_certain(starts, lo, hi, matches[row], window):
+        if _is_certain(buckets, matches[row], window):
             result[row] = 1.0
             continue
-        count = _cut(starts, lo, hi, matches[row], valid_lower[row], valid_upper[row], cuts)
-        _densities(
-            starts, lo, hi, density, matches[row], valid_lower[row], valid_upper[row], cuts, count, per_tick
-        )
+        count = _cut(buckets, matches[row], valid_lower[row], valid_upper[row], cuts)
+        _densities(buckets, matches[row], valid_lower[row], valid_upper[row], cuts, count, per_tick)
         span = apart(valid_lower[row, 0], valid_upper[row, positions - 1])
         if window == NO_WINDOW or span < window:
             result[row] = _without_window(positions, cuts, count, per_tick, placed)
@@ -104,8 +99,9 @@ def _chain_batch(starts, lo, hi, density, matches, valid_lower, valid_upper, win
 
 
 @njit(nogil=True, cache=True)
-def _is_certain(starts, lo, hi, events, window):
+def _is_certain(buckets, events, window):
     """Whether all ticks of the intervals are in order and in the window: sums of masses may miss 1."""
+    starts, lo, hi = buckets.starts, buckets.lo, buckets.hi
     last = hi[starts[events[0] + 1] - 1]
     for j in range(1, len(events)):
         if lo[starts[events[j]]] <= last:
@@ -133,11 +129,12 @@ def _sorted_unique(values, count):
 
 
 @njit(nogil=True, cache=True)
-def _cut(starts, lo, hi, events, valid_lower, valid_upper, cuts):
+def _cut(buckets, events, valid_lower, valid_upper, cuts):
     """Bucket ends inside the valid intervals; cell c is [cuts[c], cuts[c + 1] - 1].
 
     A bucket so wide that int64 may not hold its ticks is cut at 0, too.
     """
+    starts, lo, hi = buckets.starts, buckets.lo, buckets.hi
     count, wide = 0, False
     for j in range(len(events)):
         for b in range(starts[events[j]], starts[events[j] + 1]):
@@ -154,8 +151,9 @@ def _cut(starts, lo, hi, events, valid_lower, valid_upper, cuts):
 
 
 @njit(nogil=True, cache=True)
-def _densities(starts, lo, hi, density, events, valid_lower, valid_upper, cuts, count, per_tick):
+def _densities(buckets, events, valid_lower, valid_upper, cuts, count, per_tick):
     """Mass per tick of every event in every cell; zero outside its valid interval."""
+    starts, lo, hi, density = buckets.starts, buckets.lo, buckets.hi, buckets.density
     for j in range(len(events)):
         for c in range(count):
             per_tick[j, c] = 0.0

@@ -29,32 +29,31 @@ def chain_range(
     if masses.uniform:
         return valid_lower[:, 0], valid_upper[:, -1], np.ones(len(matches), dtype=bool)
     width = np.int64(0 if window is None else window)
-    first = _first_ticks(masses.starts, masses.lo, masses.hi, matches, width)
-    mirror = masses.mirrored()
-    last = -_first_ticks(mirror.starts, mirror.lo, mirror.hi, matches[:, ::-1].copy(), width)
+    first = _first_ticks(masses.buckets, matches, width)
+    last = -_first_ticks(masses.mirrored().buckets, matches[:, ::-1].copy(), width)
     return first, last, first != _NONE
 
 
 @njit(nogil=True, cache=True)
-def _next_possible(starts, lo, hi, event, tick):
+def _next_possible(buckets, event, tick):
     """First tick of positive mass at or after `tick`."""
-    for b in range(starts[event], starts[event + 1]):
-        if hi[b] >= tick:
-            return max(lo[b], tick)
+    for b in range(buckets.starts[event], buckets.starts[event + 1]):
+        if buckets.hi[b] >= tick:
+            return max(buckets.lo[b], tick)
     return _NONE
 
 
 @njit(nogil=True, cache=True)
-def _first_ticks(starts, lo, hi, matches, window):
+def _first_ticks(buckets, matches, window):
     result = np.empty(matches.shape[0], dtype=np.int64)
     for row in range(matches.shape[0]):
-        tick = lo[starts[matches[row, 0]]]
+        tick = buckets.lo[buckets.starts[matches[row, 0]]]
         while tick != _NONE:
-            tick = _next_possible(starts, lo, hi, matches[row, 0], tick)
+            tick = _next_possible(buckets, matches[row, 0], tick)
             last = tick
             for position in range(1, matches.shape[1]):
                 if last != _NONE:
-                    last = _next_possible(starts, lo, hi, matches[row, position], last + 1)
+                    last = _next_possible(buckets, matches[row, position], last + 1)
             if _NONE in (tick, last):
                 tick = _NONE
             elif window > 0 and apart(tick, last) >= window:

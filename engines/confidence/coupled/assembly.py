@@ -18,7 +18,7 @@ from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.certainty import certainly_in_order
 from cepctl.engines.confidence.coupled.edges import Edge, edges_of, sided
-from cepctl.engines.confidence.coupled.problem import Problems, Structure, breakpoints
+from cepctl.engines.confidence.coupled.problem import Factors, Problems, Structure, Variables, breakpoints
 from cepctl.engines.confidence.coupled.regions import (
     Entries,
     Frame,
@@ -78,8 +78,9 @@ def coupled_matches(
 
 def _with_rivals(problems: Problems) -> Flags:
     """Problems with an event that must be outside of some region."""
-    outside = np.concatenate([[0], np.cumsum(~problems.region_inside)])
-    return np.asarray(np.diff(outside[problems.region_offsets[problems.factor_offsets]]) > 0)
+    factors = problems.factors
+    outside = np.concatenate([[0], np.cumsum(~factors.inside)])
+    return np.asarray(np.diff(outside[factors.region_offsets[factors.offsets]]) > 0)
 
 
 def _solved(masses: Masses, problems: Problems, sampled: Flags, *, give_up: bool) -> tuple[Reals, Ticks]:
@@ -191,13 +192,20 @@ def _assembled(
         system, tuple(edges), tuple(bounds), breakpoints(len(system), edges, system, bounds)
     )
     return Problems(
-        structure, assignment.row[keep], assignment.event[keep], lower[keep], upper[keep],
-        np.searchsorted(renumbered[problem[begins]], np.arange(int(keep.sum()) + 1)), event[begins],
-        np.append(begins, len(problem)), inside, offsets,
-        np.array([bound.is_lower for bound in flat], dtype=bool)[at],
-        np.array([bound.variable for bound in flat], dtype=np.int64)[at],
-        np.array([bound.constant for bound in flat], dtype=np.int64)[at],
-    )  # fmt: skip
+        structure,
+        assignment.row[keep],
+        Variables(assignment.event[keep], lower[keep], upper[keep]),
+        Factors(
+            offsets=np.searchsorted(renumbered[problem[begins]], np.arange(int(keep.sum()) + 1)),
+            event=event[begins],
+            region_offsets=np.append(begins, len(problem)),
+            inside=inside,
+            bound_offsets=offsets,
+            is_lower=np.array([bound.is_lower for bound in flat], dtype=bool)[at],
+            variable=np.array([bound.variable for bound in flat], dtype=np.int64)[at],
+            constant=np.array([bound.constant for bound in flat], dtype=np.int64)[at],
+        ),
+    )
 
 
 def _variables_spared(

@@ -9,48 +9,97 @@ Runs inside Spark workers: imports NumPy and Numba only.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
+from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.masses import Buckets
 from cepctl.engines.columns.tick_sums import apart, plus, tick_count
 from cepctl.engines.confidence.chain.closed_form import WIDEST_CELL
-from cepctl.engines.confidence.coupled.problem import NO_VARIABLE
+from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Factors, Variables
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
 IMPOSSIBLE = np.iinfo(np.int64).max
 """The smallest possible tick of what cannot happen."""
 
+
+class Batch(NamedTuple):
+    """Problems of one structure (see `problem`), with the masses of all events.
+
+    `system`: closed, shape (m, m).  `shifts`: shape (s, 2), each a level and a shift; `relatives`: shape
+    (q, 3), each a level, a variable and a constant.
+    """
+
+    system: Ticks
+    shifts: Ticks
+    relatives: Ticks
+    variables: Variables
+    factors: Factors
+    buckets: Buckets
+
+
+class Space(NamedTuple):
+    """Working space that one problem after the other uses, mostly a row for each of its m levels.
+
+    `tick`: that of each level; `stop`: the tick after its range.  `cells`: begins of its cells, `nodes` and
+    `weights` those of the cell where it is; `cursor` and `sums` have the columns named below.  `cuts`: of all
+    masses and constants of a problem, sorted.  `decided_at`: the level that decides each factor.
+    `outside`: first and last ticks of what one factor must not be in.  `counters`: how many cuts there are,
+    and the products so far.
+    """
+
+    tick: Ticks
+    stop: Ticks
+    cells: Ticks
+    nodes: Ticks
+    weights: Reals
+    cursor: Indexes
+    sums: Reals
+    cuts: Ticks
+    decided_at: Indexes
+    outside: Ticks
+    counters: Indexes
+
+
+class Limits(NamedTuple):
+    """Products that a problem may take, for its sum and for the search of its smallest possible tick.
+
+    `summing`: whether the sum is wanted at all.  `give_up`: what takes more is NaN, the others are summed.
+    """
+
+    summing: bool
+    give_up: bool
+    work: int
+    search: int
+
+
 # Columns of the cursor that walks over the cells and nodes of a level.
-_CELLS, _CELL, _NODE, _NODES_OF_CELL, _EVERY = range(5)
+CURSOR_COLUMNS = 5
+_CELLS, _CELL, _NODE, _NODES_OF_CELL, _EVERY = range(CURSOR_COLUMNS)
 # Entries of the counters, and columns of the sums kept per level.
-_CUTS, _WORK = range(2)
-_MASS, _COEFFICIENT, _TOTAL = range(3)
+COUNTERS, SUM_COLUMNS = 2, 3
+_CUTS, _WORK = range(COUNTERS)
+_MASS, _COEFFICIENT, _TOTAL = range(SUM_COLUMNS)
 
 
 @njit(nogil=True, cache=True)
-def solve(
-    system, shifts, relatives, variables, factor_offsets, factors, regions, bounds, starts, ends, density,
-    tick, cuts, cells, nodes, weights, cursor, sums, stop, decided_at, gaps, counters,
-    confidence, first, steps, give_up, work_bound, search_bound,
-):  # fmt: skip
+def solve(batch, space, limits, confidence, first):
     """Solve all problems; returns the row that exceeded the work bound, or -1."""
-    for row in range(variables.shape[0]):
-        own, others = variables[row], factors[factor_offsets[row] : factor_offsets[row + 1]]
-        _prepare(own, others, regions, bounds, starts, ends, cuts, decided_at, counters)
+    for row in range(len(batch.variables.event)):
+        _prepare(batch, row, space)
         first[row] = IMPOSSIBLE
-        for step in range(steps):
+        for step in range(2 if limits.summing else 1):
             searching = step == 0
             if not searching and first[row] == IMPOSSIBLE:
                 break
-            counters[_WORK] = 0
-            found, total = _nested_sum(
-                system, shifts, relatives, own, others, regions, bounds, starts, ends, density,
-                tick, cuts, cells, nodes, weights, cursor, sums, stop, decided_at, gaps, counters, searching,
-                search_bound if searching else work_bound,
-            )  # fmt: skip
-            if counters[_WORK] > (search_bound if searching else work_bound):
-                if searching or not give_up:
+            space.counters[_WORK] = 0
+            bound = limits.search if searching else limits.work
+            found, total = _nested_sum(batch, row, space, searching, bound)
+            if space.counters[_WORK] > bound:
+                if searching or not limits.give_up:
                     return row
                 total = np.nan
             if searching:
@@ -61,23 +110,18 @@ def solve(
 
 
 @njit(nogil=True, cache=True)
-def _nested_sum(
-    system, shifts, relatives, own, others, regions, bounds, starts, ends, density,
-    tick, cuts, cells, nodes, weights, cursor, sums, stop, decided_at, gaps, counters, searching,
-    work_bound,
-):  # fmt: skip
+def _nested_sum(batch, row, space, searching, work_bound):
     """Sum over all variables, one inside the other; or search the smallest possible tick of the first.
 
     Returns that tick (IMPOSSIBLE if there is none) and the sum.
     """
-    deepest = len(own) - 1
+    cursor, sums, tick, decided_at = space.cursor, space.sums, space.tick, space.decided_at
+    begin, end = batch.factors.offsets[row], batch.factors.offsets[row + 1]
+    deepest = batch.variables.event.shape[1] - 1
     level = 0
-    _enter(own, system, shifts, relatives, level, tick, cuts, counters, cells, cursor, sums, stop)
+    _enter(batch, row, level, space)
     while True:
-        at, weight = _next_tick(
-            own, others, starts, ends, density, level, cells, nodes, weights, cursor, sums, stop,
-            decided_at, searching and level == 0,
-        )  # fmt: skip
+        at, weight = _next_tick(batch, row, level, space, searching and level == 0)
         if cursor[level, _CELL] >= cursor[level, _CELLS]:
             total = sums[level, _TOTAL]
             level -= 1
@@ -86,13 +130,13 @@ def _nested_sum(
             sums[level, _TOTAL] += sums[level, _COEFFICIENT] * total
             continue
         tick[level] = at
-        counters[_WORK] += 1 + len(others)
-        if counters[_WORK] > work_bound:
+        space.counters[_WORK] += 1 + end - begin
+        if space.counters[_WORK] > work_bound:
             return IMPOSSIBLE, 0.0
         product = 1.0
-        for i in range(len(others)):
+        for i in range(end - begin):
             if decided_at[i] == level and product != 0.0:
-                product *= _factor(others[i], regions, bounds, starts, ends, density, tick, gaps)
+                product *= _factor(batch.factors, begin + i, batch.buckets, tick, space.outside)
         if product == 0.0:
             continue
         if level == deepest:
@@ -102,24 +146,26 @@ def _nested_sum(
         else:
             sums[level, _COEFFICIENT] = weight * product
             level += 1
-            _enter(own, system, shifts, relatives, level, tick, cuts, counters, cells, cursor, sums, stop)
+            _enter(batch, row, level, space)
 
 
-@njit(nogil=True, cache=True)
-def _enter(own, system, shifts, relatives, level, tick, cuts, counters, cells, cursor, sums, stop):
+@njit(nogil=True, cache=True, inline="always")
+def _enter(batch, row, level, space):
     """Begin the sum over one variable: its range, its cells, and a cursor before the first."""
-    lower, upper = own[level, 1], own[level, 2]
+    system, tick, cursor = batch.system, space.tick, space.cursor
+    lower, upper = batch.variables.lower[row, level], batch.variables.upper[row, level]
     for k in range(level):
         if system[k, level] < UNBOUNDED:
             lower = max(lower, plus(tick[k], -system[k, level]))
         if system[level, k] < UNBOUNDED:
             upper = min(upper, plus(tick[k], system[level, k]))
-    stop[level] = upper + 1
-    sums[level, _TOTAL] = 0.0
+    space.stop[level] = upper + 1
+    space.sums[level, _TOTAL] = 0.0
     cursor[level, _CELLS] = 0
     if lower <= upper:
+        cuts = space.cuts[: space.counters[_CUTS]]
         cursor[level, _CELLS] = _cut_range(
-            shifts, relatives, level, tick, cuts[: counters[_CUTS]], cells[level], lower, upper
+            batch.shifts, batch.relatives, level, tick, cuts, space.cells[level], lower, upper
         )
     cursor[level, _CELL] = -1
     cursor[level, _NODE] = 0
@@ -150,43 +196,29 @@ def _cut_range(shifts, relatives, level, tick, cuts, starts_of_cells, lower, upp
     return _sorted_unique(starts_of_cells, count)
 
 
-@njit(nogil=True, cache=True)
-def _next_tick(
-    own,
-    others,
-    starts,
-    ends,
-    density,
-    level,
-    cells,
-    nodes,
-    weights,
-    cursor,
-    sums,
-    stop,
-    decided_at,
-    searching,
-):
+@njit(nogil=True, cache=True, inline="always")
+def _next_tick(batch, row, level, space, searching):
     """Next tick of a level and its weight: mass per tick times summation weight.
 
     At the end the cursor is after the last cell.  When searching, the first degree + 1 ticks of
     each cell: a polynomial that is not zero has at most `degree` zeros, so that they tell whether any
     tick of the cell is possible, and the smallest one is among them.
     """
-    at = cursor[level]
+    cells, nodes, weights, sums = space.cells, space.nodes, space.weights, space.sums
+    at = space.cursor[level]
     while at[_NODE] >= at[_NODES_OF_CELL]:
         at[_CELL] += 1
         if at[_CELL] >= at[_CELLS]:
             return np.int64(0), 0.0
         start = cells[level, at[_CELL]]
-        end = cells[level, at[_CELL] + 1] if at[_CELL] + 1 < at[_CELLS] else stop[level]
-        sums[level, _MASS] = _density_at(own[level, 0], start, starts, ends, density)
+        end = cells[level, at[_CELL] + 1] if at[_CELL] + 1 < at[_CELLS] else space.stop[level]
+        sums[level, _MASS] = _density_at(batch.buckets, batch.variables.event[row, level], start)
         at[_NODE] = 0
         at[_NODES_OF_CELL] = 0
         if sums[level, _MASS] > 0.0:
-            degree = len(own) - 1 - level
-            for i in range(len(others)):
-                degree += decided_at[i] >= level
+            degree = batch.variables.event.shape[1] - 1 - level
+            for i in range(batch.factors.offsets[row + 1] - batch.factors.offsets[row]):
+                degree += space.decided_at[i] >= level
             at[_EVERY] = searching or takes_every_tick(end - start, degree)
             if searching:
                 at[_NODES_OF_CELL] = min(end - start, degree + 1)
@@ -201,85 +233,103 @@ def _next_tick(
     return cells[level, at[_CELL]] + nodes[level, node], sums[level, _MASS] * weights[level, node]
 
 
-@njit(nogil=True, cache=True)
-def _factor(factor, regions, bounds, starts, ends, density, tick, gaps):
+@njit(nogil=True, cache=True, inline="always")
+def _factor(factors, number, buckets, tick, outside):
     """Mass of a factor's event inside all its inner regions and outside the union of the others."""
-    event = factor[0]
-    lower, upper = ends[starts[event], 0], ends[starts[event + 1] - 1, 1]
+    event = factors.event[number]
+    earliest, latest = _ends(buckets, event)
+    lower, upper = earliest, latest
     count = 0
-    for r in range(factor[1], factor[2]):
-        first, last = ends[starts[event], 0], ends[starts[event + 1] - 1, 1]
-        for b in range(regions[r, 1], regions[r, 2]):
-            at = bounds[b, 2]
-            if bounds[b, 1] != NO_VARIABLE:
-                at = plus(at, tick[bounds[b, 1]])
-            if bounds[b, 0]:
+    for r in range(factors.region_offsets[number], factors.region_offsets[number + 1]):
+        first, last = earliest, latest
+        for b in range(factors.bound_offsets[r], factors.bound_offsets[r + 1]):
+            at = factors.constant[b]
+            if factors.variable[b] != NO_VARIABLE:
+                at = plus(at, tick[factors.variable[b]])
+            if factors.is_lower[b]:
                 first = max(first, at)
             else:
                 last = min(last, at)
-        if regions[r, 0]:
+        if factors.inside[r]:
             lower, upper = max(lower, first), min(upper, last)
         elif first <= last:
             i = count
-            while i > 0 and gaps[i - 1, 0] > first:
-                gaps[i] = gaps[i - 1]
+            while i > 0 and outside[i - 1, 0] > first:
+                outside[i] = outside[i - 1]
                 i -= 1
-            gaps[i, 0], gaps[i, 1] = first, last
+            outside[i, 0], outside[i, 1] = first, last
             count += 1
     total = 0.0
     for g in range(count):
-        if gaps[g, 0] > lower:
-            total += _mass_on(event, lower, min(upper, gaps[g, 0] - 1), starts, ends, density)
-        lower = max(lower, gaps[g, 1] + 1)
-    return total + _mass_on(event, lower, upper, starts, ends, density)
+        if outside[g, 0] > lower:
+            total += _mass_on(buckets, event, lower, min(upper, outside[g, 0] - 1))
+        lower = max(lower, outside[g, 1] + 1)
+    return total + _mass_on(buckets, event, lower, upper)
 
 
-@njit(nogil=True, cache=True)
-def _mass_on(event, lower, upper, starts, ends, density):
+@njit(nogil=True, cache=True, inline="always")
+def _ends(buckets, event):
+    """First and last tick that has mass."""
+    return buckets.lo[buckets.starts[event]], buckets.hi[buckets.starts[event + 1] - 1]
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _mass_on(buckets, event, lower, upper):
     total = 0.0
-    for b in range(starts[event], starts[event + 1]):
-        first, last = max(ends[b, 0], lower), min(ends[b, 1], upper)
+    for b in range(buckets.starts[event], buckets.starts[event + 1]):
+        first, last = max(buckets.lo[b], lower), min(buckets.hi[b], upper)
         if first <= last:
-            total += density[b] * tick_count(first, last)
+            total += buckets.density[b] * tick_count(first, last)
     return total
 
 
-@njit(nogil=True, cache=True)
-def _density_at(event, tick, starts, ends, density):
-    for b in range(starts[event], starts[event + 1]):
-        if ends[b, 0] <= tick <= ends[b, 1]:
-            return density[b]
+@njit(nogil=True, cache=True, inline="always")
+def _density_at(buckets, event, tick):
+    for b in range(buckets.starts[event], buckets.starts[event + 1]):
+        if buckets.lo[b] <= tick <= buckets.hi[b]:
+            return buckets.density[b]
     return 0.0
 
 
 @njit(nogil=True, cache=True)
-def _prepare(own, others, regions, bounds, starts, ends, cuts, decided_at, counters):
+def _prepare(batch, row, space):
     """Collect the cuts of all masses and constants, and the level at which each factor is decided."""
+    variables, factors, cuts = batch.variables, batch.factors, space.cuts
+    begin, end = factors.offsets[row], factors.offsets[row + 1]
     count = 0
-    for i in range(len(own) + len(others)):
-        event = own[i, 0] if i < len(own) else others[i - len(own), 0]
-        for b in range(starts[event], starts[event + 1]):
-            cuts[count] = ends[b, 0]
-            cuts[count + 1] = ends[b, 1] + 1
-            count += 2
-    for i in range(len(own)):
+    for event in variables.event[row]:
+        count = _add_cuts(batch.buckets, event, cuts, count)
+    for event in factors.event[begin:end]:
+        count = _add_cuts(batch.buckets, event, cuts, count)
+    for i in range(variables.event.shape[1]):
         # A timing constraint with a constant ends an interval where no mass does.
-        cuts[count] = own[i, 1]
-        cuts[count + 1] = own[i, 2] + 1
+        lower, upper = variables.lower[row, i], variables.upper[row, i]
+        cuts[count] = lower
+        cuts[count + 1] = upper + 1
         count += 2
-        if apart(own[i, 1], own[i, 2]) > WIDEST_CELL:
+        if apart(lower, upper) > WIDEST_CELL:
             # int64 may not hold the ticks of such a cell.
             cuts[count] = 0
             count += 1
-    for i in range(len(others)):
-        decided_at[i] = 0
-        for r in range(others[i, 1], others[i, 2]):
-            for b in range(regions[r, 1], regions[r, 2]):
-                if bounds[b, 1] == NO_VARIABLE:
-                    cuts[count] = bounds[b, 2] + (1 - bounds[b, 0])
-                    count += 1
-                decided_at[i] = max(decided_at[i], bounds[b, 1])
-    counters[_CUTS] = _sorted_unique(cuts, count)
+    for i in range(end - begin):
+        space.decided_at[i] = 0
+        regions = factors.region_offsets[begin + i : begin + i + 2]
+        for b in range(factors.bound_offsets[regions[0]], factors.bound_offsets[regions[1]]):
+            if factors.variable[b] == NO_VARIABLE:
+                cuts[count] = factors.constant[b] + (0 if factors.is_lower[b] else 1)
+                count += 1
+            space.decided_at[i] = max(space.decided_at[i], factors.variable[b])
+    space.counters[_CUTS] = _sorted_unique(cuts, count)
+
+
+@njit(nogil=True, cache=True)
+def _add_cuts(buckets, event, cuts, count):
+    """Add the begin and the tick after the end of every bucket; returns how many cuts there are."""
+    for b in range(buckets.starts[event], buckets.starts[event + 1]):
+        cuts[count] = buckets.lo[b]
+        cuts[count + 1] = buckets.hi[b] + 1
+        count += 2
+    return count
 
 
 @njit(nogil=True, cache=True)

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -73,38 +73,55 @@ class Structure:
     breakpoints: Breakpoints
 
 
-@dataclass(frozen=True)
-class Problems:
-    """n problems of one structure, and the match that each adds a positive term to.
+class Variables(NamedTuple):
+    """The m variables of n problems: their events, and the intervals that are left to them; shapes (n, m)."""
 
-    Shapes: `match` (n,), `event`, `lower`, `upper` (n, m).  Factors, their regions and the bounds of
-    these are nested offsets: problem i owns factors[factor_offsets[i]:factor_offsets[i + 1]], and so on.
-    """
-
-    structure: Structure
-    match: Indexes
     event: Indexes
     lower: Ticks
     upper: Ticks
-    factor_offsets: Indexes
-    factor_event: Indexes
+
+
+class Factors(NamedTuple):
+    """The factors of n problems, their regions and the bounds of these, as nested offsets.
+
+    Problem i owns the factors offsets[i] to offsets[i + 1] - 1, factor f is `event[f]` and owns the regions
+    region_offsets[f] to region_offsets[f + 1] - 1, and so on.  A region has its event `inside` or outside.
+    A bound is the tick of a `variable` (or 0 for NO_VARIABLE) plus a `constant`, as in `RegionBound`.
+    """
+
+    offsets: Indexes
+    event: Indexes
     region_offsets: Indexes
-    region_inside: Flags
+    inside: Flags
     bound_offsets: Indexes
-    bound_lower: Flags
-    bound_variable: Indexes
-    bound_constant: Ticks
+    is_lower: Flags
+    variable: Indexes
+    constant: Ticks
+
+    def taken(self, rows: Indexes) -> Factors:
+        """Those of some problems."""
+        factors, offsets = owned(self.offsets, rows)
+        regions, region_offsets = owned(self.region_offsets, factors)
+        bounds, bound_offsets = owned(self.bound_offsets, regions)
+        return Factors(
+            offsets, self.event[factors], region_offsets, self.inside[regions],
+            bound_offsets, self.is_lower[bounds], self.variable[bounds], self.constant[bounds],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Problems:
+    """n problems of one structure, and the `match` that each adds a positive term to, shape (n,)."""
+
+    structure: Structure
+    match: Indexes
+    variables: Variables
+    factors: Factors
 
     def taken(self, rows: Indexes) -> Problems:
         """Some of the problems, with what they own."""
-        factors, factor_offsets = owned(self.factor_offsets, rows)
-        regions, region_offsets = owned(self.region_offsets, factors)
-        bounds, bound_offsets = owned(self.bound_offsets, regions)
-        return Problems(
-            self.structure, self.match[rows], self.event[rows], self.lower[rows], self.upper[rows],
-            factor_offsets, self.factor_event[factors], region_offsets, self.region_inside[regions],
-            bound_offsets, self.bound_lower[bounds], self.bound_variable[bounds], self.bound_constant[bounds],
-        )  # fmt: skip
+        variables = Variables(*(each[rows] for each in self.variables))
+        return Problems(self.structure, self.match[rows], variables, self.factors.taken(rows))
 
 
 def owned(offsets: Indexes, rows: Indexes) -> tuple[Indexes, Indexes]:

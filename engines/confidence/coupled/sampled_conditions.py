@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from cepctl.arrays import Indexes
-from cepctl.engines.confidence.coupled.problem import Problems, owned
+from cepctl.engines.confidence.coupled.problem import Factors, Problems, owned
 
 
-@dataclass(frozen=True)
-class Conditions:
+class Conditions(NamedTuple):
     """Problems of k matches, as nested offsets: match i owns the problems and events of its span.
 
     `match` (k,): number of each match, ascending; `events`: row numbers, of each match in code-point
@@ -41,13 +40,6 @@ class Conditions:
     factors: Indexes
     regions: Indexes
     bounds: Indexes
-
-    def arrays(self) -> tuple[Any, ...]:
-        """What compiled code reads, in the order of the fields after `match`."""
-        return (
-            self.problem_offsets, self.event_offsets, self.events, self.variable_offsets, self.variables,
-            self.edge_spans, self.edges, self.factor_offsets, self.factors, self.regions, self.bounds,
-        )  # fmt: skip
 
 
 def conditions_of(parts: Sequence[Problems], id_rank: Indexes) -> Conditions:
@@ -96,28 +88,33 @@ class _Joined:
 
 
 def _joined(parts: Sequence[Problems]) -> _Joined:
-    sizes = [each.event.shape[1] for each in parts]
+    sizes = [each.variables.event.shape[1] for each in parts]
     counts = [len(each.match) for each in parts]
     edges = [np.array(each.structure.edges, dtype=np.int64).reshape(-1, 3) for each in parts]
     edge_ends = np.cumsum([len(each) for each in edges])
     spans = np.stack([edge_ends - [len(each) for each in edges], edge_ends], axis=1)
-    region_offsets = _offsets([np.diff(each.region_offsets) for each in parts])
-    bound_offsets = _offsets([np.diff(each.bound_offsets) for each in parts])
+    region_offsets = _offsets([np.diff(each.factors.region_offsets) for each in parts])
+    bound_offsets = _offsets([np.diff(each.factors.bound_offsets) for each in parts])
     return _Joined(
         np.concatenate([each.match for each in parts]),
         _offsets([np.repeat(sizes, counts)]),
-        np.concatenate(
-            [np.stack([each.event, each.lower, each.upper], axis=2).reshape(-1, 3) for each in parts]
-        ),
+        np.concatenate([np.stack(each.variables, axis=2).reshape(-1, 3) for each in parts]),
         np.repeat(spans, counts, axis=0),
         np.concatenate(edges),
-        _offsets([np.diff(each.factor_offsets) for each in parts]),
-        _with_spans(np.concatenate([each.factor_event for each in parts]), region_offsets),
-        _with_spans(np.concatenate([each.region_inside for each in parts]), bound_offsets),
+        _offsets([np.diff(each.factors.offsets) for each in parts]),
+        _with_spans(np.concatenate([each.factors.event for each in parts]), region_offsets),
+        _with_spans(np.concatenate([each.factors.inside for each in parts]), bound_offsets),
         np.concatenate(
-            [np.stack([each.bound_lower, each.bound_variable, each.bound_constant], axis=1) for each in parts]
+            [
+                np.stack([each.factors.is_lower, each.factors.variable, each.factors.constant], axis=1)
+                for each in parts
+            ]
         ),
     )
+
+
+def _bounds(factors: Factors) -> Indexes:
+    return np.stack([factors.is_lower, factors.variable, factors.constant], axis=1)
 
 
 def _with_spans(values: Indexes, offsets: Indexes) -> Indexes:

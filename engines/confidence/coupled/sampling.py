@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from math import ceil, log
-from typing import Any
 
 import numpy as np
 from numba import njit
@@ -62,13 +61,9 @@ class Sampling:
         """
         conditions = conditions_of(problems, self.events.id_rank)
         seeds = np.array([self._seed(groups, int(row)) for row in conditions.match], dtype=np.uint64)
-        masses = self.events.masses
         hits = np.zeros(len(seeds), dtype=np.int64)
         count = sample_size(self.error)
-        arguments: tuple[Any, ...] = (
-            *conditions.arrays(), masses.starts, masses.lo, masses.hi, masses.density, seeds, count, hits
-        )  # fmt: skip
-        _count_hits(*arguments)
+        _count_hits(conditions, self.events.masses.buckets, seeds, count, hits)
         return conditions.match, hits / count
 
     def _seed(self, groups: Sequence[Group], row: int) -> int:
@@ -91,33 +86,33 @@ def sample_size(error: float) -> int:
 
 
 @njit(nogil=True, cache=True)
-def _count_hits(
-    problem_offsets, event_offsets, event_rows, variable_offsets, variables, edge_spans, edges,
-    factor_offsets, factors, regions, bounds, starts, lo, hi, density, seeds, count, hits,
-):  # fmt: skip
+def _count_hits(conditions, buckets, seeds, count, hits):
     """Per match, in how many of `count` worlds one of its problems holds."""
+    problem_offsets, event_offsets = conditions.problem_offsets, conditions.event_offsets
+    variable_offsets, factor_offsets = conditions.variable_offsets, conditions.factor_offsets
     for match in range(len(seeds)):
-        events = event_rows[event_offsets[match] : event_offsets[match + 1]]
+        events = conditions.events[event_offsets[match] : event_offsets[match + 1]]
         ticks = np.empty(len(events), dtype=np.int64)
         state = seeds[match]
         for _ in range(count):
             for e in range(len(events)):
                 state += _STEP
-                ticks[e] = _drawn(state, events[e], starts, lo, hi, density)
+                ticks[e] = _drawn(state, events[e], buckets)
             for p in range(problem_offsets[match], problem_offsets[match + 1]):
-                own = variables[variable_offsets[p] : variable_offsets[p + 1]]
-                others = factors[factor_offsets[p] : factor_offsets[p + 1]]
-                between = edges[edge_spans[p, 0] : edge_spans[p, 1]]
+                own = conditions.variables[variable_offsets[p] : variable_offsets[p + 1]]
+                others = conditions.factors[factor_offsets[p] : factor_offsets[p + 1]]
+                between = conditions.edges[conditions.edge_spans[p, 0] : conditions.edge_spans[p, 1]]
                 if _constraints_hold(own, between, ticks) and _factors_hold(
-                    own, others, regions, bounds, ticks
+                    own, others, conditions.regions, conditions.bounds, ticks
                 ):
                     hits[match] += 1
                     break
 
 
 @njit(nogil=True, cache=True)
-def _drawn(state, event, starts, lo, hi, density):
+def _drawn(state, event, buckets):
     """A tick of an event, from its mass and a state of the generator."""
+    starts, lo, hi, density = buckets.starts, buckets.lo, buckets.hi, buckets.density
     mixed = (state ^ (state >> _SHIFT_1)) * _MIX_1
     mixed = (mixed ^ (mixed >> _SHIFT_2)) * _MIX_2
     mixed = mixed ^ (mixed >> _SHIFT_3)

@@ -13,18 +13,26 @@ Runs inside Spark workers: imports NumPy and Numba only.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cepctl.arrays import Reals, Ticks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.coupled.nested_sums import IMPOSSIBLE, solve
+from cepctl.engines.confidence.coupled.nested_sums import (
+    COUNTERS,
+    CURSOR_COLUMNS,
+    IMPOSSIBLE,
+    SUM_COLUMNS,
+    Batch,
+    Limits,
+    Space,
+    solve,
+)
 from cepctl.engines.confidence.coupled.problem import (
     NO_VARIABLE,
     Problems,
     RegionBound,
     Structure,
+    Variables,
     breakpoints,
 )
 from cepctl.errors import QueryTooLargeError
@@ -70,19 +78,15 @@ def _solved(masses: Masses, problems: Problems, *, summing: bool, give_up: bool)
     first = np.full(count, IMPOSSIBLE, dtype=np.int64)
     if not count:
         return confidence, first
-    arguments: tuple[Any, ...] = (
-        *_problem_arrays(problems), masses.starts, np.stack([masses.lo, masses.hi], axis=1), masses.density,
-        *_working_space(masses, problems), confidence, first, 2 if summing else 1, give_up,
-        WORK_BOUND, SEARCH_BOUND,
-    )  # fmt: skip
-    failed = solve(*arguments)
+    limits = Limits(summing, give_up, WORK_BOUND, SEARCH_BOUND)
+    failed = solve(_batch(masses, problems), _working_space(masses, problems), limits, confidence, first)
     if failed >= 0:
-        factors = int(problems.factor_offsets[failed + 1] - problems.factor_offsets[failed])
+        factors = int(problems.factors.offsets[failed + 1] - problems.factors.offsets[failed])
         searched = first[failed] == IMPOSSIBLE
         what, bound = ("time range", SEARCH_BOUND) if searched else ("confidence", WORK_BOUND)
         raise QueryTooLargeError(
             f"the exact {what} of a match couples "
-            f"{problems.event.shape[1]} events with {factors} others and needs more than {bound:,} "
+            f"{problems.variables.event.shape[1]} events with {factors} others and needs more than {bound:,} "
             "products; narrow the pattern (WITHIN, [attr], tighter predicates)"
             + ("" if searched else ", or allow an error with --approximate")
         )
@@ -91,79 +95,70 @@ def _solved(masses: Masses, problems: Problems, *, summing: bool, give_up: bool)
 
 def mirrored(masses: Masses, problems: Problems) -> tuple[Masses, Problems]:
     """The same problems with time reversed: variable 0 becomes the last, ticks change sign."""
-    order = np.arange(problems.event.shape[1])[::-1]
-    last = len(order) - 1
-    structure = problems.structure
+    structure, variables, factors = problems.structure, problems.variables, problems.factors
+    last = variables.event.shape[1] - 1
     edges = tuple((last - j, last - i, c) for i, j, c in structure.edges)
-    system = np.ascontiguousarray(structure.system.T[np.ix_(order, order)])
-    flipped_variable = np.where(
-        problems.bound_variable == NO_VARIABLE, NO_VARIABLE, last - problems.bound_variable
+    system = np.ascontiguousarray(structure.system.T[::-1, ::-1])
+    regions = tuple(tuple(_mirrored(bound, last) for bound in region) for region in structure.regions)
+    flipped = Problems(
+        Structure(system, edges, regions, breakpoints(last + 1, edges, system, regions)),
+        problems.match,
+        Variables(
+            np.ascontiguousarray(variables.event[:, ::-1]),
+            np.ascontiguousarray(-variables.upper[:, ::-1]),
+            np.ascontiguousarray(-variables.lower[:, ::-1]),
+        ),
+        factors._replace(
+            is_lower=~factors.is_lower,
+            variable=np.where(factors.variable == NO_VARIABLE, NO_VARIABLE, last - factors.variable),
+            constant=-factors.constant,
+        ),
     )
-    regions = tuple(
-        tuple(
-            RegionBound(
-                b.variable if b.variable == NO_VARIABLE else last - b.variable, -b.constant, not b.is_lower
-            )
-            for b in region
-        )
-        for region in structure.regions
-    )
-    mirrored_problems = Problems(
-        Structure(system, edges, regions, breakpoints(len(order), edges, system, regions)),
-        problems.match, np.ascontiguousarray(problems.event[:, order]),
-        np.ascontiguousarray(-problems.upper[:, order]), np.ascontiguousarray(-problems.lower[:, order]),
-        problems.factor_offsets, problems.factor_event, problems.region_offsets, problems.region_inside,
-        problems.bound_offsets, ~problems.bound_lower, flipped_variable, -problems.bound_constant,
-    )  # fmt: skip
-    return masses.mirrored(), mirrored_problems
+    return masses.mirrored(), flipped
 
 
-def _problem_arrays(problems: Problems) -> tuple[Any, ...]:
-    """The batch as few arrays: compiled calls cost by the number of their arguments.
+def _mirrored(bound: RegionBound, last: int) -> RegionBound:
+    variable = bound.variable if bound.variable == NO_VARIABLE else last - bound.variable
+    return RegionBound(variable, -bound.constant, not bound.is_lower)
 
-    variables (n, m, 3): event, lower, upper; factors (f, 3): event, first region, end of regions;
-    regions (r, 3): inside, first bound, end of bounds; bounds (b, 3): is lower, variable, constant;
-    shifts (s, 2): level, shift; relatives (q, 3): level, variable, constant.
-    """
+
+def _batch(masses: Masses, problems: Problems) -> Batch:
     points = problems.structure.breakpoints
     shifts = [(level, shift) for level, each in enumerate(points.shifts) for shift in each]
     relatives = [(level, *pair) for level, each in enumerate(points.relatives) for pair in each]
-    return (
+    return Batch(
         problems.structure.system,
         np.array(shifts, dtype=np.int64).reshape(-1, 2),
         np.array(relatives, dtype=np.int64).reshape(-1, 3),
-        np.stack([problems.event, problems.lower, problems.upper], axis=2),
-        problems.factor_offsets,
-        np.stack([problems.factor_event, problems.region_offsets[:-1], problems.region_offsets[1:]], axis=1),
-        np.stack([problems.region_inside, problems.bound_offsets[:-1], problems.bound_offsets[1:]], axis=1),
-        np.stack([problems.bound_lower, problems.bound_variable, problems.bound_constant], axis=1),
+        problems.variables,
+        problems.factors,
+        masses.buckets,
     )
 
 
-def _working_space(masses: Masses, problems: Problems) -> tuple[Any, ...]:
-    """Arrays that one problem after the other uses, mostly a row per level."""
-    levels = problems.event.shape[1]
+def _working_space(masses: Masses, problems: Problems) -> Space:
+    """As much of it as the largest problem needs."""
+    event, factors = problems.variables.event, problems.factors
+    levels = event.shape[1]
     buckets = np.diff(masses.starts)
-    up_to = np.concatenate([[0], np.cumsum(buckets[problems.factor_event])])[problems.factor_offsets]
-    bound_count = np.diff(problems.bound_offsets[problems.region_offsets[problems.factor_offsets]])
-    cuts = (
-        int((2 * (buckets[problems.event].sum(axis=1) + np.diff(up_to)) + bound_count).max()) + 2 + 3 * levels
-    )
-    factors = int(np.diff(problems.factor_offsets).max())
-    gaps = int(np.diff(problems.region_offsets).max(initial=0)) + 1
+    up_to = np.concatenate([[0], np.cumsum(buckets[factors.event])])[factors.offsets]
+    bound_count = np.diff(factors.bound_offsets[factors.region_offsets[factors.offsets]])
+    cuts = int((2 * (buckets[event].sum(axis=1) + np.diff(up_to)) + bound_count).max()) + 2 + 3 * levels
+    most_factors = int(np.diff(factors.offsets).max())
+    most_regions = int(np.diff(factors.region_offsets).max(initial=0))
     points = problems.structure.breakpoints
     cells = max(len(s) * cuts + len(r) for s, r in zip(points.shifts, points.relatives, strict=True)) + 4
-    nodes = factors + levels + 2
-    return (
-        np.zeros(levels, dtype=np.int64),  # tick
-        np.empty(cuts, dtype=np.int64),
-        np.empty((levels, cells), dtype=np.int64),
-        np.empty((levels, nodes), dtype=np.int64),
-        np.empty((levels, nodes)),  # weights
-        np.zeros((levels, 5), dtype=np.int64),  # cursor
-        np.empty((levels, 3)),  # sums
-        np.empty(levels, dtype=np.int64),  # end of each level's range
-        np.empty(factors + 1, dtype=np.int64),  # level that decides each factor
-        np.empty((gaps, 2), dtype=np.int64),
-        np.array([0, 0], dtype=np.int64),  # counters
+    nodes = most_factors + levels + 2
+    return Space(
+        tick=np.zeros(levels, dtype=np.int64),
+        stop=np.empty(levels, dtype=np.int64),
+        cells=np.empty((levels, cells), dtype=np.int64),
+        nodes=np.empty((levels, nodes), dtype=np.int64),
+        weights=np.empty((levels, nodes)),
+        cursor=np.zeros((levels, CURSOR_COLUMNS), dtype=np.int64),
+        sums=np.empty((levels, SUM_COLUMNS)),
+        cuts=np.empty(cuts, dtype=np.int64),
+        decided_at=np.empty(most_factors + 1, dtype=np.int64),
+        outside=np.empty((most_regions + 1, 2), dtype=np.int64),
+        counters=np.zeros(COUNTERS, dtype=np.int64),
     )

@@ -15,26 +15,6 @@ from cepctl.engines.columns.tick_sums import distance, tick_count
 from cepctl.engines.confidence.cell_nodes import barycentric_weights, node_count, place_nodes
 
 
-class Buckets(NamedTuple):
-    """The arrays of `Masses`."""
-
-    lower: Ticks
-    upper: Ticks
-    starts: Indexes
-    lo: Ticks
-    hi: Ticks
-    density: Reals
-
-
-class Gaps(NamedTuple):
-    """The distinct gaps of a batch, as `GapChains` has them."""
-
-    left: Indexes
-    right: Indexes
-    rival_offsets: Indexes
-    rivals: Indexes
-
-
 class Cells(NamedTuple):
     """n cells, and the nodes of those where a sum is needed.
 

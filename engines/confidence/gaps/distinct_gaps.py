@@ -11,6 +11,7 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -26,23 +27,31 @@ _FARTHEST = 1 << 61
 """Chains that span this many ticks are left, so that no sum with their ticks exceeds int64."""
 
 
+class Gaps(NamedTuple):
+    """G distinct gaps: gap k lies between events left[k] and right[k], shape (G,).
+
+    None of rivals[rival_offsets[k]:rival_offsets[k + 1]] may lie strictly inside.
+    """
+
+    left: Indexes
+    right: Indexes
+    rival_offsets: Indexes
+    rivals: Indexes
+
+
 @dataclass(frozen=True)
 class GapChains:
     """n chains of l events, and the distinct gaps between neighbours.
 
     `event`, `lower`, `upper`: shape (n, l), the last two valid intervals.  `gap`: shape (n, l - 1), which
-    of the G gaps lies between neighbours.  Gap k lies between events left[k] and right[k], and none of
-    rivals[rival_offsets[k]:rival_offsets[k + 1]] may lie strictly inside.
+    of the `gaps` lies between neighbours.
     """
 
     event: Indexes
     lower: Ticks
     upper: Ticks
     gap: Indexes
-    left: Indexes
-    right: Indexes
-    rival_offsets: Indexes
-    rivals: Indexes
+    gaps: Gaps
 
     def taken(self, rows: Indexes) -> GapChains:
         """Some of the chains, with the gaps of all."""
@@ -142,7 +151,7 @@ def _with_distinct_gaps(
     within = np.arange(rival_offsets[-1]) - np.repeat(rival_offsets[:-1], sizes[first])
     return GapChains(
         event, lower[rows], upper[rows], number.reshape(len(rows), gaps),
-        left[first], right[first], rival_offsets, found.events[picked + within] >> 1,
+        Gaps(left[first], right[first], rival_offsets, found.events[picked + within] >> 1),
     )  # fmt: skip
 
 

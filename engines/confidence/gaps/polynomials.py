@@ -29,7 +29,7 @@ from numba import njit
 
 from cepctl.arrays import Reals
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.gaps.cells import Buckets, Gaps, cells_of, cuts_of, rival_free
+from cepctl.engines.confidence.gaps.cells import cells_of, cuts_of, rival_free
 from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, window_ticks
 from cepctl.engines.confidence.gaps.last_event_cells import ends_of
 from cepctl.engines.confidence.gaps.sums import sum_pairs
@@ -64,11 +64,10 @@ def wide_gap_confidence(
     pieces = -(-np.diff(fresh, append=count) // most)
     within = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
     starts = np.append(np.repeat(fresh, pieces) + within * most, count)
-    buckets = Buckets(masses.lower, masses.upper, masses.starts, masses.lo, masses.hi, masses.density)
-    gaps = Gaps(chains.left, chains.right, chains.rival_offsets, chains.rivals)
     width = window_ticks(window)
     bounds = np.array([WORK_BOUND, MOST_VALUES], dtype=np.float64)
-    _solve(buckets, gaps, inner[order], outer[order], length > 2, starts, width, bounds, confidence)
+    inner, outer = inner[order], outer[order]
+    _solve(masses.buckets, chains.gaps, inner, outer, length > 2, starts, width, bounds, confidence)
     result = np.empty(count)
     result[order] = np.clip(confidence, 0.0, 1.0)
     return result

@@ -22,10 +22,12 @@ Runs inside Spark workers: imports NumPy and Numba only.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
-from cepctl.arrays import Flags, Reals
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, window_ticks
@@ -53,85 +55,99 @@ def gap_confidence(masses: Masses, chains: GapChains, window: int | None) -> Rea
         return confidence
     ticks = int((masses.upper[chains.event] - masses.lower[chains.event]).max()) + 1
     slots = int(np.clip(_TABLE_BYTES // (8 * ticks * ticks * (length - 1)), 1, _MOST_SLOTS))
-    most_rivals = int(np.diff(chains.rival_offsets).max(initial=0))
+    most_rivals = int(np.diff(chains.gaps.rival_offsets).max(initial=0))
     pivot = chains.event[:, length // 2]
     order = np.lexsort((chains.event[:, 0], pivot))
-    _solve(
-        order, chains.event, chains.lower, chains.upper, chains.gap, chains.left, chains.right,
-        chains.rival_offsets, chains.rivals,
-        masses.lower, masses.upper, masses.starts, masses.lo, masses.hi, masses.density,
-        window_ticks(window),
+    tabulated = _Tabulated(
         np.full((length - 1, slots), -1, dtype=np.int64),
         np.empty((length - 1, slots, ticks, ticks)),
         np.empty(ticks, dtype=np.int64),
         np.empty((2, max(most_rivals, 1), ticks)),
-        confidence,
-    )  # fmt: skip
+    )
+    own = _Chains(chains.event, chains.lower, chains.upper, chains.gap)
+    _solve(masses.buckets, own, chains.gaps, order, window_ticks(window), tabulated, confidence)
     return confidence
 
 
+class _Chains(NamedTuple):
+    """The arrays of `GapChains` that speak of single chains: events, valid intervals, gaps."""
+
+    event: Indexes
+    lower: Ticks
+    upper: Ticks
+    gap: Indexes
+
+
+class _Tabulated(NamedTuple):
+    """The tables that are held, `tables[g, slot]` for the gap number `held[g, slot]`; -1 for none.
+
+    And room for the reach and, of both events of a gap, the masses of rivals up to each tick.
+    """
+
+    held: Indexes
+    tables: Reals
+    reach: Ticks
+    cumulated: Reals
+
+
 @njit(nogil=True, cache=True)
-def _solve(
-    order, event, valid_lower, valid_upper, gap, left, right, rival_offsets, rivals,
-    lower, upper, starts, lo, hi, density, window,
-    held, tables, reach, cumulated, confidence,
-):  # fmt: skip
+def _solve(buckets, chains, gaps, order, window, tabulated, confidence):
+    event, held, tables, lower = chains.event, tabulated.held, tabulated.tables, buckets.lower
     length, slots, ticks = event.shape[1], held.shape[1], tables.shape[2]
     mass = np.zeros((length, ticks))
     slot = np.zeros(length - 1, dtype=np.int64)
     carried = np.zeros((length, ticks))
-    spans = _spans(gap, valid_lower, valid_upper, len(left))
+    spans = _spans(chains, len(gaps.left))
     for row in order:
         own = event[row]
         for g in range(length - 1):
-            number = gap[row, g]
+            number = chains.gap[row, g]
             slot[g] = number % slots
             if held[g, slot[g]] != number:
                 held[g, slot[g]] = number
-                others = rivals[rival_offsets[number] : rival_offsets[number + 1]]
-                _tabulate(
-                    left[number], right[number], spans[number], others, lower, upper, starts, lo, hi, density,
-                    cumulated, g == 0, tables[g, slot[g]], reach,
-                )  # fmt: skip
+                _tabulate(buckets, gaps, number, spans[number], g == 0, tabulated, tables[g, slot[g]])
         for j in range(length):
-            _masses(own[j], lower, upper, starts, lo, hi, density, mass[j])
+            _masses(buckets, own[j], mass[j])
         confidence[row] = _total(
-            own, lower, valid_lower[row], valid_upper[row], mass, tables, slot, window, carried
+            own, lower, chains.lower[row], chains.upper[row], mass, tables, slot, window, carried
         )
 
 
 @njit(nogil=True, cache=True)
-def _spans(gap, valid_lower, valid_upper, count):
+def _spans(chains, count):
     """Least and greatest valid ticks of the left and the right event of each gap, over all its chains."""
+    gap = chains.gap
     spans = np.empty((count, 4), dtype=np.int64)
     spans[:, 0::2], spans[:, 1::2] = _NEVER, -_NEVER
     for row in range(len(gap)):
         for g in range(gap.shape[1]):
             span = spans[gap[row, g]]
-            span[0] = min(span[0], valid_lower[row, g])
-            span[1] = max(span[1], valid_upper[row, g])
-            span[2] = min(span[2], valid_lower[row, g + 1])
-            span[3] = max(span[3], valid_upper[row, g + 1])
+            span[0] = min(span[0], chains.lower[row, g])
+            span[1] = max(span[1], chains.upper[row, g])
+            span[2] = min(span[2], chains.lower[row, g + 1])
+            span[3] = max(span[3], chains.upper[row, g + 1])
     return spans
 
 
 @njit(nogil=True, cache=True)
-def _masses(event, lower, upper, starts, lo, hi, density, mass):
+def _masses(buckets, event, mass):
     """Mass of every tick of an event's interval."""
-    mass[: upper[event] - lower[event] + 1] = 0.0
-    for b in range(starts[event], starts[event + 1]):
-        mass[lo[b] - lower[event] : hi[b] - lower[event] + 1] = density[b]
+    begin = buckets.lower[event]
+    mass[: buckets.upper[event] - begin + 1] = 0.0
+    for b in range(buckets.starts[event], buckets.starts[event + 1]):
+        mass[buckets.lo[b] - begin : buckets.hi[b] - begin + 1] = buckets.density[b]
 
 
 @njit(nogil=True, cache=True)
-def _cumulate(event, first, count, ramp, upper, starts, lo, hi, density, up_to):
+def _cumulate(buckets, event, first, count, ramp, up_to):
     """P(t <= tick) for consecutive ticks from `first`; exactly 0 and 1 outside the interval."""
-    certain = count if upper[event] >= first + count else max(upper[event] - first, 0)
+    upper, lo, hi = buckets.upper[event], buckets.lo, buckets.hi
+    certain = count if upper >= first + count else max(upper - first, 0)
     for i in range(INDEX(certain)):
         up_to[i] = 0.0
-    for b in range(starts[event], starts[event + 1]):
+    for b in range(buckets.starts[event], buckets.starts[event + 1]):
         before = tick_count(lo[b], first)
-        most, each = tick_count(lo[b], hi[b]), density[b]
+        most, each = tick_count(lo[b], hi[b]), buckets.density[b]
         for i in range(INDEX(certain)):
             up_to[i] += each * min(max(before + ramp[i], 0.0), most)
     for i in range(INDEX(certain)):
@@ -141,24 +157,25 @@ def _cumulate(event, first, count, ramp, upper, starts, lo, hi, density, up_to):
 
 
 @njit(nogil=True, cache=True)
-def _tabulate(
-    left, right, span, others, lower, upper, starts, lo, hi, density, cumulated, first, table, reach
-):  # fmt: skip
+def _tabulate(buckets, gaps, number, span, first, tabulated, table):
     """Fill the table of a gap, in the form for the first or for another, and the reach of left ticks.
 
     `span`: ticks that some chain needs.  Places in the table count from the events' lower ends.
     """
-    at_left, at_right = cumulated[0], cumulated[1]
+    lower, upper, reach = buckets.lower, buckets.upper, tabulated.reach
+    left, right = gaps.left[number], gaps.right[number]
+    others = gaps.rivals[gaps.rival_offsets[number] : gaps.rival_offsets[number + 1]]
+    at_left, at_right = tabulated.cumulated[0], tabulated.cumulated[1]
     width, height = upper[left] - lower[left] + 1, upper[right] - lower[right] + 1
     ramp = np.arange(max(width, height)).astype(np.float64)
     for r in range(len(others)):
-        _cumulate(others[r], lower[left], width, ramp, upper, starts, lo, hi, density, at_left[r])
-        _cumulate(others[r], lower[right] - 1, height, ramp, upper, starts, lo, hi, density, at_right[r])
+        _cumulate(buckets, others[r], lower[left], width, ramp, at_left[r])
+        _cumulate(buckets, others[r], lower[right] - 1, height, ramp, at_right[r])
     since, until = span[0] - lower[left], span[1] - lower[left] + 1
     begin, end = span[2] - lower[right], span[3] - lower[right] + 1
     _fill_reach(lower[left], since, until, others, lower, upper, reach)
     weight = np.empty(width)
-    _masses(left, lower, upper, starts, lo, hi, density, weight)
+    _masses(buckets, left, weight)
     if first:
         _fill_summed(
             since, until, begin, end, lower[right] - lower[left], lower[right], others, lower, at_left,

@@ -27,33 +27,27 @@ _NONE = np.iinfo(np.int64).max
 def gap_range(masses: Masses, chains: GapChains, window: int | None) -> tuple[Ticks, Ticks]:
     """Smallest first and largest last tick, each of shape (n,); first after last where impossible."""
     width = window_ticks(window)
-    first = _first_ticks(
-        masses.starts, masses.lo, masses.hi, masses.lower, masses.upper,
-        chains.event, chains.gap, chains.rival_offsets, chains.rivals, width,
-    )  # fmt: skip
-    mirror = masses.mirrored()
-    last = _first_ticks(
-        mirror.starts, mirror.lo, mirror.hi, mirror.lower, mirror.upper,
-        chains.event[:, ::-1].copy(), chains.gap[:, ::-1].copy(), chains.rival_offsets, chains.rivals, width,
-    )  # fmt: skip
+    first = _first_ticks(masses.buckets, chains.event, chains.gap, chains.gaps, width)
+    event, gap = chains.event[:, ::-1].copy(), chains.gap[:, ::-1].copy()
+    last = _first_ticks(masses.mirrored().buckets, event, gap, chains.gaps, width)
     possible = (first != _NONE) & (last != _NONE)
     return np.where(possible, first, 1), np.where(possible, -last, 0)
 
 
 @njit(nogil=True, cache=True)
-def _first_ticks(starts, lo, hi, lower, upper, event, gap, rival_offsets, rivals, window):
+def _first_ticks(buckets, event, gap, gaps, window):
     count, length = event.shape
     result = np.empty(count, dtype=np.int64)
     tick = np.empty(length, dtype=np.int64)
     for row in range(count):
         for position in range(length):
-            tick[position] = lower[event[row, position]]
+            tick[position] = buckets.lower[event[row, position]]
         moving = True
         while moving:
-            moving = _pushed(event[row], gap[row], starts, lo, hi, lower, upper, rival_offsets, rivals, tick)
+            moving = _pushed(buckets, event[row], gap[row], gaps, tick)
             earliest = tick[length - 1] - window + 1
             if window > 0 and tick[length - 1] != _NONE and tick[0] < earliest:
-                tick[0] = _next_possible(starts, lo, hi, event[row, 0], earliest)
+                tick[0] = _next_possible(buckets, event[row, 0], earliest)
                 moving = True
             moving = moving and tick.max() != _NONE
         result[row] = _NONE if tick.max() == _NONE else tick[0]
@@ -61,27 +55,28 @@ def _first_ticks(starts, lo, hi, lower, upper, event, gap, rival_offsets, rivals
 
 
 @njit(nogil=True, cache=True)
-def _next_possible(starts, lo, hi, event, tick):
+def _next_possible(buckets, event, tick):
     """First tick of positive mass at or after `tick`."""
-    for b in range(starts[event], starts[event + 1]):
-        if hi[b] >= tick:
-            return max(lo[b], tick)
+    for b in range(buckets.starts[event], buckets.starts[event + 1]):
+        if buckets.hi[b] >= tick:
+            return max(buckets.lo[b], tick)
     return _NONE
 
 
 @njit(nogil=True, cache=True)
-def _pushed(own, gap, starts, lo, hi, lower, upper, rival_offsets, rivals, tick):
+def _pushed(buckets, own, gap, gaps, tick):
     """Push ticks up as order and rivals force them, once along the chain; tells whether any moved."""
+    lower, upper, rivals = buckets.lower, buckets.upper, gaps.rivals
     moved = False
     for g in range(len(own) - 1):
         if tick[g] == _NONE or tick[g + 1] == _NONE:
             return moved
         if tick[g + 1] <= tick[g]:
-            tick[g + 1] = _next_possible(starts, lo, hi, own[g + 1], tick[g] + 1)
+            tick[g + 1] = _next_possible(buckets, own[g + 1], tick[g] + 1)
             moved = True
-        for r in range(rival_offsets[gap[g]], rival_offsets[gap[g] + 1]):
+        for r in range(gaps.rival_offsets[gap[g]], gaps.rival_offsets[gap[g] + 1]):
             if tick[g] < lower[rivals[r]] and upper[rivals[r]] < tick[g + 1]:
-                tick[g] = _next_possible(starts, lo, hi, own[g], lower[rivals[r]])
+                tick[g] = _next_possible(buckets, own[g], lower[rivals[r]])
                 moved = True
                 if tick[g] == _NONE:
                     return moved
