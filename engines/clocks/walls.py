@@ -24,6 +24,7 @@ from cepctl.engines.clocks.segments import Segments, moved, united
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
+from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.rivals import Rivals
 
@@ -56,9 +57,11 @@ def shift_differences(shape: Shape, masses: Masses, groups: list[Group], rivals:
         window = [] if shape.window is None else [shape.window, -shape.window]
         return np.array(sorted({0, *window}), dtype=np.int64)
     one = np.zeros(1, dtype=np.int64)
-    few = [each.taken(one) for each in rivals]
+    few = CoupledMatches(
+        shape, masses, [group.take(one) for group in groups], [each.taken(one) for each in rivals]
+    )
     found = {0}
-    for problems in coupled_problems(shape, masses, [group.take(one) for group in groups], few):
+    for problems in coupled_problems(few):
         for level in problems.structure.breakpoints.shifts:
             found |= {a - b for a in level for b in level}
     if any(rule.members_too for rule in shape.rules):

@@ -19,7 +19,9 @@ import polars as pl
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, block_group, signatures
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.coupled.assembly import coupled_matches, coupled_problems
+from cepctl.engines.confidence.coupled.assembly import coupled_problems
+from cepctl.engines.confidence.coupled.confidences import coupled_confidences
+from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
@@ -118,7 +120,8 @@ def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> t
 
     def independent(masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
         groups = [block_group([bound[i] for i in block.components]) for block in shape.blocks]
-        return coupled_matches(shape, masses, groups, rivals, prepared[0].measure.sampling)
+        matches = CoupledMatches(shape, masses, groups, rivals)
+        return coupled_confidences(matches, prepared[0].measure.sampling)
 
     if clocks is None:
         found = independent(masses, first, rivals)
@@ -142,7 +145,8 @@ def _sampled(
     for each, part in zip(prepared, parts, strict=True):
         bound = _bound(each, part.take(rows))
         groups = each.measure.groups(bound)
-        problems += coupled_problems(each.shape, each.events.masses, groups, each.rivals(bound))
+        matches = CoupledMatches(each.shape, each.events.masses, groups, each.rivals(bound))
+        problems += coupled_problems(matches)
     # The signature is the same whichever alternative's blocks it is read from.
     row, estimate = sampling.probabilities(
         prepared[0].measure.groups(_bound(prepared[0], whole.take(rows))), problems

@@ -16,8 +16,9 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, single_events, take
 from cepctl.engines.confidence.chain.agreed_digits import agreed_confidence
-from cepctl.engines.confidence.coupled.assembly import coupled_matches
+from cepctl.engines.confidence.coupled.confidences import coupled_confidences
 from cepctl.engines.confidence.coupled.deciding_rivals import deciding_in_chains
+from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, gap_chains, has_gaps_only
 from cepctl.engines.confidence.gaps.tables import gap_confidence, narrow
 from cepctl.engines.confidence.gaps.time_range import gap_range
@@ -58,13 +59,10 @@ def rivalled_matches(measure: Measure, bound: dict[int, Bindings], rivals: list[
         reaching = [each.taken(rows) for each in rivals]
         for begin, end in coupled_blocks(shape, chosen, reaching, measure.memory):
             block = np.arange(begin, end)
-            found = coupled_matches(
-                shape,
-                masses,
-                [group.take(block) for group in chosen],
-                [each.taken(block) for each in reaching],
-                measure.sampling,
-            )
+            members = [group.take(block) for group in chosen]
+            near = [each.taken(block) for each in reaching]
+            matches = CoupledMatches(shape, masses, members, near)
+            found = coupled_confidences(matches, measure.sampling)
             parts.put(rows[block], found)
     return parts.measured()
 

@@ -6,20 +6,19 @@ Runs inside Spark workers: imports NumPy only.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
-from cepctl.arrays import Ticks
-from cepctl.engines.confidence.coupled.problem import NO_VARIABLE
+from cepctl.arrays import Flags, Ticks
+from cepctl.engines.confidence.coupled.matches import CoupledMatches
+from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Edge
 from cepctl.engines.confidence.coupled.variables import VariableAssignment
-from cepctl.engines.pattern.blocks import BlockKind, Shape
-from cepctl.engines.pattern.difference_constraints import closure
+from cepctl.engines.pattern.blocks import Shape
+from cepctl.engines.pattern.difference_constraints import closure, possible, valid_bounds
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Timing
-
-Edge = tuple[int, int, int]
-"""(i, j, c): t_i - t_j <= c ticks, for variables i and j."""
 
 CASES_BOUND = 4096
 """Cases that `<>` may split the problems of a match into."""
@@ -27,14 +26,74 @@ CASES_BOUND = 4096
 _LAST = np.iinfo(np.int64).max
 
 
-def edges_of(
-    shape: Shape, assignment: VariableAssignment, sides: list[Edge]
-) -> tuple[list[Edge], Ticks, Ticks]:
-    """Order, window and timing between variables, and constant limits on single variables.
+@dataclass(frozen=True)
+class Constrained:
+    """Problems of one assignment, and what order, window and timing say of their variables.
 
-    `sides` says for every `!=` on which side of the tick it holds.
+    `edges`: as written; `system`: closed, shape (m, m).  `lower`, `upper`: valid intervals, shape (n, m),
+    empty where a problem is impossible.
     """
-    count = assignment.event.shape[1]
+
+    assignment: VariableAssignment
+    edges: tuple[Edge, ...]
+    system: Ticks
+    lower: Ticks
+    upper: Ticks
+
+    @property
+    def possible(self) -> Flags:
+        """Problems with no empty interval, shape (n,)."""
+        return possible(self.lower, self.upper)
+
+
+def constrained(matches: CoupledMatches, assignment: VariableAssignment) -> Iterator[Constrained]:
+    """The problems of an assignment; `<>` between variables makes several of each, which exclude each other.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If there are more than CASES_BOUND.
+    """
+    shape, masses, event = matches.shape, matches.masses, assignment.event
+    fixed = _Limits.of(event.shape[1], _fixed_edges(shape, assignment))
+    for sides in _sides(shape, assignment, fixed.edges):
+        limits = fixed.and_also(sides)
+        system = closure(event.shape[1], limits.edges)
+        if (np.diag(system) >= 0).all():
+            lower = np.maximum(masses.lower[event], limits.low)
+            upper = np.minimum(masses.upper[event], limits.high)
+            yield Constrained(assignment, limits.edges, system, *valid_bounds(lower, upper, system))
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """Edges between two variables, and the constant limits on single ones, shape (m,)."""
+
+    edges: tuple[Edge, ...]
+    low: Ticks
+    high: Ticks
+
+    @classmethod
+    def of(cls, count: int, edges: Sequence[Edge]) -> _Limits:
+        return cls((), np.full(count, -_LAST), np.full(count, _LAST)).and_also(edges)
+
+    def and_also(self, edges: Sequence[Edge]) -> _Limits:
+        between, low, high = list(self.edges), self.low.copy(), self.high.copy()
+        for i, j, limit in edges:
+            if i == j:
+                if limit < 0:
+                    high[i], low[i] = -_LAST, _LAST
+            elif i == NO_VARIABLE:
+                low[j] = max(low[j], -limit)
+            elif j == NO_VARIABLE:
+                high[i] = min(high[i], limit)
+            else:
+                between.append((i, j, limit))
+        return _Limits(tuple(between), low, high)
+
+
+def _fixed_edges(shape: Shape, assignment: VariableAssignment) -> list[Edge]:
+    """Order, window, timing without `<>`, and ties; limits on single variables are edges to NO_VARIABLE."""
     edges: list[Edge] = []
     before: tuple[int, ...] = ()
     for block in assignment.blocks:
@@ -47,31 +106,20 @@ def edges_of(
     first, last = assignment.blocks[0].first, assignment.blocks[-1].last
     if shape.window is not None and first != last:
         edges.append((last, first, shape.window - 1))
-    low, high = np.full(count, -_LAST), np.full(count, _LAST)
-    equal = [
-        pair
-        for timing in shape.timings
-        if not timing.not_equal
-        for pair in tied_pairs(shape, assignment, timing)
-    ]
-    for i, j, limit in [*equal, *sides]:
-        _constrain(edges, low, high, i, j, limit)
-    return edges, low, high
+    for timing in shape.timings:
+        if not timing.not_equal:
+            edges += _timed_pairs(shape, assignment, timing)
+    return [*edges, *assignment.ties]
 
 
-def sided(shape: Shape, assignment: VariableAssignment, fixed: Sequence[Edge]) -> list[list[Edge]]:
+def _sides(shape: Shape, assignment: VariableAssignment, fixed: Sequence[Edge]) -> list[list[Edge]]:
     """Every way to resolve each `<>` between variables to `<` or `>`, but those that the order rules out.
 
     `fixed` are the edges that hold anyway.
-
-    Raises
-    ------
-    QueryTooLargeError
-        If there are more than CASES_BOUND ways.
     """
     ways: list[list[Edge]] = [[]]
     for timing in shape.timings:
-        for u, v, c in tied_pairs(shape, assignment, timing) if timing.not_equal else ():
+        for u, v, c in _timed_pairs(shape, assignment, timing) if timing.not_equal else ():
             longer = [[*way, side] for way in ways for side in ((u, v, c - 1), (v, u, -c - 1))]
             ways = [way for way in longer if _has_solution(assignment, [*fixed, *way])]
             refuse_too_many(len(ways))
@@ -92,36 +140,11 @@ def _has_solution(assignment: VariableAssignment, edges: Sequence[Edge]) -> bool
     return bool((np.diag(closure(assignment.event.shape[1], between)) >= 0).all())
 
 
-def tied_pairs(shape: Shape, assignment: VariableAssignment, timing: Timing) -> Iterator[Edge]:
+def _timed_pairs(shape: Shape, assignment: VariableAssignment, timing: Timing) -> Iterator[Edge]:
     """The pairs of variables that a timing constraint ties, with its bound."""
-    for u, v in product(
-        variables_of(shape, assignment, timing.left), variables_of(shape, assignment, timing.right)
-    ):
+    left, right = (assignment.variables_of(shape, side) for side in (timing.left, timing.right))
+    for u, v in product(left, right):
         yield u, v, timing.bound
-
-
-def variables_of(shape: Shape, assignment: VariableAssignment, component: int | None) -> tuple[int, ...]:
-    """Variables that stand for a component in a timing constraint."""
-    if component is None:
-        return (NO_VARIABLE,)
-    number = shape.block_of(component)
-    block = assignment.blocks[number]
-    components = shape.blocks[number].components
-    if shape.blocks[number].kind is BlockKind.UNORDERED and len(components) > 1:
-        return (block.slots[components.index(component)],)
-    return block.variables
-
-
-def _constrain(edges: list[Edge], low: Ticks, high: Ticks, i: int, j: int, limit: int) -> None:
-    if i == j:
-        if limit < 0:
-            high[i], low[i] = -_LAST, _LAST
-    elif i == NO_VARIABLE:
-        low[j] = max(low[j], -limit)
-    elif j == NO_VARIABLE:
-        high[i] = min(high[i], limit)
-    else:
-        edges.append((i, j, limit))
 
 
 def _ends_of_unordered(slots: Sequence[int], first: int, last: int) -> list[Edge]:

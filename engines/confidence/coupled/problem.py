@@ -36,6 +36,9 @@ from cepctl.engines.columns.tick_sums import LAST
 Closed: TypeAlias = list[list[int]]
 NO_VARIABLE = -1
 
+Edge: TypeAlias = tuple[int, int, int]
+"""(i, j, c): t_i - t_j <= c ticks, for variables i and j."""
+
 
 @dataclass(frozen=True)
 class RegionBound:
@@ -63,12 +66,12 @@ class Breakpoints:
 class Structure:
     """What all problems of a batch share.
 
-    `system`: closed system over the m variables; `edges`: the constraints it was closed from, as
-    (i, j, c) for t_i - t_j <= c; `breakpoints` follow from them and the kinds of `regions`.
+    `system`: closed system over the m variables; `edges`: the constraints it was closed from; `breakpoints`
+    follow from them and the kinds of `regions`.
     """
 
     system: Ticks
-    edges: tuple[tuple[int, int, int], ...]
+    edges: tuple[Edge, ...]
     regions: tuple[tuple[RegionBound, ...], ...]
     breakpoints: Breakpoints
 
@@ -133,7 +136,7 @@ def owned(offsets: Indexes, rows: Indexes) -> tuple[Indexes, Indexes]:
 
 def breakpoints(
     count: int,
-    edges: Sequence[tuple[int, int, int]],
+    edges: Sequence[Edge],
     system: Ticks,
     regions: Iterable[Sequence[RegionBound]],
 ) -> Breakpoints:

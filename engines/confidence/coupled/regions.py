@@ -14,79 +14,95 @@ from itertools import product
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.coupled.deciding_rivals import can_lie_in
-from cepctl.engines.confidence.coupled.edges import refuse_too_many, variables_of
+from cepctl.engines.confidence.coupled.edges import Constrained, refuse_too_many
+from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, RegionBound
 from cepctl.engines.confidence.coupled.variables import BlockVariables, VariableAssignment
 from cepctl.engines.pattern.blocks import Point, Region, Shape
-from cepctl.engines.pattern.rivals import Rivals
 
 
 @dataclass(frozen=True)
-class Entries:
-    """Regions of factors before they are sorted: problem, event, inside, and number of the region kind."""
+class Regions:
+    """Pairs of a problem and an event that must be inside some region, or outside of it; shape (p,).
 
+    `kind`: which of the `kinds`, distinct lists of bounds.  Which kinds there are follows from the pattern
+    and the assignment, not from the problems at hand: they say where sums may change their polynomial, and a
+    problem is summed alike whatever is summed beside it.
+    """
+
+    kinds: tuple[tuple[RegionBound, ...], ...]
     problem: Indexes
     event: Indexes
     inside: Flags
     kind: Indexes
 
 
+def regions_of(matches: CoupledMatches, held: Constrained) -> Regions:
+    """Where members that are not variables must be, and rivals must not."""
+    placed = [*_members(matches, held), *_rivals(matches, held)]
+    kinds: dict[tuple[RegionBound, ...], int] = {}
+    kind = [kinds.setdefault(each.region, len(kinds)) for each in placed]
+    sizes = [len(each.problem) for each in placed]
+    none = np.zeros(0, np.int64)
+    return Regions(
+        tuple(kinds),
+        np.concatenate([none, *(each.problem for each in placed)]),
+        np.concatenate([none, *(each.event for each in placed)]),
+        np.repeat(np.array([each.inside for each in placed], dtype=bool), sizes),
+        np.repeat(np.array(kind, dtype=np.int64), sizes),
+    )
+
+
 @dataclass(frozen=True)
-class Frame:
-    """What ties the variables of a batch of problems: closed system (m, m), valid intervals (n, m)."""
+class _Placed:
+    """Pairs of a problem and an event, shape (p,), and one region that all of them are in or outside of."""
 
-    masses: Masses
-    system: Ticks
-    lower: Ticks
-    upper: Ticks
-
-    def outside(
-        self, problem: Indexes, event: Indexes, region: tuple[RegionBound, ...], kind: int
-    ) -> Entries:
-        """Events that must be outside a region, as far as they can lie in it."""
-        first, last = self.masses.lower[event], self.masses.upper[event]
-        can = can_lie_in(region, self.system, self.lower, self.upper, problem, first, last)
-        size = int(can.sum())
-        return Entries(problem[can], event[can], np.zeros(size, bool), np.full(size, kind))
+    region: tuple[RegionBound, ...]
+    inside: bool
+    problem: Indexes
+    event: Indexes
 
 
-class RegionKinds:
-    """Distinct lists of bounds, numbered as they come up.
-
-    Which there are follows from the pattern and the assignment, not from the problems at hand: they say where
-    sums may change their polynomial, and a problem is summed alike whatever is summed beside it.
-    """
-
-    def __init__(self) -> None:
-        self.numbers: dict[tuple[RegionBound, ...], int] = {}
-
-    def number(self, bounds: tuple[RegionBound, ...]) -> int:
-        return self.numbers.setdefault(bounds, len(self.numbers))
-
-
-def member_entries(
-    shape: Shape, groups: list[Group], assignment: VariableAssignment, frame: Frame, kinds: RegionKinds
-) -> Iterator[Entries]:
+def _members(matches: CoupledMatches, held: Constrained) -> Iterator[_Placed]:
     """Members of sets that are not variables must lie between their block's ends or its neighbours."""
+    assignment = held.assignment
     for number, block in enumerate(assignment.blocks):
         if not block.has_others:
             continue
-        owned = groups[number].take(assignment.row)
+        owned = matches.groups[number].take(assignment.row)
         problem = owned.owner
         slot = np.arange(len(owned.members)) - np.repeat(owned.offsets[:-1], owned.sizes)
         first, last = block.first_slot[problem], block.last_slot[problem]
         # A negative slot stands for no variable; ties before it are left to the member chosen.
         rest = (slot != first) & (slot != last) if block.choice != "same tick" else slot != first
         for early, late in _places(block):
-            kind = kinds.number(tuple(_inside(shape, assignment, number, early, late)))
             here = rest & ((slot < first) == early) & ((slot < last) == late)
-            size = int(here.sum())
-            yield Entries(problem[here], owned.members[here], np.ones(size, bool), np.full(size, kind))
-        for excluded in _excluded_ticks(shape, assignment, number):
-            yield frame.outside(problem[rest], owned.members[rest], excluded, kinds.number(excluded))
+            region = tuple(_inside(matches.shape, assignment, number, early, late))
+            yield _Placed(region, True, problem[here], owned.members[here])
+        for excluded in _excluded_ticks(matches.shape, assignment, number):
+            yield _outside(matches.masses, held, excluded, problem[rest], owned.members[rest])
+
+
+def _rivals(matches: CoupledMatches, held: Constrained) -> Iterator[_Placed]:
+    """Rivals of each problem's match that can decide it, once per region of their rule."""
+    assignment = held.assignment
+    for each in matches.rivals:
+        problem, event = assignment.rival_pairs(each)
+        pieces = _around(assignment, each.rule.spared, held.system)
+        for region, piece in product(each.rule.regions, pieces):
+            bounds = _bounds(matches.shape, assignment, region) + piece
+            yield _outside(matches.masses, held, bounds, problem, event)
+
+
+def _outside(
+    masses: Masses, held: Constrained, region: tuple[RegionBound, ...], problem: Indexes, event: Indexes
+) -> _Placed:
+    """Events that must be outside a region, as far as they can lie in it."""
+    first, last = masses.lower[event], masses.upper[event]
+    can = can_lie_in(region, held.system, held.lower, held.upper, problem, first, last)
+    return _Placed(region, False, problem[can], event[can])
 
 
 def _places(block: BlockVariables) -> list[tuple[bool, bool]]:
@@ -130,7 +146,7 @@ def _member_timings(shape: Shape, assignment: VariableAssignment, number: int) -
         other = timing.right if timing.left == component else timing.left
         if other is not None and shape.alternative.components[other].kleene:
             continue  # Between groups the first and last members say it all.
-        (variable,) = variables_of(shape, assignment, other)
+        (variable,) = assignment.variables_of(shape, other)
         is_upper = timing.left == component
         bounds.append(RegionBound(variable, timing.bound if is_upper else -timing.bound, not is_upper))
     return bounds
@@ -145,31 +161,8 @@ def _excluded_ticks(
         if timing.not_equal and component in (timing.left, timing.right):
             other = timing.right if timing.left == component else timing.left
             constant = timing.bound if timing.left == component else -timing.bound
-            for variable in variables_of(shape, assignment, other):
+            for variable in assignment.variables_of(shape, other):
                 yield RegionBound(variable, constant, True), RegionBound(variable, constant, False)
-
-
-def rival_entries(
-    shape: Shape, assignment: VariableAssignment, rivals: list[Rivals], frame: Frame, kinds: RegionKinds
-) -> Iterator[Entries]:
-    """Rivals of each problem's match that can decide it, once per region of their rule."""
-    for each in rivals:
-        problem, event = rival_pairs(assignment, each)
-        pieces = _around(assignment, each.rule.spared, frame.system)
-        for region, piece in product(each.rule.regions, pieces):
-            bounds = _bounds(shape, assignment, region) + piece
-            yield frame.outside(problem, event, bounds, kinds.number(bounds))
-
-
-def rival_pairs(assignment: VariableAssignment, rivals: Rivals) -> tuple[Indexes, Indexes]:
-    """Pairs (problem, event) of one rule."""
-    by_row = np.argsort(assignment.row, kind="stable")
-    rows = assignment.row[by_row]
-    begin, end = np.searchsorted(rows, rivals.row), np.searchsorted(rows, rivals.row, side="right")
-    counts = end - begin
-    pair = np.repeat(np.arange(len(rivals.row)), counts)
-    within = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return by_row[begin[pair] + within], rivals.event[pair]
 
 
 def _around(

@@ -15,7 +15,7 @@ Runs inside Spark workers: imports NumPy only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations, product
 from typing import Literal, TypeAlias
@@ -24,7 +24,10 @@ import numpy as np
 
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Group
+from cepctl.engines.confidence.coupled.matches import CoupledMatches
+from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Edge
 from cepctl.engines.pattern.blocks import BlockKind, Point, Shape
+from cepctl.engines.pattern.rivals import Rivals
 
 Choice: TypeAlias = Literal[
     "single", "none", "first", "last", "distinct ends", "same tick", "sequence", "unordered"
@@ -56,12 +59,13 @@ class BlockVariables:
 class VariableAssignment:
     """n problems of one structure: the match of each, their events per variable, their blocks.
 
-    `row` has shape (n,), `event` (n, m).
+    `row` has shape (n,), `event` (n, m).  `ties` make members share the tick of the first one of their group.
     """
 
     row: Indexes
     event: Indexes
     blocks: tuple[BlockVariables, ...]
+    ties: tuple[Edge, ...] = ()
 
     def taken(self, index: Indexes) -> VariableAssignment:
         """Some of the problems, in the order of `index`."""
@@ -69,7 +73,7 @@ class VariableAssignment:
             replace(block, first_slot=block.first_slot[index], last_slot=block.last_slot[index])
             for block in self.blocks
         )
-        return VariableAssignment(self.row[index], self.event[index], blocks)
+        return VariableAssignment(self.row[index], self.event[index], blocks, self.ties)
 
     def variable_of(self, shape: Shape, point: Point) -> int:
         """Variable whose tick a point is."""
@@ -79,22 +83,60 @@ class VariableAssignment:
             return block.slots[member]
         return block.first if point.role == "first" else block.last
 
+    def variables_of(self, shape: Shape, component: int | None) -> tuple[int, ...]:
+        """Variables that stand for a component in a timing constraint."""
+        if component is None:
+            return (NO_VARIABLE,)
+        number = shape.block_of(component)
+        components = shape.blocks[number].components
+        if shape.blocks[number].kind is BlockKind.UNORDERED and len(components) > 1:
+            return (self.blocks[number].slots[components.index(component)],)
+        return self.blocks[number].variables
 
-def variable_assignments(shape: Shape, groups: list[Group]) -> Iterator[VariableAssignment]:
-    """All assignments of variables to a batch of matches.
+    def rival_pairs(self, rivals: Rivals) -> tuple[Indexes, Indexes]:
+        """Pairs (problem, event) of one rule."""
+        by_row = np.argsort(self.row, kind="stable")
+        rows = self.row[by_row]
+        begin, end = np.searchsorted(rows, rivals.row), np.searchsorted(rows, rivals.row, side="right")
+        counts = end - begin
+        pair = np.repeat(np.arange(len(rivals.row)), counts)
+        within = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return by_row[begin[pair] + within], rivals.event[pair]
 
-    `groups` gives the members of every block: of a single one event per match, of an AND group its
-    events in pattern order, of a Kleene group its members in their order.
-    """
-    options = [_options(shape, number, group) for number, group in enumerate(groups)]
+
+def variable_assignments(matches: CoupledMatches) -> Iterator[VariableAssignment]:
+    """All assignments of variables to a batch of matches."""
+    nothing = VariableAssignment(np.arange(len(matches)), np.zeros((len(matches), 0), np.int64), ())
+    options = [_options(matches.shape, number, group) for number, group in enumerate(matches.groups)]
     for choices in product(*options):
-        assignment = VariableAssignment(
-            np.arange(len(groups[0].sizes)), np.zeros((len(groups[0].sizes), 0), np.int64), ()
-        )
-        for number, choice in enumerate(choices):
-            assignment = _with_block(assignment, groups[number], choice)
+        assignment = nothing
+        for group, choice in zip(matches.groups, choices, strict=True):
+            assignment = _with_block(assignment, group, choice)
         if len(assignment.row):
-            yield assignment
+            yield from _with_ties(assignment, matches.rivals)
+
+
+def _with_ties(assignment: VariableAssignment, rivals: Sequence[Rivals]) -> Iterator[VariableAssignment]:
+    """An assignment split by which members must share the tick of the first one of their group.
+
+    That is a member which fits the component after the group as well: any later it would have been
+    taken as that component (skip_till_next_match).
+    """
+    tied = np.zeros(assignment.event.shape, dtype=bool)
+    first = np.zeros(assignment.event.shape[1], dtype=np.int64)
+    for each in rivals:
+        group = each.rule.regions[0][0].point
+        if not each.rule.members_too or group is None:
+            continue
+        block = assignment.blocks[group.block]
+        problem, event = assignment.rival_pairs(each)
+        for variable in block.variables if block.choice == "unordered" else ():
+            first[variable] = block.first
+            tied[problem[assignment.event[problem, variable] == event], variable] = variable != block.first
+    for pattern in np.unique(tied, axis=0):
+        rows = np.flatnonzero((tied == pattern).all(axis=1))
+        ties = tuple((int(v), int(first[v]), 0) for v in np.flatnonzero(pattern))
+        yield replace(assignment.taken(rows), ties=ties)
 
 
 _Option: TypeAlias = tuple[Choice, tuple[int, ...]]

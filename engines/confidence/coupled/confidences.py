@@ -1,0 +1,77 @@
+"""Confidence and time range of matches whose events are tied in any way: their problems solved and added up.
+
+The problems of one match are mutually exclusive, so their probabilities add up.
+
+Runs inside Spark workers: imports NumPy only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepctl.arrays import Flags, Reals, Ticks
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.confidence.certainty import certainly_in_order
+from cepctl.engines.confidence.coupled.assembly import coupled_problems
+from cepctl.engines.confidence.coupled.matches import CoupledMatches
+from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.coupled.sampling import Sampling
+from cepctl.engines.confidence.coupled.solve import coupled_confidence, first_ticks, mirrored
+from cepctl.engines.confidence.measured import Measured
+
+_LAST = np.iinfo(np.int64).max
+
+
+def coupled_confidences(matches: CoupledMatches, sampling: Sampling | None = None) -> Measured:
+    """Measure matches.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a problem exceeds the bound on its work; with `sampling` only if the search for its range does.
+    """
+    count, masses = len(matches), matches.masses
+    confidence, error = np.zeros(count), np.zeros(count)
+    start, end = np.full(count, _LAST), np.full(count, -_LAST)
+    given_up: list[Problems] = []
+    certain = certainly_in_order(matches.shape, masses, matches.groups)
+    for each in matches.rivals:
+        if each.rule.members_too:
+            certain[each.row] = False
+    for problems in coupled_problems(matches):
+        part, first = _solved(masses, problems, error > 0, give_up=sampling is not None)
+        last = -first_ticks(*mirrored(masses, problems))
+        unknown = np.isnan(part) & (first != _LAST)
+        if sampling is not None and unknown.any():
+            given_up.append(problems.taken(np.flatnonzero(unknown)))
+            error[problems.match[unknown]] = sampling.error
+        happens = first != _LAST
+        certain[problems.match[_with_rivals(problems)]] = False
+        match = problems.match[happens]
+        np.add.at(confidence, match, np.where(unknown, 0.0, part)[happens])
+        np.minimum.at(start, match, first[happens])
+        np.maximum.at(end, match, last[happens])
+    if sampling is not None and given_up:
+        sampled, estimate = sampling.probabilities(matches.groups, given_up)
+        confidence[sampled] = np.minimum(confidence[sampled] + estimate, 1.0)
+    confidence[certain], error[certain] = 1.0, 0.0
+    return Measured(confidence, error, start, end)
+
+
+def _with_rivals(problems: Problems) -> Flags:
+    """Problems with an event that must be outside of some region."""
+    factors = problems.factors
+    outside = np.concatenate([[0], np.cumsum(~factors.inside)])
+    return np.asarray(np.diff(outside[factors.region_offsets[factors.offsets]]) > 0)
+
+
+def _solved(masses: Masses, problems: Problems, sampled: Flags, *, give_up: bool) -> tuple[Reals, Ticks]:
+    """As `coupled_confidence`; matches that are `sampled` anyway are not summed any further."""
+    hopeless = sampled[problems.match]
+    if not hopeless.any():
+        return coupled_confidence(masses, problems, give_up=give_up)
+    part, first = np.full(len(hopeless), np.nan), np.zeros(len(hopeless), dtype=np.int64)
+    kept = np.flatnonzero(~hopeless)
+    part[kept], first[kept] = coupled_confidence(masses, problems.taken(kept), give_up=give_up)
+    first[hopeless] = first_ticks(masses, problems.taken(np.flatnonzero(hopeless)))
+    return part, first
