@@ -16,7 +16,8 @@ class SafeConsole(Console):
     """A console that shows the control characters of texts where its file is for a terminal, or is one."""
 
     def __init__(self, file: IO[str], *, for_terminal: bool = False, **options: Any) -> None:
-        super().__init__(file=unguarded(file), **options)
+        # In a notebook Rich would show what is printed to a file instead of writing it there.
+        super().__init__(file=unguarded(file), force_jupyter=False, **options)
         self._shows_controls = for_terminal or file.isatty()
 
     def render_str(self, text: str, **options: Any) -> Text:

@@ -30,7 +30,7 @@ def print_matches(matches: pa.Table, file: TextIO | None = None) -> None:
 def matches_text(matches: pa.Table, width: int) -> str:
     """Rows (times already as text) as a table of so many columns, safe to be shown on a terminal."""
     held = io.StringIO()
-    _print(matches, SafeConsole(held, for_terminal=True, width=width, highlight=False))
+    _print(matches, SafeConsole(held, for_terminal=True, force_terminal=False, width=width, highlight=False))
     return held.getvalue().rstrip("\n")
 
 

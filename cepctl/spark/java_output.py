@@ -1,12 +1,13 @@
-"""What the Java process says, led to standard error without the lines that only make noise."""
+"""What the Java process says, logged by `cepctl.spark` without the lines that only make noise."""
 
 from __future__ import annotations
 
+import logging
 import os
-import sys
 import threading
 from typing import Any
 
+LOGGER = "cepctl.spark"
 _NOISE = (
     "WARNING: Using incubator modules",
     "WARNING: A terminally deprecated",
@@ -18,7 +19,7 @@ _NOISE = (
 
 
 class JavaOutput:
-    """A pipe that takes what the Java process prints; a thread passes it on to standard error."""
+    """A pipe that takes what the Java process prints; a thread logs it."""
 
     def __init__(self) -> None:
         self._reading, self._writing = os.pipe()
@@ -45,4 +46,4 @@ class JavaOutput:
         with os.fdopen(self._reading, encoding="utf-8", errors="replace") as lines:
             for line in lines:
                 if not line.startswith(_NOISE):
-                    sys.stderr.write(line)
+                    logging.getLogger(LOGGER).warning("%s", line.rstrip("\n"))

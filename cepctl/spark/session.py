@@ -206,8 +206,7 @@ def _start(master: str, chosen: dict[str, str], *, verbose: bool) -> SparkContex
     from pyspark import SparkConf, SparkContext
 
     java = find_java()
-    _set_environment(java, master, chosen)
-    with temporary_folder() as directory:
+    with _environment(java, master, chosen), temporary_folder() as directory:
         logging = directory / "log4j2.properties"
         logging.write_text(_LOGGING.format(level="warn" if verbose else "fatal"))
         # The user's options come last, so that they win.
@@ -295,16 +294,27 @@ def _gateway(conf: SparkConf) -> Any:
     return gateway
 
 
-def _set_environment(java: Java, master: str, chosen: dict[str, str]) -> None:
-    os.environ["JAVA_HOME"] = str(java.home)
+@contextmanager
+def _environment(java: Java, master: str, chosen: dict[str, str]) -> Iterator[None]:
+    """What Java and the workers that it starts find in their environment; this process' is as it was then."""
     # Workers start as `python -m`, which would import from the working directory first.
-    os.environ["PYTHONSAFEPATH"] = "1"
+    wanted = {"JAVA_HOME": str(java.home), "PYTHONSAFEPATH": "1"}
     if is_local(master):
-        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        wanted |= {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+        wanted["SPARK_LOCAL_IP"] = os.environ.get("SPARK_LOCAL_IP", "127.0.0.1")
     else:
         own = os.environ.get("PYSPARK_PYTHON", sys.executable)
-        os.environ["PYSPARK_PYTHON"] = chosen.get("spark.pyspark.python", own)
+        wanted["PYSPARK_PYTHON"] = chosen.get("spark.pyspark.python", own)
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def _java_cause(problem: Exception) -> str:

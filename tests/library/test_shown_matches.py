@@ -110,3 +110,9 @@ def test_rows_on_disk_are_read_block_by_block_and_gone_when_closed(
 
 def _number(match: str) -> int:
     return int(match[1:-2])
+
+
+def test_a_notebook_gets_the_text_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rich, in a notebook, would show what is printed to a file, and write nothing."""
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert "│ a0 b  │" in repr(matches_of())

@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -25,6 +26,7 @@ from typing import Literal, cast
 import click
 
 from cepctl.library.notices import LOGGER, QUERY, Notice
+from cepctl.spark.java_output import LOGGER as JAVA
 
 Kind = Literal["error", "warning", "note", "hint", "summary", "file", "why-not"]
 LogFormat = Literal["text", "json"]
@@ -56,6 +58,7 @@ def say(kind: Kind, message: str, **figures: object) -> None:
 @contextmanager
 def heard(*, quiet: bool) -> Iterator[None]:
     """Say what the library logs; when quiet, only what was left out of the input."""
+    _hear_java()
     logger, voice = logging.getLogger(LOGGER), _Voice(quiet=quiet)
     before = logger.level, logger.propagate
     logger.setLevel(logging.INFO)
@@ -66,6 +69,20 @@ def heard(*, quiet: bool) -> Iterator[None]:
     finally:
         logger.removeHandler(voice)
         logger.level, logger.propagate = before
+
+
+def _hear_java() -> None:
+    """From now on, pass on what Java says: it may have more to say when the command is over."""
+    logger = logging.getLogger(JAVA)
+    if not any(isinstance(each, _JavaVoice) for each in logger.handlers):
+        logger.addHandler(_JavaVoice())
+
+
+class _JavaVoice(logging.Handler):
+    """Writes what Java says on standard error, as it is."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        sys.stderr.write(f"{record.getMessage()}\n")
 
 
 class _Voice(logging.Handler):
