@@ -28,6 +28,7 @@ from pathlib import Path
 import pytest
 
 from cepctl.cli import COMMANDS
+from tests.started_program import started_program
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -78,12 +79,19 @@ def console_steps(text: str, line: int, code: int) -> Iterator[PageStep]:
         line += len(lines)
 
 
-def run(step: PageStep, folder: Path) -> None:
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder with the `cepctl` that the pages call."""
+    with started_program(tmp_path_factory.mktemp("programs")) as folder:
+        yield folder
+
+
+def run(step: PageStep, folder: Path, programs: Path) -> None:
     if step.file is not None:
         (folder / step.file).parent.mkdir(parents=True, exist_ok=True)
         (folder / step.file).write_text(step.script, encoding="utf-8")
         return
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    path = os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = {**os.environ, "PATH": path, "CEPCTL_RUNNER": "local", "COLUMNS": "100", "NO_COLOR": "1"}
     done = subprocess.run(
         ["bash", "-c", step.script],
@@ -108,13 +116,13 @@ def anchors(page: str) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_command_of_the_page_runs(page: Path, tmp_path: Path) -> None:
+def test_every_command_of_the_page_runs(page: Path, tmp_path: Path, programs: Path) -> None:
     steps = list(steps_of(page.read_text(encoding="utf-8")))
     if not steps:
         pytest.skip("the page shows no command")
     shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
     for step in steps:
-        run(step, tmp_path)
+        run(step, tmp_path, programs)
 
 
 @pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: page.name)
@@ -160,12 +168,12 @@ def test_every_dependency_is_justified() -> None:
     assert set(re.findall(r"^\| ([\w-]+)(?: \(.*?\))? \|", section, re.MULTILINE)) - {"package"} == names
 
 
-def test_a_page_that_shows_other_output_would_be_noticed(tmp_path: Path) -> None:
+def test_a_page_that_shows_other_output_would_be_noticed(tmp_path: Path, programs: Path) -> None:
     page = "```console\n$ echo one; : cepctl\none\n$ echo two\nthree\n```\n"
     good, bad = steps_of(page)
-    run(good, tmp_path)
+    run(good, tmp_path, programs)
     with pytest.raises(AssertionError, match=r"line 4(.|\n)*but the page says\s*three"):
-        run(bad, tmp_path)
+        run(bad, tmp_path, programs)
 
 
 def test_blocks_are_told_apart() -> None:

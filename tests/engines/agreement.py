@@ -16,10 +16,10 @@ from cepctl.plan.plan import Plan
 Engine: TypeAlias = Callable[[Plan, pa.Table], pa.Table]
 Row: TypeAlias = Mapping[str, Any]
 
-EVERYDAY_EXAMPLES = 60
+EVERYDAY_EXAMPLES = 40
 EXAMPLES = int(os.environ.get("CEPCTL_EXAMPLES", EVERYDAY_EXAMPLES))
 MANY_EXAMPLES = 2_000
-FEW_EXAMPLES = max(EXAMPLES // 5, 1)
+FEW_EXAMPLES = max(EXAMPLES // 4, 1)
 """For what follows from the agreement of the engines, or costs much for each case."""
 CONFIDENCE_ERROR = 1e-9
 

@@ -1,0 +1,134 @@
+"""A `cepctl` for the shells of tests that has started up already: each call is a fork of one process.
+
+To import its libraries is most of what a small command costs.  Here one server imports them; the program
+that shells find hands over its words, folder, environment and open files, and ends as the command does.
+Tests of the start-up itself, and of what depends on it, call the real program.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+_LENGTH = 8
+# Isolated and without site: an interpreter that starts in a few hundredths of a second.
+_CLIENT = """#!{python} -IS
+import json, os, signal, socket, sys
+server = socket.socket(socket.AF_UNIX)
+server.connect({path!r})
+said = json.dumps([sys.argv, os.getcwd(), dict(os.environ), os.umask(0)]).encode()
+socket.send_fds(server, [len(said).to_bytes({length}, "big")], [0, 1, 2])
+server.sendall(said)
+for each in 0, 1, 2:
+    os.close(each)
+answers = server.makefile()
+command = int(answers.readline())
+for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
+    signal.signal(number, lambda number, _: os.kill(command, number))
+code = int(answers.readline())
+if code < 0:
+    signal.signal(-code, signal.SIG_DFL)
+    os.kill(os.getpid(), -code)
+os._exit(code)
+"""
+
+
+@contextmanager
+def started_program(folder: Path) -> Iterator[Path]:
+    """The folder, now with a program `cepctl` in it, for as long as the block runs."""
+    path, program = folder / "socket", folder / "cepctl"
+    program.write_text(_CLIENT.format(python=sys.executable, path=str(path), length=_LENGTH))
+    program.chmod(0o700)
+    server = subprocess.Popen(
+        [sys.executable, __file__, str(path)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert server.stdout is not None
+        assert server.stdout.readline() == "ready\n"
+        yield folder
+    finally:
+        server.kill()
+        server.communicate()
+
+
+def _serve(path: str) -> None:
+    _import_everything()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen()
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    while True:
+        client, _ = listener.accept()
+        # One process waits for the command and tells its end, so that the next call is answered at once.
+        if not os.fork():
+            listener.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            _answer(client)
+        client.close()
+
+
+def _import_everything() -> None:
+    """Only imports: no library may have begun threads that a fork would lose."""
+    import cepctl.cli.commands.assign
+    import cepctl.cli.commands.ingest
+    import cepctl.cli.commands.match
+    import cepctl.cli.match.incremental_run
+    import cepctl.engines.runners.local
+    import cepctl.ingestion.jobs
+    import cepctl.render.ingest
+    import cepctl.state.store  # noqa: F401
+    from cepctl.io.formats import known_formats
+
+    list(known_formats())
+
+
+def _answer(client: socket.socket) -> None:
+    length, files, _, _ = socket.recv_fds(client, _LENGTH, 3)
+    stream = client.makefile("rb")
+    words, folder, environment, umask = json.loads(stream.read(int.from_bytes(length, "big")))
+    command = os.fork()
+    if not command:
+        stream.close()
+        client.close()
+        _be_the_command(words, folder, environment, umask, files)
+    for each in (0, 1, 2, *files):
+        os.close(each)
+    client.sendall(f"{command}\n".encode())
+    client.sendall(f"{os.waitstatus_to_exitcode(os.waitpid(command, 0)[1])}\n".encode())
+    os._exit(0)
+
+
+def _be_the_command(
+    words: list[str], folder: str, environment: dict[str, str], umask: int, files: list[int]
+) -> None:
+    for number, each in enumerate(files):
+        os.dup2(each, number)
+        os.close(each)
+    os.umask(umask)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv[:] = words
+    sys.stdin = os.fdopen(0, closefd=False)
+    sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
+    from cepctl.__main__ import run
+
+    sys.exit(run())
+
+
+if __name__ == "__main__":
+    _serve(sys.argv[1])
