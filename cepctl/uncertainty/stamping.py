@@ -22,7 +22,6 @@ from cepctl.uncertainty.model import Normal, Rule
 from cepctl.uncertainty.shapes import normal_buckets, ticks_up
 
 Columns = Mapping[str, pa.Array | pa.ChunkedArray]
-SOURCE = "source"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 
 import numpy as np
 from numba import njit
@@ -99,13 +98,6 @@ def enumeration_parts(
         partial(_started, search, events, first[start : start + size], order, steps)
         for start in range(0, len(first), size)
     ]
-
-
-def enumerate_bindings(
-    search: Search, events: Events, order: tuple[int, ...], owned: tuple[int, int] | None = None
-) -> Iterator[Indexes]:
-    """The matrices of `enumeration_parts`, one part after the other."""
-    return chain.from_iterable(part() for part in enumeration_parts(search, events, order, owned))
 
 
 def _started(

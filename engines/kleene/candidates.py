@@ -29,7 +29,7 @@ def group_candidates(
     search, shape, events
         The alternative, prepared, and the events.
     rows
-        Partial matches as `cepctl.engines.enumeration.search.enumerate_bindings` yields them, shape (n, l).
+        Partial matches as `cepctl.engines.enumeration.search.enumeration_parts` yields them, shape (n, l).
     bound
         The same by component, with the groups that are bound already.
     component

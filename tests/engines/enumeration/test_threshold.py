@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.engines.columns.events import events_of
-from cepctl.engines.enumeration.search import enumerate_bindings
+from cepctl.engines.enumeration.search import enumeration_parts
 from cepctl.engines.enumeration.threshold import Threshold, chain_columns, upper_bounds
 from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
 from cepctl.engines.event.match import match_events
@@ -126,7 +126,7 @@ def bindings_made(query: str, *events: Event) -> int:
     threshold = Threshold(plan.minimum_confidence or 0.0)
     search = prepared.above(threshold).search
     columns = tuple(range(len(search.singles)))
-    return sum(len(rows) for rows in enumerate_bindings(search, prepared.events, columns))
+    return sum(len(rows) for part in enumeration_parts(search, prepared.events, columns) for rows in part())
 
 
 def test_partial_matches_below_the_threshold_are_never_completed() -> None:
