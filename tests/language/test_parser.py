@@ -195,7 +195,7 @@ MISTAKES = {
     "PATTERN A a WHERE a.x < 1 < 2": "comparisons do not chain",
     "PATTERN A a WHERE a.x = 1 a.y = 2": "found 'a', expected the next clause",
     "PATTERN A a WHERE a.x = 'b": "this string has no closing '",
-    "PATTERN A a WHERE a.x = “b”": "strings stand in ' or \"",
+    "PATTERN A a WHERE a.x = “b”": "strings are written in ' or \"",
     "PATTERN A a WHERE a.x LIKE b.y": "expected a pattern in quotes",
     "PATTERN A a WHERE a.x IN 5": "'(' and the choices",
     "PATTERN A a WHERE lenght(a.x) > 1": "did you mean 'length'?",

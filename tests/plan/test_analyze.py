@@ -86,7 +86,7 @@ def test_a_predicate_does_not_apply_to_a_reading_without_its_variable() -> None:
         ("SEQ(A a, B b) WHERE c.x = 1", "no variable 'c' in the pattern; the pattern has a, b"),
         ("SEQ(A first, B b) WHERE frist.x = 1", "did you mean 'first'?"),
         ("OR(A a, B+ a[])", "bound differently in another part of the OR"),
-        ("SEQ(A a, !M m, B b, !N n, C c) WHERE m.x = n.x", "may name one negated component"),
+        ("SEQ(A a, !M m, B b, !N n, C c) WHERE m.x = n.x", "may name only one negated component"),
         ("SEQ(A a, B b) WHERE skip_till_any_match(a, z)", "no variable 'z'"),
     ],
 )
@@ -175,7 +175,7 @@ def test_a_duration_beside_the_ends_of_the_interval_is_ticks() -> None:
         ("regexp_like(a.s, a.s)", "must be a text in quotes"),
         ("regexp_like(a.s, '(?i)x')", "look-around, named groups or flags"),
         ("a = b", "'a' is an event, not a value"),
-        ("confidence > 0.5", "known in RETURN only"),
+        ("confidence > 0.5", "can be read in RETURN only"),
         ("b[i].x = 1", "'b' is one event, without [ ]"),
         ("avg(b[].x) = 1", "'b' is one event, avg takes a group"),
         ("a.x > 5 s", "a time may only be compared with another time"),
@@ -273,7 +273,7 @@ def test_returned_columns_have_names_and_arrow_types() -> None:
         ("n.x", "'n' is negated: a match binds no event to it"),
         ("5 s", "a duration cannot be returned"),
         ("a.time - a.time", "a time may only be compared"),
-        ("max(b[1..i-1].x)", "stands in WHERE only"),
+        ("max(b[1..i-1].x)", "allowed in WHERE only"),
     ],
 )
 def test_what_cannot_be_returned(items: str, complaint: str) -> None:
