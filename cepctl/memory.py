@@ -5,6 +5,8 @@
     blocks of work       a quarter, divided among the threads
     rows                 a quarter; beyond it sorted runs of them go to disk
 
+Commands that read logs and write datasets divide it otherwise (cepctl/ingestion/room.py).
+
 Imports the standard library only.
 """
 
@@ -22,6 +24,8 @@ PROGRAM_BYTES = 400_000_000
 """What Python, its libraries and compiled kernels take before the first event."""
 LEAST_BYTES = 600_000_000
 """Below this hardly anything would be left beside the program."""
+READING_PROGRAM_BYTES = 160_000_000
+"""What they take where logs are read and datasets written: no kernels are compiled there."""
 _ROW_COPIES = 4
 """Rows are held once as they come, and once more each as text, as sort keys and in their order."""
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
@@ -35,11 +39,13 @@ class MemoryBudget:
     """Bytes that all `tasks` at one time may take together, each an equal part of them.
 
     `named`: a user has named them, so that they are refused where they are too few, and never exceeded.
+    `program` is what a task takes before the first event.
     """
 
     total: int
     tasks: int = 1
     named: bool = False
+    program: int = PROGRAM_BYTES
 
     def shared_by(self, tasks: int) -> MemoryBudget:
         """The same budget for several processes at a time.
@@ -50,20 +56,30 @@ class MemoryBudget:
             If hardly anything would be left to each.
         """
         if not self.named:
-            return replace(self, total=max(self.total, tasks * LEAST_BYTES), tasks=tasks)
-        if self.total // tasks < LEAST_BYTES:
+            return replace(self, total=max(self.total, tasks * self.least), tasks=tasks)
+        if self.total // tasks < self.least:
             raise UsageError(
                 f"{size_text(self.total)} of memory for {tasks} tasks at a time leave "
-                f"{size_text(self.total // tasks)} each, and one needs {size_text(LEAST_BYTES)}; raise "
-                f"--max-memory to {size_text(tasks * LEAST_BYTES)}, or have fewer tasks at a time (--master "
+                f"{size_text(self.total // tasks)} each, and one needs {size_text(self.least)}; raise "
+                f"--max-memory to {size_text(tasks * self.least)}, or have fewer tasks at a time (--master "
                 "'local[1]', --runner local)"
             )
         return replace(self, tasks=tasks)
 
     @property
+    def least(self) -> int:
+        """Below this hardly anything would be left to one task beside the program."""
+        return self.program * LEAST_BYTES // PROGRAM_BYTES
+
+    @property
+    def of_task(self) -> int:
+        """What one task may take in all."""
+        return self.total // self.tasks
+
+    @property
     def own(self) -> int:
         """What one task has beside the program itself."""
-        return max(self.total // self.tasks - PROGRAM_BYTES, 0)
+        return max(self.of_task - self.program, 0)
 
     @property
     def events(self) -> int:
@@ -80,13 +96,13 @@ class MemoryBudget:
         return self.own // (4 * _ROW_COPIES)
 
 
-def default_budget() -> MemoryBudget:
+def default_budget(program: int = PROGRAM_BYTES) -> MemoryBudget:
     """Half of what this machine or its container has."""
-    return MemoryBudget(max(machine_memory() // 2, LEAST_BYTES))
+    return MemoryBudget(max(machine_memory() // 2, LEAST_BYTES), program=program)
 
 
-def budget_of(text: str) -> MemoryBudget:
-    """The budget that a user has named, such as `2GB` or `512 MiB`.
+def budget_of(text: str, program: int = PROGRAM_BYTES) -> MemoryBudget:
+    """The budget that a user has named, such as `2GB`, for a command that takes `program` itself.
 
     Raises
     ------
@@ -104,12 +120,20 @@ def budget_of(text: str) -> MemoryBudget:
             f"'{text}' is not a size of memory; write a number and its unit, such as 2GB or 512MiB"
         )
     size = int(float(found[1]) * _UNITS[found[2].upper()])
-    if size < LEAST_BYTES:
+    budget = MemoryBudget(size, named=True, program=program)
+    if size < budget.least:
         raise UsageError(
             f"{text} of memory is too little: Python and its libraries alone take "
-            f"{size_text(PROGRAM_BYTES)}; name at least {size_text(LEAST_BYTES)}"
+            f"{size_text(program)}; name at least {size_text(budget.least)}"
         )
-    return MemoryBudget(size, named=True)
+    return budget
+
+
+def reading_budget(text: str | None = None) -> MemoryBudget:
+    """The budget of what reads logs and writes datasets: the one that a user has named, else half of all."""
+    if text is None:
+        return default_budget(READING_PROGRAM_BYTES)
+    return budget_of(text, READING_PROGRAM_BYTES)
 
 
 def size_text(size: int) -> str:

@@ -21,6 +21,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, Pipe
+from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from cepctl.interrupts import busy_threads
@@ -28,11 +29,16 @@ from cepctl.interrupts import busy_threads
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
+OUT_OF_MEMORY = "out of memory"
 _DIE_WITH_PARENT = 1
+_LOOK_SECONDS = 0.05
 
 
 def run_apart(
-    function: Callable[[Task], Result], tasks: Sequence[Task], died: Callable[[Task, str], Result]
+    function: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    died: Callable[[Task, str], Result],
+    most_bytes: int | None = None,
 ) -> list[Result]:
     """The results of the function for every task, in order.
 
@@ -42,6 +48,8 @@ def run_apart(
         What is run in the child, and for what.  The first exception ends it, and is raised here.
     died
         Gives the result of a task that killed the child, of what killed it: `SIGSEGV`, say.
+    most_bytes
+        How much memory the child may take; one that takes more is killed, by OUT_OF_MEMORY.
     """
     if not _can_fork():
         return [function(task) for task in tasks]
@@ -49,7 +57,7 @@ def run_apart(
     while len(results) < len(tasks):
         child = _Child(function, tasks[len(results) :])
         try:
-            results.extend(child.results())
+            results.extend(child.results(most_bytes))
         finally:
             cause = child.end()
         if len(results) < len(tasks):
@@ -66,15 +74,20 @@ class _Child:
 
     def __init__(self, function: Callable[[Any], Any], tasks: Sequence[Any]) -> None:
         self._receiving, sending = Pipe(duplex=False)
+        self._took_too_much = False
         parent = os.getpid()
         self._id = os.fork()
         if self._id == 0:
             _serve(function, tasks, sending, parent)
         sending.close()
 
-    def results(self) -> Iterator[Any]:
+    def results(self, most_bytes: int | None = None) -> Iterator[Any]:
         """What comes of the tasks, as far as the child lives; raises what a task raised."""
         while True:
+            while most_bytes is not None and not self._receiving.poll(_LOOK_SECONDS):
+                if self._resident_bytes() > most_bytes:
+                    self._took_too_much = True
+                    return
             try:
                 succeeded, outcome = self._receiving.recv()
             except EOFError:
@@ -83,11 +96,20 @@ class _Child:
                 raise outcome
             yield outcome
 
+    def _resident_bytes(self) -> int:
+        try:
+            pages = Path(f"/proc/{self._id}/statm").read_text().split()[1]
+        except (OSError, IndexError):  # it has just ended
+            return 0
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
     def end(self) -> str:
         """Kill the child if it still runs; returns what it died of."""
         self._receiving.close()
         os.kill(self._id, signal.SIGKILL)
         _, status = os.waitpid(self._id, 0)
+        if self._took_too_much:
+            return OUT_OF_MEMORY
         code = os.waitstatus_to_exitcode(status)
         return signal.Signals(-code).name if code < 0 else f"exit status {code}"
 

@@ -31,6 +31,7 @@ from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.contract.times import named_zone
 from cepctl.io.formats import format_named, open_log
 from cepctl.io.source.locations import InputFile, Location, list_inputs, real_uri
+from cepctl.memory import MemoryBudget, reading_budget
 from cepctl.schema import (
     META_MODEL,
     META_TIME_UNIT,
@@ -46,14 +47,14 @@ from cepctl.uncertainty.model import UncertaintyModel
 class IngestOptions:
     """Choices of the user.
 
-    `type_names` are other names for event types.  `max_errors` is how many rejects are allowed, None for the
+    `type_names` are other names for event types. `max_errors` is how many rejects are allowed, None for the
     larger of 10 and 0.1 % of the records; `rejects` the JSON lines file that they are written to, `report`
-    the JSON file for the account of every file; both are also written when the ingest is then refused.  With
+    the JSON file for the account of every file; both are also written when the ingest is then refused. With
     `strict` a file in a directory that cannot be read is an error, as one that was named always is.
-    `follow_links` is for links that lead out of a directory.  Of input that `is_rest`, what is new in logs
-    that were read before, most records may be bad.  `known_kinds` are those of attributes in earlier events,
-    which these join.  The time unit of `read` is chosen anew: the model's, else the finest of those that the
-    files declare and of 1 ms for those that do not.
+    `follow_links` is for links that lead out of a directory. Of input that `is_rest`, what is new in logs
+    that were read before, most records may be bad. `known_kinds` are those of attributes in earlier events,
+    which these join. All tasks at one time share the `memory`. The time unit of `read` is chosen anew: the
+    model's, else the finest of those that the files declare and of 1 ms for those that do not.
     """
 
     input_format: str | None = None
@@ -68,6 +69,7 @@ class IngestOptions:
     follow_links: bool = False
     is_rest: bool = False
     known_kinds: Mapping[str, Kind] = field(default_factory=dict)
+    memory: MemoryBudget = field(default_factory=reading_budget)
 
 
 def ingest(
@@ -122,6 +124,7 @@ def _ingest(
     if options.input_format is not None:
         format_named(options.input_format)
     refuse_existing(target, overwrite=options.overwrite)
+    memory = options.memory.shared_by(runner.tasks_at_once)
     with aside(target) as (scratch, events):
         files = listed(scratch)
         assumed = options.model.time_unit or MILLISECOND
@@ -130,13 +133,13 @@ def _ingest(
         unit = options.model.time_unit or _finest([each or assumed for each in declared])
         tasks = [
             # Parquet that declares its unit converts itself; other ticks are of the assumed unit.
-            _read_task(file, number, scratch, options, assumed if own is None else unit, unit)
+            _read_task(file, number, scratch, options, assumed if own is None else unit, unit, memory)
             for number, (file, own) in enumerate(zip(files, declared, strict=True))
         ]
         results = read_files(tasks, runner)
         filesystem, directory = events.resolve()
         schema = unify(results, options.known_kinds)
-        ordered = order(results, filesystem, len(schema.attributes))
+        ordered = order(results, filesystem, len(schema.attributes), memory)
         summary = summarised(results, ordered, schema, unit)
         notices = (*parts_alone(stored), *summary.notices, *tell_unused(results, summary), *_nothing(summary))
         summary = replace(summary, notices=notices)
@@ -151,7 +154,7 @@ def _ingest(
         if not options.is_rest:
             refuse_mostly_bad(*counted, summary.events, options.max_errors)
         metadata = _metadata(summary, options.model) | clocks_metadata(_clocks(results))
-        _write(directory, scratch, ordered, schema, metadata, runner)
+        _write(directory, scratch, ordered, schema, metadata, memory, runner)
         with filesystem.open_output_stream(f"{directory}/{SUCCESS}"):
             pass
         publish(events, target, overwrite=options.overwrite)
@@ -168,7 +171,13 @@ def _nothing(summary: IngestSummary) -> list[str]:
 
 
 def _read_task(
-    file: InputFile, number: int, scratch: Location, options: IngestOptions, ticks: TimeUnit, unit: TimeUnit
+    file: InputFile,
+    number: int,
+    scratch: Location,
+    options: IngestOptions,
+    ticks: TimeUnit,
+    unit: TimeUnit,
+    memory: MemoryBudget,
 ) -> ReadTask:
     """The task of one file whose own ticks are of one unit, those of the dataset of another.
 
@@ -187,6 +196,7 @@ def _read_task(
         may_be_unreadable=file.found and not options.strict,
         keep_rejects=keep,
         max_rejects=None if keep else options.max_errors,
+        memory=memory,
     )
 
 
@@ -233,9 +243,10 @@ def _write(
     ordered: Order,
     schema: DatasetSchema,
     metadata: dict[bytes, bytes],
+    memory: MemoryBudget,
     runner: Runner,
 ) -> None:
-    tasks = [PartTask(scratch, slices, schema, metadata) for slices in ordered.parts]
+    tasks = [PartTask(scratch, pieces, schema, metadata, memory) for pieces in ordered.parts]
     filesystem, _ = scratch.resolve()
     for number, path in enumerate(runner.run(write_part, tasks)):
         filesystem.move(path, f"{directory}/{part_name(number)}")

@@ -1,27 +1,29 @@
 """Events of a dataset that are left out because another one is there already.
 
-Only here are keys of all events held in memory at once, and only where the input gives ids of its own or
-files of a format may show the same events again, as polls of Ganglia do.
+Keys of all events are looked at only where the input gives ids of its own or files of a format may show the
+same events again, as polls of Ganglia do; where they do not fit in memory, part by part.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyarrow import fs
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.ingestion.chunks import RAW_NUMBER, Chunk
+from cepctl.ingestion.key_partitions import PLACE, ROW, key_partitions
 from cepctl.ingestion.results import FileResult
 from cepctl.io.contract.log_format import Repeats
 from cepctl.io.contract.reader import Reject
 
 Chunks = Sequence[tuple[int, Chunk]]
 _REJECTS_AT_ONCE = 10_000
+_NONE: Indexes = np.array([], dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -45,26 +47,23 @@ class LeftOut:
                 yield Reject(results[row["file"]].name, None, "duplicate event_id", known)
 
 
-def left_out(results: Sequence[FileResult], chunks: Chunks, filesystem: fs.FileSystem) -> LeftOut:
-    """Find repeated events, then events whose id an earlier event has; chunks come with their file."""
-    repeating = _repeating(results, chunks)
-    ids_given = any(result.ids_given for result in results)
-    if not repeating and not ids_given:
-        return LeftOut()
-    places = np.repeat(np.arange(len(chunks)), [chunk.rows for _, chunk in chunks])
-    files = np.array([file for file, _ in chunks], np.int64)[places]
-    keep = np.ones(len(places), np.bool_)
-    for repeats, shown in repeating.items():
-        keep &= ~_repeated(repeats, shown, chunks, len(places), filesystem)
-    counted = zip(*map(np.ndarray.tolist, np.unique(files[~keep], return_counts=True)), strict=True)
-    duplicates = None
-    if ids_given:
-        keys = _keys(chunks, files, filesystem)
-        duplicate = _duplicates(keys, keep)
-        keep &= ~duplicate
-        found = keys.filter(pa.array(duplicate))
-        duplicates = found.sort_by([("file", "ascending"), ("number", "ascending")])
-    return LeftOut(_rows_of_chunks(np.flatnonzero(~keep), places, chunks), dict(counted), duplicates)
+def left_out(results: Sequence[FileResult], chunks: Chunks, filesystem: fs.FileSystem, room: int) -> LeftOut:
+    """Find repeated events, then events whose id an earlier event has; chunks come with their file.
+
+    Keys of about `room` bytes are in memory at a time.
+    """
+    gone: dict[int, Indexes] = {}
+    for repeats, shown in _repeating(results, chunks).items():
+        gone |= _repeated(repeats, [(place, chunks[place][1]) for place in shown], filesystem, room)
+    repeated = Counter[int]()
+    for place, rows in gone.items():
+        repeated[chunks[place][0]] += len(rows)
+    if not any(result.ids_given for result in results):
+        return LeftOut(gone, dict(repeated))
+    duplicates = _duplicates(chunks, gone, filesystem, room)
+    for place, rows in _by_chunk(duplicates).items():
+        gone[place] = np.union1d(gone.get(place, _NONE), rows)
+    return LeftOut(gone, dict(repeated), duplicates.drop_columns([PLACE, ROW]))
 
 
 def _repeating(results: Sequence[FileResult], chunks: Chunks) -> dict[Repeats, list[int]]:
@@ -77,45 +76,57 @@ def _repeating(results: Sequence[FileResult], chunks: Chunks) -> dict[Repeats, l
     return {repeats: shown for repeats, shown in found.items() if len({chunks[at][0] for at in shown}) > 1}
 
 
-def _keys(chunks: Chunks, files: Indexes, filesystem: fs.FileSystem) -> pa.Table:
-    names = [RAW_NUMBER, "event_id", "event_type"]
-    tables = [pq.read_table(chunk.path, columns=names, filesystem=filesystem) for _, chunk in chunks]
-    keys = pa.concat_tables(tables).rename_columns(["number", "event_id", "event_type"])
-    return keys.add_column(0, "file", pa.array(files))
-
-
-def _duplicates(keys: pa.Table, keep: Flags) -> Flags:
-    """Events whose id an earlier event (in order of files, then of numbers) already has."""
-    duplicate = np.zeros(len(keys), dtype=np.bool_)
-    rows = np.flatnonzero(keep)
-    ids = keys.column("event_id").combine_chunks().dictionary_encode().indices.to_numpy()[rows]
-    ordered = np.lexsort((keys.column("number").to_numpy()[rows], keys.column("file").to_numpy()[rows], ids))
-    again = np.flatnonzero(ids[ordered][1:] == ids[ordered][:-1]) + 1
-    duplicate[rows[ordered[again]]] = True
-    return duplicate
+def _duplicates(
+    chunks: Chunks, gone: Mapping[int, Indexes], filesystem: fs.FileSystem, room: int
+) -> pa.Table:
+    """Events whose id an earlier event (in order of files, then of numbers) has, those `gone` left aside."""
+    placed = [(place, chunk) for place, (_, chunk) in enumerate(chunks)]
+    files = np.array([file for file, _ in chunks], np.int64)
+    found = []
+    for keys in key_partitions(
+        placed, [RAW_NUMBER, "event_id", "event_type"], ["event_id"], filesystem, room
+    ):
+        own = keys.rename_columns(["number", "event_id", "event_type", PLACE, ROW])
+        own = own.add_column(0, "file", pa.array(files[own.column(PLACE).to_numpy()]))
+        stay = np.flatnonzero(~_among(own, gone))
+        ids = own.column("event_id").combine_chunks().dictionary_encode().indices.to_numpy()[stay]
+        number, file = own.column("number").to_numpy()[stay], own.column("file").to_numpy()[stay]
+        order = np.lexsort((number, file, ids))
+        again = np.flatnonzero(ids[order][1:] == ids[order][:-1]) + 1
+        found.append(own.take(pa.array(np.sort(stay[order[again]]))))
+    return pa.concat_tables(found).sort_by([("file", "ascending"), ("number", "ascending")])
 
 
 def _repeated(
-    repeats: Repeats, shown: Sequence[int], chunks: Chunks, count: int, filesystem: fs.FileSystem
-) -> Flags:
-    """Which of `count` events are shown again, by the chunks at these places."""
-    repeated = np.zeros(count, dtype=np.bool_)
-    starts = np.cumsum([0, *(chunk.rows for _, chunk in chunks)])
-    tables = []
-    for place in shown:
-        table = pq.read_table(chunks[place][1].path, columns=list(repeats.columns), filesystem=filesystem)
-        rows = starts[place] + np.arange(len(table), dtype=np.int64)
-        tables.append(table.append_column("key", pa.array(rows)))
-    events = pa.concat_tables(tables)
-    stay, _ = repeats.drop(events)
-    repeated[events.column("key").to_numpy()] = True
-    repeated[stay.column("key").to_numpy()] = False
-    return repeated
+    repeats: Repeats, shown: Sequence[tuple[int, Chunk]], filesystem: fs.FileSystem, room: int
+) -> dict[int, Indexes]:
+    """The rows that are shown again, by place of their chunk, of the chunks that may."""
+    # Times that differ a little may be of the same event.
+    equal = [name for name in repeats.columns if name != "time"]
+    found = []
+    for events in key_partitions(shown, repeats.columns, equal, filesystem, room):
+        numbered = events.append_column("key", pa.array(np.arange(len(events), dtype=np.int64)))
+        stay, _ = repeats.drop(numbered)
+        repeated = np.setdiff1d(np.arange(len(events)), stay.column("key").to_numpy())
+        found.append(events.select([PLACE, ROW]).take(pa.array(repeated)))
+    return _by_chunk(pa.concat_tables(found))
 
 
-def _rows_of_chunks(gone: Indexes, places: Indexes, chunks: Chunks) -> dict[int, Indexes]:
-    """Rows among all events as rows of their chunks."""
-    starts = np.cumsum([0, *(chunk.rows for _, chunk in chunks)])
-    firsts = np.flatnonzero(np.diff(places[gone], prepend=-1))
-    pieces = np.split(gone, firsts[1:]) if len(gone) else []
-    return {int(places[piece[0]]): piece - starts[places[piece[0]]] for piece in pieces}
+def _among(keys: pa.Table, gone: Mapping[int, Indexes]) -> Flags:
+    """Which keys are of rows that are gone."""
+    found = np.zeros(len(keys), np.bool_)
+    places, rows = keys.column(PLACE).to_numpy(), keys.column(ROW).to_numpy()
+    for place, left in gone.items():
+        own = np.flatnonzero(places == place)
+        found[own] = np.isin(rows[own], left)
+    return found
+
+
+def _by_chunk(keys: pa.Table) -> dict[int, Indexes]:
+    """The rows of some keys, ascending, by place of their chunk."""
+    places, rows = keys.column(PLACE).to_numpy(), keys.column(ROW).to_numpy()
+    order = np.lexsort((rows, places))
+    places, rows = places[order], rows[order]
+    firsts = np.flatnonzero(np.diff(places, prepend=-1))
+    pieces = np.split(rows, firsts[1:]) if len(rows) else []
+    return {int(place): piece for place, piece in zip(places[firsts].tolist(), pieces, strict=True)}

@@ -22,6 +22,8 @@ from cepctl.arrays import Flags, Indexes
 from cepctl.ingestion.chunks import RAW_NUMBER, SORT_KEYS
 from cepctl.ingestion.leaving_out import Chunks, LeftOut, left_out
 from cepctl.ingestion.results import FileResult
+from cepctl.ingestion.room import key_bytes, piece_bytes
+from cepctl.memory import MemoryBudget
 
 PART_EVENTS = 1_000_000
 PART_BYTES = 256 << 20
@@ -41,37 +43,48 @@ class Slice:
     dropped: tuple[int, ...] = ()
 
 
+Piece = tuple[Slice, ...]
+"""Rows of a part that are put in order at a time, those of one range of keys."""
+
+
 @dataclass(frozen=True)
 class Order:
-    """The parts of a dataset in order, each as slices of chunks.
+    """The parts of a dataset in order, each in pieces, which are slices of chunks.
 
     `type_counts` of the events that stay is by place of the file among the results.
     """
 
-    parts: tuple[tuple[Slice, ...], ...]
+    parts: tuple[tuple[Piece, ...], ...]
     type_counts: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
     left_out: LeftOut = field(default_factory=LeftOut)
 
 
-def order(results: Sequence[FileResult], filesystem: fs.FileSystem, columns: int) -> Order:
+def order(
+    results: Sequence[FileResult], filesystem: fs.FileSystem, columns: int, memory: MemoryBudget
+) -> Order:
     """Sort all events by (lower, event id) and cut them into parts of PART_EVENTS or PART_BYTES.
 
-    `columns` is how many attributes the dataset has: each takes memory in every row of a part.
+    `columns` is how many attributes the dataset has: each takes memory in every row of a part.  What `memory`
+    there is decides alone in how many pieces a part is put in order.
     """
     chunks = [(number, chunk) for number, result in enumerate(results) for chunk in result.chunks]
     if not chunks:
-        return Order(((),))
-    out = left_out(results, chunks, filesystem)
+        return Order((((),),))
+    out = left_out(results, chunks, filesystem, key_bytes(memory))
     row_bytes = sum(result.size for result in results) // sum(chunk.rows for _, chunk in chunks)
-    part_events = max(1, min(PART_EVENTS, PART_BYTES // (row_bytes + columns * _COLUMN_BYTES)))
-    bounds, type_counts = _bounds(chunks, out, filesystem, part_events)
-    return Order(_parts(chunks, out, filesystem, bounds), type_counts, out)
+    row_bytes += columns * _COLUMN_BYTES
+    part_events = max(1, min(PART_EVENTS, PART_BYTES // row_bytes))
+    most = max(1, -(-part_events * row_bytes // piece_bytes(memory)))
+    bounds, pieces, type_counts = _bounds(chunks, out, filesystem, part_events, most)
+    slices = _slices(chunks, out, filesystem, bounds)
+    parts = tuple(slices[start : start + pieces] for start in range(0, len(slices), pieces))
+    return Order(parts, type_counts, out)
 
 
 def _bounds(
-    chunks: Chunks, out: LeftOut, filesystem: fs.FileSystem, part_events: int
-) -> tuple[list[Key], dict[int, dict[str, int]]]:
-    """The last key of every part but the last one, and the event types of every file."""
+    chunks: Chunks, out: LeftOut, filesystem: fs.FileSystem, part_events: int, most_pieces: int
+) -> tuple[list[Key], int, dict[int, dict[str, int]]]:
+    """The last key of every piece but the last, how many make a part, and the event types of every file."""
     step = max(1, part_events // _SAMPLES_PER_PART)
     before = _events_before([file for file, _ in chunks], [chunk.rows for _, chunk in chunks])
     samples: list[pa.Table] = []
@@ -89,10 +102,12 @@ def _bounds(
         total += len(keys)
     parts = -(-total // part_events) if any(map(len, samples)) else 1
     ordered = pa.concat_tables(samples).sort_by(SORT_KEYS)
-    last = np.arange(1, parts, dtype=np.int64) * len(ordered) // max(parts, 1) - 1
+    pieces = max(1, min(most_pieces, len(ordered) // max(parts, 1)))
+    # Every so many-th bound is that of a part, and the same in however many pieces.
+    last = np.arange(1, parts * pieces, dtype=np.int64) * len(ordered) // max(parts * pieces, 1) - 1
     lower, ids = (ordered.column(name).take(last).to_pylist() for name in ("lower", "event_id"))
     bounds = [(tick, event_id.encode()) for tick, event_id in zip(lower, ids, strict=True)]
-    return bounds, {file: dict(sorted(types.items())) for file, types in sorted(counts.items())}
+    return bounds, pieces, {file: dict(sorted(types.items())) for file, types in sorted(counts.items())}
 
 
 def _events_before(files: Sequence[int], rows: Sequence[int]) -> Indexes:
@@ -111,10 +126,11 @@ def _chosen(places: Indexes, step: int) -> Flags:
     return np.asarray(scattered % np.uint64(step) == 0)
 
 
-def _parts(
+def _slices(
     chunks: Chunks, out: LeftOut, filesystem: fs.FileSystem, bounds: Sequence[Key]
-) -> tuple[tuple[Slice, ...], ...]:
-    parts: list[list[Slice]] = [[] for _ in range(len(bounds) + 1)]
+) -> tuple[Piece, ...]:
+    """What lies between the bounds, in every chunk."""
+    pieces: list[list[Slice]] = [[] for _ in range(len(bounds) + 1)]
     none: Indexes = np.array([], dtype=np.int64)
     for place, (_, chunk) in enumerate(chunks):
         cuts = [0, chunk.rows]
@@ -122,11 +138,11 @@ def _parts(
             keys = pq.read_table(chunk.path, columns=["lower", "event_id"], filesystem=filesystem)
             cuts = [0, *_positions(keys, bounds), chunk.rows]
         gone = out.rows.get(place, none)
-        for part, start, stop in zip(parts, cuts, cuts[1:], strict=False):
+        for piece, start, stop in zip(pieces, cuts, cuts[1:], strict=False):
             inside = tuple(gone[(gone >= start) & (gone < stop)].tolist())
             if stop - start > len(inside):
-                part.append(Slice(chunk.path, start, stop, inside))
-    return tuple(map(tuple, parts))
+                piece.append(Slice(chunk.path, start, stop, inside))
+    return tuple(map(tuple, pieces))
 
 
 def _positions(keys: pa.Table, bounds: Sequence[Key]) -> list[int]:

@@ -95,7 +95,8 @@ def read_files(tasks: Sequence[ReadTask], runner: Runner) -> list[FileResult]:
 def _run(runner: Runner, tasks: Sequence[ReadTask]) -> list[FileResult]:
     """Read files in a process of their own, but those on a server: a fork has connections, and no threads."""
     local = all(task.file.location.is_local and task.scratch.is_local for task in tasks)
-    return runner.run(read_file, tasks, parser_died if local else None)
+    most = min((task.memory.of_task for task in tasks), default=None)
+    return runner.run(read_file, tasks, parser_died if local else None, most)
 
 
 def _in_parts(tasks: Sequence[ReadTask], runner: Runner) -> list[list[ReadTask]]:

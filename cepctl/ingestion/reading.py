@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
 import numpy as np
@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from cepctl.arrays import Numbers
 from cepctl.datasets.kinds import Kind, converted, is_inferred, kinds_of, kinds_of_field, unified
 from cepctl.errors import CepctlError, EventSchemaError, LogFormatError, UncertaintyModelError
+from cepctl.ingestion.apart import OUT_OF_MEMORY
 from cepctl.ingestion.chunks import (
     RAW_AFTER,
     RAW_BEFORE,
@@ -48,18 +49,21 @@ from cepctl.ingestion.clocks import (
 from cepctl.ingestion.ends import end_notes, with_ends
 from cepctl.ingestion.rejects import RejectLog, TooManyRejectsError
 from cepctl.ingestion.results import EMPTY, FileResult, TimesSeen
+from cepctl.ingestion.room import chunk_bytes, is_little, return_freed
 from cepctl.ingestion.type_names import TypeNames, renamed
 from cepctl.io.contract.clock_offsets import rescaled_with_clocks
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import BEYOND_TIME, NO_TIME, ReadOptions, ReadReport, Reject
 from cepctl.io.formats import format_of, open_log
 from cepctl.io.source.locations import InputFile, Location
+from cepctl.memory import MemoryBudget, reading_budget, size_text
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TimeUnit
 from cepctl.uncertainty.assign import DAY, Assigned, RawTimes, assign
 from cepctl.uncertainty.model import Granularity, UncertaintyModel
 
 CHUNK_EVENTS = 200_000
-CHUNK_BYTES = 128 << 20
+_FEWER_ROWS_OF_GROUP = 8_192
+_ROWS_OF_GROUP = 50_000
 _CELL_BYTES = 8
 DAY_MICROSECONDS = DAY.microseconds
 UNREADABLE = "unreadable"
@@ -87,6 +91,7 @@ class ReadTask:
     may_be_unreadable: bool = False
     keep_rejects: bool = False
     max_rejects: int | None = None
+    memory: MemoryBudget = field(default_factory=reading_budget)
 
 
 def read_file(task: ReadTask) -> FileResult:
@@ -98,6 +103,7 @@ def read_file(task: ReadTask) -> FileResult:
         If the file is of no known format or cannot be read at all, unless it need not be; if there are
         more rejects than allowed.
     """
+    return_freed(task.memory)
     filesystem, directory = task.scratch.resolve()
     before = task.file.lines_before
     if not task.keep_rejects:
@@ -116,6 +122,15 @@ def parser_died(task: ReadTask, cause: str) -> FileResult:
     LogFormatError
         As `read_file` does.
     """
+    if cause == OUT_OF_MEMORY:
+        return _unread(
+            task,
+            LogFormatError(
+                f"{task.file.name}: reading it takes more than the {size_text(task.memory.of_task)} of "
+                "memory that there are for it, so nothing of it was taken in; raise --max-memory, or leave "
+                "the file out"
+            ),
+        )
     out_of_memory = ", as where memory runs out" if cause == "SIGKILL" else ""
     return _unread(
         task,
@@ -173,6 +188,7 @@ def _written(
 ) -> FileResult:
     """Gather batches into chunks and write them; chunks of a day-grained file are written twice."""
     pending: list[pa.Table] = []
+    most_bytes = chunk_bytes(task.memory)
     chunks: list[Chunk] = []
     day_grained = known.whole_days
     ids_given = False
@@ -206,7 +222,7 @@ def _written(
         table = _with_times(table, report, task.file.name)
         day_grained = day_grained and _at_local_midnight(table)
         pending.append(table)
-        if _fills_a_chunk(pending):
+        if _fills_a_chunk(pending, most_bytes):
             flush()
     if any(map(len, pending)):
         flush()
@@ -229,12 +245,12 @@ def _written(
     )
 
 
-def _fills_a_chunk(pending: Sequence[pa.Table]) -> bool:
+def _fills_a_chunk(pending: Sequence[pa.Table], most_bytes: int) -> bool:
     """Whether the tables make a chunk; every column takes memory in all rows, also where it has no value."""
     rows = sum(map(len, pending))
     columns = len({name for table in pending for name in table.column_names})
     size = max(sum(table.nbytes for table in pending), rows * columns * _CELL_BYTES)
-    return rows >= CHUNK_EVENTS or size >= CHUNK_BYTES
+    return rows >= CHUNK_EVENTS or size >= most_bytes
 
 
 def _with_times(table: pa.Table, report: ReadReport, source: str) -> pa.Table:
@@ -335,7 +351,9 @@ def _write(task: ReadTask, table: pa.Table, number: int) -> Chunk:
     filesystem, directory = task.scratch.resolve()
     # A name of its own: an attempt that was given up and still runs must not spoil a later one.
     path = f"{directory}/{task.number:06d}-{number:04d}-{uuid4().hex[:12]}.parquet"
-    pq.write_table(table, path, filesystem=filesystem, compression="snappy", row_group_size=50_000)
+    # Small chunks are many, and little is wanted of each at a time.
+    groups = _FEWER_ROWS_OF_GROUP if is_little(task.memory) else _ROWS_OF_GROUP
+    pq.write_table(table, path, filesystem=filesystem, compression="snappy", row_group_size=groups)
     facts = attribute_facts(table)
     first, last = pc.min(table.column("lower")).as_py(), pc.max(table.column("upper")).as_py()
     return Chunk(path, len(table), facts, is_zoned(table), has_ends(table), first, last, clocks_in(table))

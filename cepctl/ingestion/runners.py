@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 from cepctl.errors import CepctlError
 from cepctl.ingestion.apart import run_apart
 from cepctl.spark.jobs import failing_once, failures_told
-from cepctl.spark.session import spark_session, undisturbed
+from cepctl.spark.session import spark_session, tasks_at_once, undisturbed
 
 FEWEST_SHARED = 256
 SHARES_PER_CORE = 8
@@ -29,16 +29,21 @@ class Runner(Protocol):
     @property
     def block_bytes(self) -> int | None: ...
 
+    @property
+    def tasks_at_once(self) -> int:
+        """How many tasks share the memory of one machine."""
+
     def run(
         self,
         function: Callable[[Task], Result],
         tasks: Sequence[Task],
         died: Callable[[Task, str], Result] | None = None,
+        most_bytes: int | None = None,
     ) -> list[Result]:
         """Raise the error of the first task, in order, that failed.
 
         With `died` a task that kills its process costs itself alone: what it gives, of the task and of
-        what killed it, is then the result.
+        what killed it, is then the result; one that takes more than `most_bytes` of memory is killed.
         """
 
 
@@ -47,15 +52,17 @@ class LocalRunner:
     """One task after the other, here, so there is nothing to gain from more of them."""
 
     block_bytes: int | None = None
+    tasks_at_once: int = 1
 
     def run(
         self,
         function: Callable[[Task], Result],
         tasks: Sequence[Task],
         died: Callable[[Task, str], Result] | None = None,
+        most_bytes: int | None = None,
     ) -> list[Result]:
         if died is not None:
-            return run_apart(function, tasks, died)
+            return run_apart(function, tasks, died, most_bytes)
         return [function(task) for task in tasks]
 
 
@@ -66,11 +73,16 @@ class SparkRunner:
     session: Any
     block_bytes: int | None = BLOCK_BYTES
 
+    @property
+    def tasks_at_once(self) -> int:
+        return tasks_at_once(self.session.sparkContext)
+
     def run(
         self,
         function: Callable[[Task], Result],
         tasks: Sequence[Task],
         died: Callable[[Task, str], Result] | None = None,
+        most_bytes: int | None = None,
     ) -> list[Result]:
         if not tasks:
             return []
@@ -79,7 +91,7 @@ class SparkRunner:
             # Starting a Spark task takes longer than reading a small file.
             most = max(FEWEST_SHARED, SHARES_PER_CORE * context.defaultParallelism)
             spread = context.parallelize(list(tasks), min(len(tasks), most))
-            outcomes = undisturbed(spread.mapPartitions(_Guarded(function, died)).collect)
+            outcomes = undisturbed(spread.mapPartitions(_Guarded(function, died, most_bytes)).collect)
         for outcome in outcomes:
             if isinstance(outcome, CepctlError):
                 raise outcome
@@ -104,13 +116,14 @@ class _Guarded:
 
     function: Callable[[Any], Any]
     died: Callable[[Any, str], Any] | None
+    most_bytes: int | None = None
 
     def __call__(self, tasks: Iterable[Any]) -> Iterator[Any]:
         with failing_once():
             if self.died is None:
                 yield from map(self._run, tasks)
             else:
-                yield from run_apart(self._run, list(tasks), self._died)
+                yield from run_apart(self._run, list(tasks), self._died, self.most_bytes)
 
     def _run(self, task: Any) -> Any:
         try:

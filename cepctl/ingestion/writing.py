@@ -1,12 +1,13 @@
 """One part of a dataset: the task that writes.
 
-The bytes of a part follow from its rows alone, so they are the same wherever the task runs.
+The bytes of a part follow from its rows alone, so they are the same wherever the task runs, and in however
+many pieces its rows are put in order.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -24,10 +25,12 @@ from cepctl.ingestion.chunks import (
     has_column,
     sorted_events,
 )
-from cepctl.ingestion.ordering import Slice
+from cepctl.ingestion.ordering import Piece, Slice
+from cepctl.ingestion.room import return_freed
 from cepctl.ingestion.schemas import OTHER, DatasetSchema
 from cepctl.io.contract.attribute_limit import REST
 from cepctl.io.source.locations import Location
+from cepctl.memory import MemoryBudget
 from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS, TIME_TYPE
 
 ROW_GROUP_EVENTS = 65_536
@@ -39,31 +42,54 @@ class PartTask:
     """What writing one part needs."""
 
     scratch: Location
-    slices: tuple[Slice, ...]
+    pieces: tuple[Piece, ...]
     schema: DatasetSchema
     metadata: Mapping[bytes, bytes]
+    memory: MemoryBudget
 
 
 def write_part(task: PartTask) -> str:
     """Gather the rows of a part, sort them and write them to the scratch directory; returns the path.
 
+    Row groups are of ROW_GROUP_EVENTS, whatever the pieces are.
+
     Its name is new in every attempt, so that an attempt that was given up and still runs spoils nothing.
     """
+    return_freed(task.memory)
     filesystem, directory = task.scratch.resolve()
     path = f"{directory}/{uuid4().hex}.part"
     schema = arrow_schema(task.schema).with_metadata(dict(task.metadata))
-    tables = [_columns(_rows(one, filesystem), task.schema, schema) for one in task.slices]
-    table = sorted_events(pa.concat_tables([schema.empty_table(), *tables]))
-    pq.write_table(
-        table,
+    with pq.ParquetWriter(
         path,
+        schema,
         filesystem=filesystem,
         compression="zstd",
-        row_group_size=ROW_GROUP_EVENTS,
         write_statistics=True,
         sorting_columns=[pq.SortingColumn(schema.get_field_index("lower"))],
-    )
+    ) as writer:
+        written = False
+        for group in _row_groups(task, schema, filesystem):
+            writer.write_table(group, ROW_GROUP_EVENTS)
+            written = True
+        if not written:
+            writer.write_table(schema.empty_table())
     return path
+
+
+def _row_groups(task: PartTask, schema: pa.Schema, filesystem: fs.FileSystem) -> Iterator[pa.Table]:
+    """The rows of a part in order, by row groups, each column in one array."""
+    waiting = schema.empty_table()
+    for piece in task.pieces:
+        tables = [_columns(_rows(one, filesystem), task.schema, schema) for one in piece]
+        table = pa.concat_tables([waiting, sorted_events(pa.concat_tables([schema.empty_table(), *tables]))])
+        del tables
+        whole = len(table) - len(table) % ROW_GROUP_EVENTS
+        for start in range(0, whole, ROW_GROUP_EVENTS):
+            yield table.slice(start, ROW_GROUP_EVENTS).combine_chunks()
+        # Taken, so that it does not hold the memory of all.
+        waiting = table.take(np.arange(whole, len(table)))
+    if len(waiting):
+        yield waiting.combine_chunks()
 
 
 def arrow_schema(schema: DatasetSchema) -> pa.Schema:

@@ -25,11 +25,15 @@ _TEXTS = ("node", "task_id", "case_id", "attempt_id", "status")
 _NUMBER = "value"
 
 
+def observed_attributes(inputs: EventInputs) -> list[str]:
+    """The attributes that an inspection reads, of those that there are."""
+    known = inputs.schema.attributes
+    return [name for name in (_ZONE, *_TEXTS, _NUMBER) if name in known]
+
+
 def observed_events(inputs: EventInputs) -> pl.DataFrame:
     """All events of the inputs, with the columns that the module lists, by (lower, event_id)."""
-    known = inputs.schema.attributes
-    wanted = [name for name in (_ZONE, *_TEXTS, _NUMBER) if name in known]
-    table = inputs.read(wanted)
+    table = inputs.read(observed_attributes(inputs))
     columns = [pl.from_arrow(table.column(name)) for name in ("event_id", "event_type", "source")]
     columns += [pl.from_arrow(table.column(name)) for name in ("lower", "upper")]
     columns += [pl.from_arrow(table.column("time").cast(pa.int64())), pl.from_arrow(_zone(table))]

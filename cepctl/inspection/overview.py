@@ -10,9 +10,10 @@ from cepctl.inspection.attributes import AttributeColumn, attribute_columns
 from cepctl.inspection.clocks import ClockBound, clock_bounds
 from cepctl.inspection.disorder import FileOrder, Ties, TypeFacts, file_orders, simultaneous, ties, type_facts
 from cepctl.inspection.granularity import Grain, granularities
-from cepctl.inspection.observed import observed_events
+from cepctl.inspection.observed import observed_attributes, observed_events
 from cepctl.inspection.sampling import SampledSeries, sampled_series
 from cepctl.matching.inputs import EventInputs
+from cepctl.memory import MemoryBudget, reading_budget
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,19 @@ class Inspection:
     clocks: tuple[ClockBound, ...]
 
 
-def inspect_events(inputs: EventInputs) -> Inspection:
-    """Count and measure all events of the inputs."""
+_COPIES = 6
+"""Events are held as they are read, joined, as a frame, and sorted and grouped in some ways at a time."""
+
+
+def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> Inspection:
+    """Count and measure all events of the inputs.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If they do not fit in memory.
+    """
+    inputs.require_room(observed_attributes(inputs), _COPIES, memory or reading_budget(), "inspect")
     events = observed_events(inputs)
     unit, together = inputs.schema.time_unit, simultaneous(events)
     first, last, uncertain = events.select(

@@ -12,6 +12,7 @@ from cepctl.library.ingest import Ingested
 from cepctl.library.notices import tell_reading
 from cepctl.library.options import PathText
 from cepctl.library.raw_input import RawInput, ingest_options
+from cepctl.memory import reading_budget
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,6 +27,7 @@ def assign(
     *,
     uncertainty: PathText,
     overwrite: bool = False,
+    max_memory: str | None = None,
     runner: RunnerName = "auto",
     spark: SparkSession | None = None,
     master: str | None = None,
@@ -41,6 +43,8 @@ def assign(
         File of the uncertainty model (TOML); an event that no rule fits keeps its interval.
     overwrite
         Replace the dataset at `output`.
+    max_memory
+        Take at most so much memory, such as `2GB`; half of what the machine has, where it is None.
     runner, spark, master, conf
         Who does the work, as `cepctl.match` has it.
 
@@ -49,7 +53,9 @@ def assign(
     CepctlError
         What the user can mend.
     """
-    options = ingest_options(RawInput(uncertainty=os.fspath(uncertainty)), overwrite=overwrite)
+    options = ingest_options(
+        RawInput(uncertainty=os.fspath(uncertainty)), overwrite=overwrite, memory=reading_budget(max_memory)
+    )
     return assigned(os.fspath(events), os.fspath(output), options, runner_of(runner, spark, master, conf))
 
 

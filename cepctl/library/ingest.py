@@ -17,6 +17,7 @@ from cepctl.library.options import PathText, ReadingOptions, raw_input
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import ingest_options
 from cepctl.library.selection import require_between
+from cepctl.memory import reading_budget
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def ingest(
     *,
     format: str | None = None,
     overwrite: bool = False,
+    max_memory: str | None = None,
     strict: bool = False,
     report: PathText | None = None,
     rejects: PathText | None = None,
@@ -78,6 +80,8 @@ def ingest(
         Of the logs, one of `cepctl formats`; without it told from their content.
     overwrite
         Replace the dataset at `output`.
+    max_memory
+        Take at most so much memory, such as `2GB`; half of what the machine has, where it is None.
     strict
         Fail when a file in a directory cannot be read, which is named and left out otherwise.
     report, rejects
@@ -104,6 +108,7 @@ def ingest(
     options = ingest_options(
         choices,
         overwrite=overwrite,
+        memory=reading_budget(max_memory),
         strict=strict,
         report=None if report is None else os.fspath(report),
         rejects=None if rejects is None else os.fspath(rejects),

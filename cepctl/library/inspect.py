@@ -14,6 +14,7 @@ from cepctl.library.exclusions import refuse_for_datasets
 from cepctl.library.notices import tell_reading
 from cepctl.library.options import EventOptions, raw_input
 from cepctl.library.raw_input import RawInput, given_ingest_options
+from cepctl.memory import MemoryBudget, reading_budget
 
 if TYPE_CHECKING:
     from cepctl.inspection.overview import Inspection
@@ -48,13 +49,15 @@ class Inspected:
         return held.getvalue().rstrip()
 
 
-def inspect(events: Events, **reading: Unpack[EventOptions]) -> Inspected:
+def inspect(events: Events, *, max_memory: str | None = None, **reading: Unpack[EventOptions]) -> Inspected:
     """Count and measure events: types, attributes, span, and how far their times can be trusted.
 
     Parameters
     ----------
     events
         As `cepctl.match` takes them; nothing is changed.
+    max_memory
+        Take at most so much memory, such as `2GB`; half of what the machine has, where it is None.
     reading
         How raw logs and tables are read, as `cepctl.match` has it.
 
@@ -74,14 +77,14 @@ def inspect(events: Events, **reading: Unpack[EventOptions]) -> Inspected:
     with ExitStack() as opened:
         paths = paths_of(events, opened)
         refuse_for_datasets(paths, reading)
-        return inspected(paths, choices)
+        return inspected(paths, choices, reading_budget(max_memory))
 
 
-def inspected(paths: Sequence[str], choices: RawInput) -> Inspected:
+def inspected(paths: Sequence[str], choices: RawInput, memory: MemoryBudget) -> Inspected:
     """Inspect events at some paths, and log what is to be said of reading them."""
     from cepctl.inspection.overview import inspect_events
     from cepctl.matching.inputs import open_events
 
-    with open_events(paths, given_ingest_options(choices)) as inputs:
+    with open_events(paths, given_ingest_options(choices), memory) as inputs:
         tell_reading(inputs.summary)
-        return Inspected(inspect_events(inputs))
+        return Inspected(inspect_events(inputs, memory))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepctl.errors import UsageError
+from cepctl.memory import MemoryBudget, reading_budget
 
 if TYPE_CHECKING:
     from cepctl.ingestion.jobs import IngestOptions
@@ -43,6 +44,7 @@ def ingest_options(
     report: str | None = None,
     rejects: str | None = None,
     max_errors: int | None = None,
+    memory: MemoryBudget | None = None,
 ) -> IngestOptions:
     """The options of the ingest; reads the uncertainty model and the patterns.
 
@@ -82,6 +84,7 @@ def ingest_options(
         strict=strict,
         overwrite=overwrite,
         follow_links=raw_input.follow_links,
+        memory=memory or reading_budget(),
     )
 
 

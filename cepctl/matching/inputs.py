@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,8 @@ from cepctl.datasets.kinds import Kind, unified
 from cepctl.datasets.marker import check_count
 from cepctl.datasets.stored import StoredDataset, stored_dataset
 from cepctl.datasets.stored_events import KINDS, StoredEvents, common_form
-from cepctl.errors import EventSchemaError
+from cepctl.errors import EventSchemaError, QueryTooLargeError
+from cepctl.memory import MemoryBudget, size_text
 from cepctl.plan.plan import EventSchema
 from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS
 
@@ -85,6 +86,37 @@ class EventInputs:
         order = pc.sort_indices(table, sort_keys=[("lower", "ascending"), ("event_id", "ascending")])
         return table.take(order).combine_chunks()
 
+    def require_room(
+        self, attributes: Sequence[str], copies: int, memory: MemoryBudget, purpose: str
+    ) -> None:
+        """Refuse to read all events where they do not fit in memory, before any but the first are read.
+
+        Parameters
+        ----------
+        attributes
+            What is read beside the fixed columns.
+        copies
+            How often the events are held at once, with what is computed of them.
+        memory, purpose
+            How much there is, and what needs them all: a subject, such as `inspect`.
+
+        Raises
+        ------
+        QueryTooLargeError
+            With the number of events and the memory that they would take.
+        """
+        counts = [_held(dataset) for dataset in self.datasets]
+        needed = copies * sum(
+            count * _bytes_of_event(dataset, attributes)
+            for count, dataset in zip(counts, self.datasets, strict=True)
+        )
+        if needed > memory.own:
+            raise QueryTooLargeError(
+                f"{purpose} holds all {sum(counts):,} events at once, which takes about {size_text(needed)} "
+                f"of memory, where {size_text(memory.own)} are left beside the program; raise --max-memory "
+                f"to {size_text(needed + memory.program)}, or name parts (EVENTS/part-00000.parquet)"
+            )
+
     def read_ids(self, ids: pa.Array, attributes: Sequence[str]) -> pa.Table:
         """The events with these ids (strings, each once) as a table like that of `read`."""
         wanted = pc.field("event_id").isin(ids)
@@ -102,11 +134,13 @@ class EventInputs:
 
 
 @contextmanager
-def open_events(paths: Sequence[str], options: IngestOptions | None = None) -> Iterator[EventInputs]:
+def open_events(
+    paths: Sequence[str], options: IngestOptions | None = None, memory: MemoryBudget | None = None
+) -> Iterator[EventInputs]:
     r"""Open datasets, plain event files and raw logs for one query.
 
-    Raw input is ingested (by this process) into a temporary directory, which is gone when the
-    context ends.  `-` is standard input.
+    Raw input is ingested (by this process, within the `memory`) into a temporary directory, which is gone
+    when the context ends.  `-` is standard input.
 
     Raises
     ------
@@ -134,7 +168,8 @@ def open_events(paths: Sequence[str], options: IngestOptions | None = None) -> I
             from cepctl.ingestion.jobs import IngestOptions, ingest
 
             output = str(opened_folders.enter_context(temporary_folder()) / "events")
-            summary = ingest(raw, output, options or IngestOptions())
+            chosen = options or IngestOptions()
+            summary = ingest(raw, output, replace(chosen, memory=memory or chosen.memory))
             ingested = stored_dataset(output)
             assert ingested is not None
             stored.append(ingested)
@@ -185,13 +220,27 @@ def _events(
     present = [name for name in names if name in dataset.schema.names]
     clock = [CLOCK] if schema.clocks and CLOCK in dataset.schema.names else []
     columns = [*FIXED_COLUMNS, *clock, *present]
-    held = sum(pq.read_metadata(part, filesystem=filesystem).num_rows for part in dataset.parts)
-    check_count(dataset.location, held, dataset.events)
+    check_count(dataset.location, _held(dataset), dataset.events)
     table = pa.concat_tables(
         pq.read_table(part, columns=columns, filesystem=filesystem, filters=wanted, partitioning=None)
         for part in dataset.parts
     )
     return common_form(table, dataset.time_unit, schema, names, dataset.clocks)
+
+
+def _held(dataset: StoredDataset) -> int:
+    """How many events the parts of a dataset hold."""
+    filesystem, _ = dataset.location.resolve()
+    return sum(pq.read_metadata(part, filesystem=filesystem).num_rows for part in dataset.parts)
+
+
+def _bytes_of_event(dataset: StoredDataset, attributes: Sequence[str]) -> int:
+    """About how much memory one event takes as it is read: those of one row group tell."""
+    filesystem, _ = dataset.location.resolve()
+    columns = [*FIXED_COLUMNS, *(name for name in attributes if name in dataset.schema.names)]
+    file = pq.ParquetFile(dataset.parts[len(dataset.parts) // 2], filesystem=filesystem)
+    first = file.read_row_group(0, columns=columns) if file.num_row_groups else None
+    return -(-first.nbytes // len(first)) if first is not None and len(first) else 0
 
 
 def _refuse_duplicates(table: pa.Table) -> None:

@@ -64,6 +64,13 @@ def is_local(master: str) -> bool:
     return master == "local" or master.startswith("local[")
 
 
+def tasks_at_once(context: SparkContext) -> int:
+    """Tasks that share the memory of one machine."""
+    if is_local(str(context.master)):
+        return int(context.defaultParallelism)
+    return int(context.getConf().get("spark.executor.cores", str(os.cpu_count())) or 1)
+
+
 def settings(master: str, conf: Sequence[tuple[str, str]] = ()) -> dict[str, str]:
     """All Spark settings of a session; the user's `conf` wins, Java options are joined.
 

@@ -23,7 +23,6 @@ import pyarrow as pa
 
 from cepctl.atomic.folders import temporary_folder
 from cepctl.datasets.row_groups import EventSource, row_groups
-from cepctl.engines.concurrency import usable_cores
 from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_batches, schema_for
 from cepctl.engines.rows.sorted import Gathered, SortedRows
@@ -40,7 +39,7 @@ from cepctl.engines.runners.slice_task import SliceTask
 from cepctl.engines.runners.slices import Slicing, choose_slicing
 from cepctl.plan.plan import Plan
 from cepctl.spark.jobs import failing_once, failures_told
-from cepctl.spark.session import HasContext, is_local, undisturbed
+from cepctl.spark.session import HasContext, is_local, tasks_at_once, undisturbed
 
 if TYPE_CHECKING:
     from pyspark import Accumulator, SparkContext
@@ -109,7 +108,7 @@ def collect(
         return
     slicing = slicing or choose_slicing(groups, plan, context.defaultParallelism)
     progress.slicing = slicing
-    own = replace(options, memory=options.memory.shared_by(_tasks_at_once(context)))
+    own = replace(options, memory=options.memory.shared_by(tasks_at_once(context)))
     task = SliceTask(plan, own, tuple(sources), groups)
     shared = rows.folder if is_local(str(context.master)) else None
     with failures_told(), ExitStack() as stack:
@@ -125,13 +124,6 @@ def collect(
         if part.gathered is not None:
             rows.adopt(part.gathered)
     options.check_count(rows.found)
-
-
-def _tasks_at_once(context: SparkContext) -> int:
-    """Tasks that share the memory of one machine."""
-    if is_local(str(context.master)):
-        return int(context.defaultParallelism)
-    return int(context.getConf().get("spark.executor.cores", str(usable_cores())) or 1)
 
 
 @dataclass(frozen=True)

@@ -131,6 +131,7 @@ class DelimitedReader:
         except pa.ArrowException as problem:
             raise LogFormatError(f"{source}: {self._damage(problem)}") from problem
         finally:
+            transcript.hurry()
             report.rejects.extend(skipped(None))
             if recoded.replaced:
                 report.warnings.append(BAD_UTF8)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from cepctl.cli.options.exclusions import CheckedCommand
-from cepctl.cli.options.shared import runner_options, verbosity_options
+from cepctl.cli.options.shared import reading_memory_option, runner_options, verbosity_options
 from cepctl.cli.output.accounts import report
 from cepctl.library.assign import assigned
 from cepctl.library.raw_input import RawInput, ingest_options
 from cepctl.matching.run import RunnerChoice
+from cepctl.memory import MemoryBudget
 
 
 @click.command("assign", cls=CheckedCommand)
@@ -26,6 +27,7 @@ from cepctl.matching.run import RunnerChoice
     "--uncertainty", required=True, type=click.Path(), metavar="MODEL", help="Uncertainty model (TOML)."
 )
 @click.option("--overwrite", is_flag=True, help="Replace the dataset at EVENTS2.")
+@reading_memory_option
 @runner_options
 @verbosity_options
 def command(
@@ -33,6 +35,7 @@ def command(
     output: str,
     uncertainty: str,
     overwrite: bool,
+    memory: MemoryBudget,
     runner: RunnerChoice,
     quiet: bool,
     verbose: bool,
@@ -42,5 +45,5 @@ def command(
     The model is applied to the times that the logs gave; an event that no rule fits keeps its
     interval.
     """
-    options = ingest_options(RawInput(uncertainty=uncertainty), overwrite=overwrite)
+    options = ingest_options(RawInput(uncertainty=uncertainty), overwrite=overwrite, memory=memory)
     report(assigned(events, output, options, runner, verbose=verbose), quiet=quiet)

@@ -7,6 +7,7 @@ import click
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.shared import (
     raw_input_options,
+    reading_memory_option,
     reject_options,
     runner_options,
     verbosity_options,
@@ -17,6 +18,7 @@ from cepctl.library.ingest import ingested
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput, ingest_options
 from cepctl.matching.run import RunnerChoice
+from cepctl.memory import MemoryBudget
 
 
 @click.command("ingest", cls=CheckedCommand)
@@ -41,6 +43,7 @@ from cepctl.matching.run import RunnerChoice
 )
 @reject_options
 @metrics_option
+@reading_memory_option
 @runner_options
 @verbosity_options
 def command(
@@ -53,6 +56,7 @@ def command(
     rejects: str | None,
     max_errors: int | None,
     metrics: str | None,
+    memory: MemoryBudget,
     runner: RunnerChoice,
     quiet: bool,
     verbose: bool,
@@ -70,6 +74,7 @@ def command(
         report=report_file,
         rejects=rejects,
         max_errors=max_errors,
+        memory=memory,
     )
     written = {"-o": output, "--rejects": rejects, "--report": report_file, "--metrics": metrics}
     refuse_overwriting(written, paths, raw_input, replaced="-o")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from cepctl.cli.options.exclusions import CheckedCommand
-from cepctl.cli.options.shared import raw_input_options, verbosity_options
+from cepctl.cli.options.shared import raw_input_options, reading_memory_option, verbosity_options
 from cepctl.cli.output.rows import write_whole
 from cepctl.library.inspect import inspected
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
+from cepctl.memory import MemoryBudget
 
 
 @click.command("inspect", cls=CheckedCommand)
@@ -29,12 +30,14 @@ from cepctl.library.raw_input import RawInput
     help="Write the uncertainty model (TOML) that the times suggest, with its evidence.",
 )
 @raw_input_options("--input-format")
+@reading_memory_option
 @verbosity_options
 def command(
     events: tuple[str, ...],
     output_format: str,
     write_model: str | None,
     raw_input: RawInput,
+    memory: MemoryBudget,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -46,7 +49,7 @@ def command(
     from cepctl.render.inspection import inspection_json, print_inspection
 
     refuse_overwriting({"--write-model": write_model}, events, raw_input)
-    found = inspected(events, raw_input)
+    found = inspected(events, raw_input, memory)
     if write_model is not None:
         write_whole(write_model, [found.model.encode()])
     if output_format == "json":

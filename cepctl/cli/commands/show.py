@@ -8,11 +8,15 @@ import click
 
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.query_text import query_argument, read_query
-from cepctl.cli.options.shared import raw_input_options, verbosity_options
+from cepctl.cli.options.shared import memory_option, raw_input_options, verbosity_options
 from cepctl.errors import NoMatchError, UsageError
 from cepctl.library.finding import planned
 from cepctl.library.notices import tell_reading
 from cepctl.library.raw_input import RawInput, given_ingest_options
+from cepctl.memory import MemoryBudget
+
+_COPIES = 4
+"""Events are held as they are read, joined, in order, and as what the engine computes of each."""
 
 
 @click.command("show", cls=CheckedCommand)
@@ -33,6 +37,7 @@ from cepctl.library.raw_input import RawInput, given_ingest_options
     help="How times are written.",
 )
 @raw_input_options("--input-format")
+@memory_option
 @verbosity_options
 def command(
     arguments: tuple[str, ...],
@@ -40,6 +45,7 @@ def command(
     signature: str,
     times: str,
     raw_input: RawInput,
+    memory: MemoryBudget,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -57,9 +63,10 @@ def command(
     query = parse(text)
     if not events:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
-    with open_events(events, given_ingest_options(raw_input)) as inputs:
+    with open_events(events, given_ingest_options(raw_input), memory) as inputs:
         tell_reading(inputs.summary)
         plan = planned(query, inputs, None)
+        inputs.require_room(plan.attributes, _COPIES, memory, "show")
         match = one_match(plan, inputs.read(plan.attributes), ids_of(signature), bins=drawing_width())
     print_match(match, cast(Times, times))
     if match.reasons:

@@ -14,7 +14,13 @@ from cepctl.cli.options.settings import borrowed
 from cepctl.cli.output.notices import LOG_FORMATS, heard, log_format_chosen, say
 from cepctl.library.raw_input import RawInput
 from cepctl.matching.run import Conf, RunnerChoice
-from cepctl.memory import MemoryBudget, budget_of, default_budget
+from cepctl.memory import (
+    PROGRAM_BYTES,
+    READING_PROGRAM_BYTES,
+    MemoryBudget,
+    budget_of,
+    default_budget,
+)
 from cepctl.spark.master import require_master
 
 
@@ -62,19 +68,24 @@ def with_options(command: Callable[..., Any], options: Sequence[Callable[..., An
     return command
 
 
-def _memory(context: click.Context, option: click.Parameter, text: str | None) -> MemoryBudget:
-    """The budget of `--max-memory`; half of what there is, where none is named."""
-    return default_budget() if text is None else budget_of(text)
+def _memory_option(program: int) -> Callable[..., Any]:
+    """`--max-memory` of a command that takes so many bytes itself: the parameter memory (MemoryBudget)."""
+
+    def budget(context: click.Context, option: click.Parameter, text: str | None) -> MemoryBudget:
+        return default_budget(program) if text is None else budget_of(text, program)
+
+    return click.option(
+        "--max-memory",
+        "memory",
+        callback=budget,
+        metavar="SIZE",
+        help="Take at most this much memory, such as 2GB; tasks at one time share it.  [default: half of "
+        "what the machine or its container has]",
+    )
 
 
-memory_option = click.option(
-    "--max-memory",
-    "memory",
-    callback=_memory,
-    metavar="SIZE",
-    help="Take at most this much memory, such as 2GB; tasks at one time share it.  [default: half of what "
-    "the machine or its container has]",
-)
+memory_option = _memory_option(PROGRAM_BYTES)
+reading_memory_option = _memory_option(READING_PROGRAM_BYTES)
 
 
 def runner_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,0 +1,58 @@
+"""What each step of an ingest may hold in memory at a time, as shares of its budget.
+
+    step                        holds at once                   copies of it that there are
+    reading a file              a chunk of its events           about six: as read, joined, sorted, encoded;
+                                                                and what its reader holds of its text
+    finding repeated events     keys of a part of all events    about four
+    writing a part              a piece of its events           about four
+
+Where there is enough, from 2.3 GB on, chunks are of their full size, and nothing is done in pieces.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+import pyarrow as pa
+
+from cepctl.memory import MemoryBudget
+
+CHUNK_BYTES = 128 << 20
+_LEAST_BYTES = 1 << 20
+# How GNU's malloc is set: one arena, larger blocks mapped by themselves, the rest given back early.
+_GNU_MALLOC = {-8: 1, -3: 1 << 18, -1: 1 << 20}
+
+
+def chunk_bytes(memory: MemoryBudget) -> int:
+    """Bytes of events that reading gathers before it writes them to a chunk."""
+    return min(CHUNK_BYTES, max(memory.own // 16, _LEAST_BYTES))
+
+
+def key_bytes(memory: MemoryBudget) -> int:
+    """Bytes of keys among which repeated events are looked for at a time."""
+    return max(memory.own // 8, _LEAST_BYTES)
+
+
+def piece_bytes(memory: MemoryBudget) -> int:
+    """Bytes of events that are put in order at a time when a part is written."""
+    return max(memory.own // 8, _LEAST_BYTES)
+
+
+def is_little(memory: MemoryBudget) -> bool:
+    """Whether chunks are smaller than they would be with enough memory."""
+    return chunk_bytes(memory) < CHUNK_BYTES
+
+
+def return_freed(memory: MemoryBudget) -> None:
+    """Where memory is little, have this process give back what it frees, at some cost of time.
+
+    Allocators keep what was freed for what comes next, and here that was as much again as is in use.
+    """
+    if not is_little(memory) or sys.platform != "linux":
+        return
+    pa.set_memory_pool(pa.system_memory_pool())
+    library = ctypes.CDLL(None)
+    if hasattr(library, "mallopt"):
+        for parameter, value in _GNU_MALLOC.items():
+            library.mallopt(parameter, value)
