@@ -141,3 +141,17 @@ def test_with_the_doubts_of_real_clocks_every_task_is_a_suspect(cluster: list[st
     assert sorted(matches["a.task_id"]) == tasks
     assert matches["confidence"].is_between(0, 1, closed="none").all()
     assert set(matches.select("peak", "calm").rows()) == {(100.0, 20.0)}
+
+
+# --- fines: every time is a whole day ------------------------------------------------------
+
+
+def test_no_group_of_many_days_is_more_than_certain(real_logs: Path) -> None:
+    """Of these rows 1,197 had a confidence of 1.0000000000000002."""
+    log = real_logs / "xes" / "roadtraffic100traces.xes"
+    if not log.exists():
+        pytest.skip("CEPCTL_REALDATA has no roadtraffic100traces.xes")
+    found = rows("PATTERN SEQ(* a, *+ b[], * c) WHERE [case_id]", str(log))["confidence"]
+    assert len(found) == 1718
+    assert found.max() == 1
+    assert (found == 1).sum() == 1564
