@@ -11,9 +11,7 @@ These are imported when they are first asked for, so that `import cepctl` costs 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # as in typing, which takes longer to import than all else here
 if TYPE_CHECKING:
     from cepctl.errors import CepctlError
     from cepctl.library.assign import assign
@@ -59,6 +57,8 @@ if not TYPE_CHECKING:  # for them only the names above are there
     def __getattr__(name: str) -> object:
         if name not in _HOMES:
             raise AttributeError(f"module 'cepctl' has no attribute '{name}'")
+        from importlib import import_module
+
         value = getattr(import_module(f"cepctl.{_HOMES[name]}"), name)
         globals()[name] = value
         return value

@@ -38,7 +38,7 @@ def executed(notebook: Any) -> Any:
 
 def outputs(notebook: Any) -> list[str]:
     """What the cells show, apart from how long it took."""
-    return [SECONDS.sub("... s", json.dumps(cell.get("outputs"))) for cell in notebook.cells]
+    return [SECONDS.sub("... s", json.dumps(cell.get("outputs"), sort_keys=True)) for cell in notebook.cells]
 
 
 def main() -> int:

@@ -30,6 +30,16 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy / "dist"
 
 
+README_QUERY = """
+import cepctl, pathlib
+samples = pathlib.Path({samples!r})
+events = cepctl.ingest(
+    samples / "logs", "events", uncertainty=samples / "uncertainty.toml", name={{"cpu_user": "CPU"}}
+)
+print(cepctl.match(samples / "query.cep", events))
+"""
+
+
 def modules(folder: Path, prefix: str) -> set[str]:
     """Modules, and the tables that they read."""
     files = [path for end in ("py", "toml", "html", "css", "js") for path in folder.rglob(f"*.{end}")]
@@ -40,7 +50,7 @@ def test_the_wheel_holds_engines_and_io_through_the_links(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
     wanted = modules(ROOT / "engines", "cepctl/engines") | modules(ROOT / "io", "cepctl/io")
-    wanted |= modules(ROOT / "cepctl" / "report", "cepctl/report")
+    wanted |= modules(ROOT / "cepctl" / "report", "cepctl/report") | {"cepctl/py.typed"}
     assert wanted - names == set()
     assert {name.split("/")[0] for name in names if not name.split("/")[0].endswith(".dist-info")} == {
         "cepctl"
@@ -71,3 +81,24 @@ def test_the_wheel_installs_with_its_dependencies_and_answers(built: Path, tmp_p
         check=True,
     )
     assert where.stdout.startswith(str(tmp_path))
+    asked = subprocess.run(
+        [programs / "python", "-c", README_QUERY.format(samples=str(ROOT / "sample_data"))],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert asked.stdout.splitlines()[-1].startswith("7 matches in 325 events, 119 after filters, ")
+    assert asked.stderr == ""
+
+
+def test_the_notebook_shows_in_jupyter_what_it_holds(built: Path, tmp_path: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "jupyter"], check=True)
+    python = tmp_path / "jupyter" / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "--quiet", f"{wheel}[notebook]"], check=True)
+    script = ROOT / "scripts" / "execute_notebook.py"
+    done = subprocess.run(
+        [python, script, "--check"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -145,3 +145,33 @@ def test_without_pandas_the_other_forms_are_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(UsageError, match="pandas is not installed"):
         cepctl.match(QUERY, EVENTS).pandas()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"engine": "worlds", "approximate": 0.1}, "approximate cannot apply with engine='worlds'"),
+        ({"engine": "point", "order": "sort"}, "order cannot apply with engine='point'"),
+        ({"kleene": "summary", "approximate": 0.1}, "approximate cannot apply with kleene='summary'"),
+        ({"epoch_unit": "s", "time_format": "%H"}, "epoch_unit cannot apply with time_format='%H'"),
+    ],
+)
+def test_options_that_cannot_apply_are_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError) as problem:
+        cepctl.match(QUERY, EVENTS, **options)  # type: ignore[arg-type]
+    assert str(problem.value).startswith(message)
+
+
+def test_options_for_logs_are_refused_for_a_dataset(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    dataset = cepctl.ingest(EVENTS, tmp_path / "events")
+    for call in (cepctl.match, cepctl.explain):
+        with pytest.raises(UsageError, match="tz cannot apply to the dataset"):
+            call(QUERY, dataset, tz="UTC")
+    with pytest.raises(UsageError, match="tz cannot apply to the dataset"):
+        cepctl.inspect(dataset, tz="UTC")
+    with pytest.raises(UsageError, match="tz cannot apply without events"):
+        cepctl.explain(QUERY, tz="UTC")
+    others = pa.table({"event_type": ["B"], "event_id": ["b9"], "lower": [8], "upper": [8], "task": ["t9"]})
+    caplog.set_level("INFO", "cepctl")
+    assert len(cepctl.match(QUERY, [dataset, others], tz="UTC")) == 2
+    assert "tz applies to the other inputs, not to the dataset" in caplog.text
