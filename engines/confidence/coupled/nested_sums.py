@@ -115,13 +115,20 @@ def _nested_sum(batch, row, space, searching, work_bound):
 
     Returns that tick (IMPOSSIBLE if there is none) and the sum.
     """
+    # Taken apart before the loop: each look into a value of arrays counts references.
+    factors, buckets, event = batch.factors, batch.buckets, batch.variables.event[row]
     cursor, sums, tick, decided_at = space.cursor, space.sums, space.tick, space.decided_at
-    begin, end = batch.factors.offsets[row], batch.factors.offsets[row + 1]
-    deepest = batch.variables.event.shape[1] - 1
+    cells, nodes, weights, stop = space.cells, space.nodes, space.weights, space.stop
+    outside, counters = space.outside, space.counters
+    begin, end = factors.offsets[row], factors.offsets[row + 1]
+    deepest = len(event) - 1
     level = 0
     _enter(batch, row, level, space)
     while True:
-        at, weight = _next_tick(batch, row, level, space, searching and level == 0)
+        at, weight = _next_tick(
+            buckets, event, level, cells, nodes, weights, cursor, sums, stop, decided_at[: end - begin],
+            searching and level == 0,
+        )  # fmt: skip
         if cursor[level, _CELL] >= cursor[level, _CELLS]:
             total = sums[level, _TOTAL]
             level -= 1
@@ -130,13 +137,13 @@ def _nested_sum(batch, row, space, searching, work_bound):
             sums[level, _TOTAL] += sums[level, _COEFFICIENT] * total
             continue
         tick[level] = at
-        space.counters[_WORK] += 1 + end - begin
-        if space.counters[_WORK] > work_bound:
+        counters[_WORK] += 1 + end - begin
+        if counters[_WORK] > work_bound:
             return IMPOSSIBLE, 0.0
         product = 1.0
         for i in range(end - begin):
             if decided_at[i] == level and product != 0.0:
-                product *= _factor(batch.factors, begin + i, batch.buckets, tick, space.outside)
+                product *= _factor(factors, begin + i, buckets, tick, outside)
         if product == 0.0:
             continue
         if level == deepest:
@@ -197,28 +204,29 @@ def _cut_range(shifts, relatives, level, tick, cuts, starts_of_cells, lower, upp
 
 
 @njit(nogil=True, cache=True, inline="always")
-def _next_tick(batch, row, level, space, searching):
+def _next_tick(
+    buckets, event, level, cells, nodes, weights, cursor, sums, stop, decided_at, searching
+):  # fmt: skip
     """Next tick of a level and its weight: mass per tick times summation weight.
 
     At the end the cursor is after the last cell.  When searching, the first degree + 1 ticks of
     each cell: a polynomial that is not zero has at most `degree` zeros, so that they tell whether any
     tick of the cell is possible, and the smallest one is among them.
     """
-    cells, nodes, weights, sums = space.cells, space.nodes, space.weights, space.sums
-    at = space.cursor[level]
+    at = cursor[level]
     while at[_NODE] >= at[_NODES_OF_CELL]:
         at[_CELL] += 1
         if at[_CELL] >= at[_CELLS]:
             return np.int64(0), 0.0
         start = cells[level, at[_CELL]]
-        end = cells[level, at[_CELL] + 1] if at[_CELL] + 1 < at[_CELLS] else space.stop[level]
-        sums[level, _MASS] = _density_at(batch.buckets, batch.variables.event[row, level], start)
+        end = cells[level, at[_CELL] + 1] if at[_CELL] + 1 < at[_CELLS] else stop[level]
+        sums[level, _MASS] = _density_at(buckets, event[level], start)
         at[_NODE] = 0
         at[_NODES_OF_CELL] = 0
         if sums[level, _MASS] > 0.0:
-            degree = batch.variables.event.shape[1] - 1 - level
-            for i in range(batch.factors.offsets[row + 1] - batch.factors.offsets[row]):
-                degree += space.decided_at[i] >= level
+            degree = len(event) - 1 - level
+            for i in range(len(decided_at)):
+                degree += decided_at[i] >= level
             at[_EVERY] = searching or takes_every_tick(end - start, degree)
             if searching:
                 at[_NODES_OF_CELL] = min(end - start, degree + 1)
