@@ -40,15 +40,11 @@ _DEFINED: Mapping[Construct, frozenset[Strategy]] = {
     for construct in Construct
 }
 
-_NONE: frozenset[Strategy] = frozenset()
 _GROUPS = frozenset({Construct.KLEENE, Construct.KLEENE_ORDER, Construct.KLEENE_AGGREGATE})
 
 SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
     "event": _DEFINED,
-    "point": {
-        **{each: strategies for each, strategies in _DEFINED.items() if each not in _GROUPS},
-        Construct.CLOCKS: _NONE,
-    },
+    "point": {each: strategies for each, strategies in _DEFINED.items() if each not in _GROUPS},
     "worlds": _DEFINED,
 }
 """Under which strategies each engine runs a construct; what is absent is refused by name."""

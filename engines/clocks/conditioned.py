@@ -16,6 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.clocks.deciding import deciding_rivals
 from cepctl.engines.clocks.frames import CONVOLVED, REFERENCE, Frames, frames_of
 from cepctl.engines.clocks.nodes import Nodes, nodes_of, offset_range
 from cepctl.engines.clocks.walls import is_absolute, shift_differences, walls_of
@@ -26,6 +27,7 @@ from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.rivals import Rivals
 
+MATCHES_AT_ONCE = 10_000
 PAIRS_AT_ONCE = 400_000
 """Copies of events that are measured together."""
 
@@ -64,11 +66,12 @@ def conditioned(
     sizes = np.stack([group.sizes for group in groups], axis=1)
     alike, kind = np.unique(sizes, axis=0, return_inverse=True)
     for number in range(len(alike)):
-        rows = np.flatnonzero(kind.reshape(-1) == number)
-        part = {i: take(each, rows) for i, each in bound.items()}
-        others = [each.taken(rows) for each in rivals]
-        found = _alike(clocks, envelopes, shape, part, others, measuring)
-        total.put(rows, found)
+        of_kind = np.flatnonzero(kind.reshape(-1) == number)
+        for begin in range(0, len(of_kind), MATCHES_AT_ONCE):
+            rows = of_kind[begin : begin + MATCHES_AT_ONCE]
+            part = {i: take(each, rows) for i, each in bound.items()}
+            others = [each.taken(rows) for each in rivals]
+            total.put(rows, _alike(clocks, envelopes, shape, part, others, measuring))
     return total.measured()
 
 
@@ -79,6 +82,7 @@ def _alike(
     """Measure matches whose groups are of the same sizes."""
     groups = [block_group([bound[i] for i in block.components]) for block in shape.blocks]
     count = len(groups[0].sizes)
+    rivals = deciding_rivals(shape, envelopes, groups, rivals)
     frames = frames_of(clocks, count, list(bound.values()), rivals, absolute=is_absolute(shape))
     shifts = shift_differences(shape, envelopes, groups, rivals)
     most = int(frames.levels.max(initial=0))

@@ -20,6 +20,7 @@ Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -33,10 +34,12 @@ from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_schema
 from cepctl.engines.point.absences import gaps_of
 from cepctl.engines.point.chains import chain_matches, is_plain_chain
+from cepctl.engines.point.clocks import over_offsets
 from cepctl.engines.point.collapse import Source, collapsed, grouped
 from cepctl.engines.point.combinations import Combinations, PointSearch, candidates_of, point_search
 from cepctl.engines.point.stream import Budget, point_stream
 from cepctl.language.ast import Strategy
+from cepctl.plan.clock_support import require_known_clocks
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import require_engine
 from cepctl.precision import CONFIDENCE_SLACK
@@ -66,7 +69,7 @@ def match_table(plan: Plan, table: pa.Table, options: MatchOptions | None = None
         If the plan has Kleene groups.
     QueryTooLargeError
         If the events expand into more than MAX_POINTS points, or their combinations are more than
-        MAX_STEPS; the message names the number.
+        MAX_STEPS, or those of the offsets of clocks more than MAX_OFFSETS; the message names the number.
     EventSchemaError
         If an interval or pmf is wrong.
     """
@@ -74,16 +77,24 @@ def match_table(plan: Plan, table: pa.Table, options: MatchOptions | None = None
     options = options or MatchOptions()
     if plan.never is not None or not table.num_rows:
         return match_schema(plan).empty_table()
-    events = events_of(table)
+    require_known_clocks(plan, table)
+    events = events_of(table, plan.clocks)
     parts, rows = [], 0
     least = 0.0 if plan.minimum_confidence is None else plan.minimum_confidence - CONFIDENCE_SLACK
-    for found in _signatures(plan, events):
+    for found in _collapsed(plan, events):
         frame = found.filter(pl.col("confidence") >= least)
         rows += len(frame)
         options.check_count(rows)
         for (number,), part in frame.group_by("alternative"):
             parts.append(_rows(plan, int(number), events, part))
     return pa.Table.from_batches(parts, match_schema(plan))
+
+
+def _collapsed(plan: Plan, events: Events) -> Iterator[pl.DataFrame]:
+    """Collapsed matches, summed over the offsets of clocks where there are some."""
+    if events.clocks is None:
+        return _signatures(plan, events)
+    return over_offsets(events, events.clocks, partial(_signatures, plan))
 
 
 def _signatures(plan: Plan, events: Events) -> Iterator[pl.DataFrame]:

@@ -31,7 +31,6 @@ def called(folder: Path, *arguments: str) -> int:
         (("match", "--approximate", "0.1", "--runner", "local"), "--approximate"),
         (("match", "--kleene", "summary", "--runner", "local"), "--kleene summary"),
         (("match", "--state", "STATE", "--runner", "local"), "--state"),
-        (("match", "--engine", "point"), "shared clocks under skip_till_any_match in the point engine"),
         (("show", "--match", "a b"), "cepctl show"),
         (("report", "-o", "PAGE", "--runner", "local"), "a drawing of matches"),
     ],

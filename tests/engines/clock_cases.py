@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cepctl.clocks import Clocks, Offset
 from tests.plans import Event, event_table, on
-from tests.strategies import LEVELS, Case
+from tests.strategies import LEVELS, Case, any_cases, chain_cases
 
 WORLDS = 20_000
 OFFSETS: tuple[Offset, ...] = (
@@ -59,6 +59,11 @@ def clock_cases(draw: st.DrawFn, cases: st.SearchStrategy[Case]) -> ClockCase:
 
 def _support(event: Event) -> int:
     return sum(hi - lo + 1 for lo, hi, _ in event.pmf or ((event.lower, event.upper, 1.0),))
+
+
+def clocked_any_cases() -> st.SearchStrategy[ClockCase]:
+    """Chains, or everything at once, with clocks."""
+    return clock_cases(chain_cases() | any_cases())
 
 
 CLOCK_LEVELS = {name: clock_cases(cases) for name, cases in LEVELS.items()}

@@ -28,6 +28,7 @@ from cepctl.plan.plan import Plan
 from cepctl.plan.support import require_engine
 from cepctl.schema import TICK_MAX, TICK_MIN
 from tests.engines.agreement import FEW_EXAMPLES, check
+from tests.engines.clock_cases import ClockCase, clocked_any_cases
 from tests.event_sources import TableSource
 from tests.plans import Event, event_table, histogram, plan_of
 from tests.strategies import Case, any_cases, chain_cases
@@ -179,6 +180,26 @@ def test_slices_of_any_length_give_the_same_rows_read_or_sent() -> None:
         keyed = bool(plan.partition_by) and "strict" not in case.query
         sent = replace(slicing, buckets=buckets if keyed else 1, sent=True)
         assert sent_to_groups(task, sent).equals(wanted)
+
+    check(drawn, same, FEW_EXAMPLES)
+
+
+def test_slices_give_the_same_rows_where_events_share_clocks() -> None:
+    """To the last bit: a clock that is cut in two by a slice stays one clock."""
+
+    def can_be(case: ClockCase) -> bool:
+        return can_be_split(Case(case.query, case.events))
+
+    drawn = st.tuples(clocked_any_cases().filter(can_be), st.sampled_from([1, 2, 3]), st.integers(1, 5))
+
+    def same(values: tuple[ClockCase, int, int]) -> None:
+        case, length, size = values
+        plan = plan_of(case.query, case.clocks)
+        wanted = ordered(match_events(plan, case.table))
+        task = task_of(plan, case.table, size)
+        slicing = choose_slicing(task.groups, plan, 2, length)
+        assert read_by_slice(task, slicing).equals(wanted)
+        assert sent_to_groups(task, replace(slicing, buckets=1, sent=True)).equals(wanted)
 
     check(drawn, same, FEW_EXAMPLES)
 
