@@ -142,7 +142,7 @@ def _ingest(
         ordered = order(results, filesystem, len(schema.attributes), memory)
         summary = summarised(results, ordered, schema, unit)
         notices = (*parts_alone(stored), *summary.notices, *tell_unused(results, summary), *_nothing(summary))
-        summary = replace(summary, notices=notices)
+        summary = replace(summary, notices=notices, clocks=_clocks(results))
         if options.rejects is not None:
             pieces = [piece for result in results for piece in result.reject_files]
             write_rejects(options.rejects, pieces, filesystem, ordered.left_out.duplicate_rejects(results))
@@ -153,7 +153,7 @@ def _ingest(
         refuse_too_many(*counted, options.max_errors)
         if not options.is_rest:
             refuse_mostly_bad(*counted, summary.events, options.max_errors)
-        metadata = _metadata(summary, options.model) | clocks_metadata(_clocks(results))
+        metadata = _metadata(summary, options.model) | clocks_metadata(summary.clocks)
         _write(directory, scratch, ordered, schema, metadata, memory, runner)
         with filesystem.open_output_stream(f"{directory}/{SUCCESS}"):
             pass

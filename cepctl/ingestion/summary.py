@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
+from cepctl.clocks import Clocks
 from cepctl.errors import LogFormatError
 from cepctl.ingestion.ordering import Order
 from cepctl.ingestion.rejects import RejectLog
@@ -36,6 +37,7 @@ class IngestSummary:
     rejects: tuple[Reject, ...]
     notices: tuple[str, ...]
     accounts: tuple[FileAccount, ...] = ()
+    clocks: Clocks = field(default_factory=dict)
 
     @property
     def unreadable(self) -> tuple[FileAccount, ...]:
@@ -129,6 +131,7 @@ def report_text(summary: IngestSummary) -> str:
         "event_types": summary.type_counts,
         "rejected": dict(summary.rejected),
         "skipped": dict(summary.skipped),
+        **({"clocks": dict(summary.clocks)} if summary.clocks else {}),
         "notices": summary.notices,
         "by_file": [asdict(account) for account in summary.accounts],
     }

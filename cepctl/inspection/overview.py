@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import polars as pl
 
+from cepctl.clocks import Offset
 from cepctl.inspection.attributes import AttributeColumn, attribute_columns
 from cepctl.inspection.clocks import ClockBound, clock_bounds
 from cepctl.inspection.disorder import FileOrder, Ties, TypeFacts, file_orders, simultaneous, ties, type_facts
@@ -20,7 +22,8 @@ from cepctl.memory import MemoryBudget, reading_budget
 class Inspection:
     """Everything that was found; ticks are counted in `time_unit`.
 
-    `uncertain` events have an interval longer than one tick.
+    `uncertain` events have an interval longer than one tick; `clocks` are bounds that the logs give, and
+    `shared_clocks` those by which events err together, with their offsets in ticks.
     """
 
     events: int
@@ -35,6 +38,7 @@ class Inspection:
     grains: tuple[Grain, ...]
     series: tuple[SampledSeries, ...]
     clocks: tuple[ClockBound, ...]
+    shared_clocks: Mapping[str, Offset] = field(default_factory=dict)
 
 
 _COPIES = 6
@@ -70,4 +74,5 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
         grains=granularities(events, unit),
         series=sampled_series(events, unit),
         clocks=clock_bounds(events, unit),
+        shared_clocks=inputs.schema.clocks,
     )

@@ -52,6 +52,9 @@ def to_json(plan: Plan, counts: Counts = None, order: OrderName = "auto") -> dic
         "engines": {engine: list(engine_refusals(plan, engine)) or "runs" for engine in ENGINES},
         "warnings": list(plan.warnings),
         "never": plan.never,
+        **(
+            {"clocks": {name: list(plan.clocks[name]) for name in sorted(plan.clocks)}} if plan.clocks else {}
+        ),
     }
 
 
@@ -217,6 +220,9 @@ def _tail(plan: Plan) -> Iterator[str]:
         yield "Returns     the signature"
     if plan.attributes:
         yield f"Reads       {', '.join(plan.attributes)}"
+    if plan.clocks:
+        names = sorted(plan.clocks)
+        yield f"Clocks      {len(names):,} shared by events, such as {names[0]}: summed over their offsets"
     for engine in ENGINES:
         lacking = engine_refusals(plan, engine)
         yield f"Engine      {engine}: {'does not run ' + ', '.join(lacking) if lacking else 'runs it'}"

@@ -12,6 +12,7 @@ from typing import TextIO
 from rich.markup import escape
 from rich.table import Table
 
+from cepctl.clocks import extremes
 from cepctl.inspection.clocks import ClockBound
 from cepctl.inspection.disorder import FileOrder
 from cepctl.inspection.granularity import Grain
@@ -79,6 +80,12 @@ def _overview(inspection: Inspection, unit: TimeUnit) -> str:
     if inspection.first is not None and inspection.last is not None:
         lines.append(f"from {tick_text(inspection.first, unit)} to {tick_text(inspection.last, unit)}")
     lines.append(f"intervals longer than one tick: {inspection.uncertain:,}")
+    if inspection.shared_clocks:
+        name = min(inspection.shared_clocks)
+        first, last = extremes(inspection.shared_clocks[name])
+        more = "" if len(inspection.shared_clocks) == 1 else ", such as"
+        count = counted(len(inspection.shared_clocks), "clock")
+        lines.append(f"events share {count}{more or ':'} {name}, {first:,} to {last:,} ticks off")
     lines.append(f"logged times that tie with another event's: {tied:,} of {timed:,}")
     lines.append(f"events without a logged time: {inspection.events - timed:,}")
     lines.append(_order_summary(inspection.orders))

@@ -1,7 +1,8 @@
-"""What does not run with shared clocks yet is refused by name, on the command line, with its remedy."""
+"""Shared clocks on the command line: where they are named, and what does not run with them yet."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,16 @@ def test_what_does_not_run_with_clocks_is_refused(
 def test_events_of_one_clock_keep_their_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     called(tmp_path, "match", "--runner", "local", "--time", "ticks", "-q")
     assert capsys.readouterr().out == "match,start,end,confidence\na b,-1,5,1.0\n"
+
+
+def test_inspect_explain_and_the_report_name_clocks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "stamped.csv").write_text(STAMPED)
+    stamped, events, report = (str(tmp_path / name) for name in ("stamped.csv", "events", "report.json"))
+    assert main(["ingest", stamped, "-o", events, "--report", report, "--runner", "local"]) == 0
+    assert json.loads(Path(report).read_text())["clocks"] == {"n": [[-2, 2, 1.0]]}
+    assert main(["inspect", events]) == 0
+    assert "events share 1 clock: n, -2 to 2 ticks off" in capsys.readouterr().out
+    assert main(["explain", "PATTERN SEQ(A a, B b)", events]) == 0
+    assert "Clocks      1 shared by events, such as n: summed over their offsets" in capsys.readouterr().out
