@@ -52,9 +52,7 @@ def to_json(plan: Plan, counts: Counts = None, order: OrderName = "auto") -> dic
         "engines": {engine: list(engine_refusals(plan, engine)) or "runs" for engine in ENGINES},
         "warnings": list(plan.warnings),
         "never": plan.never,
-        **(
-            {"clocks": {name: list(plan.clocks[name]) for name in sorted(plan.clocks)}} if plan.clocks else {}
-        ),
+        **({"clocks": dict(sorted(plan.clocks.items()))} if plan.clocks else {}),
     }
 
 

@@ -18,6 +18,7 @@ from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.deciding_rivals import deciding_in_chains
+from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import closed_system, valid_bounds
 from cepctl.engines.pattern.rivals import Rivals
@@ -36,9 +37,9 @@ def deciding_rivals(
         return deciding_in_chains(rivals, envelopes, system, *valid)
     events = len(envelopes.lower)
     found = [group.owner * events + group.members for group in groups]
-    for problems in coupled_problems(shape, envelopes, groups, list(rivals)):
-        problem = np.repeat(np.arange(len(problems.match)), np.diff(problems.factor_offsets))
-        found.append(problems.match[problem] * events + problems.factor_event)
+    for problems in coupled_problems(CoupledMatches(shape, envelopes, groups, rivals)):
+        problem = np.repeat(np.arange(len(problems.match)), np.diff(problems.factors.offsets))
+        found.append(problems.match[problem] * events + problems.factors.event)
     known = np.unique(np.concatenate(found))
     return [_kept(each, np.isin(each.row * events + each.event, known)) for each in rivals]
 

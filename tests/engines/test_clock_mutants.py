@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from cepctl.engines.clocks import conditioned, frames
 from cepctl.engines.clocks.frames import CONVOLVED, Frames
+from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
 from tests.engines.agreement import assert_same_rows, check
@@ -35,7 +36,7 @@ class Mutant:
 
 def _the_reference_stays(*arguments: Any, **named: Any) -> Frames:
     found = frames_of(*arguments, **named)
-    return replace(found, reference=np.full_like(found.reference, frames.NO_CLOCK))
+    return replace(found, reference=np.full_like(found.reference, NO_CLOCK))
 
 
 def _each_draws_for_itself(*arguments: Any, **named: Any) -> Frames:
@@ -44,7 +45,7 @@ def _each_draws_for_itself(*arguments: Any, **named: Any) -> Frames:
         found,
         level=np.full_like(found.level, CONVOLVED),
         levels=np.zeros_like(found.levels),
-        reference=np.full_like(found.reference, frames.NO_CLOCK),
+        reference=np.full_like(found.reference, NO_CLOCK),
     )
 
 
