@@ -145,6 +145,15 @@ def _python_memory(told: str) -> str | None:
     )
 
 
+def _lacking_python(told: str) -> str | None:
+    """Workers of a session that another has started run the first Python on PATH, unless told otherwise."""
+    found = re.search(r"^ModuleNotFoundError: No module named '([\w.]+)'", told.partition("\tat ")[0], re.M)
+    return found and (
+        f"the Python of its workers has no {found[1]}; start the session with PYSPARK_PYTHON naming "
+        "one in which cepctl is installed, such as that of this process"
+    )
+
+
 def _python_error(told: str) -> str | None:
     """The last line of a trace of Python, which says what went wrong, before Spark appends its own."""
     found = re.search(r"^\w[\w.]*(Error|Exception): [^\n]*", told.partition("\tat ")[0], re.M)
@@ -166,5 +175,5 @@ def _first_line(told: str) -> str | None:
 
 _CAUSES: tuple[Callable[[str], str | None], ...] = (
     *(_killed_worker, _result_too_large, _lost_executor, _java_memory, _python_memory),
-    *(_python_error, _java_error, _first_line),
+    *(_lacking_python, _python_error, _java_error, _first_line),
 )

@@ -132,3 +132,10 @@ def test_an_error_of_ours_keeps_its_name() -> None:
         f"{STAGE}{LOST}Traceback:\ncepctl.errors.QueryTooLargeError: more than 5 matches\n\tat x"
     )
     assert (type(problem), str(problem)) == (QueryTooLargeError, "more than 5 matches")
+
+
+def test_workers_with_another_python_are_told_apart() -> None:
+    told = str(failure("Traceback:\nModuleNotFoundError: No module named 'pyarrow'\n\tat org.apache.spark"))
+    assert told.startswith(
+        "the Spark job failed: the Python of its workers has no pyarrow; start the session"
+    )
