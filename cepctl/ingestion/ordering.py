@@ -22,7 +22,7 @@ from cepctl.arrays import Flags, Indexes
 from cepctl.ingestion.chunks import RAW_NUMBER, SORT_KEYS
 from cepctl.ingestion.leaving_out import Chunks, LeftOut, left_out
 from cepctl.ingestion.results import FileResult
-from cepctl.ingestion.room import key_bytes, piece_bytes
+from cepctl.ingestion.room import key_bytes, piece_bytes, return_freed
 from cepctl.memory import MemoryBudget
 
 PART_EVENTS = 1_000_000
@@ -70,6 +70,7 @@ def order(
     chunks = [(number, chunk) for number, result in enumerate(results) for chunk in result.chunks]
     if not chunks:
         return Order((((),),))
+    return_freed(memory)
     out = left_out(results, chunks, filesystem, key_bytes(memory))
     row_bytes = sum(result.size for result in results) // sum(chunk.rows for _, chunk in chunks)
     row_bytes += columns * _COLUMN_BYTES
