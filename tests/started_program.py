@@ -7,6 +7,7 @@ Tests of the start-up itself, and of what depends on it, call the real program.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -19,15 +20,25 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 _LENGTH = 8
+_MOST_FILES = 64
+_MOST_NUMBERS = 512
+"""Shells number the files of `<(command)` from 63 downwards."""
 # Isolated and without site: an interpreter that starts in a few hundredths of a second.
 _CLIENT = """#!{python} -IS
 import json, os, signal, socket, sys
+def is_open(number):
+    try:
+        return bool(os.fstat(number))
+    except OSError:
+        return False
 server = socket.socket(socket.AF_UNIX)
 server.connect({path!r})
-said = json.dumps([sys.argv, os.getcwd(), dict(os.environ), os.umask(0)]).encode()
-socket.send_fds(server, [len(said).to_bytes({length}, "big")], [0, 1, 2])
+# Shells hand over more than the three, as for <(command).
+files = [each for each in map(int, os.listdir("/proc/self/fd")) if each != server.fileno() and is_open(each)]
+said = json.dumps([sys.argv, os.getcwd(), dict(os.environ), os.umask(0), files]).encode()
+socket.send_fds(server, [len(said).to_bytes({length}, "big")], files)
 server.sendall(said)
-for each in 0, 1, 2:
+for each in files:
     os.close(each)
 answers = server.makefile()
 command = int(answers.readline())
@@ -97,15 +108,22 @@ def _import_everything() -> None:
 
 
 def _answer(client: socket.socket) -> None:
-    length, files, _, _ = socket.recv_fds(client, _LENGTH, 3)
+    length, received, _, _ = socket.recv_fds(client, _LENGTH, _MOST_FILES)
     stream = client.makefile("rb")
-    words, folder, environment, umask = json.loads(stream.read(int.from_bytes(length, "big")))
+    words, folder, environment, umask, numbers = json.loads(stream.read(int.from_bytes(length, "big")))
+    # Out of the way of the numbers that they have in the command.
+    files = {
+        number: fcntl.fcntl(each, fcntl.F_DUPFD, _MOST_NUMBERS)
+        for number, each in zip(numbers, received, strict=True)
+    }
+    for each in received:
+        os.close(each)
     command = os.fork()
     if not command:
         stream.close()
         client.close()
         _be_the_command(words, folder, environment, umask, files)
-    for each in (0, 1, 2, *files):
+    for each in (0, 1, 2, *files.values()):
         os.close(each)
     client.sendall(f"{command}\n".encode())
     client.sendall(f"{os.waitstatus_to_exitcode(os.waitpid(command, 0)[1])}\n".encode())
@@ -113,9 +131,9 @@ def _answer(client: socket.socket) -> None:
 
 
 def _be_the_command(
-    words: list[str], folder: str, environment: dict[str, str], umask: int, files: list[int]
+    words: list[str], folder: str, environment: dict[str, str], umask: int, files: dict[int, int]
 ) -> None:
-    for number, each in enumerate(files):
+    for number, each in files.items():
         os.dup2(each, number)
         os.close(each)
     os.umask(umask)

@@ -132,6 +132,15 @@ def test_it_shares_neither_search_nor_confidence_with_the_event_engine() -> None
     }
     reading_and_fitting = {
         "columns." + name
-        for name in ("events", "masses", "tick_sums", "predicates", "join_keys", "bindings", "returns")
+        for name in (
+            "events",
+            "masses",
+            "clocks",
+            "tick_sums",
+            "predicates",
+            "join_keys",
+            "bindings",
+            "returns",
+        )
     }
     assert shared - reading_and_fitting == {"event.alternative", "event.match"}  # options, schema

@@ -131,7 +131,10 @@ def test_a_number_beyond_all_units_decides_nothing(number: str) -> None:
 
 @pytest.mark.parametrize("number", [31_535_999_999, 7_258_118_400, -31_536_000, "0.5", 10**13])
 def test_a_first_number_of_no_telling_size_is_refused_with_the_option(number: object) -> None:
-    with pytest.raises(LogFormatError, match=r"f:2: the time .* no size .* --epoch-unit s, ms, us or ns"):
+    with pytest.raises(
+        LogFormatError,
+        match=r"f:2: the time .* has a size that does not tell its unit; .* --epoch-unit s, ms, us or ns",
+    ):
         column(number)
 
 
