@@ -24,7 +24,9 @@ PATIENCE_SECONDS = 1.0
 """How long the main thread has to end by itself."""
 _LAST_WORDS_SECONDS = 0.5
 """How long it then has for what it says last."""
-_told = threading.Event()
+_words = threading.Lock()
+"""Who holds it says that the process was interrupted; nobody gives it back."""
+_main_has_words = threading.Event()
 _NAME = "waits for signals"
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -41,8 +43,14 @@ def end_soon_after_signals(tell: Callable[[int], None]) -> None:
 
 
 def being_told() -> None:
-    """The main thread has finished by itself, and is about to say so."""
-    _told.set()
+    """The main thread has finished by itself, and is about to say so: once, whoever says it."""
+    if _main_has_words.is_set():
+        return
+    if _words.acquire(blocking=False):
+        _main_has_words.set()
+        return
+    while True:  # The other thread says it, and leaves.
+        time.sleep(_LAST_WORDS_SECONDS)
 
 
 def busy_threads() -> list[threading.Thread]:
@@ -57,18 +65,19 @@ def _watch(reading: int, tell: Callable[[int], None]) -> None:
         if number in SIGNALS:
             break
     time.sleep(PATIENCE_SECONDS)
-    if _told.is_set():
+    has_words = _words.acquire(blocking=False)
+    if not has_words:
         time.sleep(_LAST_WORDS_SECONDS)
-    leave(number, tell)
+    _leave(number, tell if has_words else None)
 
 
-def leave(number: int, tell: Callable[[int], None]) -> None:
+def _leave(number: int, tell: Callable[[int], None] | None) -> None:
     """End this process as a signal asks for, whatever its other threads do."""
     for process in descendants(os.getpid()):
         with suppress(OSError):
             os.kill(process, signal.SIGTERM)
     remove_unfinished()
-    if not _told.is_set():
+    if tell is not None:
         with suppress(Exception):
             tell(number)
     os._exit(128 + number)

@@ -79,6 +79,34 @@ def test_what_the_command_has_said_is_not_said_again() -> None:
         signal.signal(signal.SIGINT, before)
 
 
+SAID_TOO_LATE = """
+import signal, sys, threading, time
+from cepctl import interrupts
+late = threading.Event()
+def tell(number):
+    print("told", number, flush=True)
+    late.set()
+    time.sleep(0.2)
+interrupts.end_soon_after_signals(tell)
+signal.signal(signal.SIGINT, lambda *_: None)
+print("ready", flush=True)
+late.wait()
+interrupts.being_told()
+print("interrupted", flush=True)
+"""
+
+
+def test_what_is_being_said_is_not_said_by_the_command_again() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", SAID_TOO_LATE], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(SECONDS) == 130
+        assert process.stdout.read() == "told 2\n"
+
+
 def test_processes_of_processes_are_known() -> None:
     with subprocess.Popen(
         ["sh", "-c", "sleep 1000 & echo $!; wait"], stdout=subprocess.PIPE, text=True
