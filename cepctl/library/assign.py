@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from cepctl.library.execution import RunnerName, runner_of
-from cepctl.library.ingest import Ingested
-from cepctl.library.notices import tell_reading
+from cepctl.library.ingest import Ingested, written
 from cepctl.library.options import PathText
 from cepctl.library.raw_input import RawInput, ingest_options
 from cepctl.memory import reading_budget
@@ -64,10 +62,7 @@ def assigned(
 ) -> Ingested:
     """Assign intervals, and log what is to be said; raises as `cepctl.ingestion.assigning.assign_dataset`."""
     from cepctl.ingestion.assigning import assign_dataset
-    from cepctl.ingestion.runners import chosen_runner
 
-    began = time.monotonic()
-    with chosen_runner(runner.runner, runner.master, runner.conf, verbose=verbose) as chosen:
-        summary = assign_dataset(events, output, options, chosen)
-    tell_reading(summary)
-    return Ingested(output, summary, time.monotonic() - began)
+    return written(
+        lambda chosen: assign_dataset(events, output, options, chosen), output, runner, verbose=verbose
+    )

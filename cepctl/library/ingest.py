@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Unpack
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cepctl.ingestion.jobs import IngestOptions
+    from cepctl.ingestion.runners import Runner
     from cepctl.ingestion.summary import IngestSummary
     from cepctl.library.events import Events
     from cepctl.matching.run import RunnerChoice
@@ -128,10 +129,18 @@ def ingested(
 ) -> Ingested:
     """Ingest logs, and log what is to be said of them; raises as `cepctl.ingestion.jobs.ingest` does."""
     from cepctl.ingestion.jobs import ingest
+
+    return written(lambda chosen: ingest(paths, output, options, chosen), output, runner, verbose=verbose)
+
+
+def written(
+    write: Callable[[Runner], IngestSummary], output: str, runner: RunnerChoice, *, verbose: bool
+) -> Ingested:
+    """Have a dataset written by a runner, and log what is to be said of it."""
     from cepctl.ingestion.runners import chosen_runner
 
     began = time.monotonic()
     with chosen_runner(runner.runner, runner.master, runner.conf, verbose=verbose) as chosen:
-        summary = ingest(paths, output, options, chosen)
+        summary = write(chosen)
     tell_reading(summary)
     return Ingested(output, summary, time.monotonic() - began)

@@ -120,7 +120,15 @@ def match(
         }
     )
     matching = selected(
-        *(engine, order, min_confidence, top_k, max_matches, approximate, since, until, max_memory),
+        engine=engine,
+        order=order,
+        min_confidence=min_confidence,
+        top_k=top_k,
+        max_matches=max_matches,
+        approximate=approximate,
+        since=since,
+        until=until,
+        max_memory=max_memory,
     )
     question = Question(
         text=text,

@@ -53,6 +53,7 @@ class Matching:
 
 
 def selected(
+    *,
     engine: Engine,
     order: OrderName,
     min_confidence: float | None,
@@ -78,7 +79,12 @@ def selected(
     require_between("max_matches", max_matches, 1, None)
     now = microseconds_now()
     return Matching(
-        *(engine, order, min_confidence, top_k, max_matches, approximate),
+        engine=engine,
+        order=order,
+        min_confidence=min_confidence,
+        top_k=top_k,
+        max_matches=max_matches,
+        approximate=approximate,
         since=_microseconds("since", since, now),
         until=_microseconds("until", until, now),
         memory=default_budget() if max_memory is None else budget_of(max_memory),

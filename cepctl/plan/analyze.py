@@ -76,11 +76,11 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
     problems.raise_if_any()
 
     read = [*(each.expression for each in where), *(column.expression for column in columns)]
+    strategy = query.strategy.strategy if query.strategy else Strategy.SKIP_TILL_ANY_MATCH
     ordered = ordered_variables(read)
     alternatives = tuple(
         _with_usable_keys(alternative_of(pattern, where, ordered, problems), schema) for pattern in patterns
     )
-    strategy = query.strategy.strategy if query.strategy else Strategy.SKIP_TILL_ANY_MATCH
     for pattern, alternative in zip(patterns, alternatives, strict=True):
         check_support(pattern, alternative, strategy, query, problems)
     problems.raise_if_any()

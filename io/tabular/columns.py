@@ -91,23 +91,7 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
     _mark(causes, time.misfits, _MISFIT.format("time"))
     _mark(causes, ~given & _no_ticks_of_time(time, read), BEYOND_TIME)
     _mark(causes, ~given & ~time.known, NO_TIME)
-    end_times = instants(rows.columns.get(END_TIME), END_TIME, given, read)
-    if END_TIME in rows.columns:
-        _mark(causes, end_times.misfits, _MISFIT.format(END_TIME))
-        _mark(causes, _no_ticks_of_time(end_times, read), BEYOND_TIME)
-        unreadable = ~end_times.known & ~blanks(simple(rows.columns[END_TIME]))
-        _mark(causes, unreadable, "end_time is not a time")
-    ends = {name: ticks(rows.columns[name], name, count, read) for name in _ends(rows)}
-    if len(ends) == 2:
-        (first, has_first), (last, has_last) = ends["end_lower"], ends["end_upper"]
-        _mark(
-            causes,
-            (has_first ^ has_last) | (has_first & (first > last)),
-            "end_lower and end_upper are not an interval",
-        )
-
-    for end, known in ends.values():
-        _mark(causes, known & _beyond(end, end), BEYOND_TIME)
+    ends = _given_ends(rows, given, causes, read)
 
     columns: dict[str, pa.Array] = {
         "number": pa.array(rows.numbers),
@@ -120,15 +104,9 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
         "lower": pa.array(lower, mask=~given),
         "upper": pa.array(upper, mask=~given),
         "pmf": pa.array(pmf.buckets, PMF_TYPE),
+        **ends.columns(),
+        **_written_ends(rows, ends.times),
     }
-    for name, (end, known) in ends.items():
-        columns[name] = pa.array(end, mask=~known)
-    if END_TIME in rows.columns:
-        columns[END_TIME] = pa.array(end_times.microseconds, mask=~end_times.known).cast(TIME_TYPE)
-        columns["end_after"] = pa.array(end_times.after, mask=~end_times.known)
-        if "zone_seconds" not in rows.columns:
-            zones = pa.array(end_times.zone_seconds, pa.int32(), mask=~end_times.known)
-            columns["end_zone_seconds"] = zones
     if clocks is not None:
         columns |= {CLOCK: clocks.names, CLOCK_OFFSET: clocks.offsets}
     for name, column in rows.columns.items():
@@ -137,6 +115,52 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
     mixed = {name: kinds for name, kinds in rows.mixed.items() if name not in RESERVED}
     batch = with_mixtures(pa.RecordBatch.from_pydict(columns), mixed)
     return _without_rejects(batch, causes, rows, source, report)
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """When events end: written times, and ticks with which rows have them, by the name of their column."""
+
+    times: Instants
+    ticks: Mapping[str, tuple[Numbers, Flags]]
+
+    def columns(self) -> dict[str, pa.Array]:
+        return {name: pa.array(end, mask=~known) for name, (end, known) in self.ticks.items()}
+
+
+def _given_ends(rows: Rows, given: Flags, causes: Causes, read: ReadContext) -> _Ends:
+    """The ends that the rows have, those that cannot be marked."""
+    times = instants(rows.columns.get(END_TIME), END_TIME, given, read)
+    if END_TIME in rows.columns:
+        _mark(causes, times.misfits, _MISFIT.format(END_TIME))
+        _mark(causes, _no_ticks_of_time(times, read), BEYOND_TIME)
+        unreadable = ~times.known & ~blanks(simple(rows.columns[END_TIME]))
+        _mark(causes, unreadable, "end_time is not a time")
+    ends: dict[str, tuple[Numbers, Flags]] = {
+        name: ticks(rows.columns[name], name, len(causes), read)
+        for name in ("end_lower", "end_upper")
+        if name in rows.columns
+    }
+    if len(ends) == 2:
+        (first, has_first), (last, has_last) = ends["end_lower"], ends["end_upper"]
+        empty = (has_first ^ has_last) | (has_first & (first > last))
+        _mark(causes, empty, "end_lower and end_upper are not an interval")
+    for end, known in ends.values():
+        _mark(causes, known & _beyond(end, end), BEYOND_TIME)
+    return _Ends(times, ends)
+
+
+def _written_ends(rows: Rows, times: Instants) -> dict[str, pa.Array]:
+    """The columns of the written times at which events end, where the file has any."""
+    if END_TIME not in rows.columns:
+        return {}
+    columns = {
+        END_TIME: pa.array(times.microseconds, mask=~times.known).cast(TIME_TYPE),
+        "end_after": pa.array(times.after, mask=~times.known),
+    }
+    if "zone_seconds" not in rows.columns:
+        columns["end_zone_seconds"] = pa.array(times.zone_seconds, pa.int32(), mask=~times.known)
+    return columns
 
 
 def _intervals(
@@ -158,10 +182,6 @@ def _intervals(
     lower, upper = (np.clip(each, EARLIEST_TICK - 1, LATEST_TICK + 1) for each in (lower, upper))
     own = spanned_by(pmf, lower - clocks.first, upper - clocks.last, has_lower, has_upper, causes)
     return own[0] + clocks.first, own[1] + clocks.last, own[2], own[3]
-
-
-def _ends(rows: Rows) -> list[str]:
-    return [name for name in ("end_lower", "end_upper") if name in rows.columns]
 
 
 def _zones(rows: Rows, time: Instants) -> pa.Array:

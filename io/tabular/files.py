@@ -132,7 +132,7 @@ FORMATS = (
         lines=_CSV.rows,
         recognises_mapped=_CSV.has_header,
     ),
-    # Behind csv, so asked before it for a mapped file: where a tab would do as well as a comma, it is what
+    # After csv, so asked before it for a mapped file: where a tab would do as well as a comma, it is what
     # separates, because it is rarer.
     LogFormat(
         name="tsv",
