@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import sys
 import tempfile
-from pathlib import Path
 
 import click
 from click.testing import CliRunner
+from made_pages import ROOT, write_or_check
 
 from cepctl.cli import COMMANDS, cli
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "command-line.md"
+PAGE = ROOT / "docs" / "command-line.md"
 WIDTH = 100
 HEAD = """# Command line
 
@@ -67,17 +66,5 @@ def page() -> str:
     return HEAD + "".join(map(section, command_words()))
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="fail when the page is not up to date")
-    if parser.parse_args().check:
-        if PAGE.exists() and PAGE.read_text(encoding="utf-8") == page():
-            return 0
-        sys.stderr.write(f"{PAGE.name} differs from the help texts: run scripts/docs\n")
-        return 1
-    PAGE.write_text(page(), encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check(PAGE, page()))
