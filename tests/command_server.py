@@ -20,18 +20,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-import cepctl.cli.commands.assign
-import cepctl.cli.commands.ingest
-import cepctl.cli.commands.match
-import cepctl.cli.match.incremental_run
-import cepctl.engines.runners.local
-import cepctl.ingestion.assigning
-import cepctl.ingestion.jobs
-import cepctl.render.ingest
-import cepctl.state.intake
-import cepctl.state.store  # noqa: F401
 from cepctl.cli import main
-from cepctl.io.formats import known_formats
+from tests.loaded_program import load_program
 
 
 def run(asked: dict[str, Any]) -> int:
@@ -67,7 +57,7 @@ def _be_the_command(asked: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    list(known_formats())
+    load_program()
     for line in sys.stdin:
         sys.stdout.write(f"{run(json.loads(line))}\n")
         sys.stdout.flush()

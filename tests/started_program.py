@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.loaded_program import load_program
+
 ROOT = Path(__file__).resolve().parent.parent
 _LENGTH = 8
 _MOST_FILES = 64
@@ -75,7 +77,7 @@ def started_program(folder: Path) -> Iterator[Path]:
 
 
 def _serve(path: str) -> None:
-    _import_everything()
+    load_program()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
@@ -90,21 +92,6 @@ def _serve(path: str) -> None:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             _answer(client)
         client.close()
-
-
-def _import_everything() -> None:
-    """Only imports: no library may have begun threads that a fork would lose."""
-    import cepctl.cli.commands.assign
-    import cepctl.cli.commands.ingest
-    import cepctl.cli.commands.match
-    import cepctl.cli.match.incremental_run
-    import cepctl.engines.runners.local
-    import cepctl.ingestion.jobs
-    import cepctl.render.ingest
-    import cepctl.state.store  # noqa: F401
-    from cepctl.io.formats import known_formats
-
-    list(known_formats())
 
 
 def _answer(client: socket.socket) -> None:

@@ -18,7 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.datasets.value_texts import value_texts
-from cepctl.io.contract.batches import INFERRED, KINDS
+from cepctl.io.contract.batches import INFERRED
+from cepctl.io.contract.natural_columns import KINDS
 from cepctl.schema import TICK_MAX, TICK_MIN
 
 _INTEGER = r"^-?(0|[1-9][0-9]*)$"

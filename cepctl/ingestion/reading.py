@@ -12,22 +12,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from cepctl.arrays import Numbers
-from cepctl.datasets.kinds import Kind, converted, is_inferred, kinds_of, kinds_of_field, unified
+from cepctl.datasets.kinds import Kind, kinds_of_field
 from cepctl.errors import CepctlError, EventSchemaError, LogFormatError, UncertaintyModelError
 from cepctl.ingestion.apart import OUT_OF_MEMORY
 from cepctl.ingestion.chunks import (
-    RAW_AFTER,
-    RAW_BEFORE,
-    RAW_END_TIME,
-    RAW_END_ZONE,
     RAW_OFFSET,
-    RAW_ZONE,
     Chunk,
     attribute_facts,
     bytes_of_values,
@@ -39,14 +32,11 @@ from cepctl.ingestion.chunks import (
     sorted_events,
 )
 from cepctl.ingestion.clocks import (
-    brings_clocks,
-    brought_clocks,
     clocks_in,
-    own_parts,
     unstamped_notes,
-    with_clocks,
 )
-from cepctl.ingestion.ends import end_notes, with_ends
+from cepctl.ingestion.ends import end_notes
+from cepctl.ingestion.intervals import at_local_midnight, with_intervals
 from cepctl.ingestion.rejects import RejectLog, TooManyRejectsError
 from cepctl.ingestion.results import EMPTY, FileResult, TimesSeen
 from cepctl.ingestion.room import chunk_bytes, is_little, return_freed
@@ -58,14 +48,13 @@ from cepctl.io.formats import format_of, open_log
 from cepctl.io.source.locations import InputFile, Location
 from cepctl.memory import MemoryBudget, reading_budget, size_text
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TimeUnit
-from cepctl.uncertainty.assign import DAY, Assigned, RawTimes, assign
-from cepctl.uncertainty.model import Granularity, UncertaintyModel
+from cepctl.uncertainty.assign import DAY
+from cepctl.uncertainty.model import UncertaintyModel
 
 CHUNK_EVENTS = 200_000
 _FEWER_ROWS_OF_GROUP = 8_192
 _ROWS_OF_GROUP = 50_000
 _CELL_BYTES = 8
-DAY_MICROSECONDS = DAY.microseconds
 UNREADABLE = "unreadable"
 _SHOWN_OF_REJECTS = ("event_id", "event_type")
 
@@ -199,7 +188,7 @@ def _written(
 
     def flush() -> None:
         nonlocal size
-        table, assigned = _with_intervals(task, joined(pending))
+        table, assigned = with_intervals(joined(pending), task.model, task.unit)
         report.rules |= assigned.rules
         report.notes.update(unstamped_notes(assigned.unstamped, task.model.rules))
         table = _inside_time(table, report, task.file.name)
@@ -220,7 +209,7 @@ def _written(
         for column in filter(lambda column: is_attribute(column.name), table.schema):
             named[column.name] = named.get(column.name, frozenset()) | kinds_of_field(column)
         table = _with_times(table, report, task.file.name)
-        day_grained = day_grained and _at_local_midnight(table)
+        day_grained = day_grained and at_local_midnight(table)
         pending.append(table)
         if _fills_a_chunk(pending, most_bytes):
             flush()
@@ -285,66 +274,6 @@ def _rejecting(
     return table.filter(pc.invert(bad))
 
 
-def _at_local_midnight(table: pa.Table) -> bool:
-    ends = table.filter(pc.is_valid(table.column(RAW_END_TIME)))
-    return all(
-        bool(
-            np.all(
-                (_microseconds(rows, time) + rows.column(zone).to_numpy() * 1_000_000) % DAY_MICROSECONDS == 0
-            )
-        )
-        for rows, time, zone in ((table, "time", RAW_ZONE), (ends, RAW_END_TIME, RAW_END_ZONE))
-    )
-
-
-def _microseconds(table: pa.Table, column: str) -> Numbers:
-    times = pc.fill_null(table.column(column).cast(pa.int64()), 0)
-    return np.asarray(times.to_numpy(), dtype=np.int64)
-
-
-def _with_intervals(
-    task: ReadTask, table: pa.Table, default: Granularity | None = None
-) -> tuple[pa.Table, Assigned]:
-    """Fill the intervals of starts and ends, pmf and clocks by the model, else by the reader's defaults."""
-    has_clocks = brings_clocks(table, task.model.rules)
-    if has_clocks:
-        table = own_parts(table)
-    lower, upper = (pc.fill_null(table.column(name), 0).to_numpy() for name in ("lower", "upper"))
-    times = RawTimes(
-        microseconds=_microseconds(table, "time"),
-        known=pc.is_valid(table.column("time")).to_numpy(),
-        zone_seconds=table.column(RAW_ZONE).to_numpy(),
-        before=table.column(RAW_BEFORE).to_numpy(),
-        after=table.column(RAW_AFTER).to_numpy(),
-        lower=lower,
-        upper=upper,
-        given=pc.is_valid(table.column("lower")).to_numpy(),
-        pmf=table.column("pmf").combine_chunks(),
-        clocks=brought_clocks(table) if has_clocks else None,
-    )
-    try:
-        conditions = _conditions(task, table)
-        assigned = assign(times, conditions, task.model.rules, task.unit, default)
-        table = with_ends(table, conditions, task.model.rules, task.unit, default)
-    except UncertaintyModelError as problem:
-        raise UncertaintyModelError(f"{task.model.file}: {problem}") from problem
-    for name, values in (("lower", assigned.lower), ("upper", assigned.upper), ("pmf", assigned.pmf)):
-        table = table.set_column(table.column_names.index(name), table.schema.field(name), pa.array(values))
-    return table if assigned.clocks is None else with_clocks(table, assigned.clocks), assigned
-
-
-def _conditions(task: ReadTask, table: pa.Table) -> dict[str, pa.ChunkedArray]:
-    """The columns that conditions of rules read; text of unknown type as what it looks like."""
-    names = ["event_type", "source"]
-    if any(rule.where is not None or rule.clock is not None for rule in task.model.rules):
-        names = ["event_id", *names, *filter(is_attribute, table.column_names)]
-    columns = {}
-    for name in names:
-        field, column = table.schema.field(name), table.column(name)
-        columns[name] = converted(column, unified(kinds_of(field, column))) if is_inferred(field) else column
-    return columns
-
-
 def _write(task: ReadTask, table: pa.Table, number: int) -> Chunk:
     """Write one chunk, sorted; returns what later steps need to know of it."""
     table = sorted_events(table)
@@ -366,4 +295,4 @@ def _rewritten(task: ReadTask, chunk: Chunk, number: int) -> Chunk:
     empty = pa.nulls(len(table), pa.int64())
     for name in ("lower", "upper", "end_lower", "end_upper"):
         table = table.set_column(table.column_names.index(name), name, empty)
-    return _write(task, _with_intervals(task, table, DAY)[0], number)
+    return _write(task, with_intervals(table, task.model, task.unit, DAY)[0], number)

@@ -9,8 +9,9 @@ from typing import Any, Protocol, TypeVar
 
 from cepctl.errors import CepctlError
 from cepctl.ingestion.apart import run_apart
+from cepctl.spark.interrupts import undisturbed
 from cepctl.spark.jobs import failing_once, failures_told
-from cepctl.spark.session import spark_session, tasks_at_once, undisturbed
+from cepctl.spark.session import spark_session, tasks_at_once
 
 FEWEST_SHARED = 256
 SHARES_PER_CORE = 8

@@ -10,7 +10,8 @@ from cepctl.library.options import require_choice
 from cepctl.matching.run import Execution, RunnerChoice
 from cepctl.plan.support import Engine
 from cepctl.spark.master import require_master
-from cepctl.spark.session import DEFAULT_MASTER, session_runs
+from cepctl.spark.session import session_runs
+from cepctl.spark.settings import DEFAULT_MASTER
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

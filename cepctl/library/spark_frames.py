@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cepctl.library.notices import READING
 from cepctl.spark.jobs import failures_told
-from cepctl.spark.session import is_local
+from cepctl.spark.settings import is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -6,30 +6,26 @@ Java process says is sent to standard error instead, without the lines that only
 
 from __future__ import annotations
 
-import logging
 import os
-import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cepctl.atomic.folders import temporary_folder
 from cepctl.errors import JobError
+from cepctl.spark.interrupts import interrupts_held_back, own_interrupts
 from cepctl.spark.java import Java, find_java
 from cepctl.spark.java_classes import using_options
 from cepctl.spark.java_output import JavaOutput
-from cepctl.spark.jobs import persistent
 from cepctl.spark.master import require_master, require_reachable
+from cepctl.spark.settings import DEFAULT_MASTER, JAVA_OPTIONS, QUIET, is_local, settings
 
 if TYPE_CHECKING:
     from pyspark import SparkConf, SparkContext
 
-T = TypeVar("T")
 
 _LOGGING = """
 rootLogger.level = {level}
@@ -41,27 +37,7 @@ appender.console.layout.type = PatternLayout
 appender.console.layout.pattern = %p %c{{1}}: %m%n%ex
 """
 
-# What keeps a command quiet and quick to start.
-_SETTINGS = {
-    "spark.app.name": "cepctl",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-}
-_LOCAL_SETTINGS = {
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.python.daemon.module": "cepctl.spark.worker_daemon",
-}
-# Half the processor time of a small job is the Java process starting: compile less, collect simply.
-_LOCAL_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
-DEFAULT_MASTER = "local[*]"
 _GATEWAY_OF_SUBMIT = "PYSPARK_GATEWAY_PORT"
-
-
-def is_local(master: str) -> bool:
-    """Whether a Spark master runs in this machine's own process: `local`, `local[4]`, `local[*]`."""
-    return master == "local" or master.startswith("local[")
 
 
 def tasks_at_once(context: SparkContext) -> int:
@@ -69,24 +45,6 @@ def tasks_at_once(context: SparkContext) -> int:
     if is_local(str(context.master)):
         return int(context.defaultParallelism)
     return int(context.getConf().get("spark.executor.cores", str(os.cpu_count())) or 1)
-
-
-def settings(master: str, conf: Sequence[tuple[str, str]] = ()) -> dict[str, str]:
-    """All Spark settings of a session; the user's `conf` wins, Java options are joined.
-
-    Examples
-    --------
-    >>> settings("local[2]", [("spark.ui.enabled", "true")])["spark.ui.enabled"]
-    'true'
-    """
-    own = {"spark.master": persistent(master), **_SETTINGS, **(_LOCAL_SETTINGS if is_local(master) else {})}
-    java_options = [_LOCAL_JAVA_OPTIONS] if is_local(master) else []
-    for key, value in conf:
-        if key == _JAVA_OPTIONS:
-            java_options.append(value)
-        else:
-            own[key] = value
-    return own | {_JAVA_OPTIONS: " ".join(java_options)}
 
 
 def require_startable(master: str) -> None:
@@ -204,7 +162,7 @@ def _submitted(master: str, conf: Sequence[tuple[str, str]]) -> SparkContext:
     given = chosen.get("spark.master", DEFAULT_MASTER)
     if master not in (DEFAULT_MASTER, given):
         raise JobError(f"--master {master} disagrees with spark-submit, which runs on {given}; leave one out")
-    chosen.setAll([*_SETTINGS.items(), *conf])
+    chosen.setAll([*QUIET.items(), *conf])
     return SparkContext(conf=chosen, gateway=gateway)
 
 
@@ -218,71 +176,15 @@ def _start(master: str, chosen: dict[str, str], *, verbose: bool) -> SparkContex
         logging.write_text(_LOGGING.format(level="warn" if verbose else "fatal"))
         # The user's options come last, so that they win.
         shared = using_options(java) if is_local(master) else ""
-        options = f"{shared} {chosen[_JAVA_OPTIONS]} -Dlog4j2.configurationFile={logging.as_uri()}".strip()
-        conf = SparkConf(loadDefaults=False).setAll([*(chosen | {_JAVA_OPTIONS: options}).items()])
+        options = f"{shared} {chosen[JAVA_OPTIONS]} -Dlog4j2.configurationFile={logging.as_uri()}".strip()
+        conf = SparkConf(loadDefaults=False).setAll([*(chosen | {JAVA_OPTIONS: options}).items()])
         # A process has one Java process for all its sessions.
         gateway = SparkContext._gateway or _gateway(conf)
         try:
-            with _own_interrupts():
+            with own_interrupts():
                 return SparkContext(conf=conf, gateway=gateway)
         except Py4JError as problem:
             raise JobError(f"Spark did not start on master '{master}': {_java_cause(problem)}") from problem
-
-
-def undisturbed(work: Callable[[], T]) -> T:
-    """Have another thread do work that waits for Java, while this one waits for that thread.
-
-    An interrupt then never cuts an answer short, after which py4j could not even tell Spark to stop.
-    Work that is left behind ends when the session does.
-    """
-    done: Future[T] = Future()
-
-    def in_thread() -> None:
-        try:
-            done.set_result(work())
-        except BaseException as problem:  # handed on
-            done.set_exception(problem)
-
-    threading.Thread(target=in_thread, daemon=True).start()
-    return done.result()
-
-
-@contextmanager
-def _own_interrupts() -> Iterator[None]:
-    """Keep what this process does when it is interrupted, and its standard error free of traces.
-
-    PySpark would send Java a command while another waits for its answer, and py4j logs every command
-    that an interrupt cuts short.
-    """
-    logging.getLogger().addFilter(_is_not_from_py4j)
-    ours = signal.getsignal(signal.SIGINT)
-    try:
-        yield
-    finally:
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, ours)
-
-
-@contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """Let what would interrupt this process wait: a Java that is left while it starts never ends."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    arrived: list[int] = []
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    ours = [signal.signal(number, lambda number, frame: arrived.append(number)) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, ours, strict=True):
-            signal.signal(number, handler)
-        if arrived:
-            signal.raise_signal(arrived[0])
-
-
-def _is_not_from_py4j(record: logging.LogRecord) -> bool:
-    return Path(record.pathname).parent.name != "py4j"
 
 
 def _gateway(conf: SparkConf) -> Any:
@@ -293,7 +195,7 @@ def _gateway(conf: SparkConf) -> Any:
     launch: Callable[..., Any] = launch_gateway
     output = JavaOutput()
     try:
-        with _interrupts_held_back():
+        with interrupts_held_back():
             gateway = launch(conf, output.popen_arguments())
     except PySparkException as problem:
         raise JobError(f"Spark did not start: {output.complaint() or problem}") from problem

@@ -38,8 +38,10 @@ from cepctl.engines.runners.shuffle import (
 from cepctl.engines.runners.slice_task import SliceTask
 from cepctl.engines.runners.slices import Slicing, choose_slicing
 from cepctl.plan.plan import Plan
+from cepctl.spark.interrupts import undisturbed
 from cepctl.spark.jobs import failing_once, failures_told
-from cepctl.spark.session import HasContext, is_local, tasks_at_once, undisturbed
+from cepctl.spark.session import HasContext, tasks_at_once
+from cepctl.spark.settings import is_local
 
 if TYPE_CHECKING:
     from pyspark import Accumulator, SparkContext

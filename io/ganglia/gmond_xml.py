@@ -26,9 +26,10 @@ import numpy as np
 import pyarrow as pa
 
 from cepctl.errors import LogFormatError
-from cepctl.io.contract.batches import EventBatches, Value
+from cepctl.io.contract.batches import EventBatches
 from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.log_format import LogFormat, Repeats
+from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import LAST_SECOND
 from cepctl.io.ganglia.polls import PollPart, poll_parts

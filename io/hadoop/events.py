@@ -29,8 +29,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from cepctl.io.contract.batches import EventBatches, Value
+from cepctl.io.contract.batches import EventBatches
 from cepctl.io.contract.hosts import node_name
+from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.hadoop.counters import COUNTER_FIELDS, compact_counters
 from cepctl.io.hadoop.records import (

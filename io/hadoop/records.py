@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from cepctl.io.contract.batches import Value
+from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.times import LAST_SECOND
 
 TIME_FIELDS = frozenset(

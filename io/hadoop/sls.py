@@ -24,9 +24,10 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from cepctl.io.contract.batches import End, EventBatches, Value
+from cepctl.io.contract.batches import End, EventBatches
 from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.log_format import LogFormat
+from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import LAST_SECOND
 from cepctl.io.hadoop.records import json_text, rack_of, scalar, text

@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from cepctl.io.contract.batches import End, Value
+from cepctl.io.contract.batches import End
+from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import ReadReport
 from cepctl.io.hadoop.records import Record, attribute_name, job_id, micros, scalar, text
 

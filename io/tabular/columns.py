@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from cepctl.arrays import Causes, Flags, Numbers
 from cepctl.clocks import Clocks
 from cepctl.errors import LogFormatError
-from cepctl.io.contract.batches import with_mixtures
+from cepctl.io.contract.natural_columns import with_mixtures
 from cepctl.io.contract.reader import BEYOND_TIME, NO_TIME, ReadOptions, ReadReport, Reject
 from cepctl.io.tabular.clock_columns import NOT_AN_OFFSET, GivenClocks, given_clocks
 from cepctl.io.tabular.histograms import Histograms, histograms, spanned_by

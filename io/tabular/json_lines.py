@@ -16,7 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from cepctl.io.contract.attribute_limit import REST, AttributeNames
-from cepctl.io.contract.batches import BATCH_CELLS, mixture, natural_array
+from cepctl.io.contract.batches import BATCH_CELLS
+from cepctl.io.contract.natural_columns import mixture, natural_array
 from cepctl.io.contract.reader import ColumnMap, ReadOptions, ReadReport, Reject, among_rejects
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
 from cepctl.io.source.text_encoding import decoded, utf8_stream

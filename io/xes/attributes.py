@@ -17,7 +17,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cepctl.io.contract.batches import Value
+from cepctl.io.contract.natural_columns import Value
 from cepctl.io.source.xml_stream import local_name
 
 EVENT, TRACE = "event", "trace"

@@ -19,7 +19,7 @@ from sys import intern
 from xml.etree.ElementTree import Element, SubElement
 from xml.parsers import expat
 
-from cepctl.io.contract.batches import Value
+from cepctl.io.contract.natural_columns import Value
 from cepctl.io.source.xml_stream import Document, complains
 from cepctl.io.xes.attributes import (
     EVENT,

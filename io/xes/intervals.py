@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from cepctl.io.contract.batches import Value
+from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.times import LogTime
 
 TRANSITION = "lifecycle:transition"

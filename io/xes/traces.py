@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import chain, islice, starmap
 from typing import Any
 
-from cepctl.io.contract.batches import End, EventBatches, Value
+from cepctl.io.contract.batches import End, EventBatches
+from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import NO_TIME, ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import LogTime, named_zone, parse_time, usual_time
 from cepctl.io.xes.intervals import START_TIMESTAMP, Activities, XesEvent

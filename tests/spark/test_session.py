@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from cepctl.spark.session import Session, is_local, settings, spark_session
+from cepctl.spark.session import Session, spark_session
+from cepctl.spark.settings import is_local, settings
 
 TWICE = """
 from cepctl.spark.session import spark_session

@@ -51,7 +51,7 @@ def _lines(finding: Finding) -> list[str]:
 def _warm(runner: RunnerChoice) -> None:
     from cepctl.doctor.recording import record_classes
     from cepctl.doctor.warming import warm_up
-    from cepctl.spark.session import is_local
+    from cepctl.spark.settings import is_local
 
     done = warm_up()
     kernels = counted(done.compiled, "kernel")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from cepctl.io.contract.batches import End, EventBatches, natural_array
+from cepctl.io.contract.batches import End, EventBatches
+from cepctl.io.contract.natural_columns import natural_array
 from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions
 
 

@@ -1,0 +1,100 @@
+"""Intervals, masses and clocks of the events of a chunk: by the model, else by what the reader promises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.arrays import Numbers
+from cepctl.datasets.kinds import converted, is_inferred, kinds_of, unified
+from cepctl.errors import UncertaintyModelError
+from cepctl.ingestion.chunks import (
+    RAW_AFTER,
+    RAW_BEFORE,
+    RAW_END_TIME,
+    RAW_END_ZONE,
+    RAW_ZONE,
+    is_attribute,
+)
+from cepctl.ingestion.clocks import brings_clocks, brought_clocks, own_parts, with_clocks
+from cepctl.ingestion.ends import with_ends
+from cepctl.schema import TimeUnit
+from cepctl.uncertainty.assign import DAY, Assigned, RawTimes, assign
+from cepctl.uncertainty.model import Granularity, Rule, UncertaintyModel
+
+_DAY = DAY.microseconds
+
+
+def at_local_midnight(table: pa.Table) -> bool:
+    """Whether all events begin and end at midnight by their own clocks, as in logs that know only the day."""
+    ends = table.filter(pc.is_valid(table.column(RAW_END_TIME)))
+    return all(
+        bool(np.all((_microseconds(rows, time) + 1_000_000 * rows.column(zone).to_numpy()) % _DAY == 0))
+        for rows, time, zone in ((table, "time", RAW_ZONE), (ends, RAW_END_TIME, RAW_END_ZONE))
+    )
+
+
+def _microseconds(table: pa.Table, column: str) -> Numbers:
+    times = pc.fill_null(table.column(column).cast(pa.int64()), 0)
+    return np.asarray(times.to_numpy(), dtype=np.int64)
+
+
+def with_intervals(
+    table: pa.Table, model: UncertaintyModel, unit: TimeUnit, default: Granularity | None = None
+) -> tuple[pa.Table, Assigned]:
+    """Fill the intervals of starts and ends, pmf and clocks by the model, else by the reader's defaults.
+
+    Parameters
+    ----------
+    table
+        Events as a reader gives them, renamed; lower and upper are null where only a time is known.
+    model, unit
+        What the user says of the clocks, and the time unit of the dataset.
+    default
+        What holds for events that no rule fits; None for what the reader promised of each.
+
+    Raises
+    ------
+    UncertaintyModelError
+        If a rule cannot be applied to an event that it fits.
+    """
+    has_clocks = brings_clocks(table, model.rules)
+    if has_clocks:
+        table = own_parts(table)
+    lower, upper = (pc.fill_null(table.column(name), 0).to_numpy() for name in ("lower", "upper"))
+    times = RawTimes(
+        microseconds=_microseconds(table, "time"),
+        known=pc.is_valid(table.column("time")).to_numpy(),
+        zone_seconds=table.column(RAW_ZONE).to_numpy(),
+        before=table.column(RAW_BEFORE).to_numpy(),
+        after=table.column(RAW_AFTER).to_numpy(),
+        lower=lower,
+        upper=upper,
+        given=pc.is_valid(table.column("lower")).to_numpy(),
+        pmf=table.column("pmf").combine_chunks(),
+        clocks=brought_clocks(table) if has_clocks else None,
+    )
+    try:
+        conditions = _conditions(table, model.rules)
+        assigned = assign(times, conditions, model.rules, unit, default)
+        table = with_ends(table, conditions, model.rules, unit, default)
+    except UncertaintyModelError as problem:
+        raise UncertaintyModelError(f"{model.file}: {problem}") from problem
+    for name, values in (("lower", assigned.lower), ("upper", assigned.upper), ("pmf", assigned.pmf)):
+        table = table.set_column(table.column_names.index(name), table.schema.field(name), pa.array(values))
+    return table if assigned.clocks is None else with_clocks(table, assigned.clocks), assigned
+
+
+def _conditions(table: pa.Table, rules: Sequence[Rule]) -> dict[str, pa.ChunkedArray]:
+    """The columns that conditions of rules read; text of unknown type as what it looks like."""
+    names = ["event_type", "source"]
+    if any(rule.where is not None or rule.clock is not None for rule in rules):
+        names = ["event_id", *names, *filter(is_attribute, table.column_names)]
+    columns = {}
+    for name in names:
+        field, column = table.schema.field(name), table.column(name)
+        columns[name] = converted(column, unified(kinds_of(field, column))) if is_inferred(field) else column
+    return columns
