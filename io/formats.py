@@ -42,6 +42,7 @@ FORMATS = (
     "cepctl.io.ganglia.rrd_xport:FORMAT",
     "cepctl.io.xes.log:FORMAT",
     "cepctl.io.log4j.log:FORMAT",
+    "cepctl.io.web.access:FORMAT",
 )
 _SMALL = 4_096
 _DAMAGE = (EOFError, zlib.error, OSError)

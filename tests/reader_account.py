@@ -121,5 +121,6 @@ RECORDS_IN: dict[str, Callable[[bytes], int | None]] = {
     "jsonl": _lines,
     "xes": lambda data: _elements(data, "event"),
     "ganglia": lambda data: _elements(data, "METRIC"),
+    "access": _lines,
     "log4j": lambda data: len(_HEADER.findall(data)),
 }

@@ -74,6 +74,13 @@ def _parquet() -> bytes:
     return sink.getvalue()
 
 
+_ACCESS = (
+    'shop:443 198.51.100.7 - ann [14/Jun/2026:08:15:02 +0200] "GET /a?b=1 HTTP/1.1" 200 1 "-" "Mozilla/5.0"\n'
+    '2001:db8::7 - - [14/Jun/2026:08:15:03 +0200] "\\x16\\x03" 400 - "-" "-" 0.5\n'
+    '198.51.100.7 - - [14/Jun/2026:06:15:04 +0000] "POST /a HTTP/1.1" 404 162\n'
+)
+
+
 # By a name for people: the format, and the file.
 SMALL_LOGS: dict[str, tuple[str, bytes]] = {
     "csv": ("csv", _CSV.encode()),
@@ -104,6 +111,7 @@ SMALL_LOGS: dict[str, tuple[str, bytes]] = {
     "log4j": ("log4j", (CONTAINER + DAEMON).encode() if isinstance(CONTAINER, str) else CONTAINER + DAEMON),
     "log4j, console": ("log4j", CONSOLE.encode() if isinstance(CONSOLE, str) else CONSOLE),
     "log4j, HDFS": ("log4j", OLD_HDFS.encode() if isinstance(OLD_HDFS, str) else OLD_HDFS),
+    "access": ("access", _ACCESS.encode()),
     "csv, gzip": ("csv", gzip.compress(_CSV.encode(), mtime=0)),
     "xes, bzip2": ("xes", bz2.compress(_PLAIN_XES)),
 }

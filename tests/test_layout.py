@@ -52,6 +52,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "io.hadoop": {"io.contract", "io.source"},
     "io.log4j": {"io.contract", "io.source"},
     "io.tabular": {"io.contract", "io.source"},
+    "io.web": {"io.contract", "io.source"},
     "io.xes": {"io.contract", "io.source"},
     "uncertainty": {"language", "polars_expressions"},
     "engines.pattern": {"language", "plan", "engines.columns"},

@@ -1,25 +1,18 @@
-"""Log records as typed events: the first pattern that fits a record names its type and attributes.
-
-Patterns are tried one after the other, each on all the records that are still open and whose logger
-and level it looks at, so the work per record is a few compiled searches and no step of Python.
-"""
+"""The attributes of log records: what patterns found in them, what follows from ids, what the path tells."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Numbers
+from cepctl.arrays import Flags
 from cepctl.io.contract.hosts import node_name
-from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.io.log4j.origin import LogOrigin
-from cepctl.io.log4j.records import Records
+from cepctl.io.source.message_patterns import TypedRecords
 
-_LOGGERS_REMEMBERED = 10_000
 NODE = "node"
 NODE_RAW = "node_raw"
 _OWN_NODE = "own_node"
@@ -38,75 +31,6 @@ _FOLLOWS = (
 )
 # Records that name one of these are about that one, not about whose log they stand in.
 _OWN_ENTITY = ("attempt_id", "task_id", "container_id")
-
-
-@dataclass
-class PatternTable:
-    """Patterns in the order in which they are tried, and which of them look at the records of a logger."""
-
-    patterns: Sequence[LogPattern]
-    _of_logger: dict[str, Flags] = field(default_factory=dict)
-
-    def looking_at(self, loggers: Sequence[str]) -> Flags:
-        """Shape (patterns, loggers): whether the pattern looks at records of the logger."""
-        for name in loggers:
-            if name not in self._of_logger:
-                if len(self._of_logger) == _LOGGERS_REMEMBERED:
-                    self._of_logger.clear()
-                self._of_logger[name] = np.array([pattern.fits(name) for pattern in self.patterns], np.bool_)
-        return np.column_stack([self._of_logger[name] for name in loggers])
-
-
-@dataclass
-class TypedRecords:
-    """Which records fit a pattern, with what: `pattern` is its place in the list, -1 for none.
-
-    `pieces` maps an attribute to rows and their strings; rows of one attribute never repeat.
-    """
-
-    pattern: Numbers
-    pieces: dict[str, list[tuple[Numbers, pa.Array]]] = field(default_factory=dict)
-
-    def column(self, name: str) -> pa.Array:
-        """The strings of an attribute, null where a record has none."""
-        place = np.full(len(self.pattern), -1, np.int64)
-        taken = 0
-        for rows, _ in self.pieces.get(name, []):
-            place[rows] = taken + np.arange(len(rows))
-            taken += len(rows)
-        if not taken:
-            return pa.nulls(len(self.pattern), pa.string())
-        values = pa.concat_arrays([texts for _, texts in self.pieces[name]])
-        return values.take(pa.array(place, mask=place < 0))
-
-
-def typed_records(records: Records, table: PatternTable) -> TypedRecords:
-    """Try the patterns in their order; an empty group, or one that took no part, is not an attribute."""
-    typed = TypedRecords(np.full(len(records), -1, np.int64))
-    waiting = np.ones(len(records), np.bool_)
-    logger = records.headers.logger.dictionary_encode()
-    codes = logger.indices.to_numpy()
-    looked_at = table.looking_at(logger.dictionary.to_pylist())
-    for number in np.flatnonzero(looked_at.any(axis=1)).tolist():
-        pattern = table.patterns[number]
-        rows = np.flatnonzero(waiting & looked_at[number][codes])
-        if pattern.level is not None:
-            rows = rows[_flags(pc.equal(records.headers.level, pattern.level))[rows]]
-        if not len(rows):
-            continue
-        groups = pc.extract_regex(records.message.take(pa.array(rows)), pattern.regex)
-        fitting = np.flatnonzero(_flags(groups.is_valid()))
-        if not len(fitting):
-            continue
-        rows, groups = rows[fitting], groups.take(pa.array(fitting))
-        waiting[rows] = False
-        typed.pattern[rows] = number
-        for name in pattern.attributes:
-            given = np.flatnonzero(_flags(pc.not_equal(groups.field(name), "")))
-            if len(given):
-                texts = groups.field(name).take(pa.array(given))
-                typed.pieces.setdefault(name, []).append((rows[given], texts))
-    return typed
 
 
 def attribute_columns(typed: TypedRecords, origin: LogOrigin, drop_domain: bool) -> dict[str, pa.Array]:

@@ -28,20 +28,14 @@ from cepctl.io.contract.batches import INFERRED, column_name
 from cepctl.io.contract.log_format import ZONELESS, LogFormat
 from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import named_zone
-from cepctl.io.log4j.events import (
-    NODE,
-    NODE_RAW,
-    PatternTable,
-    TypedRecords,
-    attribute_columns,
-    typed_records,
-)
+from cepctl.io.log4j.events import NODE, NODE_RAW, attribute_columns
 from cepctl.io.log4j.layouts import find_headers
 from cepctl.io.log4j.origin import LogOrigin, log_origin
 from cepctl.io.log4j.patterns import built_in_patterns
 from cepctl.io.log4j.record_starts import log_records
 from cepctl.io.log4j.records import Records, line_bounds, read_records
 from cepctl.io.log4j.times import instants
+from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records
 from cepctl.io.source.text_encoding import decoded
 from cepctl.schema import TIME_TYPE
 
@@ -105,7 +99,7 @@ class _Log:
     def batch(self, records: Records, numbered: int) -> pa.RecordBatch:
         """Records, the first of which is number `numbered` + 1, as raw events."""
         self._reject_untimed(records)
-        typed = typed_records(records, self.table)
+        typed = typed_records(records.message, records.headers.logger, records.headers.level, self.table)
         fits = (typed.pattern >= 0) & records.headers.usable
         own = typed.pattern[fits & (typed.pattern < len(self.options.patterns))]
         self.report.patterns.update((np.unique(own) + 1).tolist())

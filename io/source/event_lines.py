@@ -1,0 +1,234 @@
+"""Logs in which every line is a record: the loop that their readers share.
+
+    the line                          what becomes of it
+    one that the reader understands   an event with the number of its line
+    one that it does not              a reject with the cause that the reader tells
+    a time that no calendar has       a reject, `no time`
+    one longer than LONGEST_LINE      a reject
+    nothing but blanks, or NUL bytes  nothing: a crash leaves such lines
+    bytes that are not UTF-8          replaced by U+FFFD; noted
+
+Where lines are messages, patterns of the user name the type of those that they fit, and their named groups
+are attributes; all others keep the type that the reader gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import IO, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from cepctl.io.contract.batches import INFERRED, EventBatches, column_name
+from cepctl.io.contract.hosts import node_name
+from cepctl.io.contract.log_pattern import LogPattern
+from cepctl.io.contract.natural_columns import Value
+from cepctl.io.contract.reader import NO_TIME, RAW_COLUMNS, ReadOptions, ReadReport, Reject
+from cepctl.io.contract.times import LogTime
+from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records
+from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
+from cepctl.io.source.text_encoding import decoded, utf8_stream
+
+_BATCH_EVENTS = 20_000
+_BATCH_BYTES = 16 << 20
+_BLANKS = b" \t\r\v\f\0"
+_LINES_LOOKED_AT = 40
+_FEWEST_LINES = 3
+
+MESSAGE, LOGGER, LEVEL = "message", "program", "level"
+
+_NO_ZONE = "times without a zone, read as UTC: {:,}; name their zone with --tz"
+_IN_GAP = "times in an hour that the clocks skipped, read with the offset before it: {:,}"
+_TWICE = "times in an hour that happened twice, with intervals that cover both: {:,}"
+_NOT_UTF8 = "lines with bytes that are not UTF-8, which were replaced: {:,}"
+
+
+class LineEvent(NamedTuple):
+    """What one record tells.
+
+    Attributes
+    ----------
+    event_type
+        What a pattern names.
+    time
+        The instant in the record; None where it has none.
+    precision
+        Microseconds that the last written digit of the time stands for: 1,000,000 of whole seconds.
+    attributes
+        Everything else.
+    """
+
+    event_type: str
+    time: LogTime | None
+    precision: int
+    attributes: dict[str, Value]
+
+
+EventOf = Callable[[str], LineEvent | str]
+"""Understands a line without its line end: the event, or the cause why it is none."""
+
+
+@dataclass
+class LineBatches:
+    """The records of one file that wait for their batch.
+
+    `text_columns` are attributes that stay text whatever their values look like; of all other text the type
+    follows from the values of the dataset, where `inferring`.
+    """
+
+    source: str
+    options: ReadOptions
+    report: ReadReport
+    patterns: tuple[LogPattern, ...] = ()
+    text_columns: frozenset[str] = frozenset()
+    inferring: bool = False
+    _rows: EventBatches = field(init=False)
+    _waiting: list[tuple[int, LineEvent]] = field(default_factory=list)
+    _bytes: int = 0
+    _table: PatternTable = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._rows = EventBatches(self.options)
+        self._table = PatternTable(self.patterns)
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def full(self) -> bool:
+        return len(self._waiting) >= _BATCH_EVENTS or self._bytes >= _BATCH_BYTES
+
+    def add(self, number: int, event: LineEvent | str, raw: bytes) -> None:
+        """Take the event of a record that begins on this line, or reject it by its cause."""
+        self.report.records += 1
+        if isinstance(event, str):
+            self.report.rejects.append(Reject(self.source, number, event, raw))
+        elif event.time is None:
+            self.report.rejects.append(Reject(self.source, number, NO_TIME, raw))
+        else:
+            self._note_time(event.time)
+            self._waiting.append((number, event))
+            self._bytes += len(raw)
+
+    def text_of(self, raw: bytes) -> str:
+        """The text of a line; what is not UTF-8 is replaced, and noted."""
+        try:
+            return raw.decode()
+        except UnicodeDecodeError:
+            self.report.notes[_NOT_UTF8] += 1
+            return raw.decode(errors="replace")
+
+    def take(self) -> pa.RecordBatch:
+        """All waiting events as one batch; afterwards none waits."""
+        events = [event for _, event in self._waiting]
+        if self.patterns:
+            events = self._typed(events)
+        for (number, _), event in zip(self._waiting, events, strict=True):
+            time = event.time
+            assert time is not None, "records without a time are rejects"
+            self._rows.add(
+                event.event_type,
+                time.micros,
+                event.attributes,
+                zone_seconds=time.zone_seconds,
+                after=time.spread + event.precision - 1,
+                number=number,
+            )
+        self._waiting, self._bytes = [], 0
+        batch = self._rows.take()
+        inferred = self._inferred(batch.schema.names)
+        return batch.cast(
+            pa.schema(
+                each.with_metadata(INFERRED) if each.name in inferred and _is_text(each) else each
+                for each in batch.schema
+            )
+        )
+
+    def _inferred(self, names: Sequence[str]) -> set[str]:
+        groups = {column_name(name) for pattern in self.patterns for name in pattern.attributes}
+        found = set(names) if self.inferring else groups & set(names)
+        hosts = {name for name in found if name.endswith(("_id", "node"))}
+        return found - hosts - self.text_columns - RAW_COLUMNS.keys()
+
+    def _note_time(self, time: LogTime) -> None:
+        if time.zone_given:
+            return
+        for note, applies in (
+            (_NO_ZONE, self.options.time_zone is None),
+            (_IN_GAP, time.in_gap),
+            (_TWICE, time.spread > 0),
+        ):
+            if applies:
+                self.report.notes[note] += 1
+
+    def _typed(self, events: Sequence[LineEvent]) -> list[LineEvent]:
+        """The events with the types and the attributes that the patterns of the user give them."""
+        typed = typed_records(
+            _column(events, MESSAGE), _column(events, LOGGER), _column(events, LEVEL), self._table
+        )
+        self.report.patterns.update((np.unique(typed.pattern[typed.pattern >= 0]) + 1).tolist())
+        groups = _groups(typed, len(events), self.options)
+        return [
+            event
+            if place < 0
+            else event._replace(
+                event_type=self.patterns[place].event_type, attributes={**event.attributes, **groups[row]}
+            )
+            for row, (event, place) in enumerate(zip(events, typed.pattern.tolist(), strict=True))
+        ]
+
+
+def line_events(stream: IO[bytes], batches: LineBatches, event_of: EventOf) -> Iterator[pa.RecordBatch]:
+    """Yield the events of a log, in its order."""
+    chunks = Chunks(utf8_stream(stream))
+    for number, line in numbered_lines(chunks):
+        raw = line.strip(_BLANKS)
+        if len(raw) > LONGEST_LINE:
+            batches.add(number, TOO_LONG, raw)
+        elif raw:
+            batches.add(number, event_of(batches.text_of(raw)), raw)
+        if batches.full:
+            yield batches.take()
+    if len(batches):
+        yield batches.take()
+    if chunks.damage:
+        batches.report.records += 1
+        batches.report.rejects.append(Reject(batches.source, None, "truncated input", chunks.damage))
+
+
+def lines_fit(head: bytes, fits: Callable[[str], object]) -> bool:
+    """Whether the first line of a file is a record, or most of its first lines are.
+
+    A log that was cut off at the front, or that begins with a banner, is still one.
+    """
+    text = decoded(head)
+    whole, _, rest = text.rpartition("\n")
+    # The last line is cut where the head is, but for a file of one line.
+    lines = [line.strip() for line in (whole or rest).split("\n", _LINES_LOOKED_AT)[:_LINES_LOOKED_AT]]
+    known = [bool(fits(line)) for line in lines if line.strip("\0")]
+    return bool(known) and (known[0] or (sum(known) >= _FEWEST_LINES and 2 * sum(known) > len(known)))
+
+
+def _column(events: Sequence[LineEvent], name: str) -> pa.Array:
+    """What the events say under a name, as text; empty where they say nothing."""
+    texts = [event.attributes.get(name) for event in events]
+    return pa.array([text if isinstance(text, str) else "" for text in texts], pa.string())
+
+
+def _groups(typed: TypedRecords, count: int, options: ReadOptions) -> list[dict[str, Value]]:
+    """The attributes that the patterns found, record by record; hosts in the one spelling of hosts."""
+    found: list[dict[str, Value]] = [{} for _ in range(count)]
+    for name, pieces in typed.pieces.items():
+        is_host = name == "node" or name.endswith("_node")
+        for rows, texts in pieces:
+            for row, text in zip(rows.tolist(), texts.to_pylist(), strict=True):
+                found[row][name] = node_name(text, options.drop_domain) if is_host else text
+                if name == "node":
+                    found[row]["node_raw"] = text
+    return found
+
+
+def _is_text(column: pa.Field) -> bool:
+    return bool(pa.types.is_string(column.type))

@@ -1,0 +1,1 @@
+"""Logs of web servers: who asked for what, and what the answer was."""
