@@ -43,6 +43,9 @@ FORMATS = (
     "cepctl.io.xes.log:FORMAT",
     "cepctl.io.log4j.log:FORMAT",
     "cepctl.io.web.access:FORMAT",
+    "cepctl.io.containers.lines:FORMATS",
+    "cepctl.io.system.journal:FORMAT",
+    "cepctl.io.system.syslog_lines:FORMAT",
 )
 _SMALL = 4_096
 _DAMAGE = (EOFError, zlib.error, OSError)

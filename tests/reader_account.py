@@ -25,7 +25,8 @@ from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.formats import format_of, open_bytes
 
 SOURCE = "c/n7/load_one.log"
-OPTIONS = ReadOptions(keep_unmatched=True)
+# A year for the logs that write none: 2026.
+OPTIONS = ReadOptions(keep_unmatched=True, epoch=1_767_225_600_000_000)
 
 
 @dataclass(frozen=True)
@@ -122,5 +123,9 @@ RECORDS_IN: dict[str, Callable[[bytes], int | None]] = {
     "xes": lambda data: _elements(data, "event"),
     "ganglia": lambda data: _elements(data, "METRIC"),
     "access": _lines,
+    "cri": lambda data: sum(b" P " not in line[:60] for line in data.split(b"\n") if line.strip()),
+    "docker": lambda data: sum(b'\\n"' in line for line in data.split(b"\n")),
+    "journal": _lines,
+    "syslog": _lines,
     "log4j": lambda data: len(_HEADER.findall(data)),
 }

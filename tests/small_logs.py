@@ -81,6 +81,41 @@ _ACCESS = (
 )
 
 
+_SYSLOG = (
+    "Jun 14 08:15:03 web1 sshd[2210]: Failed password for root from 203.0.113.40 port 4022 ssh2\n"
+    "<4>Jun  4 08:15:04.250 web1 kernel: eth0: link down\n"
+    "2026-06-14T08:15:05.123456+02:00 web1 CRON[17]: (root) CMD (true)\n"
+    '<165>1 2026-06-14T06:15:06.003Z web1.example su - ID47 [a@32473 b="3" c="\\"x\\""][d@1] an event\n'
+    "<13>1 2026-06-14T06:15:07Z - - - - - a message\n"
+)
+_JOURNAL = "".join(
+    json.dumps(
+        {
+            "__REALTIME_TIMESTAMP": str(1_781_417_706_000_000 + second),
+            "_SOURCE_REALTIME_TIMESTAMP": str(1_781_417_705_000_000 + second),
+            "_HOSTNAME": "web1",
+            "SYSLOG_IDENTIFIER": "kernel",
+            "PRIORITY": "3",
+            "_PID": "1",
+            "MESSAGE": [72, 105, 255] if second else "Out of memory",
+        }
+    )
+    + "\n"
+    for second in range(3)
+)
+_CRI = (
+    "2026-06-14T06:15:05.123456789Z stdout F ready\n"
+    "2026-06-14T06:15:06.000000001+02:00 stderr P a long \n"
+    "2026-06-14T06:15:06.5Z stdout F meanwhile\n"
+    "2026-06-14T06:15:07.1Z stderr F line\n"
+)
+_DOCKER = (
+    '{"log":"ready\\n","stream":"stdout","time":"2026-06-14T06:15:05.123456789Z"}\n'
+    '{"log":"half ","stream":"stderr","attrs":{"tier":"web"},"time":"2026-06-14T06:15:06.1Z"}\n'
+    '{"log":"whole\\n","stream":"stderr","attrs":{"tier":"web"},"time":"2026-06-14T06:15:06.2Z"}\n'
+)
+
+
 # By a name for people: the format, and the file.
 SMALL_LOGS: dict[str, tuple[str, bytes]] = {
     "csv": ("csv", _CSV.encode()),
@@ -112,6 +147,10 @@ SMALL_LOGS: dict[str, tuple[str, bytes]] = {
     "log4j, console": ("log4j", CONSOLE.encode() if isinstance(CONSOLE, str) else CONSOLE),
     "log4j, HDFS": ("log4j", OLD_HDFS.encode() if isinstance(OLD_HDFS, str) else OLD_HDFS),
     "access": ("access", _ACCESS.encode()),
+    "cri": ("cri", _CRI.encode()),
+    "docker": ("docker", _DOCKER.encode()),
+    "journal": ("journal", _JOURNAL.encode()),
+    "syslog": ("syslog", _SYSLOG.encode()),
     "csv, gzip": ("csv", gzip.compress(_CSV.encode(), mtime=0)),
     "xes, bzip2": ("xes", bz2.compress(_PLAIN_XES)),
 }

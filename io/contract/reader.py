@@ -142,12 +142,12 @@ class ReadOptions:
 
     `time_zone` is an IANA name for times written without a zone; `drop_domain` shortens host names to
     their first label; `time_unit` is the length of the ticks that input which brings its own intervals is
-    counted in; `intervals` asks for what lasts
-    (tasks, attempts, jobs, activities) as interval events; `epoch` is the instant, in microseconds
-    since 1970, that logs with relative times count from; `columns` says which columns of plain event
-    files are what, as pairs of (field, column); `patterns` are tried on log records before the built-in
-    ones, and `keep_unmatched` makes events of records that none fits.  `epoch_unit` (s, ms, us or ns) is that
-    of numbers in the columns of times of plain files, and `time_format` the form of their written times, in
+    counted in; `intervals` asks for what lasts (tasks, attempts, jobs, activities) as interval events;
+    `epoch` is the instant, in microseconds since 1970, that logs with relative times count from, and on
+    whose day those without years begin; `columns` says which columns of plain event files are what, as
+    pairs of (field, column); `patterns` are tried on log records before the built-in ones, and
+    `keep_unmatched` makes events of records that none fits. `epoch_unit` (s, ms, us or ns) is that of
+    numbers in the columns of times of plain files, and `time_format` the form of their written times, in
     codes of strptime; without them both are told from the file.
     """
 

@@ -37,7 +37,13 @@ _BLANKS = b" \t\r\v\f\0"
 _LINES_LOOKED_AT = 40
 _FEWEST_LINES = 3
 
-MESSAGE, LOGGER, LEVEL = "message", "program", "level"
+MESSAGE, PROGRAM, SEVERITY = "message", "program", "severity"
+SEVERITIES = ("emerg", "alert", "crit", "err", "warning", "notice", "info", "debug")
+"""What syslog and the journal call their severities, from 0 on."""
+# What the level of a pattern means there.
+_LEVELS = dict(
+    zip(SEVERITIES, ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG"), strict=True)
+)
 
 _NO_ZONE = "times without a zone, read as UTC: {:,}; name their zone with --tz"
 _IN_GAP = "times in an hour that the clocks skipped, read with the offset before it: {:,}"
@@ -165,8 +171,9 @@ class LineBatches:
 
     def _typed(self, events: Sequence[LineEvent]) -> list[LineEvent]:
         """The events with the types and the attributes that the patterns of the user give them."""
+        levels = [_LEVELS.get(str(event.attributes.get(SEVERITY))) for event in events]
         typed = typed_records(
-            _column(events, MESSAGE), _column(events, LOGGER), _column(events, LEVEL), self._table
+            _texts(events, MESSAGE), _texts(events, PROGRAM), pa.array(levels, pa.string()), self._table
         )
         self.report.patterns.update((np.unique(typed.pattern[typed.pattern >= 0]) + 1).tolist())
         groups = _groups(typed, len(events), self.options)
@@ -211,7 +218,7 @@ def lines_fit(head: bytes, fits: Callable[[str], object]) -> bool:
     return bool(known) and (known[0] or (sum(known) >= _FEWEST_LINES and 2 * sum(known) > len(known)))
 
 
-def _column(events: Sequence[LineEvent], name: str) -> pa.Array:
+def _texts(events: Sequence[LineEvent], name: str) -> pa.Array:
     """What the events say under a name, as text; empty where they say nothing."""
     texts = [event.attributes.get(name) for event in events]
     return pa.array([text if isinstance(text, str) else "" for text in texts], pa.string())

@@ -19,6 +19,7 @@ from cepctl.io.contract.attribute_limit import REST, AttributeNames
 from cepctl.io.contract.batches import BATCH_CELLS
 from cepctl.io.contract.natural_columns import mixture, natural_array
 from cepctl.io.contract.reader import ColumnMap, ReadOptions, ReadReport, Reject, among_rejects
+from cepctl.io.source.json_objects import json_object
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
 from cepctl.io.source.text_encoding import decoded, utf8_stream
 from cepctl.io.tabular.columns import Rows, raw_batch
@@ -45,7 +46,7 @@ class JsonLinesReader:
 
     def has_object(self, head: bytes) -> bool:
         """Whether the file begins with a line that is one object: all that a mapping can ask for."""
-        return _json_object(decoded(head).lstrip().split("\n", 1)[0]) is not None
+        return json_object(decoded(head).lstrip().split("\n", 1)[0]) is not None
 
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
@@ -73,7 +74,7 @@ def _blocks(chunks: Chunks, table: _Table, source: str) -> Iterator[tuple[list[_
     for number, line in numbered_lines(chunks):
         if not line.strip():
             continue
-        record = None if len(line) > LONGEST_LINE else _json_object(line)
+        record = None if len(line) > LONGEST_LINE else json_object(line)
         if record is None:
             cause = TOO_LONG if len(line) > LONGEST_LINE else "the line is not a JSON object"
             bad.append(Reject(source, number, cause, line.strip()))
@@ -91,14 +92,6 @@ def _blocks(chunks: Chunks, table: _Table, source: str) -> Iterator[tuple[list[_
 
 # So that a block of few columns has no more than _BLOCK_ROWS rows.
 _FEW_COLUMNS = BATCH_CELLS // _BLOCK_ROWS
-
-
-def _json_object(line: bytes | str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 @dataclass

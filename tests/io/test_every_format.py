@@ -18,13 +18,13 @@ from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport
 from cepctl.io.formats import format_named, known_formats, open_bytes
 from tests.ingestion.test_parts import Log, assert_same_in_parts
+from tests.reader_account import OPTIONS as KEPT
 from tests.small_logs import SMALL_LOGS
 from tests.state.test_news import Taking
 
 DOCS = Path(__file__).parents[2] / "docs"
 FORMATS = list(known_formats())
 OF_LINES = [known.name for known in FORMATS if known.lines is not None]
-KEPT = ReadOptions(keep_unmatched=True)
 # Asked of every reader, or not by the reader alone.
 NOT_DECLARED = {"time_unit", "patterns"}
 
@@ -94,7 +94,11 @@ def test_it_declares_the_options_that_its_reader_looks_at(known: LogFormat) -> N
     asked.clear()
     for data in small_logs(known.name):
         with open_bytes(data, "c/n7/load_one.log") as log:
-            list(known.reader.read(log.stream, "c/n7/load_one.log", AskedOptions(), ReadReport()))
+            list(
+                known.reader.read(
+                    log.stream, "c/n7/load_one.log", AskedOptions(epoch=KEPT.epoch), ReadReport()
+                )
+            )
     assert asked - NOT_DECLARED == set(known.options)
 
 

@@ -167,7 +167,8 @@ _RAW_INPUT_OPTIONS = (
     click.option(
         "--epoch",
         metavar="TIME",
-        help="Instant (ISO 8601) that logs with relative times count from.  [default: 1970]",
+        help="Instant (ISO 8601) that relative times count from [default: 1970], or on whose day a log "
+        "begins whose times have no year.",
     ),
     click.option(
         "--map",

@@ -1,0 +1,1 @@
+"""Logs of containers, as their runtimes write them to files."""

@@ -1,0 +1,169 @@
+r"""Logs of containers: what CRI runtimes (containerd, CRI-O) and Docker write for every line of output.
+
+    format   line
+    cri      2026-06-14T08:15:02.123456789Z stdout F the line
+    docker   {"log":"the line\n","stream":"stdout","time":"2026-06-14T08:15:02.123456789Z"}
+
+Each line of output is a LogLine with `stream` and `message`, unless a pattern of the user names its type.
+Runtimes cut long lines: the pieces of one are put together, at the time and the number of the first.
+Pieces of the two streams may take turns.  What the path tells are attributes too (origin.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import IO, NamedTuple
+
+import pyarrow as pa
+
+from cepctl.io.containers.origin import container_origin
+from cepctl.io.contract.log_format import LogFormat
+from cepctl.io.contract.natural_columns import Value
+from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
+from cepctl.io.contract.times import LogTime, parse_time
+from cepctl.io.source.event_lines import LineBatches, LineEvent, lines_fit
+from cepctl.io.source.json_objects import flat_value, json_object
+from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
+from cepctl.io.source.text_encoding import utf8_stream
+
+LOG_LINE = "LogLine"
+NOT_CRI = "not a line of a CRI log: TIME stdout|stderr F|P TEXT"
+NOT_DOCKER = "not a line of a Docker log: a JSON object with log, stream and time"
+_CUT = f"lines of output longer than {LONGEST_LINE >> 20} MiB, of which the rest was left out: {{:,}}"
+_UNENDED = "lines of output whose last piece is missing, kept as far as they go: {:,}"
+_CRI = re.compile(
+    r"(\d{4}-\d\d-\d\dT\S{1,30}) (stdout|stderr) ([FP])(?::\S*)?(?: (.*))?", re.ASCII | re.DOTALL
+)
+_TEXTS = frozenset(("stream", "message", "pod", "namespace", "container", "container_id"))
+
+
+class _Piece(NamedTuple):
+    """A line of the file: a line of output, or a piece of one that goes on in another."""
+
+    time: LogTime | None
+    stream: str
+    text: str
+    ends: bool
+    attributes: Mapping[str, Value]
+
+
+PieceOf = Callable[[str], _Piece | str]
+
+
+@dataclass(frozen=True)
+class ContainerLog:
+    """Reader of the logs of one kind of runtime."""
+
+    piece_of: PieceOf
+
+    def recognises(self, head: bytes) -> bool:
+        return lines_fit(head, lambda line: not isinstance(self.piece_of(line), str))
+
+    def read(
+        self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the lines of output of one container."""
+        batches = LineBatches(source, options, report, options.patterns, _TEXTS)
+        pieces = _Pieces(batches, container_origin(source))
+        chunks = Chunks(utf8_stream(stream))
+        for number, line in numbered_lines(chunks):
+            raw = line.strip(b"\r\0")
+            if len(raw) > LONGEST_LINE:
+                batches.add(number, TOO_LONG, raw)
+            elif raw.strip():
+                pieces.take(number, self.piece_of(batches.text_of(raw)), raw)
+            if batches.full:
+                yield batches.take()
+        pieces.end()
+        if len(batches):
+            yield batches.take()
+        if chunks.damage:
+            report.records += 1
+            report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
+
+
+@dataclass
+class _Pieces:
+    """Puts pieces together, each stream for itself."""
+
+    batches: LineBatches
+    origin: Mapping[str, Value]
+    _texts: dict[str, list[str]] = field(default_factory=dict)
+    _first: dict[str, tuple[int, _Piece, bytes]] = field(default_factory=dict)
+    _sizes: dict[str, int] = field(default_factory=dict)
+
+    def take(self, number: int, piece: _Piece | str, raw: bytes) -> None:
+        if isinstance(piece, str) or piece.time is None:
+            cause = piece if isinstance(piece, str) else LineEvent(LOG_LINE, None, 1, {})
+            self.batches.add(number, cause, raw)
+            return
+        self._first.setdefault(piece.stream, (number, piece, raw))
+        texts = self._texts.setdefault(piece.stream, [])
+        room = LONGEST_LINE - self._sizes.get(piece.stream, 0)
+        texts.append(piece.text[: max(room, 0)])
+        self._sizes[piece.stream] = self._sizes.get(piece.stream, 0) + len(piece.text)
+        if piece.ends:
+            self._close(piece.stream)
+
+    def end(self) -> None:
+        """Close what no last piece closed."""
+        for stream in list(self._first):
+            self.batches.report.notes[_UNENDED] += 1
+            self._close(stream)
+
+    def _close(self, stream: str) -> None:
+        number, first, raw = self._first.pop(stream)
+        message = "".join(self._texts.pop(stream))
+        if self._sizes.pop(stream) > LONGEST_LINE:
+            self.batches.report.notes[_CUT] += 1
+        attributes = {**self.origin, **first.attributes, "stream": stream, "message": message or None}
+        self.batches.add(number, LineEvent(LOG_LINE, first.time, 1, attributes), raw)
+
+
+def cri_piece(line: str) -> _Piece | str:
+    """A line of a CRI log."""
+    found = _CRI.fullmatch(line)
+    if found is None:
+        return NOT_CRI
+    return _Piece(parse_time(found[1]), found[2], found[4] or "", found[3] == "F", {})
+
+
+def docker_piece(line: str) -> _Piece | str:
+    """A line of a log of Docker's driver json-file."""
+    entry = json_object(line)
+    if entry is None or not isinstance(entry.get("log"), str) or not isinstance(entry.get("time"), str):
+        return NOT_DOCKER
+    text = entry["log"]
+    attributes: dict[str, Value] = {}
+    for name, value in entry.items():
+        if name == "attrs" and isinstance(value, dict):
+            attributes |= {key: flat_value(each) for key, each in value.items()}
+        elif name not in ("log", "time", "stream"):
+            attributes[name] = flat_value(value)
+    stream = entry.get("stream")
+    known = stream if isinstance(stream, str) else "stdout"
+    return _Piece(parse_time(entry["time"]), known, text.rstrip("\r\n"), text.endswith("\n"), attributes)
+
+
+_EVENTS = "LogLine; stream, message, and pod, namespace, container by the path; those of --patterns"
+_UNCERTAINTY = "none: nanoseconds, by the clock of the node that the container runs on"
+FORMATS = (
+    LogFormat(
+        name="cri",
+        description="logs of containers in Kubernetes, as CRI runtimes (containerd, CRI-O) write them",
+        events=_EVENTS,
+        uncertainty=_UNCERTAINTY,
+        page="logs-containers.md",
+        reader=ContainerLog(cri_piece),
+    ),
+    LogFormat(
+        name="docker",
+        description="logs of containers, as Docker's driver json-file writes them",
+        events=_EVENTS,
+        uncertainty=_UNCERTAINTY,
+        page="logs-containers.md",
+        reader=ContainerLog(docker_piece),
+    ),
+)

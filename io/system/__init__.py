@@ -1,0 +1,1 @@
+"""Logs of operating systems: syslog and the journal of systemd."""

@@ -1,0 +1,179 @@
+"""Syslog in its three forms: one event per line, whose type is the program that wrote it.
+
+    form                       line
+    RFC 3164                   [<PRI>]Jun 14 15:16:01 HOST PROGRAM[PID]: MESSAGE
+    the same with ISO 8601     [<PRI>]2026-06-14T15:16:01.123456+02:00 HOST PROGRAM[PID]: MESSAGE
+    RFC 5424                   <PRI>1 2026-06-14T15:16:01.123456+02:00 HOST PROGRAM PID MSGID [DATA] MESSAGE
+
+A line may lack its host, or its program: the type of a message without one is Message.  Values of the
+structured data of RFC 5424 are attributes called ID.NAME.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO
+
+import pyarrow as pa
+
+from cepctl.io.contract.hosts import node_name
+from cepctl.io.contract.log_format import ZONELESS, LogFormat
+from cepctl.io.contract.natural_columns import Value
+from cepctl.io.contract.reader import ReadOptions, ReadReport
+from cepctl.io.source.event_lines import SEVERITIES, LineBatches, LineEvent, line_events, lines_fit
+from cepctl.io.source.plain_lines import plain_lines
+from cepctl.io.system.syslog_stamps import Stamps, precision_of
+
+MESSAGE = "Message"
+NOT_SYSLOG = "not a line of syslog (RFC 3164 or RFC 5424)"
+
+_FACILITIES = (
+    *("kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp"),
+    *("ntp", "audit", "alert", "clock", *(f"local{number}" for number in range(8))),
+)
+_HIGHEST = 191
+
+_CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+_ISO = rf"\d{{4}}-\d\d-\d\dT{_CLOCK}(?:Z|[-+]\d\d:?\d\d)?"
+_DATA = r"(?:\[[^ =\]\"]+(?: [^ =\]\"]+=\"(?:[^\"\\]|\\.)*\")*\])+"
+_RFC5424 = re.compile(
+    rf"<(\d{{1,3}})>\d{{1,2}} ({_ISO}|-) (\S+) (\S+) (\S+) (\S+) ({_DATA}|-)(?: (.*))?", re.ASCII | re.DOTALL
+)
+_RFC3164 = re.compile(
+    rf"(?:<(\d{{1,3}})>)?(?:([A-Z][a-z]{{2}} {{1,2}}\d{{1,2}})(?: (\d{{4}}))? ({_CLOCK})|({_ISO})) (.*)",
+    re.ASCII | re.DOTALL,
+)
+_TAG = re.compile(r"([^\s\[\]:]{1,100})(?:\[([^\]\s]{1,100})\])?(?::\s?|(?=\s\())", re.ASCII)
+_ELEMENT = re.compile(r"\[([^ =\]\"]+)((?: [^ =\]\"]+=\"(?:[^\"\\]|\\.)*\")*)\]", re.ASCII | re.DOTALL)
+_PARAMETER = re.compile(r" ([^ =\]\"]+)=\"((?:[^\"\\]|\\.)*)\"", re.DOTALL)
+_ESCAPE = re.compile(r"\\([\"\\\]])")
+# What other logs have behind a time of ISO 8601.
+_NOT_HOSTS = re.compile(
+    r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|stdout|stderr)\b|\[|\{|\S+=", re.IGNORECASE
+)
+_TEXTS = frozenset(("message", "program", "node", "node_raw", "message_id", "facility", "severity"))
+
+
+class Syslog:
+    """Reader of syslog."""
+
+    def recognises(self, head: bytes) -> bool:
+        return lines_fit(head, _is_surely_syslog)
+
+    def read(
+        self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the messages of one log.
+
+        Raises
+        ------
+        LogFormatError
+            If a time has no year, and nobody says when the log begins.
+        UsageError
+            If the zone of the user does not exist.
+        """
+        batches = LineBatches(source, options, report, options.patterns, _TEXTS, inferring=True)
+        messages = _Messages(Stamps(source, options), options.drop_domain)
+        return line_events(stream, batches, messages.event)
+
+
+@dataclass(frozen=True)
+class _Messages:
+    """Understands the lines of one file."""
+
+    stamps: Stamps
+    drop_domain: bool
+
+    def event(self, line: str) -> LineEvent | str:
+        line = line.removeprefix("\ufeff")
+        found = _RFC5424.fullmatch(line)
+        if found is not None:
+            return self._structured(found)
+        found = _RFC3164.fullmatch(line)
+        if found is None:
+            return NOT_SYSLOG
+        priority, day, year, clock, iso, rest = found.groups()
+        time = self.stamps.written(iso) if iso else self.stamps.without_zone(day, year, clock)
+        host, program, pid, message = _parts(rest)
+        attributes = {
+            **self._node(host),
+            "program": program,
+            "pid": pid,
+            **_priority(priority),
+            "message": message,
+        }
+        return LineEvent(program or MESSAGE, time, precision_of(iso or clock), attributes)
+
+    def _structured(self, found: re.Match[str]) -> LineEvent:
+        priority, iso, host, program, pid, message_id, data, message = found.groups()
+        attributes = {
+            **self._node(_value(host)),
+            "program": _value(program),
+            "pid": _value(pid),
+            **_priority(priority),
+            "message_id": _value(message_id),
+            "message": (message or "").removeprefix("\ufeff") or None,
+            **_structured_data(data),
+        }
+        return LineEvent(_value(program) or MESSAGE, self.stamps.written(iso), precision_of(iso), attributes)
+
+    def _node(self, host: str | None) -> dict[str, Value]:
+        return {"node": node_name(host, self.drop_domain), "node_raw": host}
+
+
+def _is_surely_syslog(line: str) -> bool:
+    line = line.removeprefix("\ufeff")
+    if _RFC5424.fullmatch(line):
+        return True
+    found = _RFC3164.fullmatch(line)
+    if found is None:
+        return False
+    _, program, _, _ = _parts(found[6])
+    return found[5] is None or (program is not None and _NOT_HOSTS.match(found[6]) is None)
+
+
+def _parts(rest: str) -> tuple[str | None, str | None, str | None, str | None]:
+    """Host, program, its process, and message of what stands behind the time."""
+    tag = _TAG.match(rest)
+    if tag is not None:
+        return None, tag[1], tag[2], rest[tag.end() :] or None
+    host, _, said = rest.partition(" ")
+    said = said.lstrip(" ")
+    tag = _TAG.match(said)
+    if tag is None:
+        return host, None, None, said or None
+    return host, tag[1], tag[2], said[tag.end() :].lstrip(" ") or None
+
+
+def _priority(text: str | None) -> dict[str, Value]:
+    """Facility and severity, where a line has a priority that there is."""
+    if text is None or int(text) > _HIGHEST:
+        return {}
+    facility, severity = divmod(int(text), len(SEVERITIES))
+    return {"facility": _FACILITIES[facility], "severity": SEVERITIES[severity]}
+
+
+def _structured_data(data: str) -> dict[str, Value]:
+    return {
+        f"{element[1]}.{parameter[1]}": _ESCAPE.sub(r"\1", parameter[2])
+        for element in _ELEMENT.finditer(data)
+        for parameter in _PARAMETER.finditer(element[2])
+    }
+
+
+def _value(text: str) -> str | None:
+    return None if text == "-" else text
+
+
+FORMAT = LogFormat(
+    name="syslog",
+    description="syslog, RFC 3164 or RFC 5424, as daemons write it to files",
+    events="one type per program, such as sshd; node, pid, severity, message; those of --patterns",
+    uncertainty="as written: 1 s, 1 ms, or none; a year and a zone only where they are written",
+    page="logs-system.md",
+    reader=Syslog(),
+    options={"time_zone": ZONELESS, "drop_domain": "syslog", "epoch": "syslog without years"},
+    lines=plain_lines,
+)
