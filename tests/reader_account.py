@@ -126,6 +126,7 @@ RECORDS_IN: dict[str, Callable[[bytes], int | None]] = {
     "cri": lambda data: sum(b" P " not in line[:60] for line in data.split(b"\n") if line.strip()),
     "docker": lambda data: sum(b'\\n"' in line for line in data.split(b"\n")),
     "journal": _lines,
+    "logfmt": _lines,
     "syslog": _lines,
     "log4j": lambda data: len(_HEADER.findall(data)),
 }

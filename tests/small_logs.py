@@ -58,6 +58,11 @@ _POLLS = (
     '<METRIC NAME="load_one" VAL="1" TYPE="float" TN="1" TMAX="60"/>\n'
     '<METRIC NAME="os" VAL="x" TYPE="string" TN="1" TMAX="60"/>\n</HOST></CLUSTER></GANGLIA_XML>\n'
 )
+_LOGFMT = (
+    'time=2026-06-14T08:15:04.100+02:00 level=info msg="it \\"is\\" on" port=8080\n'
+    "ts=1781417705.31 msg=full used=3991 forced\n"
+    't=2026-06-14T08:15:05Z level=warn upper=7 note=""\n'
+)
 
 
 def _parquet() -> bytes:
@@ -150,6 +155,7 @@ SMALL_LOGS: dict[str, tuple[str, bytes]] = {
     "cri": ("cri", _CRI.encode()),
     "docker": ("docker", _DOCKER.encode()),
     "journal": ("journal", _JOURNAL.encode()),
+    "logfmt": ("logfmt", _LOGFMT.encode()),
     "syslog": ("syslog", _SYSLOG.encode()),
     "csv, gzip": ("csv", gzip.compress(_CSV.encode(), mtime=0)),
     "xes, bzip2": ("xes", bz2.compress(_PLAIN_XES)),

@@ -1,4 +1,4 @@
-"""Plain event files: Parquet here, CSV, TSV and JSON lines in modules of their own, all in FORMATS."""
+"""Plain event files: Parquet here, the others in modules of their own, all in FORMATS."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from cepctl.io.source.text_encoding import BAD_UTF8
 from cepctl.io.tabular.columns import Rows, raw_batch
 from cepctl.io.tabular.delimited import DelimitedReader
 from cepctl.io.tabular.json_lines import JsonLinesReader
+from cepctl.io.tabular.logfmt import LogfmtReader
 from cepctl.io.tabular.mapping import raw_name, raw_names, require_events
 from cepctl.io.tabular.parquet_limits import open_parquet, pieces
 from cepctl.schema import CLOCK_OFFSET, META_TIME_UNIT, TimeUnit
@@ -114,7 +115,7 @@ def _valid_text(column: pa.Array, report: ReadReport) -> pa.Array:
     return column
 
 
-_JSON_LINES = JsonLinesReader()
+_JSON_LINES, _LOGFMT = JsonLinesReader(), LogfmtReader()
 _CSV, _TSV = DelimitedReader("csv"), DelimitedReader("tsv")
 _EVENTS = "what event_type says; every other column an attribute"
 _UNCERTAINTY = "none: lower and upper as given, or time to the tick"
@@ -164,5 +165,16 @@ FORMATS = (
         page="logs-plain.md",
         reader=ParquetReader(),
         options=_OPTIONS,
+    ),
+    LogFormat(
+        name="logfmt",
+        description="logfmt, lines of KEY=VALUE with a time",
+        events="what event, msg or message says (--map event_type=KEY names another); every key an attribute",
+        uncertainty="as written: 1 s, 1 ms, or none",
+        page="logs-plain.md",
+        reader=_LOGFMT,
+        options=_OPTIONS,
+        lines=plain_lines,
+        recognises_mapped=_LOGFMT.has_pairs,
     ),
 )

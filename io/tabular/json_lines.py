@@ -6,7 +6,7 @@ Nested values stay as JSON text.  A line that is not an object, or longer than L
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import chain
@@ -26,12 +26,13 @@ from cepctl.io.tabular.columns import Rows, raw_batch
 from cepctl.io.tabular.mapping import RESERVED, raw_name, require_mapped
 from cepctl.schema import ATTRIBUTE_PREFIX
 
+_NOT_AN_OBJECT = "the line is not a JSON object"
 _BLOCK_ROWS = 65_536
 _BLOCK_BYTES = 16 << 20
 
 
 @dataclass(frozen=True)
-class _Line:
+class RecordLine:
     number: int
     text: bytes
     record: dict[str, Any]
@@ -51,9 +52,9 @@ class JsonLinesReader:
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
     ) -> Iterator[pa.RecordBatch]:
-        table = _Table(options.columns, source)
+        table = RecordTable(options.columns, source)
         chunks = Chunks(utf8_stream(stream))
-        for lines, bad in _blocks(chunks, table, source):
+        for lines, bad in record_blocks(chunks, table, source, json_object, _NOT_AN_OBJECT):
             report.records += len(bad)
             if not lines:
                 report.rejects.extend(bad)
@@ -66,20 +67,26 @@ class JsonLinesReader:
             report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
 
 
-def _blocks(chunks: Chunks, table: _Table, source: str) -> Iterator[tuple[list[_Line], list[Reject]]]:
-    """Lines that are objects, and rejects for those that are none, in blocks of bounded size."""
-    lines: list[_Line] = []
+def record_blocks(
+    chunks: Chunks,
+    table: RecordTable,
+    source: str,
+    record_of: Callable[[bytes], dict[str, Any] | None],
+    misfit: str,
+) -> Iterator[tuple[list[RecordLine], list[Reject]]]:
+    """Lines that are records, and rejects for those that are none, by `misfit`, in blocks of bounded size."""
+    lines: list[RecordLine] = []
     bad: list[Reject] = []
     size = 0
     for number, line in numbered_lines(chunks):
         if not line.strip():
             continue
-        record = None if len(line) > LONGEST_LINE else json_object(line)
+        record = None if len(line) > LONGEST_LINE else record_of(line)
         if record is None:
-            cause = TOO_LONG if len(line) > LONGEST_LINE else "the line is not a JSON object"
+            cause = TOO_LONG if len(line) > LONGEST_LINE else misfit
             bad.append(Reject(source, number, cause, line.strip()))
         else:
-            lines.append(_Line(number, line.strip(), record))
+            lines.append(RecordLine(number, line.strip(), record))
             table.names.admit(record)
         size += len(line)
         cells = len(lines) * max(len(table.names), _FEW_COLUMNS)
@@ -95,7 +102,7 @@ _FEW_COLUMNS = BATCH_CELLS // _BLOCK_ROWS
 
 
 @dataclass
-class _Table:
+class RecordTable:
     """The columns that the records of one file make."""
 
     mapping: ColumnMap
@@ -107,7 +114,7 @@ class _Table:
         fields = {column: field for field, column in self.mapping}
         self.names.admit([*(name for name in RESERVED if name not in fields.values()), *fields])
 
-    def rows(self, lines: Sequence[_Line]) -> Rows:
+    def rows(self, lines: Sequence[RecordLine]) -> Rows:
         """One block of records as columns; those of the first say whether the mapping can be meant."""
         keys = list(dict.fromkeys(chain.from_iterable(line.record for line in lines)))
         if not self.checked:

@@ -1,0 +1,171 @@
+"""Logfmt: lines of KEY=VALUE, as many services of Go and Heroku write them.
+
+    time=2026-06-14T08:15:02.310+02:00 level=warn msg="cache is full" used=3.9GiB
+
+The time is that under one of TIMES, the type what stands under one of TYPES (`LogLine` without any); a
+mapping of the user goes before either.  All keys are attributes, also `msg`; a key without a value is `true`.
+A time is as sure as its last digit: whole seconds are seconds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.io.contract.batches import INFERRED
+from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport, Reject, among_rejects
+from cepctl.io.contract.times import parse_time
+from cepctl.io.source.streams import Chunks
+from cepctl.io.source.text_encoding import decoded, utf8_stream
+from cepctl.io.tabular.columns import raw_batch
+from cepctl.io.tabular.json_lines import RecordLine, RecordTable, record_blocks
+from cepctl.io.tabular.mapping import RESERVED
+from cepctl.schema import ATTRIBUTE_PREFIX
+
+TIMES = ("time", "ts", "timestamp", "t", "@timestamp", "datetime")
+TYPES = ("event_type", "event", "msg", "message")
+LOG_LINE = "LogLine"
+NOT_LOGFMT = 'not a line of logfmt: KEY=VALUE KEY="VALUE" ...'
+
+_PAIR = re.compile(r"\s*([A-Za-z_@][\w.@/:-]*)(?:=(?:\"((?:[^\"\\]|\\.)*)\"|([^\s\"]*)))?(?=\s|$)", re.DOTALL)
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
+_FRACTION = re.compile(r"[.,](\d{1,9})", re.ASCII)
+_NUMBER = re.compile(r"\d+", re.ASCII)
+_MICRO_DIGITS = 6
+_SECOND_DIGITS = 10
+_FEWEST_PAIRS = 2
+
+
+class LogfmtReader:
+    """Lines of keys and values."""
+
+    def recognises(self, head: bytes) -> bool:
+        """Tell from the first line: it has a time under a usual name, and something more."""
+        pairs = _first_pairs(head)
+        if len(pairs) < _FEWEST_PAIRS:
+            return False
+        time = next((pairs[name] for name in TIMES if name in pairs), None)
+        return time is not None and (parse_time(time) is not None or _is_epoch(time))
+
+    def has_pairs(self, head: bytes) -> bool:
+        """Whether the first line is of keys and values: all that a mapping can ask for."""
+        return len(_first_pairs(head)) >= _FEWEST_PAIRS
+
+    def read(
+        self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
+    ) -> Iterator[pa.RecordBatch]:
+        table = RecordTable(options.columns, source)
+        mapped = {field for field, _ in options.columns}, {column for _, column in options.columns}
+
+        def record(line: bytes) -> dict[str, Any] | None:
+            pairs = _pairs(line.decode("utf-8", "replace"))
+            return None if pairs is None else _named(pairs, *mapped)
+
+        chunks = Chunks(utf8_stream(stream))
+        for lines, bad in record_blocks(chunks, table, source, record, NOT_LOGFMT):
+            report.records += len(bad)
+            if not lines:
+                report.rejects.extend(bad)
+                continue
+            with among_rejects(report, bad):
+                events = raw_batch(table.rows(lines), source, options, report)
+            yield _inferring(_as_sure_as_written(events, lines, options))
+        if chunks.damage:
+            report.records += 1
+            report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
+
+
+def _first_pairs(head: bytes) -> dict[str, str]:
+    line = decoded(head).lstrip().split("\n", 1)[0]
+    return {} if "=" not in line else _pairs(line) or {}
+
+
+def _pairs(line: str) -> dict[str, str] | None:
+    """The keys and values of a line; None where something in it is neither, or there is no value at all."""
+    pairs: dict[str, str] = {}
+    place, end, valued = 0, len(line.rstrip()), False
+    while place < end:
+        found = _PAIR.match(line, place, end)
+        if found is None or found.end() == place:
+            return None
+        key, quoted, bare = found.groups()
+        valued |= quoted is not None or bare is not None
+        value = bare if quoted is None else _ESCAPE.sub(_unescaped, quoted)
+        pairs[key] = "true" if value is None else value
+        place = found.end()
+    return pairs if valued else None
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return _ESCAPED.get(found[1], found[1])
+
+
+def _named(pairs: Mapping[str, str], fields: set[str], columns: set[str]) -> dict[str, Any]:
+    """The pairs, time and type under the names that events have, unless the user maps them."""
+    record: dict[str, Any] = {
+        f"{ATTRIBUTE_PREFIX}{name}" if name in RESERVED and name not in columns else name: value or None
+        for name, value in pairs.items()
+    }
+    if "time" not in fields and not fields & {"lower", "upper", "pmf"}:
+        name = next((name for name in TIMES if name in pairs), None)
+        if name is not None:
+            record.pop(f"{ATTRIBUTE_PREFIX}{name}" if name in RESERVED else name, None)
+            record["time"] = pairs[name]
+    if "event_type" not in fields:
+        record["event_type"] = next((pairs[name] for name in TYPES if pairs.get(name)), LOG_LINE)
+        record.pop(f"{ATTRIBUTE_PREFIX}event_type", None)
+    return record
+
+
+def _as_sure_as_written(
+    events: pa.RecordBatch, lines: Sequence[RecordLine], options: ReadOptions
+) -> pa.RecordBatch:
+    """Events that reach to the end of the last digit that their times are written with."""
+    column = next((column for field, column in options.columns if field == "time"), "time")
+    spans = {line.number: _precision(line.record.get(column)) - 1 for line in lines}
+    written = np.array([spans[number] for number in events.column("number").to_pylist()], dtype=np.int64)
+    place = events.schema.get_field_index("after")
+    return events.set_column(place, "after", pc.add(events.column("after"), pa.array(written, pa.int64())))
+
+
+def _precision(text: Any) -> int:
+    """Microseconds that the last digit of a time stands for; a number has its unit by its size.
+
+    Examples
+    --------
+    >>> _precision("2026-06-14T08:15:02Z"), _precision("1781417702310"), _precision("1781417702.31")
+    (1000000, 1000, 10000)
+    """
+    if not isinstance(text, str):
+        return 1
+    fraction = _FRACTION.search(text)
+    if fraction is not None:
+        digits = min(len(fraction[1]), _MICRO_DIGITS)
+    elif _NUMBER.fullmatch(text):
+        digits = min(max(len(text) - _SECOND_DIGITS, 0), _MICRO_DIGITS)
+    else:
+        digits = 0
+    return int(10 ** (_MICRO_DIGITS - digits))
+
+
+def _is_epoch(text: str) -> bool:
+    whole = text.partition(".")[0]
+    return _NUMBER.fullmatch(whole) is not None and len(whole) >= _SECOND_DIGITS
+
+
+def _inferring(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Mark the attributes of a batch as text whose type is yet to be told."""
+    return batch.cast(
+        pa.schema(
+            each.with_metadata(INFERRED)
+            if pa.types.is_string(each.type) and each.name not in {*RAW_COLUMNS, *RESERVED}
+            else each
+            for each in batch.schema
+        )
+    )
