@@ -33,7 +33,7 @@ def run(asked: dict[str, Any]) -> int:
     traced = None
     if asked.get("strace"):
         os.waitpid(child, os.WUNTRACED)
-        traced = subprocess.Popen(["strace", "-f", "-qq", *asked["strace"], "-p", str(child)], stderr=2)
+        traced = subprocess.Popen(["strace", "-qq", *asked["strace"], "-p", str(child)], stderr=2)
         while "TracerPid:\t0" in Path(f"/proc/{child}/status").read_text():
             time.sleep(0.002)
         os.kill(child, signal.SIGCONT)
