@@ -71,6 +71,9 @@ MICROSECONDS: dict[str, int] = {
     "d": 86_400_000_000,
     "day": 86_400_000_000,
     "days": 86_400_000_000,
+    "w": 604_800_000_000,
+    "week": 604_800_000_000,
+    "weeks": 604_800_000_000,
 }
 
 _DURATION = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
@@ -93,7 +96,7 @@ def parse_duration(text: str) -> Fraction:
     if not found or found[2].lower() not in MICROSECONDS:
         raise UncertaintyModelError(
             f"'{text}' is not a duration; write a number and a unit, such as '15 s' "
-            "(units: us, ms, s, min, h, day)"
+            "(units: us, ms, s, min, h, day, week)"
         )
     return Fraction(found[1]) * MICROSECONDS[found[2].lower()]
 

@@ -12,6 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -77,6 +78,8 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS:
+            raise UsageError(f"no such command '{args[0]}'{_nearest_command(args[0])}")
         name, command, rest = super().resolve_command(ctx, args)
         command_begins(name)
         # A completion must not fail because of what the file says, nor what has no options.
@@ -96,6 +99,7 @@ def all_commands() -> list[click.Command]:
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
+    "-V",
     "--version",
     is_flag=True,
     is_eager=True,
@@ -114,7 +118,7 @@ def cli(config: str | None) -> None:
     """Find every match that could have happened in logs with uncertain timestamps.
 
     Logs become a dataset of events (`ingest`), a query is run on it (`match`), and every match is
-    printed with how probable it is.
+    printed with how probable it is.  `cepctl help COMMAND` shows the options of a command.
     """
 
 
@@ -122,6 +126,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code is the return value, no traceback reaches the user."""
     args = list(sys.argv[1:] if arguments is None else arguments)
     guess_log_format(args)
+    if args[:1] == ["help"]:
+        args = [*args[1:], "--help"]
     try:
         with light_start():
             outcome: Any = cli.main(args, prog_name="cepctl", standalone_mode=False)
@@ -158,6 +164,11 @@ def told_of(problem: click.ClickException) -> str:
     line = re.sub(r"\. ([A-Z])", lambda start: f"; {start[1].lower()}", line[:1].lower() + line[1:])
     place = blamed(problem) if isinstance(problem, click.BadParameter) else None
     return line if place is None else f"{line} (from {place})"
+
+
+def _nearest_command(name: str) -> str:
+    near = get_close_matches(name, COMMANDS, 1)
+    return f"; did you mean '{near[0]}'?" if near else ""
 
 
 def _hint(context: click.Context | None) -> None:

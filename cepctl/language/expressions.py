@@ -211,7 +211,9 @@ class ExpressionParser(ReferenceParser):
         self.stream.take()
         amount, unit = self.stream.take(), self.stream.current
         if unit.kind is not TokenKind.WORD or unit.value.lower() not in MICROSECONDS:
-            self.stream.fail("a time unit, as in INTERVAL '15' SECOND", ("SECOND", "MINUTE", "HOUR", "DAY"))
+            self.stream.fail(
+                "a time unit, as in INTERVAL '15' SECOND", ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK")
+            )
         self.stream.take()
         return duration(amount, unit)
 

@@ -19,6 +19,12 @@ FUNCTIONS = ("abs", "lower", "upper", "length", "coalesce", "regexp_like")
 AGGREGATES = ("avg", "sum", "min", "max", "count")
 ALLEN_RELATIONS: tuple[str, ...] = get_args(AllenRelation)
 
+OTHER_LANGUAGES = {
+    **dict.fromkeys(("SELECT", "WITH", "FROM", "MATCH_RECOGNIZE"), "SQL"),
+    **dict.fromkeys(("SEQUENCE", "SAMPLE"), "EQL"),
+}
+"""What a query of another language begins with; none of these can begin one of ours."""
+
 RESERVED = frozenset(
     word.lower() for word in (*PATTERN_OPERATORS, *CLAUSES, *LOGIC, *STRATEGIES, *MATCH_FIELDS)
 )

@@ -7,6 +7,7 @@ shows the problems of all clauses.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import reduce
 
 from cepctl.errors import QuerySyntaxError
@@ -22,7 +23,7 @@ from cepctl.language.ast import (
     StrategyClause,
 )
 from cepctl.language.expressions import ExpressionParser
-from cepctl.language.keywords import CLAUSES, STRATEGIES
+from cepctl.language.keywords import CLAUSES, OTHER_LANGUAGES, STRATEGIES
 from cepctl.language.messages import Problem, QueryProblem, render
 from cepctl.language.patterns import PatternParser, window
 from cepctl.language.stream import TokenStream, found_text
@@ -98,6 +99,7 @@ class _QueryParser:
         self.returns: tuple[ReturnItem, ...] = ()
 
     def query(self) -> Query:
+        self._refuse_other_languages()
         self._attempt(self._opening)
         while self.stream.current.kind is not TokenKind.END:
             self._attempt(self._clause)
@@ -121,6 +123,17 @@ class _QueryParser:
             self.text,
             Span(0, len(self.text)),
         )
+
+    def _refuse_other_languages(self) -> None:
+        """Say once what is wrong, not at every word of a query that was meant for another program."""
+        word = self.stream.current
+        language = OTHER_LANGUAGES.get(word.value.upper()) if word.kind is TokenKind.WORD else None
+        if language is not None:
+            message = (
+                f"this is {language}; here it is written PATTERN SEQ(A a, B b) WHERE [key] WITHIN 10 s "
+                "(the page 'Coming from SQL and EQL' shows both side by side)"
+            )
+            raise QuerySyntaxError(render(self.text, [Problem(word.span, message)]))
 
     def _attempt(self, part: Callable[[], None]) -> None:
         try:
@@ -225,9 +238,11 @@ class _QueryParser:
             self.stream.fail("'>=' and the least confidence, as in CONFIDENCE >= 0.6")
         token = self.stream.current
         if token.kind is not TokenKind.NUMBER:
-            self.stream.fail("a number from 0 to 1")
+            self.stream.fail("a number from 0 to 1, or a percentage, as in 60%")
         self.stream.take()
         number = float(token.value)
+        if self.stream.accept_symbol("%"):
+            number = float(Fraction(token.value) / 100)
         if not 0 <= number <= 1:
             raise QueryProblem(token.span, f"found {found_text(token)}, expected a confidence from 0 to 1")
         self.confidence = number

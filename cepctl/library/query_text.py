@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import BinaryIO
 
 from cepctl.errors import UsageError
 
@@ -27,12 +28,19 @@ def query_text(query: str | Path) -> str:
 
 def file_text(file: str | Path) -> str:
     """The text of a file that holds a query; raises UsageError where it cannot be read as UTF-8 text."""
-    path = Path(file)
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise UsageError(f"the query file {file} has more than {_MOST_BYTES:,} bytes")
-        return path.read_bytes().decode("utf-8-sig")
+        with Path(file).open("rb") as stream:
+            return text_in(stream, f"the query file {file}")
     except OSError as problem:
         raise UsageError(f"cannot read the query file {file}: {problem.strerror}") from None
+
+
+def text_in(stream: BinaryIO, name: str) -> str:
+    """The text of a query that a stream holds; raises UsageError where it is not UTF-8 text."""
+    text = stream.read(_MOST_BYTES + 1)
+    if len(text) > _MOST_BYTES:
+        raise UsageError(f"{name} has more than {_MOST_BYTES:,} bytes")
+    try:
+        return text.decode("utf-8-sig")
     except ValueError:
-        raise UsageError(f"the query file {file} is not UTF-8 text") from None
+        raise UsageError(f"{name} is not UTF-8 text") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import json
 import subprocess
 import sys
@@ -39,8 +40,17 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(f"  {name} " in shown for name in COMMANDS)
 
 
-def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--version"]) == 0
+def test_help_is_a_word_too(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ([], ["match"], ["state", "show"]):
+        assert main([*words, "--help"]) == 0
+        shown = capsys.readouterr().out
+        assert main(["help", *words]) == 0
+        assert capsys.readouterr().out == shown
+
+
+@pytest.mark.parametrize("option", ["--version", "-V"])
+def test_the_version_is_told(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([option]) == 0
     assert capsys.readouterr().out.startswith(f"cepctl {__version__}\n")
 
 
@@ -48,7 +58,12 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "said"),
     [
         ("ingest --overwrit", "no such option '--overwrit'; did you mean '--overwrite'?"),
-        ("mach", "no such command 'mach'"),
+        ("mach", "no such command 'mach'; did you mean 'match'?"),
+        ("xyzzy", "no such command 'xyzzy'"),
+        (
+            "match --min-confidence x%",
+            "invalid value for '--min-confidence': 'x%' is not a valid float range",
+        ),
         ("ingest", "missing argument 'PATH...'"),
         ("completion", "missing argument '{bash|zsh|fish}'; choose from: bash, zsh, fish"),
         ("match --top-k 0", "invalid value for '--top-k': 0 is not in the range x>=1"),
@@ -77,6 +92,19 @@ def test_what_is_wrong_with_a_command_line_is_said_in_one_style(
     error, hint = map(json.loads, capsys.readouterr().err.splitlines())
     assert (error["level"], error["kind"], error["message"]) == ("error", "error", said)
     assert (hint["level"], hint["kind"], hint["message"]) == ("info", "hint", f"try '{helped} --help'")
+
+
+@pytest.mark.parametrize("given", [["@-"], ["-f", "-"]])
+def test_a_query_may_come_from_standard_input(
+    csv: Path, given: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["match", *given, "log.csv", "--runner", "local", "--min-confidence", "50%", "-q"]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"PATTERN SEQ(A a) RETURN a.x")))
+    assert main(words) == 0
+    assert capsys.readouterr().out.splitlines()[1].endswith(",1.0,2")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff")))
+    assert main(words) == 2
+    assert "error: the query on standard input is not UTF-8 text\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("second", ["@q.cep", "PATTERN SEQ(A a)", "pattern\nseq(A a)"])

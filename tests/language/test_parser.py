@@ -118,11 +118,17 @@ def test_conditions(text: str, expression: Expression) -> None:
         ("0.5 us", Duration(Fraction(1, 2))),
         ("INTERVAL '15' SECOND", Duration(Fraction(15_000_000))),
         ("1 day", Duration(Fraction(86_400_000_000))),
+        ("2 weeks", Duration(Fraction(14 * 86_400_000_000))),
         ("2001 ticks", Duration(None, 2001)),
     ],
 )
 def test_windows(text: str, duration: Duration) -> None:
     assert parse(f"PATTERN A a WITHIN {text}").within == duration
+
+
+@pytest.mark.parametrize("text", ["0.29", "29%", "29.0 %"])
+def test_a_confidence_may_be_a_percentage(text: str) -> None:
+    assert parse(f"PATTERN A a CONFIDENCE >= {text}").confidence == 0.29
 
 
 def test_keys_and_strategy_inside_where_leave_the_condition() -> None:
@@ -181,7 +187,9 @@ def test_a_condition_without_variables_reads_the_event_at_hand() -> None:
 MISTAKES = {
     "": "a query needs a pattern",
     "WHERE a.x = 1": "a query needs a pattern",
-    "SELECT * FROM x": "found 'SELECT', expected PATTERN",
+    "SELECT * FROM x": "this is SQL; here it is written PATTERN SEQ(A a, B b)",
+    "sequence by host [A where true] [B where true]": "this is EQL; here it is written",
+    "CHOOSE a": "found 'CHOOSE', expected PATTERN",
     "PATTERN": "found the end of the query, expected an event type",
     "PATTERN SEQ(A a": "expected ',' or ')'",
     "PATTERN SEQ(A-B c)": "a type that is not a plain word is written in quotes",
@@ -211,6 +219,7 @@ MISTAKES = {
     "PATTERN A a WITHIN 1.5 ticks": "a number of ticks must be whole",
     "PATTERN A a WITHIN INTERVAL 'x' SECOND": "expected a number",
     "PATTERN A a CONFIDENCE >= 60": "expected a confidence from 0 to 1",
+    "PATTERN A a CONFIDENCE >= 101%": "expected a confidence from 0 to 1",
     "PATTERN A a RETURN": "expected a value",
     "PATTERN A a RETURN a.x AS 5": "a column name after AS",
     "PATTERN A a LIMIT 5": "found 'LIMIT', expected the next clause",

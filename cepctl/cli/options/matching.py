@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from cepctl.cli.options.probability import Probability
 from cepctl.cli.options.shared import gathered, memory_option, with_options
 from cepctl.errors import UsageError
 from cepctl.library.instants import instant, microseconds_now
@@ -43,9 +44,10 @@ _OPTIONS = (
     ),
     click.option(
         "--min-confidence",
-        type=click.FloatRange(0.0, 1.0),
+        type=Probability(0.0, 1.0),
         metavar="C",
-        help="Keep matches with at least this confidence; the larger of it and CONFIDENCE applies.",
+        help="Keep matches with at least this confidence, such as 0.5 or 50%; the larger of it and "
+        "CONFIDENCE applies.",
     ),
     click.option(
         "--top-k", type=click.IntRange(min=1), metavar="K", help="Keep the K most probable matches."
@@ -61,7 +63,7 @@ _OPTIONS = (
     memory_option,
     click.option(
         "--approximate",
-        type=click.FloatRange(1e-4, 0.5),
+        type=Probability(1e-4, 0.5),
         metavar="EPS",
         help="Estimate confidences that are too costly to compute exactly, to within EPS (at least 0.0001).",
     ),

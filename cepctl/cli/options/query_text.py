@@ -1,7 +1,8 @@
-"""Where a command gets its query from: the text itself, `@file.cep`, or `-f file.cep`."""
+"""Where a command gets its query from: the text itself, `@file.cep`, `-f file.cep`; `-` is standard input."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,8 +11,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from cepctl.errors import UsageError
-from cepctl.library.query_text import file_text
+from cepctl.library.query_text import file_text, text_in
 
+STANDARD_INPUT = "-"
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -28,7 +30,7 @@ def query_argument(events: str) -> Callable[[Command], Command]:
             "query_file",
             type=click.Path(),
             metavar="FILE",
-            help="Read the query from FILE; QUERY is left out.",
+            help="Read the query from FILE, - for standard input; QUERY is left out.",
         )
         arguments = click.argument(
             "arguments", nargs=-1, metavar=f"QUERY {events}", shell_complete=_query_or_events
@@ -49,12 +51,12 @@ def read_query(arguments: Sequence[str], query_file: str | None) -> tuple[str, t
     if query_file is not None:
         if arguments and _is_query(arguments[0]):
             raise UsageError(f"the query is given twice: by -f {query_file} and as {arguments[0]}")
-        return file_text(query_file), tuple(arguments)
+        return _text_of(query_file), tuple(arguments)
     if not arguments:
         raise UsageError("a query is missing: give its text, @FILE or -f FILE")
     query, *events = arguments
     if query.startswith("@"):
-        return file_text(query[1:]), tuple(events)
+        return _text_of(query[1:]), tuple(events)
     if query.endswith(".cep") and not any(sign.isspace() for sign in query):
         raise UsageError(f"QUERY is the text itself; to read the file write @{query} or -f {query}")
     return query, tuple(events)
@@ -66,10 +68,16 @@ def _is_query(argument: str) -> bool:
 
 
 def query_file_of(arguments: Sequence[str], query_file: str | None) -> str | None:
-    """The file that the query is read from; None where its text was given."""
+    """The file that the query is read from; None where there is no file."""
     if query_file is None and arguments and arguments[0].startswith("@"):
-        return arguments[0][1:]
-    return query_file
+        query_file = arguments[0][1:]
+    return None if query_file == STANDARD_INPUT else query_file
+
+
+def _text_of(file: str) -> str:
+    if file != STANDARD_INPUT:
+        return file_text(file)
+    return text_in(sys.stdin.buffer, "the query on standard input")
 
 
 def _query_or_events(
