@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.log_format import LogFormat
+from cepctl.io.source.block_compression import LZ4_MAGIC, SNAPPY_MAGIC, lz4_stream, snappy_stream
 from cepctl.io.source.file_parts import FilePart, PartBytes
 from cepctl.io.source.locations import Location, first_line
 
@@ -41,6 +42,7 @@ FORMATS = (
     "cepctl.io.ganglia.rrd_fetch:FORMAT",
     "cepctl.io.ganglia.rrd_xport:FORMAT",
     "cepctl.io.xes.log:FORMAT",
+    "cepctl.io.spark_history.event_log:FORMAT",
     "cepctl.io.log4j.log:FORMAT",
     "cepctl.io.web.access:FORMAT",
     "cepctl.io.containers.lines:FORMATS",
@@ -48,6 +50,7 @@ FORMATS = (
     "cepctl.io.system.syslog_lines:FORMAT",
 )
 _SMALL = 4_096
+_MAGIC_BYTES = 8
 _DAMAGE = (EOFError, zlib.error, OSError)
 
 
@@ -146,12 +149,17 @@ class _Bytes(io.RawIOBase):
 
 
 def _decompressed(file: pa.NativeFile, name: str) -> _Bytes:
-    magic = bytes(file.read(4))
+    first = bytes(file.read(_MAGIC_BYTES))
     file.seek(0)
+    magic = first[:4]
     if magic.startswith(b"\x1f\x8b"):
         return _Bytes(gzip.GzipFile(fileobj=cast(IO[bytes], file)), name, compressed=True)
     if magic == b"\x28\xb5\x2f\xfd":
         return _Bytes(pa.CompressedInputStream(file, "zstd"), name, compressed=True)
+    if first == LZ4_MAGIC:
+        return _Bytes(lz4_stream(cast(IO[bytes], file)), name, compressed=True)
+    if first == SNAPPY_MAGIC:
+        return _Bytes(snappy_stream(cast(IO[bytes], file)), name, compressed=True)
     if magic.startswith(b"BZh"):
         return _Bytes(bz2.BZ2File(cast(IO[bytes], file)), name, compressed=True)
     return _Bytes(file, name, compressed=False)

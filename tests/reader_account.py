@@ -127,6 +127,7 @@ RECORDS_IN: dict[str, Callable[[bytes], int | None]] = {
     "docker": lambda data: sum(b'\\n"' in line for line in data.split(b"\n")),
     "journal": _lines,
     "logfmt": _lines,
+    "spark": _lines,
     "syslog": _lines,
     "log4j": lambda data: len(_HEADER.findall(data)),
 }

@@ -63,6 +63,13 @@ _LOGFMT = (
     "ts=1781417705.31 msg=full used=3991 forced\n"
     't=2026-06-14T08:15:05Z level=warn upper=7 note=""\n'
 )
+_SPARK = (
+    '{"Event":"SparkListenerApplicationStart","App Name":"a","Timestamp":1781417700000}\n'
+    '{"Event":"SparkListenerTaskStart","Stage ID":0,"Task Info":{"Task ID":1,"Launch Time":1781417700001}}\n'
+    '{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task End Reason":{"Reason":"Success"},'
+    '"Task Info":{"Task ID":1,"Host":"n7","Launch Time":1781417700001,"Finish Time":1781417700009}}\n'
+    '{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd","executionId":0,"time":1781417700010}\n'
+)
 
 
 def _parquet() -> bytes:
@@ -156,6 +163,7 @@ SMALL_LOGS: dict[str, tuple[str, bytes]] = {
     "docker": ("docker", _DOCKER.encode()),
     "journal": ("journal", _JOURNAL.encode()),
     "logfmt": ("logfmt", _LOGFMT.encode()),
+    "spark": ("spark", _SPARK.encode()),
     "syslog": ("syslog", _SYSLOG.encode()),
     "csv, gzip": ("csv", gzip.compress(_CSV.encode(), mtime=0)),
     "xes, bzip2": ("xes", bz2.compress(_PLAIN_XES)),

@@ -1,0 +1,1 @@
+"""Event logs of Spark, which its history server shows."""
