@@ -211,6 +211,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": {"start_up", "interrupts", "cli.output", "cli.options"},
     "cli.match": {
         "terminal",
+        "spark",
         "io.rows",
         "language",
         "engines.diagnosis",

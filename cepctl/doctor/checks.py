@@ -36,7 +36,7 @@ def findings(runner: str, master: str, conf: Sequence[tuple[str, str]]) -> Itera
     yield disk()
     yield memory()
     yield kernel_cache()
-    if runner == "spark":
+    if runner != "local":
         found = java()
         yield found
         if found.verdict == "ok":

@@ -6,10 +6,11 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from cepctl.library.execution import RunnerName, runner_of
+from cepctl.library.execution import runner_of
 from cepctl.library.ingest import Ingested, written
 from cepctl.library.options import PathText
 from cepctl.library.raw_input import RawInput, ingest_options
+from cepctl.matching.run import RunnerName
 from cepctl.memory import reading_budget
 
 if TYPE_CHECKING:
@@ -61,8 +62,12 @@ def assigned(
     events: str, output: str, options: IngestOptions, runner: RunnerChoice, *, verbose: bool = False
 ) -> Ingested:
     """Assign intervals, and log what is to be said; raises as `cepctl.ingestion.assigning.assign_dataset`."""
+    from cepctl.datasets.stored import stored_dataset
     from cepctl.ingestion.assigning import assign_dataset
 
+    if runner.runner == "auto":
+        dataset = stored_dataset(events)
+        runner = runner.for_events(0 if dataset is None else dataset.events or 0)
     return written(
         lambda chosen: assign_dataset(events, output, options, chosen), output, runner, verbose=verbose
     )

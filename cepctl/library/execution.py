@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, get_args
 
 from cepctl.errors import UsageError
 from cepctl.library.options import require_choice
-from cepctl.matching.run import Execution, RunnerChoice
+from cepctl.matching.run import Execution, RunnerChoice, RunnerName
 from cepctl.plan.support import Engine
 from cepctl.spark.master import require_master
 from cepctl.spark.session import session_runs
@@ -16,8 +16,7 @@ from cepctl.spark.settings import DEFAULT_MASTER
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-RunnerName = Literal["auto", "spark", "local"]
-_RUNNERS = ("auto", "spark", "local")
+_RUNNERS = get_args(RunnerName)
 
 
 def execution_of(

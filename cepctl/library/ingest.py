@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Unpack
 
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_for_datasets
-from cepctl.library.execution import RunnerName, runner_of
+from cepctl.library.execution import runner_of
 from cepctl.library.notices import tell_reading
 from cepctl.library.options import PathText, ReadingOptions, raw_input
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import ingest_options
 from cepctl.library.selection import require_between
+from cepctl.matching.run import RunnerName
 from cepctl.memory import reading_budget
 from cepctl.render.counting import counted
 
@@ -130,7 +131,18 @@ def ingested(
     """Ingest logs, and log what is to be said of them; raises as `cepctl.ingestion.jobs.ingest` does."""
     from cepctl.ingestion.jobs import ingest
 
+    if runner.runner == "auto":
+        runner = runner.for_bytes(_bytes_of(paths, options))
     return written(lambda chosen: ingest(paths, output, options, chosen), output, runner, verbose=verbose)
+
+
+def _bytes_of(paths: Sequence[str], options: IngestOptions) -> int:
+    """How many bytes the files have; a stream, whose length nobody knows, counts as none."""
+    from cepctl.io.source.locations import is_stream, list_inputs
+
+    named = [path for path in paths if not is_stream(path)]
+    files = list_inputs(named, follow_links=options.follow_links)
+    return sum(file.size or 0 for file in files)
 
 
 def written(

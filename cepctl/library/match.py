@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Unpack
 
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_excluded, refuse_for_datasets
-from cepctl.library.execution import RunnerName, execution_of
+from cepctl.library.execution import execution_of
 from cepctl.library.finding import Question, find_matches
 from cepctl.library.matches import TIMES, Matches, Times
 from cepctl.library.options import EventOptions, raw_input, require_choice
 from cepctl.library.query_text import query_text
 from cepctl.library.selection import selected
+from cepctl.matching.run import RunnerName
 from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
 from cepctl.plan.support import Engine

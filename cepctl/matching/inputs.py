@@ -86,6 +86,10 @@ class EventInputs:
         order = pc.sort_indices(table, sort_keys=[("lower", "ascending"), ("event_id", "ascending")])
         return table.take(order).combine_chunks()
 
+    def count_events(self) -> int:
+        """How many events there are, as the footers of all parts have it."""
+        return sum(map(_held, self.datasets))
+
     def require_room(
         self, attributes: Sequence[str], copies: int, memory: MemoryBudget, purpose: str
     ) -> None:

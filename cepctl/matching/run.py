@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.support import Engine
@@ -25,18 +25,37 @@ if TYPE_CHECKING:
 Conf = tuple[tuple[str, str], ...]
 
 
+RunnerName = Literal["auto", "spark", "local"]
+LOCAL_EVENTS = 5_000_000
+LOCAL_BYTES = 256 << 20
+"""What `auto` does in this process: so many events of a dataset, or so many bytes of logs."""
+
+
 @dataclass(frozen=True)
 class RunnerChoice:
-    """Where the work is done; `master` and `conf` are Spark's."""
+    """Where the work is done; `master` and `conf` are Spark's, `auto` is decided when the size is known."""
 
-    runner: str
+    runner: RunnerName
     master: str
     conf: Conf
 
     @property
     def on_spark(self) -> bool:
-        """Whether Spark does it."""
+        """Whether Spark does it; false as long as that is not decided."""
         return self.runner == "spark"
+
+    def for_events(self, count: int) -> RunnerChoice:
+        """The choice for so many events of datasets."""
+        return self._decided(small=count <= LOCAL_EVENTS)
+
+    def for_bytes(self, size: int) -> RunnerChoice:
+        """The choice for logs of so many bytes."""
+        return self._decided(small=size <= LOCAL_BYTES)
+
+    def _decided(self, *, small: bool) -> RunnerChoice:
+        if self.runner != "auto":
+            return self
+        return replace(self, runner="local" if small else "spark")
 
 
 @dataclass(frozen=True)
@@ -92,6 +111,8 @@ def find_rows(
     from cepctl.plan.support import require_engine
 
     require_engine(plan, execution.engine)
+    if execution.runner.runner == "auto":
+        execution = replace(execution, runner=execution.runner.for_events(inputs.count_events()))
     if wanted.approximate is not None:
         refuse_clocks(plan, "--approximate")
     if wanted.kleene == "summary":

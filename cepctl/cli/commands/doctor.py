@@ -56,6 +56,6 @@ def _warm(runner: RunnerChoice) -> None:
     done = warm_up()
     kernels = counted(done.compiled, "kernel")
     say("summary", f"{kernels} compiled, {done.found} found compiled, {done.seconds:.0f} s")
-    if runner.on_spark and is_local(runner.master):
+    if runner.runner != "local" and is_local(runner.master):
         kept = record_classes()
         say("summary", f"Java's classes in {kept.archive} ({kept.size >> 20} MB), {kept.seconds:.0f} s")

@@ -9,6 +9,7 @@ import click
 
 from cepctl.cli.match.progress import shown_progress
 from cepctl.cli.match.request import MatchRequest, RowChoice, row_options
+from cepctl.cli.match.runner_hint import hint_at_runner
 from cepctl.cli.match.summary import figures_of, tell_summary
 from cepctl.cli.match.why_not import tell_why_not
 from cepctl.cli.options.exclusions import CheckedCommand
@@ -114,6 +115,7 @@ def _run_once(request: MatchRequest) -> int:
             tell_why_not(plan, inputs, target.form)
         if not request.quiet:
             tell_summary(matches.summary, hint=not request.why_not and plan.never is None)
+            hint_at_runner(request.question.execution, matches.summary.events)
         if trace is not None:
             write_pieces(trace, request.rows.output, target.compression)
         else:

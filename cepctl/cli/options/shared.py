@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import wraps
-from typing import Any
+from typing import Any, get_args
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from cepctl.cli.options.settings import borrowed
 from cepctl.cli.output.notices import LOG_FORMATS, heard, log_format_chosen, say
 from cepctl.library.raw_input import RawInput
-from cepctl.matching.run import Conf, RunnerChoice
+from cepctl.matching.run import LOCAL_EVENTS, Conf, RunnerChoice, RunnerName
 from cepctl.memory import (
     PROGRAM_BYTES,
     READING_PROGRAM_BYTES,
@@ -88,17 +89,31 @@ memory_option = _memory_option(PROGRAM_BYTES)
 reading_memory_option = _memory_option(READING_PROGRAM_BYTES)
 
 
+def _with_runner(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command that takes `--runner`, `--master` and `--conf` as one; who says how Spark runs wants it."""
+
+    @wraps(command)
+    def choosing(runner: RunnerName, master: str, conf: Conf, **values: Any) -> Any:
+        choice = RunnerChoice(runner, master, conf)
+        source = click.get_current_context().get_parameter_source
+        said = {name for name in ("master", "conf") if source(name) is not ParameterSource.DEFAULT}
+        return command(**values, runner=choice.for_events(LOCAL_EVENTS + 1) if said else choice)
+
+    return choosing
+
+
 def runner_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--runner`, `--master` and `--conf`: the parameter runner (RunnerChoice)."""
     return with_options(
-        gathered(command, "runner", RunnerChoice),
+        _with_runner(command),
         [
             click.option(
                 "--runner",
-                type=click.Choice(["spark", "local"]),
+                type=click.Choice(get_args(RunnerName)),
                 default="spark",
                 show_default=True,
-                help="Where the work is done; local needs no Java. Both write the same bytes.",
+                help="Where the work is done; local needs no Java, auto takes Spark for more than 5,000,000 "
+                "events or 256 MB of logs, or where --master or --conf is given. All write the same bytes.",
             ),
             click.option(
                 "--master",

@@ -1,0 +1,82 @@
+"""`--runner auto`: Spark for what is large, or where it is said how; a hint where it was not needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cepctl.cli import main
+from cepctl.errors import JobError
+from cepctl.matching.run import LOCAL_BYTES, LOCAL_EVENTS, RunnerChoice
+
+QUERY = "PATTERN SEQ(A a, B b)"
+
+
+@pytest.fixture(autouse=True)
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log of two events, and a Spark that says only that it was called."""
+    monkeypatch.chdir(tmp_path)
+    Path("log.csv").write_text("event_type,lower,upper\nA,1,2\nB,3,4\n")
+
+    @contextmanager
+    def called(*_: object, **__: object) -> Iterator[Any]:
+        raise JobError("Spark was called")
+        yield
+
+    for module in ("cepctl.spark.session", "cepctl.ingestion.runners"):
+        monkeypatch.setattr(f"{module}.spark_session", called)
+
+
+def test_the_size_decides() -> None:
+    choice = RunnerChoice("auto", "local[*]", ())
+    assert [choice.for_events(LOCAL_EVENTS + n).runner for n in (0, 1)] == ["local", "spark"]
+    assert [choice.for_bytes(LOCAL_BYTES + n).runner for n in (0, 1)] == ["local", "spark"]
+    spark = RunnerChoice("spark", "local[*]", ())
+    assert spark.for_events(1) is spark
+    assert not choice.on_spark
+
+
+def test_what_is_small_stays_here(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ingest", "log.csv", "-o", "events", "--runner", "auto"]) == 0
+    assert main(["match", QUERY, "events", "--runner", "auto", "--time", "ticks"]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == ["log.csv#1 log.csv#2,1,4,1.0"]
+    Path("model.toml").write_text("time_unit = '1 ms'\n")
+    assert main(["assign", "events", "-o", "again", "--uncertainty", "model.toml", "--runner", "auto"]) == 0
+
+
+@pytest.mark.parametrize("command", ["ingest log.csv -o events", f"match {QUERY.replace(' ', '_')} log.csv"])
+def test_what_is_large_goes_to_spark(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cepctl.matching.run.LOCAL_EVENTS", 1)
+    monkeypatch.setattr("cepctl.matching.run.LOCAL_BYTES", 1)
+    words = [word.replace("_", " ") for word in command.split()]
+    assert main([*words, "--runner", "auto"]) == 4
+    assert capsys.readouterr().err.endswith("error: Spark was called\n")
+
+
+@pytest.mark.parametrize("option", ["--master=local[1]", "--conf=spark.ui.enabled=true"])
+def test_who_says_how_spark_runs_wants_spark(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", QUERY, "log.csv", "--runner", "auto", option]) == 4
+    assert capsys.readouterr().err.endswith("error: Spark was called\n")
+
+
+def test_a_small_match_on_spark_by_default_hints_at_auto(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CEPCTL_RUNNER", raising=False)
+    monkeypatch.setattr("cepctl.matching.run._find_on_spark", lambda *_: None)
+    monkeypatch.setattr("cepctl.cli.match.runner_hint._starts_warm", lambda: True)
+    hint = "--runner auto (CEPCTL_RUNNER=auto) takes it above 5,000,000, and writes the same bytes"
+    assert main(["match", QUERY, "log.csv"]) == 0
+    assert f"hint: 2 events need no Spark: {hint}\n" in capsys.readouterr().err
+    monkeypatch.setattr("cepctl.cli.match.runner_hint._starts_warm", lambda: False)
+    assert main(["match", QUERY, "log.csv"]) == 0
+    assert f"{hint}; cepctl doctor --warm makes Spark start sooner\n" in capsys.readouterr().err
+    for asked in (["--runner", "spark"], ["--quiet"]):
+        assert main(["match", QUERY, "log.csv", *asked]) == 0
+        assert "hint: 2 events" not in capsys.readouterr().err
