@@ -7,6 +7,7 @@
     unify            kinds of every attribute -> one schema             schemas.py
     order            keys of all chunks -> row ranges of every part     ordering.py, leaving_out.py
     write_part       row ranges -> one Parquet part                     writing.py
+    in_own_process   what holds much, where memory is little            own_process.py, apart.py
     summarised       what came of every file -> the account of it all   summary.py, rejects.py
     publish          the finished dataset -> its place, at once         publishing.py, atomic/
     ingest           all of it, on either runner                        jobs.py

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from cepctl.interrupts import busy_threads
+from cepctl.memory import READING_PROGRAM_BYTES
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -49,7 +50,8 @@ def run_apart(
     died
         Gives the result of a task that killed the child, of what killed it: `SIGSEGV`, say.
     most_bytes
-        How much memory the child may take; one that takes more is killed, by OUT_OF_MEMORY.
+        How much memory the child may take; one that takes more is killed, by OUT_OF_MEMORY.  What a program
+        that calls us holds of its own beside it does not count.
     """
     if not _can_fork():
         return [function(task) for task in tasks]
@@ -75,6 +77,7 @@ class _Child:
     def __init__(self, function: Callable[[Any], Any], tasks: Sequence[Any]) -> None:
         self._receiving, sending = Pipe(duplex=False)
         self._took_too_much = False
+        self._of_caller = max(_resident_bytes(os.getpid()) - READING_PROGRAM_BYTES, 0)
         parent = os.getpid()
         self._id = os.fork()
         if self._id == 0:
@@ -85,7 +88,7 @@ class _Child:
         """What comes of the tasks, as far as the child lives; raises what a task raised."""
         while True:
             while most_bytes is not None and not self._receiving.poll(_LOOK_SECONDS):
-                if self._resident_bytes() > most_bytes:
+                if _resident_bytes(self._id) - self._of_caller > most_bytes:
                     self._took_too_much = True
                     return
             try:
@@ -96,13 +99,6 @@ class _Child:
                 raise outcome
             yield outcome
 
-    def _resident_bytes(self) -> int:
-        try:
-            pages = Path(f"/proc/{self._id}/statm").read_text().split()[1]
-        except (OSError, IndexError):  # it has just ended
-            return 0
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
-
     def end(self) -> str:
         """Kill the child if it still runs; returns what it died of."""
         self._receiving.close()
@@ -112,6 +108,14 @@ class _Child:
             return OUT_OF_MEMORY
         code = os.waitstatus_to_exitcode(status)
         return signal.Signals(-code).name if code < 0 else f"exit status {code}"
+
+
+def _resident_bytes(process: int) -> int:
+    try:
+        pages = Path(f"/proc/{process}/statm").read_text().split()[1]
+    except (OSError, IndexError):  # it has just ended
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _serve(

@@ -15,6 +15,7 @@ from cepctl.datasets.kinds import Kind
 from cepctl.datasets.marker import SUCCESS, dataset_of, is_part, part_name, parts_alone
 from cepctl.errors import UncertaintyModelError
 from cepctl.ingestion.ordering import Order, order
+from cepctl.ingestion.own_process import in_own_process
 from cepctl.ingestion.parts import read_files
 from cepctl.ingestion.publishing import aside, publish, refuse_existing
 from cepctl.ingestion.reading import ReadTask
@@ -139,7 +140,7 @@ def _ingest(
         results = read_files(tasks, runner)
         filesystem, directory = events.resolve()
         schema = unify(results, options.known_kinds)
-        ordered = order(results, filesystem, len(schema.attributes), memory)
+        ordered = _ordered(results, scratch, len(schema.attributes), memory)
         summary = summarised(results, ordered, schema, unit)
         notices = (*parts_alone(stored), *summary.notices, *tell_unused(results, summary), *_nothing(summary))
         summary = replace(summary, notices=notices, clocks=_clocks(results))
@@ -237,6 +238,13 @@ def _finest(units: Sequence[TimeUnit]) -> TimeUnit:
     return min(units, key=lambda unit: unit.microseconds, default=MILLISECOND)
 
 
+def _ordered(results: Sequence[FileResult], scratch: Location, columns: int, memory: MemoryBudget) -> Order:
+    def ordered(read: Sequence[FileResult]) -> Order:
+        return order(read, scratch.resolve()[0], columns, memory)
+
+    return in_own_process(ordered, results, "putting the events in order", memory, local=scratch.is_local)
+
+
 def _write(
     directory: str,
     scratch: Location,
@@ -248,8 +256,13 @@ def _write(
 ) -> None:
     tasks = [PartTask(scratch, pieces, schema, metadata, memory) for pieces in ordered.parts]
     filesystem, _ = scratch.resolve()
-    for number, path in enumerate(runner.run(write_part, tasks)):
+    for number, path in enumerate(runner.run(_write_part, tasks)):
         filesystem.move(path, f"{directory}/{part_name(number)}")
+
+
+def _write_part(task: PartTask) -> str:
+    step = "writing a part of the dataset"
+    return in_own_process(write_part, task, step, task.memory, local=task.scratch.is_local)
 
 
 def _clocks(results: Sequence[FileResult]) -> dict[str, Offset]:
