@@ -100,6 +100,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.columns",
         "engines.pattern",
         "engines.confidence",
+        "engines.confidence.chain",
         "engines.confidence.coupled",
     },
     "engines.kleene": {

@@ -57,12 +57,17 @@ def nodes_of(frames: Frames, matches: Indexes, walls: Walls, degree: Indexes, *,
         nodes = _with_level(frames, nodes, walls, degree + (levels - level), level, edges=edges)
         most = np.bincount(nodes.match).max(initial=0)
         if most > MOST_NODES:
-            raise QueryTooLargeError(
-                f"the exact confidence of a match sums over {levels} clocks of its events and of those that "
-                f"could break it, and needs more than {MOST_NODES:,} combinations of their offsets; narrow "
-                "the pattern (WITHIN, [attr], tighter predicates)"
-            )
+            raise too_many_offsets(levels)
     return nodes
+
+
+def too_many_offsets(levels: int) -> QueryTooLargeError:
+    """Why a match is refused that needs its measure at more than MOST_NODES combinations of offsets."""
+    return QueryTooLargeError(
+        f"the exact confidence of a match sums over {levels} clocks of its events and of those that "
+        f"could break it, and needs more than {MOST_NODES:,} combinations of their offsets; narrow "
+        "the pattern (WITHIN, [attr], tighter predicates)"
+    )
 
 
 def _with_level(

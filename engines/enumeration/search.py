@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
@@ -28,6 +29,9 @@ from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.enumeration.threshold import PushDown
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.plan.plan import Alternative, Link, Scope
+
+if TYPE_CHECKING:
+    from cepctl.engines.enumeration.clock_joins import ClockJoin
 
 PARTS = 32
 """Aim for the number of parts: enough to keep threads busy to the end."""
@@ -63,6 +67,7 @@ class _JoinStep:
     index: IntervalIndex
     key: JoinKey
     links: tuple[Link, ...]
+    by_clock: ClockJoin | None
 
 
 def enumeration_parts(
@@ -137,7 +142,12 @@ def _step(search: Search, events: Events, column: int, bound: list[int]) -> _Joi
         and set(link.components) <= known
         and not search.alternative.components[link.decides].negated
     )
-    return _JoinStep(column, index, key, links)
+    by_clock = None
+    if events.clocks is not None:
+        from cepctl.engines.enumeration.clock_joins import ClockJoin
+
+        by_clock = ClockJoin.of(events.clocks, event, key.candidate_codes[usable])
+    return _JoinStep(column, index, key, links, by_clock)
 
 
 def _extend(
@@ -151,13 +161,36 @@ def _extend(
         yield rows
         return
     step, before = steps[depth], order[:depth]
-    first, last = reach(search, events, rows, before, step.column)
-    codes = step.key.codes_of(rows, search.singles)
-    for row, event in overlapping(step.index, codes, first, last, search.pairs_at_once):
+    for row, event in _pairs(search, events, rows, before, step):
         longer = np.empty((len(row), rows.shape[1]), dtype=np.int64)
         longer = longer[: _extended(rows, row, event, step.column, longer)]
         longer = _linked(search, events, longer, order[: depth + 1], step.links)
+        if events.clocks is not None:
+            from cepctl.engines.enumeration.clock_joins import possible_rows
+
+            longer = possible_rows(events.clocks, search.system, longer, order[: depth + 1])
         yield from _extend(search, events, longer, order, steps, depth + 1)
+
+
+def _pairs(
+    search: Search, events: Events, rows: Indexes, before: tuple[int, ...], step: _JoinStep
+) -> Iterator[tuple[Indexes, Indexes]]:
+    """Pairs of a partial match and an event that can be next in it."""
+    ticks = reach(search, events, rows, before, step.column)
+    codes = step.key.codes_of(rows, search.singles)
+    if step.by_clock is None:
+        return overlapping(step.index, codes, *ticks, search.pairs_at_once)
+    return step.by_clock.pairs(
+        step.index,
+        events.masses,
+        search.system,
+        rows,
+        before,
+        step.column,
+        codes,
+        ticks,
+        search.pairs_at_once,
+    )
 
 
 @njit(nogil=True, cache=True)

@@ -239,7 +239,22 @@ class PreparedAlternative:
             return self._independent(self.events.masses, bound, rivals)
         from cepctl.engines.clocks.conditioned import conditioned
 
-        return conditioned(clocks, self.events.masses, self.shape, bound, rivals, self._if_possible)
+        shape, envelopes = self.shape, self.events.masses
+        if not shape.plain_chain:
+            return conditioned(clocks, envelopes, shape, bound, rivals, self._if_possible)
+        from cepctl.engines.clocks.chains import clock_chains
+
+        matches = single_events([bound[i] for i in self.search.singles])
+        on_own_parts = partial(self._possible_chains, clocks.own)
+        found, left = clock_chains(clocks, self.search.system, self.plan.window, matches, on_own_parts)
+        if len(left):
+            chosen = {i: take(each, left) for i, each in bound.items()}
+            found.put(left, conditioned(clocks, envelopes, shape, chosen, [], self._if_possible))
+        return found
+
+    def _possible_chains(self, masses: Masses, matches: Indexes) -> Measured:
+        """Plain chains of events with these masses; those that cannot happen, too."""
+        return self._if_possible(masses, dict(zip(self.search.singles, matches.T, strict=True)), [])
 
     def _if_possible(self, masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
         """As `_independent`, also of matches that cannot happen, which methods for chains never meet."""

@@ -24,6 +24,8 @@ Runs inside Spark workers: imports NumPy and Numba only.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -76,26 +78,47 @@ def chain_confidence(
     return result
 
 
+class Workspace(NamedTuple):
+    """What measuring a chain writes to: made once for many chains."""
+
+    cuts: Ticks
+    refined: Ticks
+    per_tick: Reals
+    placed: Reals
+
+
+@njit(nogil=True, cache=True)
+def workspace(positions, most_buckets):
+    """Room for chains of `positions` events with at most `most_buckets` buckets together."""
+    return Workspace(
+        np.empty(2 * most_buckets + 1, dtype=np.int64),
+        np.empty(4 * most_buckets + 4, dtype=np.int64),
+        np.empty((positions, 2 * most_buckets + 1)),
+        np.empty(positions + 1),
+    )
+
+
 @njit(nogil=True, cache=True)
 def _chain_batch(buckets, matches, valid_lower, valid_upper, window, most_buckets, result):
-    positions = matches.shape[1]
-    cuts = np.empty(2 * most_buckets + 1, dtype=np.int64)
-    refined = np.empty(4 * most_buckets + 4, dtype=np.int64)
-    per_tick = np.empty((positions, 2 * most_buckets + 1))
-    placed = np.empty(positions + 1)
+    space = workspace(matches.shape[1], most_buckets)
     for row in range(matches.shape[0]):
-        if _is_certain(buckets, matches[row], window):
-            result[row] = 1.0
-            continue
-        count = _cut(buckets, matches[row], valid_lower[row], valid_upper[row], cuts)
-        _densities(buckets, matches[row], valid_lower[row], valid_upper[row], cuts, count, per_tick)
-        span = apart(valid_lower[row, 0], valid_upper[row, positions - 1])
-        if window == NO_WINDOW or span < window:
-            result[row] = _without_window(positions, cuts, count, per_tick, placed)
-        else:
-            first_lower, first_upper = valid_lower[row, 0], valid_upper[row, 0]
-            pieces = _refine(cuts, count, first_lower, first_upper, window, refined)
-            result[row] = _with_window(positions, cuts, count, per_tick, refined, pieces, window, placed)
+        result[row] = one_chain(buckets, matches[row], valid_lower[row], valid_upper[row], window, space)
+
+
+@njit(nogil=True, cache=True)
+def one_chain(buckets, events, valid_lower, valid_upper, window, space):
+    """Confidence of a chain that can happen, as `chain_confidence`; exactly 1 where it is certain."""
+    if _is_certain(buckets, events, window):
+        return 1.0
+    positions = len(events)
+    cuts, per_tick, placed = space.cuts, space.per_tick, space.placed
+    count = _cut(buckets, events, valid_lower, valid_upper, cuts)
+    _densities(buckets, events, valid_lower, valid_upper, cuts, count, per_tick)
+    span = apart(valid_lower[0], valid_upper[positions - 1])
+    if window == NO_WINDOW or span < window:
+        return _without_window(positions, cuts, count, per_tick, placed)
+    pieces = _refine(cuts, count, valid_lower[0], valid_upper[0], window, space.refined)
+    return _with_window(positions, cuts, count, per_tick, space.refined, pieces, window, placed)
 
 
 @njit(nogil=True, cache=True)

@@ -1,0 +1,196 @@
+"""Chains of events that share clocks, in compiled code: nothing but order and window decides them.
+
+    clocks of a match                                        measured by
+    one, or none                                             the closed form on the own parts
+    all sharp, on two clocks                                 the mass of a difference between two ticks
+    all but one alone on theirs, and sharp                   the closed form on the masses of the offsets
+    one offset, or the difference of two, to be summed       the closed form at few offsets (nodes)
+    anything else, or a mass with holes                      left to `conditioned`
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.clocks.chain_sums import piece_ends, rule_room, sum_over_offset
+from cepctl.engines.clocks.frames import CONVOLVED
+from cepctl.engines.clocks.moved_chains import copy_parts, moved_confidence, room_for
+from cepctl.engines.clocks.nodes import too_many_offsets
+from cepctl.engines.clocks.offset_masses import Difference, has_holes, mass_between, support
+from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
+from cepctl.engines.columns.tick_sums import apart
+from cepctl.engines.confidence.chain.closed_form import NO_WINDOW
+from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.pattern.offset_bounds import close_offsets, first_tick, last_tick, slots, stamps_of
+
+_CONVOLVED, _NO_CLOCK = CONVOLVED, NO_CLOCK
+_SUMMED, _LEFT, _TOO_MANY = 0, 1, 2
+"""What became of a match."""
+
+
+def clock_chains(
+    clocks: EventClocks,
+    system: Ticks,
+    window: int | None,
+    matches: Indexes,
+    on_own_parts: Callable[[Indexes], Measured],
+) -> tuple[Measured, Indexes]:
+    """Measure matches, shape (n, l), and say which are left to be measured otherwise.
+
+    Parameters
+    ----------
+    clocks
+        Of all events.
+    system
+        Closed constraints of the chain, shape (l, l).
+    window
+        W in ticks, None for none.
+    matches
+        The events of each match in chain order.
+    on_own_parts
+        Measures matches as if own parts were all; also those that cannot happen.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match needs its measure at too many offsets.
+    """
+    found = impossible(len(matches))
+    clock = clocks.clock[matches]
+    together = np.flatnonzero((clock == clock[:, :1]).all(axis=1))
+    found.put(together, _moved(clocks, clock[together, 0], on_own_parts(matches[together])))
+    rows = np.flatnonzero((clock != clock[:, :1]).any(axis=1))
+    if not len(rows):
+        return found, rows
+    measured, become = impossible(len(rows)), np.zeros(len(rows), dtype=np.int64)
+    most_buckets = max(clocks.own.most_buckets, clocks.offsets.most_buckets)
+    _measure(
+        stamps_of(clocks), system, np.int64(NO_WINDOW if window is None else window), matches[rows],
+        most_buckets, (measured.confidence, measured.start, measured.end), become,
+    )  # fmt: skip
+    if (become == _TOO_MANY).any():
+        raise too_many_offsets(1)
+    found.put(rows, measured)
+    return found, rows[become == _LEFT]
+
+
+def _moved(clocks: EventClocks, clock: Indexes, found: Measured) -> Measured:
+    """Where ranges on own parts lie in time: anywhere that the offset puts them."""
+    start, end = found.start.copy(), found.end.copy()
+    happens = np.flatnonzero((clock != NO_CLOCK) & (start <= end))
+    start[happens] += clocks.offsets.lower[clock[happens]]
+    end[happens] += clocks.offsets.upper[clock[happens]]
+    return Measured(found.confidence, found.error, start, end)
+
+
+@njit(nogil=True, cache=True)
+def _measure(stamps, system, window, matches, most_buckets, found, become):
+    confidence, start, end = found
+    length = matches.shape[1]
+    chain, rule = room_for(length, most_buckets), rule_room()
+    slot, level = np.empty(length, dtype=np.int64), np.empty(length, dtype=np.int64)
+    clocks = np.empty(length + 1, dtype=np.int64)
+    bound = np.empty((length + 1, length + 1), dtype=np.int64)
+    for row in range(len(matches)):
+        events = matches[row]
+        count = slots(stamps, events, slot, clocks)
+        if not close_offsets(stamps, system, events, slot, clocks, count, bound):
+            continue
+        if _any_holes(stamps, events):
+            become[row] = _LEFT
+            continue
+        sharp = _all_sharp(stamps, events) and count + (slot.min() == 0) == 2
+        if sharp:
+            level[:] = 0
+            levels, still, summed = 1, count - 1, count
+        else:
+            levels, still, summed = _levels(stamps, events, slot, count, level)
+        if levels > 1:
+            become[row] = _LEFT
+            continue
+        start[row] = first_tick(stamps, system, events, slot, bound, 0)
+        end[row] = last_tick(stamps, system, events, slot, bound, length - 1)
+        copy_parts(chain, stamps, events, level)
+        if levels == 0:
+            confidence[row] = moved_confidence(chain, system, window)
+            continue
+        difference = Difference(stamps.offsets, clocks[summed], clocks[still])
+        reach = -bound[still, summed], bound[summed, still]
+        ties = NO_WINDOW if _always_within(stamps, events, window) else window
+        found = _over_offset(chain, rule, system, window, level, difference, reach, ties, sharp)
+        confidence[row] = max(found, 0.0)
+        become[row] = _TOO_MANY if found < 0.0 else _SUMMED
+
+
+@njit(nogil=True, cache=True)
+def _over_offset(chain, rule, system, window, level, difference, reach, ties, sharp):
+    """The confidence, given how far the difference of two offsets may reach; -1 for too many offsets."""
+    first, last = support(difference)
+    least, most = max(first, reach[0]), min(last, reach[1])
+    everywhere = least == first and most == last
+    if sharp:
+        return 1.0 if everywhere else min(mass_between(difference, least, most), 1.0)
+    walls = piece_ends(chain.still, level, difference, ties, least, most)
+    total, certain = sum_over_offset(chain, rule, system, window, level, difference, walls)
+    return 1.0 if certain and everywhere else min(total, 1.0)
+
+
+@njit(nogil=True, cache=True)
+def _levels(stamps, events, slot, count, level):
+    """Fill the level of every event, as `frames` says.
+
+    Returns how many offsets are summed over, the slot that stays where it is and the one that is summed over.
+    """
+    members, sharp = np.zeros(count + 1, dtype=np.int64), np.zeros(count + 1, dtype=np.int64)
+    for j in range(len(events)):
+        members[slot[j]] += 1
+        sharp[slot[j]] += stamps.own.lower[events[j]] == stamps.own.upper[events[j]]
+    left, fixed, still, summed = 0, members[0] > 0, 0, 0
+    for s in range(1, count + 1):
+        if members[s] == 1 and sharp[s] == 1:
+            fixed = True
+        else:
+            left += 1
+            still, summed = summed, s
+    drops = not fixed and left == 2
+    if not drops:
+        still = 0
+    for j in range(len(events)):
+        s = slot[j]
+        alone = s > 0 and members[s] == 1 and sharp[s] == 1
+        level[j] = _CONVOLVED if alone else np.int64(s > 0 and s == summed)
+    return (1 if drops else left), still, summed
+
+
+@njit(nogil=True, cache=True)
+def _any_holes(stamps, events):
+    for j in range(len(events)):
+        clock = stamps.clock[events[j]]
+        if has_holes(stamps.own, events[j]) or (clock != _NO_CLOCK and has_holes(stamps.offsets, clock)):
+            return True
+    return False
+
+
+@njit(nogil=True, cache=True)
+def _all_sharp(stamps, events):
+    return (stamps.own.lower[events] == stamps.own.upper[events]).all()
+
+
+@njit(nogil=True, cache=True)
+def _always_within(stamps, events, window):
+    """Whether the first and the last event are within the window in every world."""
+    if window == NO_WINDOW:
+        return True
+    begin, end = events[0], events[len(events) - 1]
+    first, last = stamps.own.lower[begin], stamps.own.upper[end]
+    before, after = stamps.clock[begin], stamps.clock[end]
+    if before != after:
+        first += 0 if before == _NO_CLOCK else stamps.offsets.lower[before]
+        last += 0 if after == _NO_CLOCK else stamps.offsets.upper[after]
+    return apart(min(first, last), last) < window

@@ -1,0 +1,99 @@
+"""The mass of an offset, or of the difference of two: at a tick, and between two.
+
+A difference of two offsets counts pairs of ticks.  For two buckets of m and n ticks their number rises one by
+one to the smaller of m and n, stays there, and falls one by one: three arithmetic series.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from numba import njit
+
+from cepctl.engines.columns.masses import Buckets
+
+
+class Difference(NamedTuple):
+    """How far the offset of `clock` is ahead of that of `other`, which is -1 for none: the offset itself."""
+
+    offsets: Buckets
+    clock: int
+    other: int
+
+
+@njit(nogil=True, cache=True)
+def support(difference):
+    """First and last tick of a difference of offsets."""
+    offsets, clock, other = difference
+    first, last = offsets.lower[clock], offsets.upper[clock]
+    if other >= 0:
+        first -= offsets.upper[other]
+        last -= offsets.lower[other]
+    return first, last
+
+
+@njit(nogil=True, cache=True)
+def mass_at(difference, tick):
+    """Probability that a difference of offsets is this tick."""
+    offsets, clock, other = difference
+    starts, lo, hi, density = offsets.starts, offsets.lo, offsets.hi, offsets.density
+    total = 0.0
+    for b in range(starts[clock], starts[clock + 1]):
+        if other < 0:
+            if lo[b] <= tick <= hi[b]:
+                return density[b]
+            continue
+        for o in range(starts[other], starts[other + 1]):
+            begin, end = max(lo[o], lo[b] - tick), min(hi[o], hi[b] - tick)
+            if begin <= end:
+                total += density[b] * density[o] * (float(end) - float(begin) + 1.0)
+    return total
+
+
+@njit(nogil=True, cache=True)
+def mass_between(difference, first, last):
+    """Probability that a difference of offsets lies between two ticks, both included."""
+    offsets, clock, other = difference
+    starts, lo, hi, density = offsets.starts, offsets.lo, offsets.hi, offsets.density
+    total = 0.0
+    for b in range(starts[clock], starts[clock + 1]):
+        if other < 0:
+            ticks = float(min(hi[b], last)) - float(max(lo[b], first)) + 1.0
+            total += density[b] * max(ticks, 0.0)
+            continue
+        for o in range(starts[other], starts[other + 1]):
+            total += density[b] * density[o] * _pairs(lo[b], hi[b], lo[o], hi[o], first, last)
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _pairs(lo, hi, other_lo, other_hi, first, last):
+    """Pairs of a tick of one bucket and one of another, which lie so far apart, as a float."""
+    lowest, highest = lo - other_hi, hi - other_lo
+    size = min(hi - lo, other_hi - other_lo) + 1
+    rise, fall = lowest + size - 1, highest - size + 1
+    total = _series(max(lowest, first), min(rise, last), 1, lowest - 1)
+    begin, end = max(rise + 1, first), min(fall, last)
+    if begin <= end:
+        total += float(size) * (float(end) - float(begin) + 1.0)
+    return total + _series(max(fall + 1, first), min(highest, last), -1, highest + 1)
+
+
+@njit(nogil=True, cache=True)
+def _series(begin, end, step, zero):
+    """The sum of `step * (d - zero)` over d from `begin` to `end`."""
+    if begin > end:
+        return 0.0
+    outer = float(step * (begin - zero)) + float(step * (end - zero))
+    return 0.5 * outer * (float(end) - float(begin) + 1.0)
+
+
+@njit(nogil=True, cache=True)
+def has_holes(buckets, owner):
+    """Whether some tick between the ends of a mass is impossible."""
+    for b in range(buckets.starts[owner] + 1, buckets.starts[owner + 1]):
+        if buckets.lo[b] != buckets.hi[b - 1] + 1:
+            return True
+    return False

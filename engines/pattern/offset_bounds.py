@@ -1,0 +1,123 @@
+"""What difference constraints leave to the offsets of a match's clocks, and so to its ticks.
+
+Own parts, offsets and the pattern are one system of difference constraints: `T - O` lies in the own part, `O`
+in the offset's mass, and the pattern bounds differences of two `T`.  A path from one offset to another passes
+two events, so that the ticks need not stand in the system: it is closed over the offsets alone.
+
+    name here       meaning
+    slot            of an event the number of its clock among those of the match, from 1; 0 without a clock
+    bound[c, d]     the offset of slot c is at most this much ahead of that of slot d; slot 0 stays at 0
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
+from cepctl.engines.columns.masses import Buckets
+from cepctl.engines.columns.tick_sums import plus
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+
+_NO_CLOCK = NO_CLOCK
+
+
+class Stamps(NamedTuple):
+    """`EventClocks` for a kernel."""
+
+    clock: Indexes
+    own: Buckets
+    offsets: Buckets
+
+
+def stamps_of(clocks: EventClocks) -> Stamps:
+    """The arrays of the clocks of some events."""
+    return Stamps(clocks.clock, clocks.own.buckets, clocks.offsets.buckets)
+
+
+def possible_on_clocks(clocks: EventClocks, system: Ticks, matches: Indexes) -> Flags:
+    """Rows of events, shape (n, l), that own parts and offsets allow; `system` closed, shape (l, l)."""
+    allowed = np.empty(len(matches), dtype=np.bool_)
+    _possible(stamps_of(clocks), system, matches, allowed)
+    return allowed
+
+
+@njit(nogil=True, cache=True)
+def _possible(stamps, system, matches, allowed):
+    length = matches.shape[1]
+    slot, clocks = np.empty(length, dtype=np.int64), np.empty(length + 1, dtype=np.int64)
+    bound = np.empty((length + 1, length + 1), dtype=np.int64)
+    for row in range(len(matches)):
+        count = slots(stamps, matches[row], slot, clocks)
+        allowed[row] = close_offsets(stamps, system, matches[row], slot, clocks, count, bound)
+
+
+@njit(nogil=True, cache=True)
+def slots(stamps, events, slot, clocks):
+    """Fill the slot of every event, and the clock of every slot; returns the number of the last slot."""
+    count = 0
+    clocks[0] = _NO_CLOCK
+    for j in range(len(events)):
+        clock = stamps.clock[events[j]]
+        slot[j] = 0
+        if clock == _NO_CLOCK:
+            continue
+        for s in range(1, count + 1):
+            if clocks[s] == clock:
+                slot[j] = s
+        if slot[j] == 0:
+            count += 1
+            clocks[count] = clock
+            slot[j] = count
+    return count
+
+
+@njit(nogil=True, cache=True)
+def close_offsets(stamps, system, events, slot, clocks, count, bound):
+    """Fill `bound`; returns whether any world obeys the constraints, as far as the ends of masses tell."""
+    lower, upper = stamps.own.lower, stamps.own.upper
+    for c in range(count + 1):
+        for d in range(count + 1):
+            bound[c, d] = UNBOUNDED
+        bound[c, c] = 0
+        if c:
+            bound[c, 0] = stamps.offsets.upper[clocks[c]]
+            bound[0, c] = -stamps.offsets.lower[clocks[c]]
+    for i in range(len(events)):
+        for j in range(len(events)):
+            if system[i, j] < UNBOUNDED:
+                limit = plus(plus(system[i, j], upper[events[j]]), -lower[events[i]])
+                bound[slot[i], slot[j]] = min(bound[slot[i], slot[j]], limit)
+    for k in range(count + 1):
+        for c in range(count + 1):
+            for d in range(count + 1):
+                if bound[c, k] < UNBOUNDED and bound[k, d] < UNBOUNDED:
+                    bound[c, d] = min(bound[c, d], plus(bound[c, k], bound[k, d]))
+    return (np.diag(bound)[: count + 1] >= 0).all()
+
+
+@njit(nogil=True, cache=True)
+def first_tick(stamps, system, events, slot, bound, position):
+    """Earliest tick of one event of a match in any world; exact where masses have no holes."""
+    first = -UNBOUNDED
+    for i in range(len(events)):
+        if system[i, position] < UNBOUNDED and bound[0, slot[i]] < UNBOUNDED:
+            after = plus(plus(stamps.own.lower[events[i]], -bound[0, slot[i]]), -system[i, position])
+            first = max(first, after)
+    return first
+
+
+@njit(nogil=True, cache=True)
+def last_tick(stamps, system, events, slot, bound, position):
+    """Latest tick of one event of a match in any world; exact where masses have no holes."""
+    last = UNBOUNDED
+    for i in range(len(events)):
+        if system[position, i] < UNBOUNDED and bound[slot[i], 0] < UNBOUNDED:
+            before = plus(plus(stamps.own.upper[events[i]], bound[slot[i], 0]), system[position, i])
+            last = min(last, before)
+    return last
