@@ -70,6 +70,7 @@ class Masses:
         """Largest number of buckets of an event."""
         return 1 if self.uniform else int(np.diff(self.starts).max(initial=1))
 
+    @cached_property
     def mirrored(self) -> Masses:
         """The same masses with time reversed: every tick changes its sign."""
         owner = np.repeat(np.arange(len(self.lower)), np.diff(self.starts))

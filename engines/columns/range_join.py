@@ -74,18 +74,32 @@ def overlapping(
     >>> rows.tolist(), events.tolist()
     ([0, 1, 1], [8, 7, 8])
     """
-    begin, counts = _candidates(index.key_starts, index.lower, index.reach, key, first, last)
+    yield from listed(index, candidates_of(index, key, first, last), first, at_once)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Of n queries the first event of an index that may overlap, and how many do at most: shape (n,)."""
+
+    begin: Indexes
+    counts: Indexes
+
+
+def candidates_of(index: IntervalIndex, key: Indexes, first: Ticks, last: Ticks) -> Candidates:
+    """Count what `overlapping` lists, and sometimes a little more."""
+    return Candidates(*_candidates(index.key_starts, index.lower, index.reach, key, first, last))
+
+
+def listed(
+    index: IntervalIndex, candidates: Candidates, first: Ticks, at_once: int = PAIRS_AT_ONCE
+) -> Iterator[tuple[Indexes, Indexes]]:
+    """What `overlapping` yields, of queries whose candidates are known."""
+    begin, counts = candidates.begin, candidates.counts
     for start, stop in batches(counts, at_once):
         size = int(counts[start:stop].sum())
         row, event = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
         found = _pairs(start, stop, begin, counts, first, index.upper, index.event, row, event)
         yield row[:found], event[:found]
-
-
-def candidate_counts(index: IntervalIndex, key: Indexes, first: Ticks, last: Ticks) -> Indexes:
-    """At most this many events overlap each query, shape (n,): a bound that lists nothing."""
-    counts: Indexes = _candidates(index.key_starts, index.lower, index.reach, key, first, last)[1]
-    return counts
 
 
 @njit(nogil=True, cache=True)

@@ -26,7 +26,11 @@ def shifted(ticks: Ticks, amount: int) -> Ticks:
     [9223372036854775807, 15]
     """
     if amount >= 0:
+        if ticks.max(initial=FIRST) <= LAST - amount:
+            return ticks + amount
         return np.where(ticks > LAST - amount, LAST, ticks + amount)
+    if ticks.min(initial=LAST) >= FIRST - amount:
+        return ticks + amount
     return np.where(ticks < FIRST - amount, FIRST, ticks + amount)
 
 

@@ -11,6 +11,8 @@ Runs inside Spark workers: imports NumPy and Numba only.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
@@ -41,18 +43,20 @@ def rivalled_matches(measure: Measure, bound: dict[int, Bindings], rivals: list[
     parts = _Parts(len(groups[0].sizes))
     left = ~certainly_broken(rivals, masses, spans_of(masses, groups))
     if shape.only_single:
-        matrix = _matrix(bound, np.arange(len(left)))
-        deciding = deciding_in_chains(rivals, masses, measure.system, *measure.valid(matrix))
+        event = single_events([bound[i] for i in sorted(bound)])
+        chains = _Chains(event, *measure.valid(event))
+        deciding = deciding_in_chains(rivals, masses, measure.system, chains.lower, chains.upper)
         alone = left.copy()
         for each in deciding:
             alone[each.row] = False
         rows = np.flatnonzero(alone)
-        parts.put(rows, measure.chains(_matrix(bound, rows)))
-        left &= ~alone
-    if has_gaps_only(shape) and left.any():
-        rows, found = _with_gaps(measure, bound, rivals, deciding, np.flatnonzero(left))
-        parts.put(rows, found)
-        left[rows] = False
+        if len(rows):
+            parts.put(rows, measure.chains(event[rows]))
+            left &= ~alone
+        if has_gaps_only(shape) and left.any():
+            rows, found = _with_gaps(measure, chains, rivals, deciding, np.flatnonzero(left))
+            parts.put(rows, found)
+            left[rows] = False
     rows = np.flatnonzero(left)
     if len(rows):
         chosen = measure.groups({i: take(each, rows) for i, each in bound.items()})
@@ -67,12 +71,20 @@ def rivalled_matches(measure: Measure, bound: dict[int, Bindings], rivals: list[
     return parts.measured()
 
 
+class _Chains(NamedTuple):
+    """Matches that bind single events, and the valid intervals of these: shape (n, l)."""
+
+    event: Indexes
+    lower: Ticks
+    upper: Ticks
+
+
 def _with_gaps(
-    measure: Measure, bound: dict[int, Bindings], rivals: list[Rivals], deciding: list[Rivals], rows: Indexes
+    measure: Measure, matches: _Chains, rivals: list[Rivals], deciding: list[Rivals], rows: Indexes
 ) -> tuple[Indexes, Measured]:
     """Measure those of some matches whose rivals tie no gaps together; also says which."""
     masses = measure.masses
-    usable, chains = _gaps(measure, bound, rivals, rows)
+    usable, chains = _gaps(measure, matches, rivals, rows)
     rows = rows[usable]
     start, end = gap_range(masses, chains, measure.window)
     confidence = np.empty(len(chains.event))
@@ -80,22 +92,21 @@ def _with_gaps(
     chosen = np.flatnonzero(tabulated)
     confidence[chosen] = gap_confidence(masses, chains.taken(chosen), measure.window)
     wide = np.flatnonzero(~tabulated)
-    confidence[wide] = agreed_confidence(
-        masses, chains.taken(wide), measure.window, (start <= end)[wide],
-        lambda some: _gaps(measure, bound, deciding, rows[wide[some]])[1],
-    )  # fmt: skip
+    if len(wide):
+        confidence[wide] = agreed_confidence(
+            masses, chains.taken(wide), measure.window, (start <= end)[wide],
+            lambda some: _gaps(measure, matches, deciding, rows[wide[some]])[1],
+        )  # fmt: skip
     solved = np.flatnonzero(~np.isnan(confidence))
     found = Measured(confidence[solved], np.zeros(len(solved)), start[solved], end[solved])
     return rows[solved], found
 
 
-def _gaps(
-    measure: Measure, bound: dict[int, Bindings], rivals: list[Rivals], rows: Indexes
-) -> tuple[Flags, GapChains]:
+def _gaps(measure: Measure, matches: _Chains, rivals: list[Rivals], rows: Indexes) -> tuple[Flags, GapChains]:
     """Gaps of some matches with these rivals; also says which have rivals that tie none together."""
-    matrix = _matrix(bound, rows)
+    chosen = (each[rows] for each in matches)
     reaching = [each.taken(rows) for each in rivals]
-    return gap_chains(measure.masses, matrix, *measure.valid(matrix), measure.system, reaching)
+    return gap_chains(measure.masses, *chosen, measure.system, reaching)
 
 
 class _Parts:
@@ -113,8 +124,3 @@ class _Parts:
 
     def measured(self) -> Measured:
         return Measured(self.confidence, self.error, self.start, self.end)
-
-
-def _matrix(bound: dict[int, Bindings], rows: Indexes) -> Indexes:
-    """Events of some matches that bind single events, in pattern order, shape (n, l)."""
-    return single_events([take(bound[i], rows) for i in sorted(bound)])

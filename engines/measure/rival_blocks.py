@@ -56,7 +56,7 @@ def joined_blocks(joins: Sequence[RivalJoin], count: int, memory: BlockMemory) -
     """
     rivals = np.ones(count, dtype=np.int64)
     for join in joins:
-        rivals += join.most()
+        rivals += join.candidates.counts
     size: Reals = rivals * np.float64(PAIR_BYTES)
     return _blocks(rivals, size, memory)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import join_key, partition_codes
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.range_join import IntervalIndex, candidate_counts, interval_index, overlapping
+from cepctl.engines.columns.range_join import Candidates, IntervalIndex, candidates_of, interval_index, listed
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.pattern.blocks import AbsenceRule, Point, Region, Shape
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
@@ -35,6 +36,9 @@ def spans_of(masses: Masses, groups: Sequence[Group]) -> Spans:
     """Where the first and last member of every block can be, by their own intervals alone."""
     lower = [masses.lower[group.members] for group in groups]
     upper = [masses.upper[group.members] for group in groups]
+    if all(len(group.members) == len(group.offsets) - 1 for group in groups):
+        first, last = np.stack(lower, axis=1), np.stack(upper, axis=1)
+        return Spans(first, last, first, last)
     begins = [group.offsets[:-1] for group in groups]
     return Spans(
         *(
@@ -60,15 +64,18 @@ class RivalJoin:
         """The same for some of the matches."""
         return replace(self, key=self.key[part], first=self.first[part], last=self.last[part])
 
-    def most(self) -> Indexes:
-        """How many rivals each match has at most, shape (n,)."""
-        return candidate_counts(self.index, self.key, self.first, self.last)
+    @cached_property
+    def candidates(self) -> Candidates:
+        """Where the rivals of each match stand in the index."""
+        return candidates_of(self.index, self.key, self.first, self.last)
 
     def pairs(self) -> tuple[Indexes, Indexes]:
         """Pairs (match row, event) with the right keys that reach into the widest region of the rule."""
-        parts = list(overlapping(self.index, self.key, self.first, self.last))
+        parts = list(listed(self.index, self.candidates, self.first))
         if not parts:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        if len(parts) == 1:
+            return parts[0]
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 

@@ -52,7 +52,7 @@ from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch
 from cepctl.engines.columns.events import Events, _in_order
 from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
 from cepctl.engines.columns.predicates import fitting_events, links_hold
-from cepctl.engines.columns.range_join import IntervalIndex, overlapping
+from cepctl.engines.columns.range_join import Candidates, IntervalIndex, candidates_of
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.chain.closed_form import chain_confidence
 from cepctl.engines.confidence.coupled import regions as problem_regions
@@ -116,10 +116,8 @@ def _first_bucket(events: pa.Table) -> Masses:
     return Masses(lo, hi, np.arange(len(lo) + 1), lo, hi, 1.0 / ticks_between(lo, hi))
 
 
-def _no_touching(
-    index: IntervalIndex, key: Indexes, first: Ticks, last: Ticks, *at_once: int
-) -> Iterator[tuple[Indexes, Indexes]]:
-    return overlapping(index, key, first, last - 1, *at_once)
+def _no_touching(index: IntervalIndex, key: Indexes, first: Ticks, last: Ticks) -> Candidates:
+    return candidates_of(index, key, first, last - 1)
 
 
 def _links_unasked(
@@ -268,7 +266,7 @@ MUTANTS = [
     Mutant("valid intervals end a tick early", valid_bounds, _ends_early, ("chains", "AND", "everything")),
     Mutant("a cell of a chain is a tick too short", chain_confidence, _short_cells, ("chains",)),
     Mutant("a histogram is uniform", masses_of, _uniform, ("chains",)),
-    Mutant("events that only touch are not joined", overlapping, _no_touching, ("negation",)),
+    Mutant("events that only touch are not joined", candidates_of, _no_touching, ("negation",)),
     Mutant("links are not asked", links_hold, _links_unasked, ("chains",)),
     Mutant("ties are rivals", _before, _tied_rivals, ("next match", "contiguity", "negation")),
     Mutant("links do not decide rivals", _links_of_rivals, _any_rival, ("next match",)),

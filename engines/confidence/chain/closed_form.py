@@ -124,13 +124,13 @@ def one_chain(buckets, events, valid_lower, valid_upper, window, space):
 @njit(nogil=True, cache=True)
 def _is_certain(buckets, events, window):
     """Whether all ticks of the intervals are in order and in the window: sums of masses may miss 1."""
-    starts, lo, hi = buckets.starts, buckets.lo, buckets.hi
-    last = hi[starts[events[0] + 1] - 1]
+    lower, upper = buckets.lower, buckets.upper
+    last = upper[events[0]]
     for j in range(1, len(events)):
-        if lo[starts[events[j]]] <= last:
+        if lower[events[j]] <= last:
             return False
-        last = hi[starts[events[j] + 1] - 1]
-    return window == NO_WINDOW or apart(lo[starts[events[0]]], last) < window
+        last = upper[events[j]]
+    return window == NO_WINDOW or apart(lower[events[0]], last) < window
 
 
 @njit(nogil=True, cache=True)
@@ -246,9 +246,9 @@ def _with_window(positions, cuts, count, per_tick, refined, pieces, window, plac
 @njit(nogil=True, cache=True)
 def _from_start_cell(positions, cuts, count, per_tick, cell, start, ticks, window, placed):
     """Sum over t_1 in R = [start, start + ticks - 1]; see the identity on top of this file."""
-    n = float(ticks)
+    n, end = float(ticks), plus(start, window)
     middle_first = np.searchsorted(cuts[:count], start + ticks, side="right") - 1
-    shifted = np.searchsorted(cuts[:count], plus(start, window), side="right") - 1
+    shifted = np.searchsorted(cuts[:count], end, side="right") - 1
     total = 0.0
     beside = n * per_tick[0, cell]  # C(n, k + 1) times masses per tick of the first k + 1 events
     for k in range(positions):
@@ -259,8 +259,8 @@ def _from_start_cell(positions, cuts, count, per_tick, cell, start, ticks, windo
         placed[:] = 0.0
         placed[k + 1] = 1.0
         c = middle_first
-        while c < count - 1 and cuts[c] < plus(start, window):
-            width = min(cuts[c + 1], plus(start, window)) - max(cuts[c], start + ticks)
+        while c < count - 1 and cuts[c] < end:
+            width = min(cuts[c + 1], end) - max(cuts[c], start + ticks)
             if width > 0:
                 _place(placed, k + 1, positions, per_tick, c, float(width))
             c += 1

@@ -30,7 +30,7 @@ def chain_range(
         return valid_lower[:, 0], valid_upper[:, -1], np.ones(len(matches), dtype=bool)
     width = np.int64(0 if window is None else window)
     first = _first_ticks(masses.buckets, matches, width)
-    last = -_first_ticks(masses.mirrored().buckets, matches[:, ::-1].copy(), width)
+    last = -_first_ticks(masses.mirrored.buckets, matches[:, ::-1].copy(), width)
     return first, last, first != _NONE
 
 

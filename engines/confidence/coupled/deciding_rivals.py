@@ -72,7 +72,7 @@ def can_lie_in(
                 room &= _tick(begin, lower) <= _tick(end, upper)
                 if NO_VARIABLE not in (begin.variable, end.variable):
                     room &= bool(system[end.variable, begin.variable] >= begin.constant - end.constant)
-    return np.asarray(can & room[row])
+    return can if room.all() else np.asarray(can & room[row])
 
 
 def _tick(end: RegionBound, ticks: Ticks) -> Ticks:

@@ -114,7 +114,7 @@ def mirrored(masses: Masses, problems: Problems) -> tuple[Masses, Problems]:
             constant=-factors.constant,
         ),
     )
-    return masses.mirrored(), flipped
+    return masses.mirrored, flipped
 
 
 def _mirrored(bound: RegionBound, last: int) -> RegionBound:

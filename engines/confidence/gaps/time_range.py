@@ -29,7 +29,7 @@ def gap_range(masses: Masses, chains: GapChains, window: int | None) -> tuple[Ti
     width = window_ticks(window)
     first = _first_ticks(masses.buckets, chains.event, chains.gap, chains.gaps, width)
     event, gap = chains.event[:, ::-1].copy(), chains.gap[:, ::-1].copy()
-    last = _first_ticks(masses.mirrored().buckets, event, gap, chains.gaps, width)
+    last = _first_ticks(masses.mirrored.buckets, event, gap, chains.gaps, width)
     possible = (first != _NONE) & (last != _NONE)
     return np.where(possible, first, 1), np.where(possible, -last, 0)
 

@@ -64,7 +64,7 @@ def test_a_column_of_pmfs_may_be_missing_or_in_pieces() -> None:
 def test_mirrored_time_turns_every_bucket_round() -> None:
     mirror = masses_of(
         event_table([histogram("h", "A", (1, 2, 0.25), (5, 5, 0.75)), Event("u", "A", 3, 6)])
-    ).mirrored()
+    ).mirrored
     assert [buckets(mirror, i) for i in range(2)] == [[(-5, -5, 0.75), (-2, -1, 0.25)], [(-6, -3, 1.0)]]
 
 
