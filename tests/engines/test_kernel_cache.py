@@ -12,6 +12,8 @@ from cepctl.engines import kernel_cache
 from cepctl.engines.kernel_cache import VARIABLE, kernel_folder, passed_over, settle_kernel_cache
 from cepctl.errors import UsageError
 
+ENGINES = Path(kernel_cache.__file__).parent
+
 
 @pytest.fixture(autouse=True)
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -20,6 +22,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(kernel_cache, "__file__", str(tmp_path / "installed" / "kernel_cache.py"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(kernel_cache, "_passed_over", {})
     monkeypatch.setattr("sys.platform", "linux")
     return tmp_path
 
@@ -30,26 +33,66 @@ def read_only(path: Path) -> None:
     path.write_text("")
 
 
-def test_kernels_lie_beside_the_modules(places: Path) -> None:
+def settled() -> Path:
+    """The folder that kernels are kept below, each state of the engines in one of its own."""
     settle_kernel_cache()
-    assert kernel_folder() == places / "installed" / "__pycache__"
-    assert os.environ[VARIABLE] == ""
+    folder = kernel_folder()
+    assert folder is not None
+    assert os.environ[VARIABLE] == str(folder)
+    return folder.parent
+
+
+def module(places: Path, text: str, nanoseconds: int = 0) -> None:
+    """A module in a room of the engines, changed at some time."""
+    file = places / "installed" / "room" / "sums.py"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    os.utime(file, ns=(nanoseconds, nanoseconds))
+
+
+def test_kernels_lie_beside_the_modules(places: Path) -> None:
+    assert settled() == places / "installed" / "__pycache__"
+
+
+def test_a_change_of_any_module_gives_kernels_another_folder(places: Path) -> None:
+    """A kernel holds copies of functions from other files, which Numba does not look at."""
+    module(places, "MOST = 1")
+    settled()
+    before = kernel_folder()
+    for text, nanoseconds in (("MOST = 10", 0), ("MOST = 2", 1)):
+        module(places, text, nanoseconds)
+        assert settled() == places / "installed" / "__pycache__"
+        assert kernel_folder() != before
+    module(places, "MOST = 1")
+    settled()
+    assert kernel_folder() == before
+
+
+def test_rooms_that_are_not_looked_at_for_changes_compile_nothing() -> None:
+    rooms = [ENGINES / room for room in kernel_cache.WITHOUT_KERNELS if room != "__pycache__"]
+    modules = [module for room in rooms for module in room.rglob("*.py")]
+    assert len(modules) > len(rooms)
+    assert [str(module) for module in modules if "njit" in module.read_text()] == []
+
+
+def test_kernels_of_old_modules_are_removed_at_last(places: Path) -> None:
+    for change in range(9):
+        module(places, "", nanoseconds=change)
+        folder = settled()
+        assert kernel_folder() in set(folder.iterdir())
+    assert len(list(folder.iterdir())) == 4
 
 
 def test_a_read_only_installation_uses_the_cache_of_the_user(places: Path) -> None:
     read_only(places / "installed")
-    settle_kernel_cache()
-    assert kernel_folder() == places / "cache" / "numba"
-    assert os.environ[VARIABLE] == ""
+    assert settled() == places / "cache" / "numba"
 
 
 def test_a_folder_of_ones_own_is_the_last_resort(places: Path) -> None:
     read_only(places / "installed")
     read_only(places / "cache")
-    settle_kernel_cache()
     own = places / f"cepctl-kernels-{os.getuid()}"
-    assert os.environ[VARIABLE] == str(own)
-    assert kernel_folder() == own
+    assert settled() == own
     assert own.stat().st_mode & 0o777 == 0o700
 
 
@@ -65,7 +108,7 @@ def test_a_folder_that_others_may_have_filled_is_not_used(places: Path, foreign:
         taken.mkdir()
         taken.chmod(0o777)
     settle_kernel_cache()
-    used = Path(os.environ[VARIABLE])
+    used = Path(os.environ[VARIABLE]).parent
     assert used.parent == places
     assert used.name.startswith("cepctl-kernels-")
     assert used not in {taken, places / "elsewhere"}
@@ -73,8 +116,17 @@ def test_a_folder_that_others_may_have_filled_is_not_used(places: Path, foreign:
 
 def test_a_named_folder_that_can_be_written_is_kept(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(places / "named"))
-    settle_kernel_cache()
-    assert kernel_folder() == places / "named"
+    assert settled() == places / "named"
+
+
+def test_a_process_uses_the_place_of_the_one_that_started_it(
+    places: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(places / "named"))
+    module(places, "MOST = 1")
+    settled()
+    module(places, "MOST = 10")
+    assert settled() == places / "named"
 
 
 @pytest.mark.parametrize("named", [False, True])
@@ -87,10 +139,8 @@ def test_a_folder_that_somebody_else_could_have_filled_is_passed_over(
     folder.chmod(0o777)
     if named:
         monkeypatch.setenv(VARIABLE, str(folder))
-    settle_kernel_cache()
     used = places / "installed" / "__pycache__" if named else places / "cache" / "numba"
-    assert os.environ[VARIABLE] == str(used)
-    assert kernel_folder() == used
+    assert settled() == used
     assert f"{folder} is not used: it can be written by everybody" in passed_over()
 
 
