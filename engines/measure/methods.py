@@ -104,9 +104,9 @@ def _with_gaps(
 
 def _gaps(measure: Measure, matches: _Chains, rivals: list[Rivals], rows: Indexes) -> tuple[Flags, GapChains]:
     """Gaps of some matches with these rivals; also says which have rivals that tie none together."""
-    chosen = (each[rows] for each in matches)
+    event, lower, upper = (each[rows] for each in matches)
     reaching = [each.taken(rows) for each in rivals]
-    return gap_chains(measure.masses, *chosen, measure.system, reaching)
+    return gap_chains(measure.masses, event, lower, upper, measure.system, reaching)
 
 
 class _Parts:
