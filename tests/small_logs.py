@@ -70,6 +70,25 @@ _SPARK = (
     '"Task Info":{"Task ID":1,"Host":"n7","Launch Time":1781417700001,"Finish Time":1781417700009}}\n'
     '{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd","executionId":0,"time":1781417700010}\n'
 )
+_OTLP = (
+    '{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"pay"}}]},'
+    '"scopeSpans":[{"spans":[{"traceId":"5b8e","spanId":"eee1","name":"charge","kind":2,'
+    '"startTimeUnixNano":"1781417705000000001","endTimeUnixNano":"1781417705380000000",'
+    '"events":[{"timeUnixNano":"1781417705371000000","name":"exception"}],"status":{"code":2}}]}]}]}\n'
+)
+_JAEGER = (
+    '{"data":[{"traceID":"2be3","spans":[{"traceID":"2be3","spanID":"7606","operationName":"get",'
+    '"references":[{"refType":"CHILD_OF","traceID":"2be3","spanID":"4927"}],"startTime":1605223981761425,'
+    '"duration":267037,"tags":[{"key":"port","type":"int64","value":"80"}],'
+    '"logs":[{"timestamp":1605223981761430,"fields":[{"key":"event","type":"string","value":"hit"}]}],'
+    '"processID":"p1"}],"processes":{"p1":{"serviceName":"api","tags":[]}}}],"total":0}\n'
+)
+_ZIPKIN = (
+    '[{"traceId":"5982","id":"5982","name":"get","timestamp":1502787600000000,"duration":150,"kind":"SERVER",'
+    '"localEndpoint":{"serviceName":"api","ipv4":"10.0.0.7"},"tags":{"http.path":"/"}},\n'
+    '{"traceId":"5982","parentId":"5982","id":"bd7a","timestamp":1502787600000010,"duration":20,'
+    '"annotations":[{"timestamp":1502787600000012,"value":"miss"}]}]\n'
+)
 
 
 def _parquet() -> bytes:
@@ -163,6 +182,9 @@ SMALL_LOGS: dict[str, tuple[str, bytes]] = {
     "docker": ("docker", _DOCKER.encode()),
     "journal": ("journal", _JOURNAL.encode()),
     "logfmt": ("logfmt", _LOGFMT.encode()),
+    "otlp": ("otlp", _OTLP.encode()),
+    "jaeger": ("jaeger", _JAEGER.encode()),
+    "zipkin": ("zipkin", _ZIPKIN.encode()),
     "spark": ("spark", _SPARK.encode()),
     "syslog": ("syslog", _SYSLOG.encode()),
     "csv, gzip": ("csv", gzip.compress(_CSV.encode(), mtime=0)),

@@ -55,6 +55,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "io.spark_history": {"io.contract", "io.source"},
     "io.system": {"io.contract", "io.source"},
     "io.tabular": {"io.contract", "io.source"},
+    "io.traces": {"io.contract", "io.source"},
     "io.web": {"io.contract", "io.source"},
     "io.xes": {"io.contract", "io.source"},
     "uncertainty": {"language", "polars_expressions"},

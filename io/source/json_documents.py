@@ -12,12 +12,11 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from cepctl.io.contract.reader import ReadReport, Reject
-from cepctl.io.source.streams import Chunks
 
 LONGEST_VALUE = 1 << 27
 _FIRST_READ = 1 << 16
@@ -208,7 +207,7 @@ class _Documents:
 
 
 def read_documents(
-    chunks: Chunks, streamed: Collection[str], source: str, report: ReadReport
+    chunks: Iterable[bytes], streamed: Collection[str], source: str, report: ReadReport
 ) -> Iterator[Element | Document]:
     """The documents of a file, each after the elements of its arrays called `streamed`.
 

@@ -1,0 +1,1 @@
+"""Distributed traces: spans of OpenTelemetry, Jaeger and Zipkin, as JSON."""

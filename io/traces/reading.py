@@ -1,0 +1,95 @@
+"""Reads files of spans: documents of JSON whose large arrays come element by element, or one large array.
+
+An array at the outside is read as the member ELEMENTS of one document.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO, Any
+
+import pyarrow as pa
+
+from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
+from cepctl.io.source.json_documents import Document, Element, read_documents
+from cepctl.io.source.streams import Chunks
+from cepctl.io.source.text_encoding import utf8_stream
+from cepctl.io.traces.spans import SpanRows, TracedSpan
+
+ELEMENTS = "[]"
+SpansOf = Callable[[Any], Iterable[tuple[TracedSpan | None, Any]]]
+"""The spans that a value holds, each with what it was read from; None for what is none."""
+
+_KEY = re.compile(rb'"((?:[^"\\\n]|\\.){1,40})"\s*:')
+_LARGEST_BATCH = 20_000
+
+
+@dataclass(frozen=True)
+class SpanReader:
+    """Reader of the spans of one tool: those in its arrays called `streamed`, and documents that are spans.
+
+    `telling` are keys that the beginning of every such file has.
+    """
+
+    streamed: tuple[str, ...]
+    spans_of: SpansOf
+    telling: tuple[bytes, ...]
+
+    def recognises(self, head: bytes) -> bool:
+        text = head.removeprefix(codecs.BOM_UTF8).lstrip()
+        if text[:1] not in (b"{", b"["):
+            return False
+        return {found[1] for found in _KEY.finditer(text)} >= set(self.telling)
+
+    def read(
+        self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the events of the spans of one file."""
+        chunks = Chunks(utf8_stream(stream))
+        rows = SpanRows(source, options, report)
+        for part in read_documents(_as_documents(chunks), self.streamed, source, report):
+            value, line = _value(part, self.streamed)
+            if value is None:
+                continue
+            try:
+                for span, raw in self.spans_of(value):
+                    rows.add(span, raw, line)
+                    if len(rows.rows) >= _LARGEST_BATCH or rows.rows.full:
+                        yield rows.rows.take()
+            except RecursionError:
+                report.records += 1
+                report.rejects.append(Reject(source, line, "nested too deeply", ""))
+        if len(rows.rows):
+            yield rows.rows.take()
+        if chunks.damage:
+            report.records += 1
+            report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
+
+
+def _value(part: Element | Document, streamed: Sequence[str]) -> tuple[Any, int | None]:
+    """What may hold spans: an element of an array, or a whole document without any such array.
+
+    What stands beside an array (totals, errors) holds none.
+    """
+    if isinstance(part, Element):
+        return part.value, None
+    alone = part.whole and len(part.missing) == len(streamed) and part.members
+    return (part.members, part.line) if alone else (None, None)
+
+
+def _as_documents(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The text; where it is an array, that array as a member of a document."""
+    outside = b""
+    started = False
+    for chunk in chunks:
+        if not started and chunk.strip():
+            started = True
+            if chunk.lstrip().startswith(b"["):
+                outside = b"}"
+                yield b'{"' + ELEMENTS.encode() + b'":'
+        yield chunk
+    if outside:
+        yield outside

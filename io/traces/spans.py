@@ -1,0 +1,163 @@
+"""Spans as events, whatever wrote them.
+
+    of a span                          event
+    its start and its end              SpanStart, SpanFinish; with `intervals` one Span from start to end
+    what happened at an instant of it  SpanEvent, with the ids of the span
+
+Attributes of all are trace_id, span_id, parent_id, name, service and node; Span and SpanFinish also have what
+came of it.  A tag that is called like one of these is called `tag.NAME`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cepctl.io.contract.batches import End, EventBatches
+from cepctl.io.contract.hosts import node_name
+from cepctl.io.contract.natural_columns import Value
+from cepctl.io.contract.reader import NO_TIME, ReadOptions, ReadReport, Reject
+from cepctl.io.contract.times import LAST_SECOND
+from cepctl.io.source.json_objects import flat_value
+
+EVENTS = "SpanStart, SpanFinish, SpanEvent; with --intervals Span for the first two"
+UNCERTAINTY = "none: microseconds, by the clock of the service's host"
+OPTIONS = {"drop_domain": "traces", "intervals": "traces"}
+
+NOT_A_SPAN = "not a span: an object with the ids of its trace and its own"
+_UNENDED = "SpanFinish: a span that has not ended"
+_BACKWARDS = "spans that end before they start, kept as the points of both: {:,}"
+_OTHERS = "spans with members that spans of their kind do not have, kept as attributes: {:,}"
+_HOSTS = ("host.name", "hostname", "k8s.node.name", "host")
+_OWN = frozenset(
+    ("trace_id", "span_id", "parent_id", "name", "service", "node", "node_raw", "kind", "status")
+)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Something that happened at an instant of a span; `micros` since 1970, None where it is no time."""
+
+    name: str | None
+    micros: int | None
+    tags: Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class TracedSpan:
+    """A span; times in microseconds since 1970, `end` None while it has not ended.
+
+    `others` are members that spans of its tool do not have.
+    """
+
+    trace_id: str
+    span_id: str
+    parent_id: str | None
+    name: str | None
+    service: str | None
+    start: int | None
+    end: int | None
+    kind: str | None = None
+    status: str | None = None
+    host: str | None = None
+    tags: Mapping[str, Value] = field(default_factory=dict)
+    moments: tuple[Moment, ...] = ()
+    others: Mapping[str, Value] = field(default_factory=dict)
+
+
+@dataclass
+class SpanRows:
+    """The events of the spans of one file."""
+
+    source: str
+    options: ReadOptions
+    report: ReadReport
+    rows: EventBatches = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rows = EventBatches(self.options)
+
+    def add(self, span: TracedSpan | None, raw: Any, line: int | None = None) -> None:
+        """Take one span; None is a reject."""
+        self.report.records += 1
+        if span is None or span.start is None:
+            cause = NOT_A_SPAN if span is None else NO_TIME
+            self.report.rejects.append(Reject(self.source, line, cause, _shown(raw)))
+            return
+        own: dict[str, Value] = {
+            "trace_id": span.trace_id,
+            "span_id": span.span_id,
+            "parent_id": span.parent_id,
+            "name": span.name,
+            "service": span.service,
+        }
+        host = span.host or next((str(span.tags[name]) for name in _HOSTS if span.tags.get(name)), None)
+        own |= {"node": node_name(host, self.options.drop_domain), "node_raw": host}
+        if span.others:
+            self.report.notes[_OTHERS] += 1
+        tags = {**_tags(span.others), **_tags(span.tags)}
+        self._add_span(span, span.start, own | tags | {"kind": span.kind})
+        for moment in span.moments:
+            if moment.micros is None:
+                self.report.skipped["SpanEvent: it has no time"] += 1
+            else:
+                said = {"event": moment.name} if moment.name is not None else {}
+                self.rows.add("SpanEvent", moment.micros, {**own, **_tags(moment.tags), **said})
+
+    def _add_span(self, span: TracedSpan, start: int, attributes: dict[str, Value]) -> None:
+        whole = {**attributes, "status": span.status}
+        if span.end is None:
+            self.report.skipped[_UNENDED] += 1
+            self.rows.add("SpanStart", start, attributes)
+        elif self.options.intervals and span.end >= start:
+            self.rows.add("Span", start, whole, end=End(span.end))
+        else:
+            if self.options.intervals:
+                self.report.notes[_BACKWARDS] += 1
+            self.rows.add("SpanStart", start, attributes)
+            self.rows.add("SpanFinish", span.end, whole)
+
+
+def _tags(tags: Mapping[str, Value]) -> dict[str, Value]:
+    return {f"tag.{name}" if name in _OWN else name: value for name, value in tags.items()}
+
+
+def others_of(span: Mapping[str, Any], known: frozenset[str]) -> dict[str, Value]:
+    """The members of a span that are not known, as attributes."""
+    return {name: flat_value(value) for name, value in span.items() if name not in known}
+
+
+def text_or_none(value: Any) -> str | None:
+    """A text that is not empty; None for anything else."""
+    return value if isinstance(value, str) and value else None
+
+
+def whole_number(value: Any) -> int | None:
+    """A number, also one that is written as text; None for anything else."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 20:
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def instant(value: Any, per_micro: int = 1) -> int | None:
+    """A time since 1970 as microseconds; `per_micro` of its units make one.  None where it is no time."""
+    number = whole_number(value)
+    if number is None or not 0 < number // per_micro < LAST_SECOND * 1_000_000:
+        return None
+    return number // per_micro
+
+
+def plain_tags(tags: Any) -> dict[str, Value]:
+    """An object of tags as attributes."""
+    return {name: flat_value(value) for name, value in tags.items()} if isinstance(tags, dict) else {}
+
+
+def _shown(raw: Any) -> str:
+    try:
+        return json.dumps(raw, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return ""

@@ -1,0 +1,91 @@
+"""Spans of Zipkin (version 2) in JSON: an array of spans, an array of traces, or spans one per line.
+
+`timestamp` and `duration` are microseconds; a span that client and server share has the same id in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from cepctl.io.contract.log_format import LogFormat
+from cepctl.io.source.json_objects import flat_value
+from cepctl.io.traces.reading import ELEMENTS, SpanReader
+from cepctl.io.traces.spans import (
+    EVENTS,
+    OPTIONS,
+    UNCERTAINTY,
+    Moment,
+    TracedSpan,
+    instant,
+    others_of,
+    plain_tags,
+    text_or_none,
+    whole_number,
+)
+
+_KNOWN = frozenset(
+    ("traceId", "id", "parentId", "name", "kind", "timestamp", "duration", "annotations", "tags")
+) | {
+    "localEndpoint",
+    "remoteEndpoint",
+    "debug",
+    "shared",
+}
+
+
+def zipkin_spans(value: Any) -> Iterator[tuple[TracedSpan | None, Any]]:
+    """The spans of a trace, or the one that the value is; None for what is none."""
+    for span in value if isinstance(value, list) else [value]:
+        yield _span(span), span
+
+
+def _span(span: Any) -> TracedSpan | None:
+    if not isinstance(span, dict):
+        return None
+    trace_id, span_id = text_or_none(span.get("traceId")), text_or_none(span.get("id"))
+    if trace_id is None or span_id is None:
+        return None
+    local, remote = (
+        found if isinstance(found := span.get(name), dict) else {}
+        for name in ("localEndpoint", "remoteEndpoint")
+    )
+    tags = plain_tags(span.get("tags"))
+    for name, value in remote.items():
+        tags.setdefault(f"remote.{name}", flat_value(value))
+    if span.get("shared") is True:
+        tags.setdefault("shared", True)
+    start, duration = instant(span.get("timestamp")), whole_number(span.get("duration"))
+    notes = span.get("annotations")
+    return TracedSpan(
+        trace_id,
+        span_id,
+        text_or_none(span.get("parentId")),
+        text_or_none(span.get("name")),
+        text_or_none(local.get("serviceName")),
+        start,
+        None if start is None or duration is None else start + duration,
+        kind.lower() if (kind := text_or_none(span.get("kind"))) else None,
+        "error" if "error" in tags else None,
+        text_or_none(local.get("ipv4")) or text_or_none(local.get("ipv6")),
+        tags,
+        tuple(_moment(note) for note in notes) if isinstance(notes, list) else (),
+        others_of(span, _KNOWN),
+    )
+
+
+def _moment(note: Any) -> Moment:
+    if not isinstance(note, dict):
+        return Moment(None, None, {})
+    return Moment(text_or_none(note.get("value")), instant(note.get("timestamp")), {})
+
+
+FORMAT = LogFormat(
+    name="zipkin",
+    description="traces of Zipkin in JSON, version 2",
+    events=EVENTS,
+    uncertainty=UNCERTAINTY,
+    page="logs-traces.md",
+    reader=SpanReader((ELEMENTS,), zipkin_spans, (b"traceId", b"id", b"localEndpoint")),
+    options=OPTIONS,
+)
