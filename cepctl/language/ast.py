@@ -275,7 +275,8 @@ class Query:
     """All clauses of one query.
 
     `where` is the whole condition without `[attr]` and without the strategy, which the papers
-    write inside WHERE; these stand in `partition_by` and `strategy`.
+    write inside WHERE; these stand in `partition_by` and `strategy`.  `group_by` is None without GROUP BY
+    and empty for `GROUP BY ()`, the whole input.
     """
 
     pattern: Pattern
@@ -284,6 +285,7 @@ class Query:
     strategy: StrategyClause | None = None
     within: Duration | None = None
     confidence: float | None = None
+    group_by: tuple[ReturnItem, ...] | None = None
     returns: tuple[ReturnItem, ...] = ()
     text: str = field(default="", compare=False, repr=False)
     span: Span = _span()

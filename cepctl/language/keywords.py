@@ -11,10 +11,12 @@ from typing import Literal, get_args
 from cepctl.language.ast import AllenRelation, Strategy
 
 PATTERN_OPERATORS = ("SEQ", "AND", "OR", "ISEQ")
-CLAUSES = ("PATTERN", "EVENT", "WHERE", "PARTITION", "STRATEGY", "WITHIN", "CONFIDENCE", "RETURN")
+CLAUSES = ("PATTERN", "EVENT", "WHERE", "PARTITION", "STRATEGY", "WITHIN", "CONFIDENCE", "GROUP", "RETURN")
 LOGIC = ("AND", "OR", "NOT", "IN", "BETWEEN", "LIKE", "IS", "NULL", "TRUE", "FALSE", "AS", "BY", "INTERVAL")
 STRATEGIES: dict[str, Strategy] = {strategy.value: strategy for strategy in Strategy}
 MATCH_FIELDS = ("start", "end", "confidence")
+GROUP_FIELDS = ("occurrence", "expected", "matches", "best", "confidence", "start", "end")
+"""What rows of GROUP BY have beside their key; RETURN may name it there."""
 FUNCTIONS = ("abs", "lower", "upper", "length", "coalesce", "regexp_like")
 AGGREGATES = ("avg", "sum", "min", "max", "count")
 ALLEN_RELATIONS: tuple[str, ...] = get_args(AllenRelation)
@@ -27,7 +29,8 @@ OTHER_LANGUAGES = {
 
 RESERVED = frozenset(
     word.lower() for word in (*PATTERN_OPERATORS, *CLAUSES, *LOGIC, *STRATEGIES, *MATCH_FIELDS)
-)
+) - {"group"}
+"""`GROUP` opens a clause only where BY follows, and may be a variable."""
 
 # Mathematical signs as the papers print them.
 WORD_SYMBOLS = {"∧": "AND", "∨": "OR", "¬": "NOT"}

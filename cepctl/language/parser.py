@@ -96,6 +96,7 @@ class _QueryParser:
         self.strategy: StrategyClause | None = None
         self.within: Duration | None = None
         self.confidence: float | None = None
+        self.group_by: tuple[ReturnItem, ...] | None = None
         self.returns: tuple[ReturnItem, ...] = ()
 
     def query(self) -> Query:
@@ -119,6 +120,7 @@ class _QueryParser:
             self.strategy,
             self.within,
             self.confidence,
+            self.group_by,
             self.returns,
             self.text,
             Span(0, len(self.text)),
@@ -167,12 +169,16 @@ class _QueryParser:
             "STRATEGY": self._strategy,
             "WITHIN": self._within,
             "CONFIDENCE": self._confidence,
+            "GROUP": self._group,
             "RETURN": self._return,
         }
         clauses[name]()
         self._expect_clause_end()
 
     def _expect_clause_end(self) -> None:
+        if self.stream.current.is_word("GROUP") and not self.stream.at_clause():
+            self.stream.take()
+            self.stream.fail("BY after GROUP")
         if not self.stream.at_clause():
             self.stream.fail("the next clause, such as WHERE or WITHIN, or the end", CLAUSES)
 
@@ -247,13 +253,29 @@ class _QueryParser:
             raise QueryProblem(token.span, f"found {found_text(token)}, expected a confidence from 0 to 1")
         self.confidence = number
 
-    # --- RETURN -------------------------------------------------------------------------
+    # --- GROUP BY and RETURN ------------------------------------------------------------
+
+    def _group(self) -> None:
+        if not self.stream.accept_word("BY"):
+            self.stream.fail("BY after GROUP")
+        if self.stream.current.is_symbol("(") and self.stream.ahead().is_symbol(")"):
+            self.stream.take()
+            self.stream.take()
+            self.group_by = ()
+            return
+        self.group_by = self._items()
+        for item in self.group_by:
+            if item.alias is not None:
+                raise QueryProblem(item.span, "a key of GROUP BY is named in RETURN: RETURN a.x AS name")
 
     def _return(self) -> None:
+        self.returns = self._items()
+
+    def _items(self) -> tuple[ReturnItem, ...]:
         items = self._return_items()
         while self.stream.accept_symbol(","):
             items += self._return_items()
-        self.returns = tuple(items)
+        return tuple(items)
 
     def _return_items(self) -> list[ReturnItem]:
         stream = self.stream

@@ -63,6 +63,8 @@ def to_text(query: Query) -> str:
         lines.append(f"WITHIN {duration_text(query.within)}")
     if query.confidence is not None:
         lines.append(f"CONFIDENCE >= {query.confidence!r}")
+    if query.group_by is not None:
+        lines.append(f"GROUP BY {', '.join(map(_return_item, query.group_by)) or '()'}")
     if query.returns:
         lines.append(f"RETURN {', '.join(map(_return_item, query.returns))}")
     return "\n".join(lines)

@@ -55,6 +55,8 @@ class TokenStream:
 
     def at_clause(self) -> bool:
         """Whether the current token ends a clause: the next clause's keyword, or the end."""
+        if self.current.is_word("GROUP"):
+            return self.ahead().is_word("BY")
         return self.current.kind is TokenKind.END or self.current.is_word(*CLAUSES)
 
     def span_from(self, start: int) -> Span:

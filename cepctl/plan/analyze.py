@@ -28,6 +28,7 @@ from cepctl.language.tokens import tokenize
 from cepctl.language.traversal import components_of, conjuncts, rewrite, walk
 from cepctl.plan.checking import READABLE_COLUMNS, Checker
 from cepctl.plan.contradictions import never_matches
+from cepctl.plan.grouping import group_columns
 from cepctl.plan.or_free_patterns import Names, or_free_patterns
 from cepctl.plan.plan import Alternative, EventSchema, Plan
 from cepctl.plan.predicates import Conjunct, alternative_of, ordered_variables
@@ -72,10 +73,15 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
     where = tuple(analysis.conjuncts(names))
     analysis.check_clauses(names)
     window = analysis.window()
-    columns = return_columns(query, Checker(names, schema, problems, "RETURN"))
+    checker = Checker(names, schema, problems, "RETURN")
+    keys = group_columns(query, patterns, checker)
+    columns = return_columns(query, checker) if keys is None else ()
     problems.raise_if_any()
 
-    read = [*(each.expression for each in where), *(column.expression for column in columns)]
+    read = [
+        *(each.expression for each in where),
+        *(column.expression for column in (*columns, *(keys or ()))),
+    ]
     strategy = query.strategy.strategy if query.strategy else Strategy.SKIP_TILL_ANY_MATCH
     ordered = ordered_variables(read)
     alternatives = tuple(
@@ -95,6 +101,7 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
         partition_by=query.partition_by,
         minimum_confidence=query.confidence,
         returns=columns,
+        group_by=keys,
         attributes=_attributes(query, read),
         warnings=(*analysis.warnings(), *_impossible(alternatives, reasons, bool(possible))),
         never=None if possible else reasons[0],
@@ -178,7 +185,8 @@ class _Analysis:
 
     def _hidden_attributes(self) -> Iterator[str]:
         """`a.timestamp` is the time of the event, whatever attribute is called so."""
-        expressions = [self.query.where, *(item.expression for item in self.query.returns)]
+        items = (*self.query.returns, *(self.query.group_by or ()))
+        expressions = [self.query.where, *(item.expression for item in items)]
         for each in (each for expression in expressions if expression for each in walk(expression)):
             written = self.query.text[each.span.start : each.span.end].rpartition(".")[2].strip()
             if isinstance(each, EventTime) and self.schema and written in self.schema.attributes:

@@ -9,12 +9,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cepctl.language.ast import Strategy
+from cepctl.language.keywords import GROUP_FIELDS
 from cepctl.language.printer import duration_text, expression_to_text, pattern_to_text
 from cepctl.language.traversal import walk
 from cepctl.plan.consistency import consistency
 from cepctl.plan.drawing import drawing
 from cepctl.plan.evaluation_order import OrderName, estimated_count, evaluation_order
-from cepctl.plan.plan import Alternative, Link, Plan, Scope, Timing
+from cepctl.plan.plan import Alternative, Link, Plan, ReturnColumn, Scope, Timing
 from cepctl.plan.support import ENGINES, engine_refusals
 
 _STRATEGIES = {
@@ -44,10 +45,8 @@ def to_json(plan: Plan, counts: Counts = None, order: OrderName = "auto") -> dic
         "partition_by": list(plan.partition_by),
         "minimum_confidence": plan.minimum_confidence,
         "alternatives": [_alternative(plan, each, counts, order) for each in plan.alternatives],
-        "returns": [
-            {"name": each.name, "expression": expression_to_text(each.expression), "type": str(each.type)}
-            for each in plan.returns
-        ],
+        "returns": [_column(each) for each in plan.returns],
+        **({} if plan.group_by is None else {"group_by": [_column(each) for each in plan.group_by]}),
         "attributes": list(plan.attributes),
         "engines": {engine: list(engine_refusals(plan, engine)) or "runs" for engine in ENGINES},
         "warnings": list(plan.warnings),
@@ -114,6 +113,14 @@ def _alternative(plan: Plan, alternative: Alternative, counts: Counts, order: Or
     }
 
 
+def _column(column: ReturnColumn) -> dict[str, str]:
+    return {
+        "name": column.name,
+        "expression": expression_to_text(column.expression),
+        "type": str(column.type),
+    }
+
+
 def _link(link: Link, names: list[str]) -> dict[str, Any]:
     return {
         "condition": expression_to_text(link.expression),
@@ -163,8 +170,17 @@ def _head(plan: Plan) -> Iterator[str]:
         yield f"Window      {_window(plan)}: {bounded}"
     keys = ", ".join(plan.partition_by)
     yield f"Partition   {f'by {keys}: all components share the value' if keys else 'none'}"
+    if plan.group_by is not None:
+        yield f"Groups      {_groups(plan.group_by)}"
     if plan.minimum_confidence is not None:
-        yield f"Confidence  at least {plan.minimum_confidence}"
+        what = "Confidence  at least" if plan.group_by is None else "Occurrence  at least"
+        yield f"{what} {plan.minimum_confidence}"
+
+
+def _groups(keys: tuple[ReturnColumn, ...]) -> str:
+    named = ", ".join(expression_to_text(each.expression) for each in keys)
+    of = f"by {named}: one row for each key" if keys else "one row for the whole input"
+    return f"{of}, with the probability that it matches at all"
 
 
 def _window(plan: Plan) -> str:
@@ -211,7 +227,10 @@ def _component_name(component: Mapping[str, Any]) -> str:
 
 
 def _tail(plan: Plan) -> Iterator[str]:
-    if plan.returns:
+    if plan.group_by is not None:
+        keys = "".join(f"{each.name} ({each.type}), " for each in plan.group_by)
+        yield f"Returns     {keys}{', '.join(GROUP_FIELDS)}"
+    elif plan.returns:
         columns = ", ".join(f"{each.name} ({each.type})" for each in plan.returns)
         yield f"Returns     the signature, and {columns}"
     else:

@@ -28,6 +28,9 @@ from cepctl.schema import TimeUnit
 CONFIDENCE_ERROR = "confidence_error"
 """The column of matches that bounds the error of each confidence, where one may be estimated."""
 
+OCCURRENCE_ERROR = "occurrence_error"
+"""The column of groups that bounds the error of each occurrence, where one may be estimated."""
+
 FOUND_AT_RAW_TIMES = "cepctl found at raw times"
 """The column of matches that says whether raw times alone find them; it is counted and never shown."""
 
@@ -143,9 +146,10 @@ class EventSchema:
 class Plan:
     """A query ready to run.
 
-    `window` is W in ticks: last tick - first tick of a match < W.  `attributes` are the attribute
-    columns that some expression reads.  `never` says why the query can never match, if so.  `clocks` are
-    those of the events, whose offsets are part of every world.
+    `window` is W in ticks: last tick - first tick of a match < W.  `attributes` are the attribute columns
+    that some expression reads.  `group_by` are the keys of groups, empty for one group of all matches,
+    None where rows are matches; `minimum_confidence` then speaks of occurrences.  `never` says why the
+    query can never match, if so.  `clocks` are those of the events, whose offsets are part of every world.
     """
 
     query: Query
@@ -156,6 +160,7 @@ class Plan:
     partition_by: tuple[str, ...] = ()
     minimum_confidence: float | None = None
     returns: tuple[ReturnColumn, ...] = ()
+    group_by: tuple[ReturnColumn, ...] | None = None
     attributes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = field(default=(), compare=False)
     never: str | None = None

@@ -32,11 +32,12 @@ def return_columns(query: Query, checker: Checker) -> tuple[ReturnColumn, ...]:
             checker.problems.error(item.span, f"a second column '{name}': give it another name with AS")
             continue
         expression = resolved(item.expression, names)
-        columns[name] = ReturnColumn(name, expression, _column_type(expression, kind, checker))
+        columns[name] = ReturnColumn(name, expression, column_type(expression, kind, checker))
     return tuple(columns.values())
 
 
-def _column_type(expression: Expression, kind: ValueType, checker: Checker) -> pa.DataType:
+def column_type(expression: Expression, kind: ValueType, checker: Checker) -> pa.DataType:
+    """The Arrow type of a column that an expression of some kind gives."""
     schema = checker.schema
     if schema is not None and isinstance(expression, Attribute) and expression.name in schema.attributes:
         return schema.attributes[expression.name]

@@ -31,6 +31,8 @@ class Construct(Enum):
     TIMING = "timing constraints"
     OR = "OR"
     CLOCKS = "shared clocks"
+    GROUP_BY = "GROUP BY"
+    GROUPED_CLOCKS = "GROUP BY of events that share clocks"
 
 
 _ALL = frozenset(Strategy)
@@ -42,9 +44,16 @@ _DEFINED: Mapping[Construct, frozenset[Strategy]] = {
 
 _GROUPS = frozenset({Construct.KLEENE, Construct.KLEENE_ORDER, Construct.KLEENE_AGGREGATE})
 
+_OF_GROUP_BY = frozenset({Construct.GROUP_BY, Construct.GROUPED_CLOCKS})
+
+
+def _without(left_out: frozenset[Construct]) -> Mapping[Construct, frozenset[Strategy]]:
+    return {each: strategies for each, strategies in _DEFINED.items() if each not in left_out}
+
+
 SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
-    "event": _DEFINED,
-    "point": {each: strategies for each, strategies in _DEFINED.items() if each not in _GROUPS},
+    "event": _without(frozenset({Construct.GROUPED_CLOCKS})),
+    "point": _without(_GROUPS | _OF_GROUP_BY),
     "worlds": _DEFINED,
 }
 """Under which strategies each engine runs a construct; what is absent is refused by name."""
@@ -57,6 +66,10 @@ def constructs_of(plan: Plan) -> tuple[Construct, ...]:
         found.add(Construct.OR)
     if plan.clocks:
         found.add(Construct.CLOCKS)
+    if plan.group_by is not None:
+        found.add(Construct.GROUP_BY)
+        if plan.clocks:
+            found.add(Construct.GROUPED_CLOCKS)
     for alternative in plan.alternatives:
         scopes = {link.scope for link in alternative.links}
         found.update(

@@ -118,10 +118,10 @@ QUERIES = st.builds(
 # Words and signs that queries are made of, to be strung together without sense.
 # fmt: off
 _SCRAPS = st.sampled_from([
-    "PATTERN", "EVENT", "WHERE", "PARTITION", "BY", "STRATEGY", "WITHIN", "CONFIDENCE", "RETURN", "SEQ(",
-    "AND(", "OR(", "ISEQ(", "ISEQ[", "AND", "OR", "NOT", "IN", "(", ")", "[", "]", "[]", "[i]", "[i-1]",
-    "[1..i-1]", "[first]", "[b.LEN]", ",", ".", "..", ";", "|", "!", "~", "*", "+", "-", "/", "%", "=",
-    "==", "!=", "<>", "<", "<=", ">", ">=", "×", "∧", "∨", "¬", "≥", "≤", "≠", "A", "B+", "C", "a", "b",
+    "PATTERN", "EVENT", "WHERE", "PARTITION", "BY", "STRATEGY", "WITHIN", "CONFIDENCE", "GROUP", "RETURN",
+    "SEQ(", "AND(", "OR(", "ISEQ(", "ISEQ[", "AND", "OR", "NOT", "IN", "(", ")", "[", "]", "[]", "[i]",
+    "[i-1]", "[1..i-1]", "[first]", "[b.LEN]", ",", ".", "..", ";", "|", "!", "~", "*", "+", "-", "/", "%",
+    "=", "==", "!=", "<>", "<", "<=", ">", ">=", "×", "∧", "∨", "¬", "≥", "≤", "≠", "A", "B+", "C", "a", "b",
     "c", "a.x", "b[i].x", "a.time", "b.time", "a.lower", "b.start", "avg(b[].x)", "count(b[])", "5", "0.5",
     "1e5", "1e999", "99999999999999999999", "5s", "15", "seconds", "ticks", "INTERVAL", "'15'", "'x'",
     '"y"', "`", "`z`", "'unclosed", "NULL", "TRUE", "LIKE", "BETWEEN", "IS", "AS", "skip_till_any_match",

@@ -14,6 +14,7 @@ import pytest
 from cepctl.engines.event.match import match_events
 from cepctl.engines.point.engine import match_table as match_points
 from cepctl.engines.worlds.engine import match_table
+from cepctl.engines.worlds.groups import group_table
 from cepctl.errors import QuerySemanticError, UnsupportedQueryError
 from cepctl.language.ast import Strategy
 from cepctl.language.parser import parse
@@ -41,11 +42,20 @@ PROBES = {
     Construct.TIMING: "SEQ(A a, B b) WHERE b.time - a.time <= 4 ticks",
     Construct.OR: "SEQ(A a, OR(B b, C c))",
     Construct.CLOCKS: "SEQ(A a, B b)",
+    Construct.GROUP_BY: "SEQ(A a, B b) GROUP BY ()",
+    Construct.GROUPED_CLOCKS: "SEQ(A a, B b) GROUP BY ()",
 }
+STAMPED_PROBES = (Construct.CLOCKS, Construct.GROUPED_CLOCKS)
+
+
+def judged(plan: Plan, events: pa.Table) -> pa.Table:
+    return match_table(plan, events) if plan.group_by is None else group_table(plan, events)
+
+
 RUN: dict[Engine, Callable[[Plan, pa.Table], pa.Table]] = {
     "event": match_events,
     "point": match_points,
-    "worlds": match_table,
+    "worlds": judged,
 }
 EVENTS = pa.table(
     {
@@ -64,13 +74,16 @@ SCHEMA = EventSchema({"k": pa.string(), "x": pa.int64()}, MILLISECOND)
 
 def probe(construct: Construct, strategy: Strategy) -> Plan:
     text = f"PATTERN {PROBES[construct]} PARTITION BY k STRATEGY {strategy.value} WITHIN 20 ticks"
-    schema = replace(SCHEMA, clocks={"n": ((-1, 1, 1.0),)}) if construct is Construct.CLOCKS else SCHEMA
+    schema = replace(SCHEMA, clocks={"n": ((-1, 1, 1.0),)}) if construct in STAMPED_PROBES else SCHEMA
     return analyze(parse(text), schema)
 
 
-def rows(found: pa.Table) -> list[tuple[str, int, int, float]]:
+def rows(found: pa.Table) -> list[tuple[str, int, int, float, float]]:
     return sorted(
-        (str(row["signature"]), row["start"], row["end"], round(row["confidence"], 12))
+        (
+            *(str(row["signature"]), row["start"], row["end"], round(row["confidence"], 12)),
+            round(row.get("occurrence", 0.0), 9),
+        )
         for row in found.to_pylist()
     )
 
@@ -97,7 +110,7 @@ def test_each_cell_runs_or_is_refused_by_name(
     if strategy in SUPPORT[engine].get(construct, frozenset()):
         require_engine(plan, engine)
         events = STAMPED if plan.clocks else EVENTS
-        assert rows(RUN[engine](plan, events)) == rows(match_table(plan, events)) != []
+        assert rows(RUN[engine](plan, events)) == rows(judged(plan, events)) != []
     else:
         with pytest.raises(UnsupportedQueryError, match=f"{construct.value}.* in the {engine} engine"):
             require_engine(plan, engine)
