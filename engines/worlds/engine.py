@@ -68,7 +68,7 @@ def exact_matches(plan: Plan, events: pa.Table) -> dict[Signature, ExactMatch]:
     """
     rows = events.to_pylist()
     found: dict[Signature, ExactMatch] = {}
-    for part in _independent_parts(plan, rows):
+    for part in independent_parts(plan, rows):
         found.update(enumerate_worlds(plan, part))
     least = plan.minimum_confidence
     if least is None:
@@ -90,7 +90,7 @@ def match_table(plan: Plan, events: pa.Table) -> pa.Table:
         "confidence": pa.array([float(found[s].confidence) for s in order], pa.float64()),
     }
     rows = {row["event_id"]: row for row in events.to_pylist()}
-    scenes = [_scene(found[s], rows) for s in order]
+    scenes = [scene_of(found[s], rows) for s in order]
     names, arrays = list(columns), list(columns.values())
     for column in plan.returns:
         names.append(column.name)
@@ -98,7 +98,8 @@ def match_table(plan: Plan, events: pa.Table) -> pa.Table:
     return pa.table(arrays, names=names)
 
 
-def _scene(match: ExactMatch, rows: Mapping[str, Row]) -> Scene:
+def scene_of(match: ExactMatch, rows: Mapping[str, Row]) -> Scene:
+    """What an expression over a match can see."""
     members = {name: tuple(rows[i] for i in ids) for name, ids in match.bindings.items()}
     fields: dict[str, Value] = {
         "start": match.start,
@@ -108,7 +109,7 @@ def _scene(match: ExactMatch, rows: Mapping[str, Row]) -> Scene:
     return Scene(members, match=fields)
 
 
-def _independent_parts(plan: Plan, rows: list[Row]) -> Iterable[list[Row]]:
+def independent_parts(plan: Plan, rows: list[Row]) -> Iterable[list[Row]]:
     """The rows of each key when `[attr]` is given: events of other keys never fit beside them.
 
     Only strict contiguity looks at events of every key.
@@ -143,25 +144,34 @@ class World:
 
 def worlds_of(plan: Plan, events: pa.Table) -> Iterator[World]:
     """The worlds of each independent part of the events in turn; raises as exact_matches does."""
-    for part in _independent_parts(plan, events.to_pylist()):
+    for part in independent_parts(plan, events.to_pylist()):
         yield from _visited(plan, part)
 
 
 def enumerate_worlds(plan: Plan, rows: Iterable[Row]) -> dict[Signature, ExactMatch]:
     """All signatures of one set of events, by visiting its worlds; raises as exact_matches does."""
+    return visited_worlds(plan, rows)[0]
+
+
+def visited_worlds(
+    plan: Plan, rows: Iterable[Row]
+) -> tuple[dict[Signature, ExactMatch], dict[frozenset[Signature], Fraction]]:
+    """The same, and how probable it is that a world returns just these signatures."""
     weights: dict[Signature, int] = defaultdict(int)
     ranges: dict[Signature, tuple[int, int]] = {}
     bindings: dict[Signature, Returned] = {}
+    together: dict[frozenset[Signature], int] = defaultdict(int)
     whole = 1
     for world in _visited(plan, rows):
         whole = world.whole
-        for signature, found in world.returned.items():
+        together[frozenset(world.returned)] += world.weight
+        for signature, here in world.returned.items():
             weights[signature] += world.weight
-            earliest, latest = ranges.get(signature, (found.start, found.end))
-            ranges[signature] = min(found.start, earliest), max(found.end, latest)
-            known = bindings.setdefault(signature, found)
-            bindings[signature] = min(known, found, key=lambda each: each.number)
-    return {
+            earliest, latest = ranges.get(signature, (here.start, here.end))
+            ranges[signature] = min(here.start, earliest), max(here.end, latest)
+            known = bindings.setdefault(signature, here)
+            bindings[signature] = min(known, here, key=lambda each: each.number)
+    found = {
         signature: ExactMatch(
             *ranges[signature],
             Fraction(weight, whole),
@@ -169,6 +179,7 @@ def enumerate_worlds(plan: Plan, rows: Iterable[Row]) -> dict[Signature, ExactMa
         )
         for signature, weight in weights.items()
     }
+    return found, {returned: Fraction(weight, whole) for returned, weight in together.items()}
 
 
 def _visited(plan: Plan, rows: Iterable[Row]) -> Iterator[World]:

@@ -1,0 +1,127 @@
+"""The judge of GROUP BY: which keys each possible world matches, in rational arithmetic.
+
+Matches are found world by world; a match has the key that RETURN would show in its row.  The occurrence of a
+key is the summed probability of the worlds that return some match of it.  Parts of the input that share no
+event are visited on their own, and a key that several have is missing where all of them miss it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from cepctl.engines.rows.groups import group_schema
+from cepctl.engines.rows.order import match_text
+from cepctl.engines.worlds.engine import (
+    SIGNATURE_TYPE,
+    SLACK,
+    ExactMatch,
+    Signature,
+    independent_parts,
+    scene_of,
+    visited_worlds,
+)
+from cepctl.engines.worlds.expressions import Row, Value, evaluate
+from cepctl.plan.plan import Plan
+
+Key: TypeAlias = tuple[Value, ...]
+Starting: TypeAlias = tuple[int | None, int | None]
+
+
+@dataclass(frozen=True)
+class ExactGroup:
+    """One key: P(some match of it), and its matches, the best first."""
+
+    occurrence: Fraction
+    matches: Sequence[tuple[Signature, ExactMatch]]
+
+    @property
+    def expected(self) -> Fraction:
+        """The expected number of matches."""
+        return sum((match.confidence for _, match in self.matches), Fraction(0))
+
+    @property
+    def start(self) -> int:
+        return min(match.start for _, match in self.matches)
+
+    @property
+    def end(self) -> int:
+        return max(match.end for _, match in self.matches)
+
+
+def exact_groups(plan: Plan, events: pa.Table, starting: Starting = (None, None)) -> dict[Key, ExactGroup]:
+    """Every key that some possible world matches; CONFIDENCE of the query, of occurrences, is honoured.
+
+    `starting`: only matches that start between two ticks count.  Raises as
+    `cepctl.engines.worlds.engine.exact_matches` does.
+    """
+    rows = events.to_pylist()
+    missing: dict[Key, Fraction] = defaultdict(lambda: Fraction(1))
+    matches: dict[Key, list[tuple[Signature, ExactMatch]]] = defaultdict(list)
+    for part in [rows] if plan.clocks else independent_parts(plan, rows):
+        found, worlds = visited_worlds(plan, part)
+        by_id: dict[str, Row] = {str(row["event_id"]): row for row in part}
+        found = {each: match for each, match in found.items() if _starts(match, starting)}
+        keys = {each: _key(plan, match, by_id) for each, match in found.items()}
+        held: dict[Key, Fraction] = defaultdict(Fraction)
+        for returned, probability in worlds.items():
+            for key in {keys[each] for each in returned if each in keys}:
+                held[key] += probability
+        for signature, match in found.items():
+            matches[keys[signature]].append((signature, match))
+        for key, probability in held.items():
+            missing[key] *= 1 - probability
+    groups = {key: ExactGroup(1 - missing[key], _in_order(of_key)) for key, of_key in matches.items()}
+    least = Fraction(plan.minimum_confidence or 0) - SLACK
+    return {key: group for key, group in groups.items() if group.occurrence >= least}
+
+
+def group_table(plan: Plan, events: pa.Table, starting: Starting = (None, None)) -> pa.Table:
+    """The groups as rows of `group_schema`, in any order; raises as `exact_groups` does."""
+    groups = exact_groups(plan, events, starting)
+    best = [group.matches[0] for group in groups.values()]
+    signature = pa.array([[list(ids) for ids in each] for each, _ in best], SIGNATURE_TYPE)
+    columns = [
+        *([key[i] for key in groups] for i in range(len(plan.group_by or ()))),
+        [float(group.occurrence) for group in groups.values()],
+        [float(group.expected) for group in groups.values()],
+        [len(group.matches) for group in groups.values()],
+        match_text(signature),
+        signature,
+        [float(match.confidence) for _, match in best],
+        [group.start for group in groups.values()],
+        [group.end for group in groups.values()],
+    ]
+    schema = group_schema(plan)
+    arrays = [
+        column if isinstance(column, pa.Array) else pa.array(column, field.type)
+        for column, field in zip(columns, schema, strict=True)
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _starts(match: ExactMatch, starting: Starting) -> bool:
+    first, last = starting
+    return (first is None or match.start >= first) and (last is None or match.start <= last)
+
+
+def _key(plan: Plan, match: ExactMatch, rows: dict[str, Row]) -> Key:
+    scene = scene_of(match, rows)
+    return tuple(evaluate(column.expression, scene) for column in plan.group_by or ())
+
+
+def _in_order(matches: list[tuple[Signature, ExactMatch]]) -> list[tuple[Signature, ExactMatch]]:
+    """Matches as the command line orders their rows."""
+    texts = match_text(
+        pa.array([[list(ids) for ids in each] for each, _ in matches], SIGNATURE_TYPE)
+    ).to_pylist()
+    order = sorted(
+        range(len(matches)),
+        key=lambda i: (-round(float(matches[i][1].confidence), 9), matches[i][1].start, texts[i]),
+    )
+    return [matches[i] for i in order]
