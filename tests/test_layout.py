@@ -104,6 +104,13 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence.chain",
         "engines.confidence.coupled",
     },
+    "engines.occurrence": {
+        "engines.columns",
+        "engines.pattern",
+        "engines.confidence",
+        "engines.confidence.chain",
+        "engines.confidence.coupled",
+    },
     "engines.kleene": {
         "language",
         "plan",
@@ -124,6 +131,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.enumeration",
         "engines.measure",
         "engines.clocks",
+        "engines.occurrence",
         "engines.kleene",
     },
     "doctor": {"engines.kernel_cache", "spark", "language", "plan", "ingestion", "engines.event"},

@@ -38,6 +38,7 @@ from cepctl.plan.plan import Alternative, Plan
 from cepctl.plan.summary import KleeneRows
 
 if TYPE_CHECKING:
+    from cepctl.engines.confidence.coupled.problem import Problems
     from cepctl.engines.pattern.rival_joins import RivalJoin
     from cepctl.engines.pattern.rivals import Rivals
 
@@ -225,6 +226,21 @@ class PreparedAlternative:
             own = [join.taken(slice(begin, end)) for join in joins]
             parts.append(self.decided(part, self.rivals(part, own)))
         return joined(parts)
+
+    def problems(self, bound: dict[int, Bindings]) -> Iterator[Problems]:
+        """The coupled problems of matches, `match` being their row; rivals are found as in `judged`."""
+        from cepctl.engines.confidence.coupled.assembly import coupled_problems
+        from cepctl.engines.confidence.coupled.matches import CoupledMatches
+
+        count = len(self.measure.groups(bound)[0].sizes)
+        joins = [] if self.shape.plain_chain else self._rival_joins(bound)
+        for begin, end in joined_blocks(joins, count, self.options.block_memory) if joins else [(0, count)]:
+            part = {i: take(each, np.arange(begin, end)) for i, each in bound.items()}
+            own = [join.taken(slice(begin, end)) for join in joins]
+            rivals = self.rivals(part, own) if joins else []
+            matches = CoupledMatches(self.shape, self.events.masses, self.measure.groups(part), rivals)
+            for problems in coupled_problems(matches):
+                yield replace(problems, match=problems.match + begin)
 
     def decided(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
         """Time range and confidence of matches that the given rivals can break.

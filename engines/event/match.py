@@ -22,6 +22,7 @@ from cepctl.engines.enumeration.threshold import Threshold
 from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
 from cepctl.engines.event.raw_time_counts import found_at_raw_times
 from cepctl.engines.event.raw_times import CertainTimes
+from cepctl.engines.rows.groups import group_schema
 from cepctl.engines.rows.order import ordered
 from cepctl.errors import QueryTooLargeError
 from cepctl.memory import size_text
@@ -63,6 +64,8 @@ def match_schema(
 
 def schema_for(plan: Plan, options: MatchOptions) -> pa.Schema:
     """Schema of the rows that these options give."""
+    if plan.group_by is not None:
+        return group_schema(plan, approximate=options.approximate is not None, raw_times=options.raw_times)
     summary = options.kleene == "summary"
     return match_schema(
         plan,
@@ -115,6 +118,11 @@ def match_batches(
     events = events_of(table, plan.clocks)
     prepared = [PreparedAlternative.of(plan, each, events, options) for each in plan.alternatives]
     times = CertainTimes.of(plan, events, options.block_memory) if options.raw_times else None
+    if plan.group_by is not None:
+        from cepctl.engines.event.groups import group_batches
+
+        yield from group_batches(plan, prepared, _of_each(prepared, owned, options), times)
+        return
     threshold = Threshold((plan.minimum_confidence or 0.0) - CONFIDENCE_SLACK, options.top)
     if options.kleene == "summary":
         require_summary(plan)
@@ -145,7 +153,7 @@ def match_batches(
 def _of_each(
     prepared: Sequence[PreparedAlternative], owned: tuple[int, int] | None, options: MatchOptions
 ) -> list[list[MatchBatch]]:
-    """The matches of each alternative: one signature may stand in several, so that all are held.
+    """The matches of each alternative, all held: one signature may stand in several, one key have many.
 
     Raises
     ------
@@ -154,17 +162,19 @@ def _of_each(
     """
     found: list[list[MatchBatch]] = []
     count = size = 0
+    what = "an OR" if prepared[0].plan.group_by is None else "GROUP BY"
     for each in prepared:
         found.append([])
-        for batch in each.matches(owned):
+        for batch in concurrently(each.parts(owned), options.threads):
             found[-1].append(batch)
             count += len(batch)
+            options.check_count(count)
             size += (
                 len(batch) * _HELD_ROW_BYTES + sum(members_of(bound) for bound in batch.bound) * _HELD_BYTES
             )
             if size > options.memory.block(1):
                 raise QueryTooLargeError(
-                    f"the matches of an OR are held until all are found: {count:,} by now, which take "
+                    f"the matches of {what} are held until all are found: {count:,} by now, which take "
                     f"{size_text(size)} of memory where {size_text(options.memory.block(1))} are allowed; "
                     "narrow it (WITHIN, [attr], tighter predicates, CONFIDENCE), or raise --max-memory"
                 )

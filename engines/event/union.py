@@ -34,7 +34,7 @@ Row = tuple[PreparedAlternative, MatchBatch]
 
 def united(prepared: Sequence[PreparedAlternative], found: Sequence[Sequence[MatchBatch]]) -> Iterator[Row]:
     """The matches of all alternatives, each signature once, with its union's range and confidence."""
-    batches = [_joined(each) for each in found]
+    batches = [joined_batches(each) for each in found]
     texts = [
         match_text(signatures(batch.bound, prepared[i].events.ids))
         if batch is not None and len(batch)
@@ -56,7 +56,7 @@ def united(prepared: Sequence[PreparedAlternative], found: Sequence[Sequence[Mat
         yield prepared[numbers[0]], _union([prepared[i] for i in numbers], parts)
 
 
-def _joined(batches: Sequence[MatchBatch]) -> MatchBatch | None:
+def joined_batches(batches: Sequence[MatchBatch]) -> MatchBatch | None:
     """All batches of one alternative as one."""
     batches = [each for each in batches if len(each)]
     if not batches:

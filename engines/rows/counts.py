@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.plan.plan import CONFIDENCE_ERROR, FOUND_AT_RAW_TIMES
+from cepctl.plan.plan import CONFIDENCE_ERROR, FOUND_AT_RAW_TIMES, OCCURRENCE_ERROR
 from cepctl.precision import CONFIDENCE_SLACK
 
 UNLIKELY = 0.5
@@ -37,14 +37,16 @@ class RowCounts:
 
     @classmethod
     def of(cls, rows: pa.RecordBatch | pa.Table) -> RowCounts:
-        """Count rows of `cepctl.engines.event.match.match_schema`."""
+        """Count rows of `cepctl.engines.event.match.match_schema`, or groups by their occurrence."""
         if not rows.num_rows:
             return cls()
         names = rows.schema.names
-        unlikely = pc.sum(pc.less(rows.column("confidence"), UNLIKELY - CONFIDENCE_SLACK)).as_py()
+        probability = rows.column("occurrence" if "occurrence" in names else "confidence")
+        unlikely = pc.sum(pc.less(probability, UNLIKELY - CONFIDENCE_SLACK)).as_py()
         sampled, error = 0, 0.0
-        if CONFIDENCE_ERROR in names:
-            errors = rows.column(CONFIDENCE_ERROR)
+        error_column = next((each for each in (CONFIDENCE_ERROR, OCCURRENCE_ERROR) if each in names), None)
+        if error_column is not None:
+            errors = rows.column(error_column)
             sampled, error = pc.sum(pc.greater(errors, 0)).as_py(), pc.max(errors).as_py()
         judged = missed = untimed = 0
         if FOUND_AT_RAW_TIMES in names:

@@ -1,0 +1,267 @@
+"""GROUP BY: from the matches of a partition to one row per key.
+
+All matches are found first, whatever their confidence: each counts.  Their sum is `expected`; `occurrence` is
+the probability of their union, which the room `occurrence` measures where a key has several.
+
+Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from cepctl.arrays import Indexes, Reals
+from cepctl.engines.columns.bindings import MatchBatch, signatures
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.returns import return_columns
+from cepctl.engines.concurrency import concurrently
+from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
+from cepctl.engines.event.raw_time_counts import found_at_raw_times
+from cepctl.engines.event.raw_times import CertainTimes
+from cepctl.engines.event.union import joined_batches, united
+from cepctl.engines.occurrence.clauses import Clauses, clauses_of
+from cepctl.engines.occurrence.occurrence import Occurrences, occurrences
+from cepctl.engines.rows.groups import group_schema
+from cepctl.engines.rows.order import match_text, rounded
+from cepctl.errors import QueryTooLargeError
+from cepctl.plan.plan import Plan
+from cepctl.precision import CONFIDENCE_SLACK
+
+_GROUPS_AT_ONCE = 4096
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """All matches in one order: by group, in it as match rows stand; arrays of shape (n,).
+
+    `place` says where each stands among the matches as they were found.
+    """
+
+    group: Indexes
+    place: Indexes
+    confidence: Reals
+    first: Indexes
+    sizes: Indexes
+
+    @property
+    def count(self) -> int:
+        return len(self.first)
+
+
+def group_batches(
+    plan: Plan,
+    prepared: Sequence[PreparedAlternative],
+    found: Sequence[Sequence[MatchBatch]],
+    times: CertainTimes | None,
+) -> Iterator[pa.RecordBatch]:
+    """The rows of all keys, as one batch of `group_schema`; `found` are the matches of each alternative.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If the matches of a key share too much for the probability of their union to be computed.
+    """
+    options, events = prepared[0].options, prepared[0].events
+    sources = [
+        (source, _starting(batch, options))
+        for source, batch in (_single(prepared, found) if len(prepared) == 1 else united(prepared, found))
+    ]
+    sources = [(source, batch) for source, batch in sources if len(batch)]
+    if not sources:
+        return
+    frame = pl.concat([_frame(plan, source, batch, times) for source, batch in sources])
+    keys = [f"key {i}" for i in range(len(plan.group_by or ()))]
+    rows = _grouped(frame, keys)
+    ordered = frame[rows.place]
+    best = ordered[rows.first]
+    confidence = best.get_column("confidence").to_numpy()
+    expected = np.bincount(rows.group, weights=rows.confidence, minlength=rows.count)
+    occurrence = np.where(rows.sizes == 1, confidence, np.minimum(expected, 1.0))
+    least = (plan.minimum_confidence or 0.0) - CONFIDENCE_SLACK
+    open_groups = (rows.sizes > 1) & (expected >= least) & (confidence < 1.0)
+    if open_groups.any():
+        texts = ordered.get_column("text")
+        wanted = _Wanted(prepared, found, sources, rows, texts)
+        measured = wanted.occurrences(np.flatnonzero(open_groups))
+        too_costly = np.flatnonzero(np.isnan(measured.probability))
+        if len(too_costly):
+            at = int(too_costly[0])
+            group = int(np.flatnonzero(open_groups)[at])
+            raise QueryTooLargeError(_refusal(plan, best[keys].row(group) if keys else (), measured.why(at),
+                                              float(expected[group])))  # fmt: skip
+        occurrence[open_groups] = measured.probability
+    occurrence = np.maximum(np.minimum(occurrence, np.minimum(expected, 1.0)), confidence)
+    kept = np.flatnonzero(occurrence >= least)
+    signature = pa.concat_arrays([signatures(batch.bound, events.ids) for _, batch in sources])
+    begins = rows.first
+    start = np.minimum.reduceat(ordered.get_column("start").to_numpy(), begins)
+    end = np.maximum.reduceat(ordered.get_column("end").to_numpy(), begins)
+    columns = [
+        *(best.get_column(key).to_arrow() for key in keys),
+        occurrence,
+        *([np.zeros(rows.count)] if options.approximate is not None else []),
+        expected,
+        rows.sizes,
+        best.get_column("text").to_arrow(),
+        signature.take(pa.array(rows.place[rows.first])),
+        confidence,
+        start,
+        end,
+        *([_found_at_raw_times(ordered, rows)] if times is not None else []),
+    ]
+    schema = group_schema(plan, approximate=options.approximate is not None, raw_times=times is not None)
+    arrays = [
+        (each if isinstance(each, pa.Array) else pa.array(each)).cast(field.type)
+        for each, field in zip(columns, schema, strict=True)
+    ]
+    yield pa.RecordBatch.from_arrays(arrays, schema=schema).take(pa.array(kept))
+
+
+def _single(
+    prepared: Sequence[PreparedAlternative], found: Sequence[Sequence[MatchBatch]]
+) -> list[tuple[PreparedAlternative, MatchBatch]]:
+    batch = joined_batches(found[0])
+    return [] if batch is None else [(prepared[0], batch)]
+
+
+def _starting(matches: MatchBatch, options: MatchOptions) -> MatchBatch:
+    """Those that start between two ticks: the others count for no key."""
+    first, last = options.starting
+    if first is not None:
+        matches = matches.filter(matches.start >= first)
+    return matches if last is None else matches.filter(matches.start <= last)
+
+
+def _frame(
+    plan: Plan, source: PreparedAlternative, batch: MatchBatch, times: CertainTimes | None
+) -> pl.DataFrame:
+    """Keys and numbers of matches, and their text."""
+    events = source.events
+    keys = return_columns(events, source.alternative, plan.group_by or (), batch)
+    series = [pl.Series(f"key {i}", values) for i, values in enumerate(keys.values())]
+    raw = [] if times is None else [pl.Series("raw", found_at_raw_times(times, batch.bound))]
+    return pl.DataFrame(
+        [
+            *series,
+            pl.Series("text", match_text(signatures(batch.bound, events.ids))),
+            pl.Series("start", batch.start),
+            pl.Series("end", batch.end),
+            pl.Series("confidence", batch.confidence),
+            pl.Series("rank", -rounded(batch.confidence)),
+            *raw,
+        ]
+    )
+
+
+def _grouped(frame: pl.DataFrame, keys: list[str]) -> _Rows:
+    """Number the keys, and put the matches of each in the order of match rows."""
+    numbered = frame.with_row_index("place").with_columns(pl.lit(0, pl.Int64).alias("group"))
+    if keys:
+        places = numbered.group_by(keys, maintain_order=True).agg(pl.col("place")).get_column("place")
+        group = np.empty(frame.height, dtype=np.int64)
+        group[places.explode().to_numpy()] = np.repeat(np.arange(len(places)), places.list.len().to_numpy())
+        numbered = numbered.with_columns(pl.Series("group", group))
+    numbered = numbered.sort("group", "rank", "start", "text")
+    group = numbered.get_column("group").to_numpy()
+    sizes = np.bincount(group)
+    return _Rows(
+        group,
+        numbered.get_column("place").to_numpy().astype(np.int64),
+        numbered.get_column("confidence").to_numpy(),
+        np.cumsum(sizes) - sizes,
+        sizes,
+    )
+
+
+def _found_at_raw_times(ordered: pl.DataFrame, rows: _Rows) -> pa.Array:
+    """Whether raw times alone find some match of a group; null where no match of it can be judged."""
+    frame = pl.DataFrame({"group": rows.group, "raw": ordered.get_column("raw")})
+    told = frame.group_by("group").agg(
+        pl.when(pl.col("raw").is_not_null().any()).then(pl.col("raw").fill_null(value=False).any())
+    )
+    return told.sort("group").get_column("raw").to_arrow()
+
+
+def _refusal(plan: Plan, key: tuple[object, ...], why: str, expected: float) -> str:
+    keys = zip(plan.group_by or (), key, strict=True)
+    named = ", ".join(f"{column.name} = {value}" for column, value in keys) or "the whole input"
+    return (
+        f"the occurrence of {named} is too costly to compute exactly: {why}; the number of its matches is "
+        f"expected to be {expected:.6g}; narrow the query (WITHIN, [attr], tighter predicates), group by "
+        "more, or allow an error with --approximate"
+    )
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """The matches of some groups, to be measured together."""
+
+    prepared: Sequence[PreparedAlternative]
+    found: Sequence[Sequence[MatchBatch]]
+    sources: Sequence[tuple[PreparedAlternative, MatchBatch]]
+    rows: _Rows
+    texts: pl.Series
+
+    def occurrences(self, groups: Indexes) -> Occurrences:
+        """The probability that some match of each of these groups holds."""
+        number = np.full(self.rows.count, -1)
+        number[groups] = np.arange(len(groups))
+        of_row = number[self.rows.group]
+        problems: list[Problems] = []
+        limited = False
+        for source, batch, group in self._parts(of_row):
+            chosen = np.flatnonzero(group >= 0)
+            bound = dict(zip(source.search.singles, batch.take(chosen).bound, strict=True))
+            limited |= any(None in (each.left, each.right) for each in source.shape.timings)
+            for each in source.problems(bound):
+                problems.append(_of_groups(each, group[chosen][each.match]))
+        clauses = clauses_of(problems, len(groups), limited=limited)
+        return _measured(self.prepared[0].events, clauses, self.prepared[0].options)
+
+    def _parts(self, of_row: Indexes) -> Iterator[tuple[PreparedAlternative, MatchBatch, Indexes]]:
+        """The matches of each alternative with the group of each, -1 for none."""
+        if len(self.prepared) == 1:
+            ((source, batch),) = self.sources
+            group = np.empty(len(batch), dtype=np.int64)
+            group[self.rows.place] = of_row
+            yield source, batch, group
+            return
+        known = pl.DataFrame({"text": self.texts, "group": of_row})
+        for source, batches in zip(self.prepared, self.found, strict=True):
+            whole = joined_batches(batches)
+            if whole is None:
+                continue
+            texts = match_text(signatures(whole.bound, source.events.ids))
+            own = pl.DataFrame({"text": texts}).join(known, on="text", how="left", maintain_order="left")
+            yield source, whole, own.get_column("group").fill_null(-1).to_numpy()
+
+
+def _of_groups(problems: Problems, group: Indexes) -> Problems:
+    return Problems(problems.structure, group, problems.variables, problems.factors)
+
+
+def _measured(events: Events, clauses: Clauses, options: MatchOptions) -> Occurrences:
+    """In blocks, on all threads; each group by itself, so that no block changes a bit."""
+    count = len(clauses.problem_offsets) - 1
+    blocks = [
+        np.arange(begin, min(begin + _GROUPS_AT_ONCE, count)) for begin in range(0, count, _GROUPS_AT_ONCE)
+    ]
+    parts: list[Callable[[], Iterator[tuple[Indexes, Occurrences]]]] = [
+        partial(_block, events, clauses, block) for block in blocks
+    ]
+    whole = Occurrences(np.empty(count), *(np.zeros(count, np.int64) for _ in range(3)))
+    for groups, found in concurrently(parts, options.threads):
+        for into, values in zip(vars(whole).values(), vars(found).values(), strict=True):
+            into[groups] = values
+    return whole
+
+
+def _block(events: Events, clauses: Clauses, groups: Indexes) -> Iterator[tuple[Indexes, Occurrences]]:
+    yield groups, occurrences(events, clauses.of_groups(groups))

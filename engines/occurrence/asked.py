@@ -1,0 +1,149 @@
+"""Who is asked what: the events that are not hubs, and the clauses that hubs alone decide, by their level.
+
+Sets of problems are bits.  Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Indexes
+from cepctl.engines.columns.tick_sums import plus
+
+Bits = np.ndarray[tuple[int], np.dtype[np.uint64]]
+NONE, ONE = np.uint64(0), np.uint64(1)
+
+
+class Others(NamedTuple):
+    """The events that are not hubs, in the order in which they are taken.
+
+    `clause_offsets`, `clause`: those that speak of each.  `problems`: bits of those that do; `done`: of those
+    that speak of none after it.  `level`: the deepest hub that it is compared with, -1 for none.
+    """
+
+    event: Indexes
+    clause_offsets: Indexes
+    clause: Indexes
+    problems: Bits
+    done: Bits
+    level: Indexes
+
+
+@njit(nogil=True, cache=True)
+def all_bits(count):
+    """The set of so many problems."""
+    return ~NONE if count >= 64 else (ONE << np.uint64(count)) - ONE
+
+
+@njit(nogil=True, cache=True)
+def others_of(part, level_of):
+    """Those of most problems first, so that few states are open at a time; ties by the rank of their ids."""
+    events = np.flatnonzero(level_of < 0)
+    owner, deepest = np.full(len(part.absent), -1), np.full(len(level_of), -1)
+    sizes, problems = np.zeros(len(level_of), np.int64), np.zeros(len(level_of), np.uint64)
+    for k in range(len(part.absent)):
+        owner[k], level = _owner_and_level(part, k, level_of)
+        if owner[k] >= 0:
+            sizes[owner[k]] += 1
+            problems[owner[k]] |= part.mask[k]
+            deepest[owner[k]] = max(deepest[owner[k]], level)
+    weight = np.empty(len(events), np.int64)
+    for i in range(len(events)):
+        weight[i] = -_bit_count(problems[events[i]]) * len(level_of) + i
+    events = events[np.argsort(weight)]
+    offsets = np.zeros(len(events) + 1, np.int64)
+    place = np.full(len(level_of), -1)
+    for i in range(len(events)):
+        offsets[i + 1] = offsets[i] + sizes[events[i]]
+        place[events[i]] = i
+    clause, filled = np.empty(offsets[-1], np.int64), offsets[:-1].copy()
+    for k in range(len(owner)):
+        if owner[k] >= 0:
+            clause[filled[place[owner[k]]]] = k
+            filled[place[owner[k]]] += 1
+    done = np.zeros(len(events), np.uint64)
+    later = NONE
+    for i in range(len(events) - 1, -1, -1):
+        done[i] = problems[events[i]] & ~later
+        later |= problems[events[i]]
+    return Others(events, offsets, clause, problems[events], done, deepest[events])
+
+
+@njit(nogil=True, cache=True)
+def _bit_count(bits):
+    count = 0
+    while bits != NONE:
+        bits &= bits - ONE
+        count += 1
+    return count
+
+
+@njit(nogil=True, cache=True)
+def _owner_and_level(part, k, level_of):
+    """The event of a clause that is not a hub, -1 for none, and the deepest of its hubs, -1 for none."""
+    owner, deepest = -1, -1
+    for d in range(part.offsets[k], part.offsets[k + 1]):
+        for e in (part.left[d], part.right[d]):
+            if e >= 0:
+                deepest = max(deepest, level_of[e])
+                if level_of[e] < 0:
+                    owner = e
+    return owner, deepest
+
+
+@njit(nogil=True, cache=True)
+def _level(part, k, level_of):
+    """The deepest hub of a clause of hubs alone; -1 for one that speaks of another event."""
+    owner, deepest = _owner_and_level(part, k, level_of)
+    return deepest if owner < 0 else -1
+
+
+@njit(nogil=True, cache=True)
+def clauses_of_levels(part, level_of, levels):
+    """The clauses of hubs alone, by the level that decides them."""
+    offsets = np.zeros(levels + 1, np.int64)
+    found = np.empty(len(part.absent), np.int64)
+    count = 0
+    for level in range(levels):
+        for k in range(len(part.absent)):
+            if _level(part, k, level_of) == level:
+                found[count] = k
+                count += 1
+        offsets[level + 1] = count
+    return offsets, found[:count]
+
+
+@njit(nogil=True, cache=True)
+def settled_at(part, level_of, levels, others):
+    """Per level the problems that it settles: those that ask nothing of any event but of hubs up to there."""
+    later = NONE
+    for bits in others.problems:
+        later |= bits
+    found = np.empty(levels, np.uint64)
+    for level in range(levels - 1, -1, -1):
+        found[level] = ~later & all_bits(part.problems)
+        for k in range(len(part.absent)):
+            if _level(part, k, level_of) == level:
+                later |= part.mask[k]
+    return found
+
+
+@njit(nogil=True, cache=True)
+def difference_holds(part, d, tick):
+    """Whether a difference holds at the ticks of its events."""
+    x, y = part.left[d], part.right[d]
+    left = np.int64(0) if x < 0 else tick[x]
+    right = np.int64(0) if y < 0 else tick[y]
+    return left <= plus(right, part.bound[d])
+
+
+@njit(nogil=True, cache=True)
+def holds(part, k, tick):
+    """Whether a clause holds at the ticks of its events."""
+    for d in range(part.offsets[k], part.offsets[k + 1]):
+        if not difference_holds(part, d, tick):
+            return part.absent[k]
+    return not part.absent[k]

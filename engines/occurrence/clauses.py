@@ -1,0 +1,145 @@
+"""What the rows of a group ask of the ticks of their events, in one form for all constructs.
+
+A row holds when one of its coupled problems does, and a problem holds when all of its *clauses* do.  A clause
+is made of *differences* `t_x - t_y <= c`; a present one has a single difference, which must hold, an absent
+one a few, which must not hold all together: a rival in a region.
+
+    of a coupled problem                                clause
+    an edge between two variables                       present
+    a constant limit of a variable                      present
+    a bound of a region that an event must be in        present
+    a region that an event must not be in               absent
+
+Runs inside Spark workers: imports NumPy only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Problems, owned
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+
+NO_EVENT = -1
+"""Stands in a difference for the constant tick 0."""
+
+
+class Clauses(NamedTuple):
+    """The clauses of the problems of g groups, as nested offsets.
+
+    Group i owns the problems problem_offsets[i] to problem_offsets[i + 1] - 1, and so on.  `absent`: shape
+    (k,).  `left`, `right`, `bound`: the differences t_left - t_right <= bound, events by row number.
+    """
+
+    problem_offsets: Indexes
+    clause_offsets: Indexes
+    absent: Flags
+    difference_offsets: Indexes
+    left: Indexes
+    right: Indexes
+    bound: Ticks
+
+    def of_groups(self, groups: Indexes) -> Clauses:
+        """Those of some groups."""
+        problems, problem_offsets = owned(self.problem_offsets, groups)
+        clauses, clause_offsets = owned(self.clause_offsets, problems)
+        differences, difference_offsets = owned(self.difference_offsets, clauses)
+        return Clauses(
+            problem_offsets, clause_offsets, self.absent[clauses], difference_offsets,
+            self.left[differences], self.right[differences], self.bound[differences],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Clauses of one kind: their problems, whether absent, how many differences each has, and these."""
+
+    problem: Indexes
+    absent: Flags
+    sizes: Indexes
+    left: Indexes
+    right: Indexes
+    bound: Ticks
+
+
+def clauses_of(problems: Sequence[Problems], groups: int, *, limited: bool) -> Clauses:
+    """The clauses of problems whose `match` is the number of a group.
+
+    `limited`: whether some variable has a constant limit of its own, beside edges and its event's interval.
+    """
+    parts: list[_Part] = []
+    group: list[Indexes] = []
+    count = 0
+    for each in problems:
+        parts += [_shifted(part, count) for part in _parts(each, limited=limited)]
+        group.append(each.match)
+        count += len(each.match)
+    owner = np.concatenate([np.zeros(0, np.int64), *group]).astype(np.int64)
+    by_group = np.argsort(owner, kind="stable")
+    place = np.empty(count, dtype=np.int64)
+    place[by_group] = np.arange(count)
+    none = np.zeros(0, np.int64)
+    problem = place[np.concatenate([none, *(part.problem for part in parts)])]
+    sizes = np.concatenate([none, *(part.sizes for part in parts)])
+    order = np.argsort(problem, kind="stable")
+    differences, difference_offsets = owned(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), order)
+    return Clauses(
+        np.searchsorted(owner[by_group], np.arange(groups + 1)).astype(np.int64),
+        np.searchsorted(problem[order], np.arange(count + 1)).astype(np.int64),
+        np.concatenate([np.zeros(0, bool), *(part.absent for part in parts)])[order],
+        difference_offsets,
+        *(
+            np.concatenate([none, *(getattr(part, name) for part in parts)]).astype(np.int64)[differences]
+            for name in ("left", "right", "bound")
+        ),
+    )
+
+
+def _shifted(part: _Part, problems: int) -> _Part:
+    return _Part(part.problem + problems, part.absent, part.sizes, part.left, part.right, part.bound)
+
+
+def _parts(problems: Problems, *, limited: bool) -> Iterator[_Part]:
+    event, count = problems.variables.event, len(problems.match)
+    for i, j, limit in problems.structure.edges:
+        if limit < UNBOUNDED:
+            yield _present(np.arange(count), event[:, i], event[:, j], np.full(count, limit))
+    if limited:
+        nothing = np.full(count, NO_EVENT)
+        for i in range(event.shape[1]):
+            yield _present(np.arange(count), event[:, i], nothing, problems.variables.upper[:, i])
+            yield _present(np.arange(count), nothing, event[:, i], -problems.variables.lower[:, i])
+    factors = problems.factors
+    if len(factors.event):
+        yield from _of_regions(problems)
+
+
+def _present(problem: Indexes, left: Indexes, right: Indexes, bound: Ticks) -> _Part:
+    count = len(problem)
+    return _Part(problem, np.zeros(count, bool), np.ones(count, np.int64), left, right, bound)
+
+
+def _of_regions(problems: Problems) -> Iterator[_Part]:
+    """Each bound of an inner region is a clause, each outer region one of all its bounds."""
+    factors = problems.factors
+    factor = np.repeat(np.arange(len(factors.event)), np.diff(factors.region_offsets))
+    region = np.repeat(np.arange(len(factors.inside)), np.diff(factors.bound_offsets))
+    problem = np.repeat(np.arange(len(problems.match)), np.diff(factors.offsets))[factor]
+    own = factors.event[factor[region]]
+    free = factors.variable == NO_VARIABLE
+    other = problems.variables.event[problem[region], np.where(free, 0, factors.variable)]
+    other = np.where(free, NO_EVENT, other)
+    left, right = np.where(factors.is_lower, other, own), np.where(factors.is_lower, own, other)
+    bound = np.where(factors.is_lower, -factors.constant, factors.constant)
+    inner = factors.inside[region]
+    yield _present(problem[region][inner], left[inner], right[inner], bound[inner])
+    outside = ~factors.inside
+    yield _Part(
+        problem[outside], np.ones(int(outside.sum()), bool), np.diff(factors.bound_offsets)[outside],
+        left[~inner], right[~inner], bound[~inner],
+    )  # fmt: skip

@@ -1,0 +1,100 @@
+"""The probability that some row of a group holds, for many groups: the one way into this room.
+
+    clauses      what rows ask of ticks, in one form                         `clauses`
+    settled      of one group, without what the intervals or others decide   `settled`
+    parts        that share no event: 1 - product of (1 - P)                 `hubs`
+    hubs         given their ticks the other events are independent          `hubs`
+    cuts         where the sum over a hub changes its polynomial             `cuts`
+    sums         over hubs, and over states of problems inside them          `union_sums`
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Indexes, Reals
+from cepctl.engines.columns.events import Events
+from cepctl.engines.occurrence.clauses import Clauses
+from cepctl.engines.occurrence.hubs import MOST_HUBS, MOST_PROBLEMS, hubs_of, part_numbers, part_of
+from cepctl.engines.occurrence.settled import settled
+from cepctl.engines.occurrence.union_sums import union_probability
+
+WORK_BOUND = 400_000_000
+"""Products that a part of a group may take: some seconds of one core."""
+
+_HUBS, _PROBLEMS, _WORK = range(3)
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """Per group the probability that some row holds, NaN where it is too costly; shape (g,).
+
+    `hubs`, `rows` and `products`, shape (g,), are those of the part that was too costly: hubs are -1 where
+    there are more than MOST_HUBS.
+    """
+
+    probability: Reals
+    hubs: Indexes
+    rows: Indexes
+    products: Indexes
+
+    def why(self, group: int) -> str:
+        """Why a group is too costly, in words."""
+        rows, hubs = int(self.rows[group]), int(self.hubs[group])
+        if rows > MOST_PROBLEMS:
+            return f"{rows:,} rows share events, where at most {MOST_PROBLEMS} are taken together"
+        if hubs < 0:
+            return f"its {rows:,} rows have more than {MOST_HUBS} events in common (hubs)"
+        return f"{rows:,} rows with {hubs:,} events in common (hubs) need more than {WORK_BOUND:,} products"
+
+
+def occurrences(events: Events, clauses: Clauses) -> Occurrences:
+    """Measure the groups whose rows ask for these clauses."""
+    count = len(clauses.problem_offsets) - 1
+    probability, figures = np.empty(count), np.zeros((count, 3), dtype=np.int64)
+    if count:
+        row_of_rank = np.empty(len(events), dtype=np.int64)
+        row_of_rank[events.id_rank - 1] = np.arange(len(events))
+        _measure(
+            clauses, events.id_rank - 1, row_of_rank, events.masses.buckets, WORK_BOUND, probability, figures
+        )
+    return Occurrences(probability, figures[:, _HUBS], figures[:, _PROBLEMS], figures[:, _WORK])
+
+
+@njit(nogil=True, cache=True)
+def _measure(clauses, rank, row_of_rank, buckets, work_bound, probability, figures):
+    for group in range(len(probability)):
+        own = settled(clauses, group, rank, row_of_rank, buckets.lower, buckets.upper)
+        probability[group] = _union(own, buckets, work_bound, figures[group])
+
+
+@njit(nogil=True, cache=True)
+def _union(own, buckets, work_bound, figures):
+    """1 - product of (1 - P) over the independent parts."""
+    problems = len(own.problem_offsets) - 1
+    if problems == 0:
+        return 0.0
+    if own.problem_offsets[1] == 0:
+        return 1.0
+    number, parts = part_numbers(own)
+    none = 1.0
+    for which in range(parts):
+        part = part_of(own, number, which)
+        figures[_PROBLEMS] = part.problems
+        if part.problems > MOST_PROBLEMS:
+            return np.nan
+        covered, hubs = hubs_of(part)
+        if not covered:
+            figures[_HUBS] = -1
+            return np.nan
+        figures[_HUBS] = len(hubs)
+        found, figures[_WORK] = union_probability(part, hubs, buckets, work_bound)
+        if np.isnan(found):
+            return found
+        none *= 1.0 - found
+    return 1.0 - none

@@ -1,0 +1,317 @@
+"""The clauses of one group brought to one order that depends on nothing but its events and their ids.
+
+Differences that the intervals decide fall away, clauses are numbered once each, and of problems only those
+stay that ask for something no other leaves out: one that asks all that another asks, and more, adds nothing
+to the union of both.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.tick_sums import LAST, plus
+from cepctl.engines.occurrence.clauses import NO_EVENT
+
+
+class Settled(NamedTuple):
+    """Problems of one group, by distinct clauses; an event is its place among `event`, by the rank of its id.
+
+    `event`: row numbers.  Clause k owns the differences from offsets[k] to offsets[k + 1] - 1.  Problem p
+    asks for the clauses asked[problem_offsets[p] : problem_offsets[p + 1]], ascending.
+    """
+
+    event: Indexes
+    absent: Flags
+    offsets: Indexes
+    left: Indexes
+    right: Indexes
+    bound: Ticks
+    problem_offsets: Indexes
+    asked: Indexes
+
+
+ALWAYS, KEPT, NEVER = 0, 1, 2
+
+
+@njit(nogil=True, cache=True)
+def settled(clauses, group, rank, row_of_rank, lower, upper):
+    """The problems of a group that no other implies."""
+    first, last = clauses.problem_offsets[group], clauses.problem_offsets[group + 1]
+    begin, end = clauses.clause_offsets[first], clauses.clause_offsets[last]
+    low, high = clauses.difference_offsets[begin], clauses.difference_offsets[end]
+    ranks = _ranks(clauses.left[low:high], clauses.right[low:high], rank)
+    event = row_of_rank[ranks]
+    count = high - low
+    left, right = np.empty(count, np.int64), np.empty(count, np.int64)
+    for i in range(count):
+        left[i] = _place(clauses.left[low + i], rank, ranks)
+        right[i] = _place(clauses.right[low + i], rank, ranks)
+    bound = clauses.bound[low:high].copy()
+    absent = clauses.absent[begin:end].copy()
+    offsets = np.empty(end - begin + 1, np.int64)
+    state = np.empty(end - begin, np.int64)
+    least, most = lower[event], upper[event]
+    kept = 0
+    for k in range(end - begin):
+        offsets[k] = kept
+        state[k], absent[k], kept = _decided(
+            absent[k], clauses.difference_offsets[begin + k] - low,
+            clauses.difference_offsets[begin + k + 1] - low, left, right, bound, least, most, kept,
+        )  # fmt: skip
+    offsets[end - begin] = kept
+    order = _merge_sorted_clauses(absent, offsets, left, right, bound, end - begin)
+    number = np.empty(end - begin, np.int64)
+    chosen = np.empty(end - begin, np.int64)
+    distinct = 0
+    for i in range(end - begin):
+        k = order[i]
+        if i == 0 or _compared(absent, offsets, left, right, bound, order[i - 1], k) != 0:
+            chosen[distinct] = k
+            distinct += 1
+        number[k] = distinct - 1
+    problem_offsets = np.zeros(last - first + 1, np.int64)
+    asked = np.empty(end - begin, np.int64)
+    possible = 0
+    for p in range(last - first):
+        at = problem_offsets[possible]
+        size = 0
+        holds = True
+        for k in range(
+            clauses.clause_offsets[first + p] - begin, clauses.clause_offsets[first + p + 1] - begin
+        ):
+            holds &= state[k] != NEVER
+            if state[k] == KEPT:
+                asked[at + size] = number[k]
+                size += 1
+        if holds:
+            problem_offsets[possible + 1] = at + _sorted_unique(asked[at : at + size])
+            possible += 1
+    new_offsets, new_left, new_right, new_bound = _taken(chosen[:distinct], offsets, left, right, bound)
+    new_absent = absent[chosen[:distinct]]
+    kept_offsets, kept_asked = _not_implied(
+        new_absent, new_offsets, new_left, new_right, new_bound, problem_offsets[: possible + 1], asked
+    )
+    return Settled(event, new_absent, new_offsets, new_left, new_right, new_bound, kept_offsets, kept_asked)
+
+
+@njit(nogil=True, cache=True)
+def _ranks(left, right, rank):
+    """The distinct ranks of all events, ascending."""
+    found = np.empty(2 * len(left), np.int64)
+    count = 0
+    for i in range(len(left)):
+        if left[i] != NO_EVENT:
+            found[count] = rank[left[i]]
+            count += 1
+        if right[i] != NO_EVENT:
+            found[count] = rank[right[i]]
+            count += 1
+    found = found[:count]
+    return found[: _sorted_unique(found)]
+
+
+@njit(nogil=True, cache=True)
+def _sorted_unique(values):
+    """Sort in place, repetitions dropped; returns how many remain."""
+    values.sort()
+    kept = 0
+    for i in range(len(values)):
+        if kept == 0 or values[kept - 1] != values[i]:
+            values[kept] = values[i]
+            kept += 1
+    return kept
+
+
+@njit(nogil=True, cache=True)
+def _place(event, rank, ranks):
+    return np.int64(NO_EVENT) if event == NO_EVENT else np.int64(np.searchsorted(ranks, rank[event]))
+
+
+@njit(nogil=True, cache=True)
+def _decided(absent, begin, end, left, right, bound, least, most, kept):
+    """What intervals leave of one clause, written from `kept` on: its state, whether absent, the next place.
+
+    An absent clause with one difference is the present one of its contrary.
+    """
+    start = kept
+    for i in range(begin, end):
+        x, y, c = left[i], right[i], bound[i]
+        state = _state_of_difference(x, y, c, least, most)
+        if not absent:
+            if state != KEPT:
+                return state, False, start
+        elif state == NEVER:
+            return ALWAYS, False, start
+        if state == KEPT:
+            at = kept
+            while at > start and (left[at - 1], right[at - 1], bound[at - 1]) > (x, y, c):
+                left[at], right[at], bound[at] = left[at - 1], right[at - 1], bound[at - 1]
+                at -= 1
+            left[at], right[at], bound[at] = x, y, c
+            kept += 1
+    if absent and kept == start:
+        return NEVER, False, start
+    if absent and kept == start + 1:
+        left[start], right[start], bound[start] = right[start], left[start], -bound[start] - 1
+        return KEPT, False, kept
+    return KEPT, absent, kept
+
+
+@njit(nogil=True, cache=True)
+def _state_of_difference(x, y, c, least, most):
+    """Whether t_x - t_y <= c holds in every world, in none, or in some."""
+    if x == y:
+        return ALWAYS if c >= 0 else NEVER
+    if c == LAST:
+        return ALWAYS
+    x_least, x_most = (np.int64(0), np.int64(0)) if x == NO_EVENT else (least[x], most[x])
+    y_least, y_most = (np.int64(0), np.int64(0)) if y == NO_EVENT else (least[y], most[y])
+    if x_most <= plus(y_least, c):
+        return ALWAYS
+    return KEPT if x_least <= plus(y_most, c) else NEVER
+
+
+@njit(nogil=True, cache=True)
+def _compared(absent, offsets, left, right, bound, one, other):
+    """The order of two clauses: -1, 0 or 1."""
+    if absent[one] != absent[other]:
+        return 1 if absent[one] else -1
+    size, others = offsets[one + 1] - offsets[one], offsets[other + 1] - offsets[other]
+    if size != others:
+        return -1 if size < others else 1
+    for i in range(size):
+        a, b = offsets[one] + i, offsets[other] + i
+        if left[a] != left[b]:
+            return -1 if left[a] < left[b] else 1
+        if right[a] != right[b]:
+            return -1 if right[a] < right[b] else 1
+        if bound[a] != bound[b]:
+            return -1 if bound[a] < bound[b] else 1
+    return 0
+
+
+@njit(nogil=True, cache=True)
+def _merge_sorted_clauses(absent, offsets, left, right, bound, count):
+    order, other = np.arange(count), np.empty(count, np.int64)
+    width = 1
+    while width < count:
+        for begin in range(0, count, 2 * width):
+            i, j = begin, min(begin + width, count)
+            middle, end = j, min(begin + 2 * width, count)
+            for at in range(begin, end):
+                take_left = j >= end or (
+                    i < middle and _compared(absent, offsets, left, right, bound, order[i], order[j]) <= 0
+                )
+                if take_left:
+                    other[at] = order[i]
+                    i += 1
+                else:
+                    other[at] = order[j]
+                    j += 1
+        order, other = other, order
+        width *= 2
+    return order
+
+
+@njit(nogil=True, cache=True)
+def _taken(chosen, offsets, left, right, bound):
+    """The differences of some clauses, one after the other."""
+    moved = np.zeros(len(chosen) + 1, np.int64)
+    for i in range(len(chosen)):
+        moved[i + 1] = moved[i] + offsets[chosen[i] + 1] - offsets[chosen[i]]
+    places = np.empty(moved[-1], np.int64)
+    for i in range(len(chosen)):
+        for at in range(moved[i], moved[i + 1]):
+            places[at] = offsets[chosen[i]] + at - moved[i]
+    return moved, left[places], right[places], bound[places]
+
+
+@njit(nogil=True, cache=True)
+def _not_implied(absent, offsets, left, right, bound, problem_offsets, asked):
+    """The problems that imply no other one, the shortest first; their offsets and clauses."""
+    count = len(problem_offsets) - 1
+    order = _merge_sorted_problems(problem_offsets, asked, count)
+    kept = np.empty(count, np.int64)
+    kept_count = 0
+    for p in order:
+        own = asked[problem_offsets[p] : problem_offsets[p + 1]]
+        implied = False
+        for q in kept[:kept_count]:
+            less = asked[problem_offsets[q] : problem_offsets[q + 1]]
+            if _asks_all(absent, offsets, left, right, bound, own, less):
+                implied = True
+                break
+        if not implied:
+            kept[kept_count] = p
+            kept_count += 1
+    new_offsets = np.zeros(kept_count + 1, np.int64)
+    for i in range(kept_count):
+        new_offsets[i + 1] = new_offsets[i] + problem_offsets[kept[i] + 1] - problem_offsets[kept[i]]
+    new_asked = np.empty(new_offsets[-1], np.int64)
+    for i in range(kept_count):
+        new_asked[new_offsets[i] : new_offsets[i + 1]] = asked[
+            problem_offsets[kept[i]] : problem_offsets[kept[i] + 1]
+        ]
+    return new_offsets, new_asked
+
+
+@njit(nogil=True, cache=True)
+def _asks_all(absent, offsets, left, right, bound, own, less):
+    """Whether every clause of `less` follows from one of `own`; both ascending."""
+    for k in less:
+        found = False
+        for mine in own:
+            if mine == k:
+                found = True
+                break
+            if absent[mine] or absent[k]:
+                continue
+            a, b = offsets[mine], offsets[k]
+            if left[a] == left[b] and right[a] == right[b] and bound[a] <= bound[b]:
+                found = True
+                break
+        if not found:
+            return False
+    return True
+
+
+@njit(nogil=True, cache=True)
+def _before(problem_offsets, asked, one, other):
+    """Whether a problem stands before or beside another: by how much they ask, then by what."""
+    size, others = (
+        problem_offsets[one + 1] - problem_offsets[one],
+        problem_offsets[other + 1] - problem_offsets[other],
+    )
+    if size != others:
+        return size < others
+    for i in range(size):
+        a, b = asked[problem_offsets[one] + i], asked[problem_offsets[other] + i]
+        if a != b:
+            return a < b
+    return True
+
+
+@njit(nogil=True, cache=True)
+def _merge_sorted_problems(problem_offsets, asked, count):
+    order, other = np.arange(count), np.empty(count, np.int64)
+    width = 1
+    while width < count:
+        for begin in range(0, count, 2 * width):
+            i, j = begin, min(begin + width, count)
+            middle, end = j, min(begin + 2 * width, count)
+            for at in range(begin, end):
+                if j >= end or (i < middle and _before(problem_offsets, asked, order[i], order[j])):
+                    other[at] = order[i]
+                    i += 1
+                else:
+                    other[at] = order[j]
+                    j += 1
+        order, other = other, order
+        width *= 2
+    return order

@@ -1,0 +1,198 @@
+"""The probability that some problem of a part holds: sums over the ticks of hubs, one inside the other.
+
+Given the ticks of all hubs, `states` says how probable it is.  Between breakpoints (`cuts`) that is a
+polynomial in the tick of each hub, of a degree that the number of other events bounds, so that few ticks
+stand for all of a cell.  A problem that hubs alone decide settles a whole cell.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.tick_sums import plus, tick_count
+from cepctl.engines.confidence.cell_nodes import most_nodes, place_nodes
+from cepctl.engines.occurrence.asked import (
+    NONE,
+    Bits,
+    Others,
+    all_bits,
+    clauses_of_levels,
+    holds,
+    others_of,
+    settled_at,
+)
+from cepctl.engines.occurrence.cuts import Cuts, cuts_of
+from cepctl.engines.occurrence.states import BOUND, FAILED, WORK, given_hubs, new_pieces, new_states
+
+
+class Levels(NamedTuple):
+    """Of the hubs, one per level: breakpoints, the clauses that each decides, what is settled then."""
+
+    hubs: Indexes
+    cuts: Cuts
+    offsets: Indexes
+    clause: Indexes
+    settled: Bits
+    others: Others
+
+
+class Walk(NamedTuple):
+    """Where the sum is: a row per level of its cells, nodes and weights.
+
+    `cursor` has the columns named below, `sums` a density, a coefficient and a total.  `alive`, shape
+    (levels + 1,): the problems that hubs up to a level leave.
+    """
+
+    cells: Ticks
+    nodes: Ticks
+    weights: Reals
+    cursor: Indexes
+    sums: Reals
+    alive: Bits
+
+
+_CELLS, _CELL, _NODES, _NODE = range(4)
+_DENSITY, _COEFFICIENT, _TOTAL = range(3)
+
+
+@njit(nogil=True, cache=True)
+def union_probability(part, hubs, buckets, work_bound):
+    """Probability that some problem of a part holds, and the products that it took; NaN beyond the bound."""
+    level_of = np.full(len(part.event), -1)
+    for level in range(len(hubs)):
+        level_of[hubs[level]] = level
+    others = others_of(part, level_of)
+    states, pieces = new_states(part.problems), new_pieces(part)
+    states.counters[BOUND] = work_bound
+    tick = np.zeros(len(part.event), np.int64)
+    if len(hubs) == 0:
+        total = given_hubs(part, others, buckets, tick, all_bits(part.problems), states, pieces)
+        return total, states.counters[WORK]
+    offsets, clause = clauses_of_levels(part, level_of, len(hubs))
+    settled = settled_at(part, level_of, len(hubs), others)
+    levels = Levels(hubs, cuts_of(part, hubs, level_of, buckets), offsets, clause, settled, others)
+    walk = _new_walk(part, levels)
+    total = _summed(part, levels, walk, buckets, tick, states, pieces)
+    return total, states.counters[WORK]
+
+
+@njit(nogil=True, cache=True)
+def _summed(part, levels, walk, buckets, tick, states, pieces):
+    cursor, sums, last = walk.cursor, walk.sums, len(levels.hubs) - 1
+    level = 0
+    _enter(part, levels, walk, 0, buckets, tick)
+    while True:
+        if cursor[level, _NODE] >= cursor[level, _NODES]:
+            cursor[level, _CELL] += 1
+            if cursor[level, _CELL] < cursor[level, _CELLS]:
+                _begin_cell(part, levels, walk, level, buckets, tick)
+                continue
+            if level == 0:
+                return sums[0, _TOTAL]
+            level -= 1
+            sums[level, _TOTAL] += sums[level, _COEFFICIENT] * sums[level + 1, _TOTAL]
+            continue
+        node = cursor[level, _NODE]
+        tick[levels.hubs[level]] = walk.cells[level, cursor[level, _CELL]] + walk.nodes[level, node]
+        weight = sums[level, _DENSITY] * walk.weights[level, node]
+        cursor[level, _NODE] += 1
+        if level < last:
+            sums[level, _COEFFICIENT] = weight
+            level += 1
+            _enter(part, levels, walk, level, buckets, tick)
+            continue
+        sums[level, _TOTAL] += weight * given_hubs(
+            part, levels.others, buckets, tick, walk.alive[level + 1], states, pieces
+        )
+        if states.counters[FAILED]:
+            return np.nan
+
+
+@njit(nogil=True, cache=True)
+def _new_walk(part, levels):
+    count, cuts = len(levels.hubs), levels.cuts
+    widest = int((cuts.constants + cuts.relatives).max()) + 2
+    most = most_nodes(np.int64(1) << 62, len(levels.others.event) + count) + 1
+    return Walk(
+        np.empty((count, widest), np.int64), np.empty((count, most), np.int64), np.empty((count, most)),
+        np.zeros((count, 4), np.int64), np.zeros((count, 3)), np.full(count + 1, all_bits(part.problems)),
+    )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def _enter(part, levels, walk, level, buckets, tick):
+    """Begin the sum over a hub, given the ticks of those before it."""
+    walk.sums[level, _TOTAL] = 0.0
+    walk.cursor[level, _CELLS] = _cells(
+        levels.cuts, part, levels.hubs, level, tick, buckets, walk.cells[level]
+    )
+    walk.cursor[level, _CELL] = -1
+    walk.cursor[level, _NODE] = walk.cursor[level, _NODES] = 0
+
+
+@njit(nogil=True, cache=True)
+def _begin_cell(part, levels, walk, level, buckets, tick):
+    """Place the nodes of a cell: none where no problem is left, or one is settled, which adds the cell."""
+    cursor, sums = walk.cursor, walk.sums
+    event, cell = part.event[levels.hubs[level]], cursor[level, _CELL]
+    begin = walk.cells[level, cell]
+    stop = buckets.upper[event] + 1 if cell + 1 == cursor[level, _CELLS] else walk.cells[level, cell + 1]
+    cursor[level, _NODE] = cursor[level, _NODES] = 0
+    sums[level, _DENSITY] = _density_at(buckets, event, begin)
+    if sums[level, _DENSITY] == 0.0:
+        return
+    tick[levels.hubs[level]] = begin
+    left = walk.alive[level]
+    for k in levels.clause[levels.offsets[level] : levels.offsets[level + 1]]:
+        if part.mask[k] & left != NONE and not holds(part, k, tick):
+            left &= ~part.mask[k]
+    if left == NONE:
+        return
+    if left & levels.settled[level] != NONE:
+        sums[level, _TOTAL] += sums[level, _DENSITY] * tick_count(begin, stop - 1)
+        return
+    walk.alive[level + 1] = left
+    degree = len(levels.hubs) - 1 - level
+    for i in range(len(levels.others.event)):
+        if levels.others.level[i] >= level and levels.others.problems[i] & left != NONE:
+            degree += 1
+    cursor[level, _NODES] = place_nodes(stop - begin, degree, walk.nodes[level], walk.weights[level])
+
+
+@njit(nogil=True, cache=True)
+def _cells(cuts, part, hubs, level, tick, buckets, cells):
+    """Fill the begins of the cells of a level, given the ticks of those below; returns their number."""
+    event = part.event[hubs[level]]
+    cells[0] = buckets.lower[event]
+    count = 1
+    for i in range(cuts.constants[level]):
+        cells[count] = cuts.constant[level, i]
+        count += 1
+    for i in range(cuts.relatives[level]):
+        at = plus(tick[hubs[cuts.relative[level, i, 0]]], cuts.relative[level, i, 1])
+        if not buckets.lower[event] < at <= buckets.upper[event]:
+            continue
+        place = count
+        while cells[place - 1] > at:
+            place -= 1
+        if cells[place - 1] == at:
+            continue
+        for j in range(count, place, -1):
+            cells[j] = cells[j - 1]
+        cells[place] = at
+        count += 1
+    return count
+
+
+@njit(nogil=True, cache=True)
+def _density_at(buckets, event, tick):
+    for b in range(buckets.starts[event], buckets.starts[event + 1]):
+        if buckets.lo[b] <= tick <= buckets.hi[b]:
+            return buckets.density[b]
+    return 0.0

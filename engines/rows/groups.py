@@ -1,0 +1,98 @@
+"""The rows of GROUP BY: their columns and their one order, and all of them as they are found.
+
+Groups are held in memory, as the matches that they are made of were.
+
+Runs inside Spark workers: imports PyArrow only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.engines.rows.counts import RowCounts
+from cepctl.engines.rows.sorted import SortedRows
+from cepctl.plan.plan import FOUND_AT_RAW_TIMES, OCCURRENCE_ERROR, Plan
+from cepctl.precision import CONFIDENCE_DECIMALS
+
+
+def group_schema(plan: Plan, *, approximate: bool = False, raw_times: bool = False) -> pa.Schema:
+    """Schema of rows of GROUP BY: the key, what is known of its matches, and the best of them.
+
+    `approximate` adds the column occurrence_error, `raw_times` one that says whether raw times alone find
+    some match.
+    """
+    keys = [pa.field(each.name, each.type) for each in plan.group_by or ()]
+    return pa.schema(
+        [
+            *keys,
+            pa.field("occurrence", pa.float64()),
+            *([pa.field(OCCURRENCE_ERROR, pa.float64())] if approximate else []),
+            pa.field("expected", pa.float64()),
+            pa.field("matches", pa.int64()),
+            pa.field("best", pa.string()),
+            pa.field("signature", pa.list_(pa.list_(pa.string()))),
+            pa.field("confidence", pa.float64()),
+            pa.field("start", pa.int64()),
+            pa.field("end", pa.int64()),
+            *([pa.field(FOUND_AT_RAW_TIMES, pa.bool_())] if raw_times else []),
+        ]
+    )
+
+
+def groups_in_order(rows: pa.Table, keys: int, top: int | None = None) -> pa.Table:
+    """Sort rows by occurrence (rounded, descending), start and key, nulls last; keep at most `top`."""
+    sort_keys = pa.table(
+        [
+            pc.round(rows.column("occurrence"), CONFIDENCE_DECIMALS),
+            rows.column("start"),
+            *(_comparable(rows.column(i)) for i in range(keys)),
+        ],
+        names=["occurrence", "start", *(f"key {i}" for i in range(keys))],
+    )
+    by = [("occurrence", "descending"), *((name, "ascending") for name in sort_keys.column_names[1:])]
+    order = pc.sort_indices(sort_keys, by)
+    return rows.take(order if top is None else order[:top])
+
+
+def _comparable(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Values that Arrow can sort: false before true, and a column of nothing but nulls."""
+    if pa.types.is_boolean(values.type):
+        return values.cast(pa.int8())
+    return values.cast(pa.int8()) if pa.types.is_null(values.type) else values
+
+
+class GroupRows:
+    """Rows of GROUP BY as they are found, and then in their order; used as `SortedRows` is."""
+
+    def __init__(self, schema: pa.Schema, keys: int, top: int | None) -> None:
+        self.schema = schema
+        self.found = 0
+        self.spilled = False
+        self._keys, self._top = keys, top
+        self._held: list[pa.RecordBatch] = []
+
+    def add(self, rows: pa.RecordBatch) -> None:
+        """Take rows in."""
+        self.found += rows.num_rows
+        self._held.append(rows)
+
+    @property
+    def counts(self) -> RowCounts:
+        """Counts of the rows that are kept."""
+        return RowCounts.of(self.table())
+
+    def blocks(self) -> Iterator[pa.Table]:
+        """The rows that are kept, in their order, as one block."""
+        yield self.table()
+
+    def table(self) -> pa.Table:
+        """The rows that are kept, in their order."""
+        return groups_in_order(pa.Table.from_batches(self._held, self.schema), self._keys, self._top)
+
+
+FoundRows: TypeAlias = SortedRows | GroupRows
+"""The rows of a run: matches, or groups of them."""
