@@ -12,7 +12,7 @@ from cepctl.library.matches import Found, Matches, Times
 from cepctl.library.notices import tell_plan, tell_reading
 from cepctl.library.raw_input import RawInput, given_ingest_options
 from cepctl.library.selection import Matching
-from cepctl.library.summary import MatchSummary
+from cepctl.library.summary import MatchSummary, answer_of
 from cepctl.matching.raw_times import counts_of_rows
 from cepctl.matching.run import Execution, find_rows
 from cepctl.plan.summary import KleeneRows
@@ -80,16 +80,19 @@ def find_matches(
         type_counts = inputs.schema.type_counts
         options = question.matching.options(plan, type_counts, question.kleene, judged=question.judged)
         rows = find_rows(plan, inputs, options, question.execution, folder, progress)
+        # Of the judge's groups it is not known which raw times find.
+        judged = question.judged and (plan.group_by is None or question.execution.engine == "event")
         summary = MatchSummary(
             found=rows.found,
-            counts=counts_of_rows(plan, inputs, rows, judged=question.judged),
+            counts=counts_of_rows(plan, inputs, rows, judged=judged),
             events=sum((type_counts or {}).values()),
             rejects=0 if inputs.summary is None else inputs.summary.rejected.total(),
             seconds=time.monotonic() - began,
             relevant=progress.relevant,
             slices=progress.slicing.tasks if progress.slicing is not None else None,
             best=question.matching.top_k is not None,
-            judged=question.judged,
+            judged=judged,
+            answer=answer_of(plan, rows),
         )
         return Matches(Found(question.text, plan, inputs, rows, summary), stack.pop_all(), times)
 

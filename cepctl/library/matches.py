@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from cepctl.engines.rows.sorted import SortedRows
+    from cepctl.engines.rows.groups import FoundRows
     from cepctl.library.summary import MatchSummary
     from cepctl.matching.inputs import EventInputs
     from cepctl.plan.plan import Plan
@@ -39,7 +39,7 @@ class Found:
     query: str
     plan: Plan
     inputs: EventInputs
-    rows: SortedRows
+    rows: FoundRows
     summary: MatchSummary
 
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepctl.matching.run import sampling_note
-from cepctl.render.counting import counted
+from cepctl.render.counting import counted, percent
 
 if TYPE_CHECKING:
     from cepctl.engines.rows.counts import RowCounts
+    from cepctl.engines.rows.groups import FoundRows
+    from cepctl.plan.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class MatchSummary:
         Whether only the most probable rows were asked for; nobody has counted the others then.
     judged
         Whether rows were held to raw times, which those of a summary of groups cannot be.
+    answer
+        Of GROUP BY, the most probable key in words, empty where there is none; None of matches.
     """
 
     found: int
@@ -47,6 +51,7 @@ class MatchSummary:
     slices: int | None
     best: bool
     judged: bool
+    answer: str | None = None
 
     def __str__(self) -> str:
         kept = self.counts.rows
@@ -54,9 +59,11 @@ class MatchSummary:
         found = self.found
         if self.best:
             shown, found = ", the most probable", kept
-        line = f"{counted(found, 'match', 'matches')} in {counted(self.events, 'event')}{shown}"
+        what = ("match", "matches") if self.answer is None else ("key", "keys")
+        line = f"{counted(found, *what)} in {counted(self.events, 'event')}{shown}"
         line += f"{self._work()}, {self.seconds:.1f} s"
-        return f"{line}; {self._doubts()}" if kept else line
+        answer = f"; {self.answer}" if self.answer else ""
+        return f"{line}{answer}; {self._doubts()}" if kept else line
 
     @property
     def rows(self) -> int:
@@ -78,10 +85,26 @@ class MatchSummary:
         from cepctl.engines.rows.counts import UNLIKELY
 
         counts = self.counts
-        said = [f"{counts.unlikely:,} with a confidence below {UNLIKELY}"]
+        of_what = "a confidence" if self.answer is None else "an occurrence"
+        said = [f"{counts.unlikely:,} with {of_what} below {UNLIKELY}"]
         if self.judged and counts.judged:
             of = f" of {counts.judged:,} with raw times" if counts.untimed else ""
             said.insert(0, f"raw times alone would have missed {counts.missed:,}{of}")
         elif self.judged:
             said.insert(0, "no raw times to compare with")
         return ", ".join(said)
+
+
+def answer_of(plan: Plan, rows: FoundRows) -> str | None:
+    """The most probable key of GROUP BY in words; None where rows are matches."""
+    if plan.group_by is None:
+        return None
+    first = next(rows.blocks()).slice(0, 1).to_pylist()
+    if not first:
+        return ""
+    row = first[0]
+    key = ", ".join("null" if row[each.name] is None else str(row[each.name]) for each in plan.group_by)
+    return (
+        f"{key or 'any match'}: {percent(row['occurrence'])}, expected "
+        f"{row['expected']:.2g} matches, best row {row['confidence']:.3g}"
+    )

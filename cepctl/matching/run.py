@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from cepctl.engines.event.alternative import MatchOptions
     from cepctl.engines.rows.counts import RowCounts
-    from cepctl.engines.rows.sorted import SortedRows
+    from cepctl.engines.rows.groups import FoundRows
     from cepctl.engines.runners.progress import Progress
     from cepctl.matching.inputs import EventInputs
     from cepctl.plan.plan import Plan
@@ -95,7 +95,7 @@ def find_rows(
     execution: Execution,
     folder: Path,
     progress: Progress | None = None,
-) -> SortedRows:
+) -> FoundRows:
     """The matches of a plan; the event engine tells `progress` what it does.
 
     Raises
@@ -106,8 +106,10 @@ def find_rows(
         If there are too many matches, or one is too large to be measured.
     """
     from cepctl.engines.event.match import schema_for
+    from cepctl.engines.rows.groups import GroupRows
     from cepctl.engines.rows.sorted import SortedRows
     from cepctl.plan.clock_support import refuse_clocks
+    from cepctl.plan.grouping import refuse_groups
     from cepctl.plan.support import require_engine
 
     require_engine(plan, execution.engine)
@@ -120,7 +122,11 @@ def find_rows(
     if execution.engine != "event":
         # The others judge no match by raw times.
         wanted = replace(wanted, raw_times=False)
-    rows = SortedRows(schema_for(plan, wanted), wanted.wanted, wanted.memory, folder)
+    rows: FoundRows = SortedRows(schema_for(plan, wanted), wanted.wanted, wanted.memory, folder)
+    if plan.group_by is not None:
+        if wanted.kleene == "summary":
+            refuse_groups(plan, "--kleene summary")
+        rows = GroupRows(schema_for(plan, wanted), len(plan.group_by), wanted.top)
     if execution.engine != "event":
         _find_by_another_engine(plan, inputs, wanted, execution, rows)
     elif execution.runner.on_spark:
@@ -145,7 +151,7 @@ def _require_summary(plan: Plan, wanted: MatchOptions, execution: Execution) -> 
 
 
 def _find_by_another_engine(
-    plan: Plan, inputs: EventInputs, wanted: MatchOptions, execution: Execution, rows: SortedRows
+    plan: Plan, inputs: EventInputs, wanted: MatchOptions, execution: Execution, rows: FoundRows
 ) -> None:
     table = inputs.read(plan.attributes, types_read(plan))
     if execution.engine == "point":
@@ -154,11 +160,14 @@ def _find_by_another_engine(
         found = point.match_table(plan, table, wanted)
     else:
         from cepctl.engines.worlds import engine as worlds
-        from cepctl.engines.worlds import kleene_summary
+        from cepctl.engines.worlds import groups, kleene_summary
 
-        enumerated = kleene_summary.summary_table if wanted.kleene == "summary" else worlds.match_table
-        found = enumerated(plan, table)
-        wanted.check_count(found.num_rows)
+        if plan.group_by is not None:
+            found = groups.group_table(plan, table, wanted.starting)
+        else:
+            summary = wanted.kleene == "summary"
+            found = (kleene_summary.summary_table if summary else worlds.match_table)(plan, table)
+            wanted.check_count(found.num_rows)
     for batch in found.to_batches():
         rows.add(batch)
 
@@ -168,7 +177,7 @@ def _find_on_spark(
     inputs: EventInputs,
     wanted: MatchOptions,
     execution: Execution,
-    rows: SortedRows,
+    rows: FoundRows,
     progress: Progress | None,
 ) -> None:
     from cepctl.spark.session import spark_session

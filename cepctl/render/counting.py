@@ -12,3 +12,15 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
     ('1 event', '2,000 events')
     """
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def percent(probability: float) -> str:
+    """A probability as a percentage of three digits; certain and nearly certain are told apart.
+
+    Examples
+    --------
+    >>> percent(0.849842833), percent(1.0), percent(0.99999), percent(0.000021)
+    ('85 %', '100 %', '>99.9 %', '0.0021 %')
+    """
+    shown = f"{100 * probability:.3g} %"
+    return ">99.9 %" if shown == "100 %" and probability < 1.0 - 1e-9 else shown

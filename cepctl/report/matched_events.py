@@ -16,6 +16,7 @@ from cepctl.engines.diagnosis.valid_intervals import (
     valid_intervals,
 )
 from cepctl.plan.clock_support import refuse_clocks
+from cepctl.plan.grouping import refuse_groups
 from cepctl.plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def matched_events(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Matche
         Rows of `cepctl.engines.rows.order.ordered`, each a match of its own (no summary of groups).
     """
     refuse_clocks(plan, "a drawing of matches")
+    refuse_groups(plan, "a drawing of matches")
     events = inputs.read_ids(_bound_ids(matches.column("signature")), list(inputs.schema.attributes))
     bound = bound_events(matches.column("signature"), events.column("event_id").combine_chunks())
     valid = valid_intervals(plan, events_of(events), bound)

@@ -12,8 +12,8 @@ from cepctl.datasets.row_groups import EventSource, row_groups
 from cepctl.engines.concurrency import concurrently, usable_cores
 from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_batches, match_events
+from cepctl.engines.rows.groups import FoundRows
 from cepctl.engines.rows.order import ordered
-from cepctl.engines.rows.sorted import SortedRows
 from cepctl.engines.runners.progress import Progress
 from cepctl.engines.runners.shuffle import refuse_repeated, repeated_id
 from cepctl.engines.runners.slice_task import SliceTask, require_room
@@ -32,7 +32,7 @@ def run(plan: Plan, events: pa.Table, options: MatchOptions | None = None) -> pa
 def collect_stored(
     plan: Plan,
     sources: Sequence[EventSource],
-    rows: SortedRows,
+    rows: FoundRows,
     options: MatchOptions | None = None,
     progress: Progress | None = None,
 ) -> None:

@@ -22,6 +22,7 @@ import pyarrow as pa
 from cepctl.arrays import Indexes
 from cepctl.datasets.row_groups import RowGroups
 from cepctl.language.ast import Strategy
+from cepctl.plan.grouping import keys_are_partitions
 from cepctl.plan.plan import Plan
 from cepctl.schema import TICK_MAX, TICK_MIN
 
@@ -127,6 +128,17 @@ def choose_slicing(groups: RowGroups, plan: Plan, parallelism: int, length: int 
     buckets = -(-most // EVENTS_PER_SLICE) if keyed and most > MOST_EVENTS else 1
     wasteful = len(slices) > 1 and int(reads.sum()) > _READ_TWICE_BOUND * events and length is None
     return Slicing(slices, events, most, buckets, sent=buckets > 1 or wasteful)
+
+
+def group_slicing(groups: RowGroups, plan: Plan, parallelism: int) -> Slicing:
+    """For GROUP BY, where all matches of a key meet in one task.
+
+    Where keys hold the partition, so do the events that can decide them: each task takes some keys.
+    """
+    events = int(groups.rows.sum())
+    keyed = keys_are_partitions(plan) and plan.strategy is not Strategy.STRICT_CONTIGUITY
+    buckets = min(2 * parallelism, -(-events // FEWEST_EVENTS)) if keyed else 1
+    return Slicing((TimeSlice(),), events, events, max(buckets, 1), sent=buckets > 1)
 
 
 def _cuts(groups: RowGroups, wanted: int, shortest: int) -> list[int]:

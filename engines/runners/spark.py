@@ -22,9 +22,10 @@ from uuid import uuid4
 import pyarrow as pa
 
 from cepctl.atomic.folders import temporary_folder
-from cepctl.datasets.row_groups import EventSource, row_groups
+from cepctl.datasets.row_groups import EventSource, RowGroups, row_groups
 from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_batches, schema_for
+from cepctl.engines.rows.groups import FoundRows
 from cepctl.engines.rows.sorted import Gathered, SortedRows
 from cepctl.engines.runners.progress import Progress
 from cepctl.engines.runners.shuffle import (
@@ -36,7 +37,7 @@ from cepctl.engines.runners.shuffle import (
     widest_begin,
 )
 from cepctl.engines.runners.slice_task import SliceTask
-from cepctl.engines.runners.slices import Slicing, choose_slicing
+from cepctl.engines.runners.slices import Slicing, choose_slicing, group_slicing
 from cepctl.plan.plan import Plan
 from cepctl.spark.interrupts import undisturbed
 from cepctl.spark.jobs import failing_once, failures_told
@@ -86,7 +87,7 @@ def collect(
     plan: Plan,
     sources: Sequence[EventSource],
     session: HasContext,
-    rows: SortedRows,
+    rows: FoundRows,
     options: MatchOptions,
     *,
     slicing: Slicing | None = None,
@@ -108,11 +109,12 @@ def collect(
     groups = row_groups(sources)
     if plan.never is not None or not len(groups):
         return
-    slicing = slicing or choose_slicing(groups, plan, context.defaultParallelism)
+    slicing = slicing or _chosen_slicing(groups, plan, context.defaultParallelism)
     progress.slicing = slicing
     own = replace(options, memory=options.memory.shared_by(tasks_at_once(context)))
     task = SliceTask(plan, own, tuple(sources), groups)
-    shared = rows.folder if is_local(str(context.master)) else None
+    in_runs = rows if isinstance(rows, SortedRows) else None
+    shared = in_runs.folder if in_runs is not None and is_local(str(context.master)) else None
     with failures_told(), ExitStack() as stack:
         job = _Job(task, slicing, _copied(sources, context, stack), context.accumulator(0), shared)
         undisturbed(partial(_refuse_repeated, job, context))
@@ -123,9 +125,15 @@ def collect(
         if part.stream is not None:
             for batch in pa.ipc.open_stream(part.stream):
                 rows.add(batch)
-        if part.gathered is not None:
-            rows.adopt(part.gathered)
+        if part.gathered is not None and in_runs is not None:
+            in_runs.adopt(part.gathered)
     options.check_count(rows.found)
+
+
+def _chosen_slicing(groups: RowGroups, plan: Plan, parallelism: int) -> Slicing:
+    if plan.group_by is None:
+        return choose_slicing(groups, plan, parallelism)
+    return group_slicing(groups, plan, parallelism)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
 from cepctl.library.selection import Matching
 from cepctl.matching.run import Execution, RunnerChoice
+from cepctl.plan.grouping import refuse_groups
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
 
 if TYPE_CHECKING:
@@ -110,6 +111,8 @@ def _run_once(request: MatchRequest) -> int:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
     with _found(request) as matches:
         plan, inputs = matches.found.plan, matches.found.inputs
+        if target.form == "trace":
+            refuse_groups(plan, "--format trace")
         trace = _trace(matches) if target.form == "trace" else None
         if request.why_not:
             tell_why_not(plan, inputs, target.form)

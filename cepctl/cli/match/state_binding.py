@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cepctl.cli.match.request import MatchRequest
-from cepctl.errors import CepctlError, StateError, UsageError
+from cepctl.errors import CepctlError, StateError, UnsupportedQueryError, UsageError
 from cepctl.io.rows.forms import FILE_FORMS
 
 if TYPE_CHECKING:
@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 
 def refuse_options(request: MatchRequest) -> None:
-    """Reject options that make no sense in an incremental run."""
+    """Reject options that make no sense in an incremental run, and queries that have none yet."""
+    if request.question.query.group_by is not None:
+        raise UnsupportedQueryError(
+            "not supported yet: GROUP BY with --state, where later events change what was emitted; leave it "
+            "out, or match all events at once"
+        )
     form, output = request.rows.form, request.rows.output
     if form is not None and form not in FILE_FORMS and output is not None:
         raise UsageError(f"--format {form} with --state and -o: choose {', '.join(FILE_FORMS)}")
