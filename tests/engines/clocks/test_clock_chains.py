@@ -26,19 +26,19 @@ LAYOUTS = ("nnmm", "nmnM", "nnM-", "NMK-", "nnMK", "n-n-", "-m--")
 PATTERN = "PATTERN SEQ(A a, B b, C c, D d) WHERE [k]"
 
 
-def groups(layout: str, draw: random.Random, count: int = 2) -> tuple[list[Event], Clocks]:
+def groups(layout: str, draw: random.Random, count: int = 4) -> tuple[list[Event], Clocks]:
     """Events that are alike in their clocks alone, anywhere; a capital letter is a sharp event."""
     clocks: Clocks = {name: WIDE[name] for name in sorted(set(layout.lower())) if name != "-"}
     events = []
     for number, (place, name) in product(range(count), enumerate(layout)):
-        lower = draw.randint(0, 60) + 15 * place
+        lower = draw.randint(0, 60) + 20 * place
         upper = lower if name.isupper() else lower + draw.choice([0, 3, 50])
         event = Event(f"{number}.{place}", "ABCD"[place], lower, upper, k=str(number))
         events.append(event if name == "-" else on(name.lower(), clocks, event))
     return events, clocks
 
 
-@pytest.mark.parametrize("window", ["", " WITHIN 71 ticks"])
+@pytest.mark.parametrize("window", ["", " WITHIN 91 ticks"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_chain_is_measured_as_any_pattern_is(
     layout: str, window: str, monkeypatch: pytest.MonkeyPatch
