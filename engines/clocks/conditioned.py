@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.clocks.deciding import deciding_rivals
 from cepctl.engines.clocks.frames import CONVOLVED, REFERENCE, Frames, frames_of
 from cepctl.engines.clocks.nodes import Nodes, nodes_of, offset_range
@@ -23,7 +23,7 @@ from cepctl.engines.clocks.walls import is_absolute, shift_differences, walls_of
 from cepctl.engines.columns.bindings import Bindings, Group, block_group, take
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.rivals import Rivals
 
@@ -32,6 +32,7 @@ PAIRS_AT_ONCE = 400_000
 """Copies of events that are measured together."""
 
 BoundEvents: TypeAlias = Mapping[int, Bindings]
+_Names: TypeAlias = np.ndarray[tuple[int], np.dtype[Any]]
 Measuring: TypeAlias = Callable[[Masses, dict[int, Bindings], list[Rivals]], Measured]
 """From the masses of copies, and matches and rivals of these, to what is measured."""
 
@@ -91,12 +92,38 @@ def _alike(
     total = _Total.of(count)
     for levels in range(most + 1):
         matches = np.flatnonzero(frames.levels == levels)
+        if levels == 0:
+            plain = matches[~_any_convolved(frames, count)[matches]]
+            total.put(plain, _on_own_parts(frames, plain, bound, rivals, measuring))
+            matches = np.setdiff1d(matches, plain)
         if len(matches):
             nodes = nodes_of(frames, matches, walls, degree, edges=True)
             for part in _parts(frames, nodes):
                 found = _measured(frames, part, bound, rivals, measuring)
                 total.add(part, found, *offset_range(frames, part))
     return total.measured()
+
+
+def _any_convolved(frames: Frames, count: int) -> Flags:
+    """Matches some of whose events have the mass of an offset."""
+    found = np.zeros(count, dtype=bool)
+    found[frames.match[frames.level_of(frames.match, frames.event) == CONVOLVED]] = True
+    return found
+
+
+def _on_own_parts(
+    frames: Frames, matches: Indexes, bound: BoundEvents, rivals: list[Rivals], measuring: Measuring
+) -> Measured:
+    """Measure matches that no offset moves against anything: own parts tell all but when they happened."""
+    if not len(matches):
+        return impossible(0)
+    chosen = {i: take(each, matches) for i, each in bound.items()}
+    found = measuring(frames.clocks.own, chosen, [each.taken(matches) for each in rivals])
+    nodes = Nodes(matches, np.zeros((len(matches), 0), dtype=np.int64), np.ones(len(matches)))
+    first, last = offset_range(frames, nodes)
+    happens = found.start <= found.end
+    start, end = np.where(happens, found.start + first, 1), np.where(happens, found.end + last, 0)
+    return Measured(found.confidence, found.error, start, end)
 
 
 def _degree(frames: Frames, count: int) -> Indexes:
@@ -153,12 +180,14 @@ def _repeated(rivals: Rivals, match: Indexes) -> tuple[Indexes, Indexes]:
 class _Copies:
     """The events of some nodes, moved by the offsets there; equal copies are one.
 
-    `keys` has a row for each copy, in order: event, whether it has the mass of its offset, and its shift.
+    `keys` has a row for each copy, in order: event, whether it has the mass of its offset, and its shift;
+    `names` the same as one value each.
     """
 
     frames: Frames
     nodes: Nodes
     keys: Indexes
+    names: _Names
     masses: Masses
 
     @classmethod
@@ -169,15 +198,25 @@ class _Copies:
         total = np.concatenate([[0], np.cumsum(sizes)])
         at = np.arange(total[-1]) - np.repeat(total[:-1] - begin, sizes)
         row = np.repeat(np.arange(len(nodes)), sizes)
-        keys = np.unique(_keys(frames, nodes, row, frames.event[at]), axis=0)
-        return cls(frames, nodes, keys, _masses(frames.clocks, keys))
+        keys = _keys(frames, nodes, row, frames.event[at])
+        names, first = np.unique(_named(keys, nodes), return_index=True)
+        keys = keys[first]
+        return cls(frames, nodes, keys, names, _masses(frames.clocks, keys))
 
     def number(self, row: Indexes, event: Indexes) -> Indexes:
         """The copies of some events at some nodes."""
         wanted = _keys(self.frames, self.nodes, row, event)
-        fields = [("event", np.int64), ("convolved", np.int64), ("shift", np.int64)]
-        known = np.ascontiguousarray(self.keys).view(fields).reshape(-1)
-        return np.searchsorted(known, np.ascontiguousarray(wanted).view(fields).reshape(-1))
+        return np.searchsorted(self.names, _named(wanted, self.nodes))
+
+
+def _named(keys: Indexes, nodes: Nodes) -> _Names:
+    """One value for every key, in the order of keys: an integer where there is room, else a record."""
+    least, most = int(nodes.offset.min(initial=0)), int(nodes.offset.max(initial=0))
+    if (most - least + 1) * 2 * (int(keys[:, 0].max(initial=0)) + 1) < 2**63:
+        names: _Names = (2 * keys[:, 0] + keys[:, 1]) * (most - least + 1) + (keys[:, 2] - least)
+        return names
+    fields = [("event", np.int64), ("convolved", np.int64), ("shift", np.int64)]
+    return np.ascontiguousarray(keys).view(fields).reshape(-1)
 
 
 def _keys(frames: Frames, nodes: Nodes, row: Indexes, event: Indexes) -> Indexes:

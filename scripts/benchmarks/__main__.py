@@ -25,6 +25,7 @@ from peers import has
 from plots import write_plot
 from readers import readers
 from results import CheckFailed, Part, Plot, Row, Setup
+from shared_clocks import shared_clocks
 from start_up import start_up
 from thresholds import push_down
 
@@ -34,6 +35,7 @@ PARTS = (
     Part("longer", "Longer patterns at 5 %", longer, Plot("components", "ratio")),
     Part("one-percent", "Any match at 1 %", one_percent, Plot(WIDTHS, "ratio", logarithmic=False)),
     Part("next-match", "Next match at 5 %", next_match),
+    Part("clocks", "Events that share clocks", shared_clocks),
     Part("flink", "Next match of certain events, Flink beside it", flink),
     Part("sql", "Against confidences in SQL", sql),
     Part("monte-carlo", "Against sampled worlds", monte_carlo),

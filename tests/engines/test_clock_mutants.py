@@ -7,20 +7,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines.clocks import conditioned, frames
-from cepctl.engines.clocks.frames import CONVOLVED, Frames
-from cepctl.engines.columns.clocks import NO_CLOCK
+from cepctl.arrays import Indexes
+from cepctl.clocks import Clocks
+from cepctl.engines.clocks import chains, conditioned
+from cepctl.engines.clocks.frames import Frames, frames_of
+from cepctl.engines.columns import events
+from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks, event_clocks
+from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
 from tests.engines.agreement import assert_same_rows, check
 from tests.engines.clock_cases import CLOCK_LEVELS, ClockCase
 from tests.engines.clock_examples import CLOCKS, READINGS
 from tests.plans import Event, plan_of
-
-frames_of = frames.frames_of
 
 
 @dataclass(frozen=True)
@@ -34,47 +37,69 @@ class Mutant:
     replacement: Callable[..., Any]
 
 
-def _the_reference_stays(*arguments: Any, **named: Any) -> Frames:
+def _range_stays(_clocks: EventClocks, _clock: Indexes, found: Measured) -> Measured:
+    return found
+
+
+def _reference_stays(*arguments: Any, **named: Any) -> Frames:
     found = frames_of(*arguments, **named)
     return replace(found, reference=np.full_like(found.reference, NO_CLOCK))
 
 
-def _each_draws_for_itself(*arguments: Any, **named: Any) -> Frames:
-    found = frames_of(*arguments, **named)
-    return replace(
-        found,
-        level=np.full_like(found.level, CONVOLVED),
-        levels=np.zeros_like(found.levels),
-        reference=np.full_like(found.reference, NO_CLOCK),
-    )
+def _each_draws_for_itself(table: pa.Table, clocks: Clocks) -> EventClocks | None:
+    return _with_clocks_of_their_own(table, clocks, set(table.column("event_type").to_pylist()))
 
 
-def exactly(query: str, *events: Event) -> st.SearchStrategy[ClockCase]:
-    used = {event.clock: CLOCKS[event.clock] for event in events if event.clock is not None}
-    return st.just(ClockCase(query, events, used))
+def _rivals_draw_for_themselves(table: pa.Table, clocks: Clocks) -> EventClocks | None:
+    return _with_clocks_of_their_own(table, clocks, {"B"})
+
+
+def _with_clocks_of_their_own(table: pa.Table, clocks: Clocks, types: set[str]) -> EventClocks | None:
+    names, offsets = [], dict(clocks)
+    for number, (name, kind) in enumerate(
+        zip(*(table.column(each).to_pylist() for each in ("clock", "event_type")), strict=True)
+    ):
+        own = f"{name} of {number}"
+        if name is not None and kind in types:
+            offsets[own] = clocks[name]
+        names.append(own if own in offsets else name)
+    place = table.column_names.index("clock")
+    return event_clocks(table.set_column(place, "clock", pa.array(names, pa.string())), offsets)
+
+
+def exactly(query: str, *given: Event) -> st.SearchStrategy[ClockCase]:
+    used = {event.clock: CLOCKS[event.clock] for event in given if event.clock is not None}
+    return st.just(ClockCase(query, given, used))
 
 
 MUTANTS = [
     Mutant(
-        "the offset that drops out moves no range",
+        "the offset of a chain's one clock moves no range",
         CLOCK_LEVELS["chains"],
+        chains,
+        "_moved",
+        _range_stays,
+    ),
+    Mutant(
+        "the offset that drops out moves no range",
+        CLOCK_LEVELS["negation"],
         conditioned,
         "frames_of",
-        _the_reference_stays,
+        _reference_stays,
     ),
     Mutant(
         "an offset is drawn once more for every event",
         exactly("PATTERN SEQ(A a, B b, C c)", *READINGS),
-        conditioned,
-        "frames_of",
+        events,
+        "event_clocks",
         _each_draws_for_itself,
     ),
     Mutant(
         "a rival forgets its clock",
         exactly("PATTERN SEQ(A a, !B b, C c)", *READINGS[:3]),
-        conditioned,
-        "frames_of",
-        _each_draws_for_itself,
+        events,
+        "event_clocks",
+        _rivals_draw_for_themselves,
     ),
 ]
 
