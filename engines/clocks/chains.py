@@ -61,13 +61,15 @@ def clock_chains(
     QueryTooLargeError
         If a match needs its measure at too many offsets.
     """
-    found = impossible(len(matches))
     clock = clocks.clock[matches]
-    together = np.flatnonzero((clock == clock[:, :1]).all(axis=1))
-    found.put(together, _moved(clocks, clock[together, 0], on_own_parts(matches[together])))
-    rows = np.flatnonzero((clock != clock[:, :1]).any(axis=1))
+    apart_from_first = np.zeros(len(matches), dtype=bool)
+    for position in range(1, matches.shape[1]):
+        apart_from_first |= clock[:, position] != clock[:, 0]
+    rows = np.flatnonzero(apart_from_first)
     if not len(rows):
-        return found, rows
+        return _moved(clocks, clock[:, 0], on_own_parts(matches)), rows
+    found, together = impossible(len(matches)), np.flatnonzero(~apart_from_first)
+    found.put(together, _moved(clocks, clock[together, 0], on_own_parts(matches[together])))
     measured, become = impossible(len(rows)), np.zeros(len(rows), dtype=np.int64)
     most_buckets = max(clocks.own.most_buckets, clocks.offsets.most_buckets)
     _measure(

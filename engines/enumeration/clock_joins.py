@@ -129,8 +129,10 @@ class ClockJoin:
 def possible_rows(clocks: EventClocks, system: Ticks, rows: Indexes, columns: tuple[int, ...]) -> Indexes:
     """The partial matches that own parts and offsets allow; `columns` are bound."""
     bound = np.array(columns)
-    clock = clocks.clock[rows[:, bound]]
-    mixed = np.flatnonzero((clock != clock[:, :1]).any(axis=1))
+    first, several = clocks.clock[rows[:, columns[0]]], np.zeros(len(rows), dtype=bool)
+    for column in columns[1:]:
+        several |= clocks.clock[rows[:, column]] != first
+    mixed = np.flatnonzero(several)
     if not len(mixed):
         return rows
     kept = np.ones(len(rows), dtype=bool)

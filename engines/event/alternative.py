@@ -278,6 +278,8 @@ class PreparedAlternative:
             return self._independent(masses, bound, rivals)
         matches = single_events([bound[i] for i in self.search.singles])
         rows = np.flatnonzero(possible(*replace(self.measure, masses=masses).valid(matches)))
+        if len(rows) == len(matches):
+            return self._independent(masses, bound, rivals)
         found = impossible(len(matches))
         if len(rows):
             chosen = {i: take(each, rows) for i, each in bound.items()}
