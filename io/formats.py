@@ -20,7 +20,9 @@ from typing import IO, Any, cast
 import pyarrow as pa
 
 from cepctl.errors import LogFormatError
+from cepctl.io.clues import clue_to
 from cepctl.io.contract.log_format import LogFormat
+from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.block_compression import LZ4_MAGIC, SNAPPY_MAGIC, lz4_stream, snappy_stream
 from cepctl.io.source.file_parts import FilePart, PartBytes
 from cepctl.io.source.locations import Location, first_line
@@ -51,6 +53,7 @@ FORMATS = (
     "cepctl.io.containers.lines:FORMATS",
     "cepctl.io.system.journal:FORMAT",
     "cepctl.io.system.syslog_lines:FORMAT",
+    "cepctl.io.text.lines:FORMAT",
 )
 _SMALL = 4_096
 _MAGIC_BYTES = 8
@@ -77,30 +80,33 @@ def format_named(name: str) -> LogFormat:
     raise LogFormatError(f"unknown format '{name}'; {hint}known: {', '.join(names)}")
 
 
-def recognised_format(head: bytes, name: str, *, mapped: bool = False) -> LogFormat:
+def recognised_format(head: bytes, name: str, *, mapped: bool = False, patterned: bool = False) -> LogFormat:
     """The format of the file with this head; raises LogFormatError when there is none.
 
     Where columns are `mapped`, a file that no reader knows may still be a plain one with other names: then
-    those formats are asked from the last to the first.
+    those formats are asked from the last to the first.  Where the user has patterns (`patterned`), it may be
+    one of lines that they fit.
     """
-    plain = []
+    plain, texts = [], []
     for known in known_formats():
         if known.reader.recognises(head):
             return known
         if known.recognises_mapped is not None:
             plain.append((known, known.recognises_mapped))
-    for known, is_mapped in reversed(plain if mapped else []):
-        if is_mapped(head):
+        if known.recognises_patterned is not None:
+            texts.append((known, known.recognises_patterned))
+    for known, is_one in [*reversed(plain if mapped else []), *(texts if patterned else [])]:
+        if is_one(head):
             return known
-    raise LogFormatError(
-        f"{name}: of no known format (cepctl formats lists them); name its format (--format; "
-        "--input-format in match) or its columns (--map), or leave the file out"
-    )
+    raise LogFormatError(f"{name}: of no known format (cepctl formats lists them); {clue_to(head)}")
 
 
-def format_of(head: bytes, name: str, chosen: str | None, *, mapped: bool = False) -> LogFormat:
+def format_of(head: bytes, name: str, chosen: str | None, options: ReadOptions | None = None) -> LogFormat:
     """The format that the user chose for a file, else the one that is recognised; raises as these do."""
-    return recognised_format(head, name, mapped=mapped) if chosen is None else format_named(chosen)
+    if chosen is not None:
+        return format_named(chosen)
+    read = options or ReadOptions()
+    return recognised_format(head, name, mapped=bool(read.columns), patterned=bool(read.patterns))
 
 
 class _Bytes(io.RawIOBase):

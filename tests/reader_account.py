@@ -21,12 +21,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.errors import CepctlError
+from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.formats import format_of, open_bytes
 
 SOURCE = "c/n7/load_one.log"
-# A year for the logs that write none: 2026.
-OPTIONS = ReadOptions(keep_unmatched=True, epoch=1_767_225_600_000_000)
+# A year for the logs that write none: 2026; and a pattern for text that is of no other format.
+OPTIONS = ReadOptions(
+    keep_unmatched=True,
+    epoch=1_767_225_600_000_000,
+    patterns=(
+        LogPattern(
+            "Said", r"^at (?P<time>\S+) on (?P<node>\S+) (?P<what>.*)", (), None, ("time", "node", "what")
+        ),
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +63,7 @@ def account_of(data: bytes, format_name: str | None) -> Account:
     events = untimed = 0
     try:
         with open_bytes(data, SOURCE) as log:
-            reader = format_of(log.head, SOURCE, format_name).reader
+            reader = format_of(log.head, SOURCE, format_name, OPTIONS).reader
             for batch in reader.read(log.stream, SOURCE, OPTIONS, report):
                 batch.validate(full=True)
                 timed = _timed(batch)
@@ -120,6 +129,7 @@ RECORDS_IN: dict[str, Callable[[bytes], int | None]] = {
     "csv": lambda data: _rows(data, ","),
     "tsv": lambda data: _rows(data, "\t"),
     "jsonl": _lines,
+    "text": _lines,
     "xes": lambda data: _elements(data, "event"),
     "ganglia": lambda data: _elements(data, "METRIC"),
     "access": _lines,

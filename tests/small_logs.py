@@ -89,6 +89,11 @@ _ZIPKIN = (
     '{"traceId":"5982","parentId":"5982","id":"bd7a","timestamp":1502787600000010,"duration":20,'
     '"annotations":[{"timestamp":1502787600000012,"value":"miss"}]}]\n'
 )
+_TEXT = (
+    "at 2026-06-14T08:15:04.250Z on n7 ready\n"
+    "at 2026-06-14T08:15:05+0200 on n8.example steady\n"
+    "at 1781417706 on n7:9 go\n"
+)
 
 
 def _parquet() -> bytes:
@@ -185,6 +190,7 @@ SMALL_LOGS: dict[str, tuple[str, bytes]] = {
     "otlp": ("otlp", _OTLP.encode()),
     "jaeger": ("jaeger", _JAEGER.encode()),
     "zipkin": ("zipkin", _ZIPKIN.encode()),
+    "text": ("text", _TEXT.encode()),
     "spark": ("spark", _SPARK.encode()),
     "syslog": ("syslog", _SYSLOG.encode()),
     "csv, gzip": ("csv", gzip.compress(_CSV.encode(), mtime=0)),

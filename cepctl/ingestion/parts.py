@@ -128,8 +128,7 @@ def _divisible(task: ReadTask, block_bytes: int) -> _Divisible | None:
         with open_log(task.file.location) as log:
             if not log.stream.seekable() or log.head.startswith(_UTF16):
                 return None
-            mapped = bool(task.options.columns)
-            known = format_of(log.head, task.file.name, task.input_format, mapped=mapped)
+            known = format_of(log.head, task.file.name, task.input_format, task.options)
             if known.lines is None:
                 return None
             records = known.lines(log.stream.readline(_LONGEST_HEADER), task.options.columns)

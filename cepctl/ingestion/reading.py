@@ -150,8 +150,7 @@ def _read_whole(task: ReadTask, report: ReadReport) -> FileResult:
     with open_log(task.file.location, task.file.part) as log:
         if not log.head:
             return FileResult(task.file.name, EMPTY, warnings=("the file is empty",))
-        mapped = bool(task.options.columns)
-        known = format_of(log.head, task.file.name, task.input_format, mapped=mapped)
+        known = format_of(log.head, task.file.name, task.input_format, task.options)
         batches = known.reader.read(log.stream, task.file.name, task.options, report)
         result = _written(task, known, batches, report)
         if log.damage:

@@ -16,7 +16,7 @@ from pyarrow import fs
 from cepctl.datasets.stored import stored_dataset
 from cepctl.errors import JobError, LogFormatError, UsageError
 from cepctl.io.contract.line_records import LineRecords
-from cepctl.io.contract.reader import ColumnMap
+from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.formats import HEAD_BYTES, OpenLog, format_named, format_of, open_log
 from cepctl.io.source.locations import InputFile, Location, is_stream, list_inputs, real_uri
 from cepctl.state.pieces import records_of, take_part
@@ -56,14 +56,14 @@ class News:
 
 @dataclass(frozen=True)
 class InputOptions:
-    """How inputs are read: the format and the columns that were named, and where parts are put.
+    """How inputs are read: the format and what else the user chose, and where parts are put.
 
     `to_the_end` takes the last records too, whole or not; files in the directories `excluded` are not inputs.
     """
 
     scratch: Path
     input_format: str | None = None
-    columns: ColumnMap = ()
+    read: ReadOptions = field(default_factory=ReadOptions)
     to_the_end: bool = False
     excluded: tuple[Path, ...] = ()
     follow_links: bool = False
@@ -205,7 +205,7 @@ def _go_on(news: News, seen: _Seen, source: Source, options: InputOptions) -> No
         return
     with open_log(seen.file.location) as log:
         goes_on(log, source)
-        records = records_of(format_named(source.format), log.head, options.columns)
+        records = records_of(format_named(source.format), log.head, options.read.columns)
         assert records is not None, "a source by lines is of a format of lines"
         _take(news, seen, now, records, log, options)
 
@@ -222,7 +222,7 @@ def _begin(news: News, seen: _Seen, known: Sequence[Source], options: InputOptio
         # Its writer has not even ended the first line, by which its format is told.
         unfinished = not options.to_the_end and b"\n" not in log.head and len(log.head) < HEAD_BYTES
         try:
-            known_format = format_of(log.head, file.name, options.input_format, mapped=bool(options.columns))
+            known_format = format_of(log.head, file.name, options.input_format, options.read)
         except LogFormatError as problem:
             if unfinished:
                 return
@@ -231,7 +231,7 @@ def _begin(news: News, seen: _Seen, known: Sequence[Source], options: InputOptio
             news.left_out.append(str(problem))
             news.unchanged.append(_whole(source, UNREADABLE, log))
             return
-        records = records_of(known_format, log.head, options.columns)
+        records = records_of(known_format, log.head, options.read.columns)
         if records is not None:
             if unfinished:
                 return

@@ -2,7 +2,7 @@
 
     told by the value                          read by
     name, description, events, uncertainty     `cepctl formats`, --format, reports, docs/events.md
-    reader, recognises_mapped                  io/formats.py, which tells formats apart
+    reader, recognises_mapped, _patterned      io/formats.py, which tells formats apart
     options                                    cepctl/ingestion/unused.py: options that no file could use
     lines                                      cepctl/ingestion/parts.py: large files; cepctl/state: new parts
     whole_days                                 cepctl/ingestion/reading.py: times without a clock
@@ -73,6 +73,9 @@ class LogFormat:
     recognises_mapped
         Whether a file that begins so may be one of the format whose columns `--map` names.  None: it has no
         columns that could be mapped.
+    recognises_patterned
+        Whether a file that begins so, and that no reader recognises, may be one of lines that the patterns of
+        the user fit.
     whole_days
         Whether the times of a file all of which are midnights mean whole days.
     repeats
@@ -88,5 +91,6 @@ class LogFormat:
     options: Mapping[str, str] = field(default_factory=dict)
     lines: Callable[[bytes, ColumnMap], LineRecords] | None = None
     recognises_mapped: Callable[[bytes], bool] | None = None
+    recognises_patterned: Callable[[bytes], bool] | None = None
     whole_days: bool = False
     repeats: Repeats | None = None

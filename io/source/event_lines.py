@@ -81,7 +81,8 @@ class LineBatches:
     """The records of one file that wait for their batch.
 
     `text_columns` are attributes that stay text whatever their values look like; of all other text the type
-    follows from the values of the dataset, where `inferring`.
+    follows from the values of the dataset, where `inferring`.  Events that are `already_typed` have what the
+    patterns found.
     """
 
     source: str
@@ -90,6 +91,7 @@ class LineBatches:
     patterns: tuple[LogPattern, ...] = ()
     text_columns: frozenset[str] = frozenset()
     inferring: bool = False
+    already_typed: bool = False
     _rows: EventBatches = field(init=False)
     _waiting: list[tuple[int, LineEvent]] = field(default_factory=list)
     _bytes: int = 0
@@ -129,7 +131,7 @@ class LineBatches:
     def take(self) -> pa.RecordBatch:
         """All waiting events as one batch; afterwards none waits."""
         events = [event for _, event in self._waiting]
-        if self.patterns:
+        if self.patterns and not self.already_typed:
             events = self._typed(events)
         for (number, _), event in zip(self._waiting, events, strict=True):
             time = event.time
@@ -176,7 +178,7 @@ class LineBatches:
             _texts(events, MESSAGE), _texts(events, PROGRAM), pa.array(levels, pa.string()), self._table
         )
         self.report.patterns.update((np.unique(typed.pattern[typed.pattern >= 0]) + 1).tolist())
-        groups = _groups(typed, len(events), self.options)
+        groups = found_groups(typed, len(events), self.options)
         return [
             event
             if place < 0
@@ -224,7 +226,7 @@ def _texts(events: Sequence[LineEvent], name: str) -> pa.Array:
     return pa.array([text if isinstance(text, str) else "" for text in texts], pa.string())
 
 
-def _groups(typed: TypedRecords, count: int, options: ReadOptions) -> list[dict[str, Value]]:
+def found_groups(typed: TypedRecords, count: int, options: ReadOptions) -> list[dict[str, Value]]:
     """The attributes that the patterns found, record by record; hosts in the one spelling of hosts."""
     found: list[dict[str, Value]] = [{} for _ in range(count)]
     for name, pieces in typed.pieces.items():

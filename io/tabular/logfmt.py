@@ -35,7 +35,7 @@ NOT_LOGFMT = 'not a line of logfmt: KEY=VALUE KEY="VALUE" ...'
 _PAIR = re.compile(r"\s*([A-Za-z_@][\w.@/:-]*)(?:=(?:\"((?:[^\"\\]|\\.)*)\"|([^\s\"]*)))?(?=\s|$)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
-_FRACTION = re.compile(r"[.,](\d{1,9})", re.ASCII)
+_FRACTION = re.compile(r"(?::\d\d|^\d{9,11})[.,](\d{1,9})", re.ASCII)
 _NUMBER = re.compile(r"\d+", re.ASCII)
 _MICRO_DIGITS = 6
 _SECOND_DIGITS = 10

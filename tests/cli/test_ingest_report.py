@@ -44,8 +44,8 @@ def test_a_table_says_what_came_of_every_file(capsys: pytest.CaptureFixture[str]
     told = capsys.readouterr().err
     assert [" ".join(line.split()) for line in told.splitlines()] == [
         "warning: left out 1 of 3 files as unreadable:",
-        "LICENSE: of no known format (cepctl formats lists them); name its format (--format; "
-        "--input-format in match) or its columns (--map), or leave the file out",
+        "LICENSE: of no known format (cepctl formats lists them); its first line is 'All rights given "
+        "away.'; name its format (--format; --input-format in match), or leave the file out",
         "warning: left out 2 of 62 records as bad:",
         'bad.jsonl:1: no time: {"event_type":"A","time":"?"}',
         "bad.jsonl:2: the line is not a JSON object: no json",

@@ -96,7 +96,10 @@ def test_it_declares_the_options_that_its_reader_looks_at(known: LogFormat) -> N
         with open_bytes(data, "c/n7/load_one.log") as log:
             list(
                 known.reader.read(
-                    log.stream, "c/n7/load_one.log", AskedOptions(epoch=KEPT.epoch), ReadReport()
+                    log.stream,
+                    "c/n7/load_one.log",
+                    AskedOptions(epoch=KEPT.epoch, patterns=KEPT.patterns),
+                    ReadReport(),
                 )
             )
     assert asked - NOT_DECLARED == set(known.options)

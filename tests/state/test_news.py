@@ -42,7 +42,9 @@ class Taking:
         with tempfile.TemporaryDirectory() as scratch:
             parts = Path(scratch, "parts")
             parts.mkdir()
-            news = look(self.paths, self.sources, InputOptions(parts, to_the_end=final))
+            news = look(
+                self.paths, self.sources, InputOptions(parts, read=self.options.read, to_the_end=final)
+            )
             self.left_out = news.left_out
             with arrivals(news, self.known, self.options, Path(scratch)) as found:
                 self.sources = found.sources

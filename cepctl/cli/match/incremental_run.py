@@ -91,9 +91,7 @@ def _arrivals(
     parts.mkdir()
     own = (request.directory, *([] if request.rows.output is None else [Path(request.rows.output)]))
     to_the_end = request.incremental.final
-    wanted = InputOptions(
-        parts, options.input_format, options.read.columns, to_the_end, own, options.follow_links
-    )
+    wanted = InputOptions(parts, options.input_format, options.read, to_the_end, own, options.follow_links)
     news = look(request.paths, saved.sources if saved else (), wanted)
     for reason in news.left_out:
         say("warning", f"left out: {reason}")

@@ -64,7 +64,7 @@ def test_spans_of_zipkin() -> None:
     }
 
 
-@pytest.mark.parametrize(("tool", "micros"), zip(TOOLS, (379_999, 267_037, 150), strict=True))
+@pytest.mark.parametrize(("tool", "micros"), list(zip(TOOLS, (379_999, 267_037, 150), strict=True)))
 def test_with_intervals_a_span_is_one_event(tool: str, micros: int) -> None:
     events, _ = read(tool, SMALL_LOGS[tool][1], intervals=True)
     assert {event["event_type"] for event in events} == {"Span", "SpanEvent"}

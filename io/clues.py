@@ -1,0 +1,146 @@
+"""What a file of no known format begins with, and which option would read it: the end of an error message."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+from cepctl.io.source.text_encoding import decoded
+
+_CHOOSE = "name its format (--format; --input-format in match), or leave the file out"
+_PATTERNS = (
+    "--patterns FILE makes events of lines, where a regular expression finds their time (?P<time>...); "
+    "or leave the file out"
+)
+_MAGICS = (
+    (
+        b"SQLite format 3\0",
+        "an SQLite database",
+        "export its table of events as CSV, and name its columns (--map)",
+    ),
+    (b"%PDF", "a PDF", "leave the file out"),
+    (b"7z\xbc\xaf", "a 7z archive", "unpack it"),
+    (b"Rar!", "a RAR archive", "unpack it"),
+    (b"LPKSHHRH", "a binary journal of systemd", "print it: journalctl --file FILE -o json"),
+    (b"ElfFile\0", "a Windows event log", "export it as CSV, and name its columns (--map)"),
+    (b"\x7fELF", "a program", "leave the file out"),
+    (b"Obj\x01", "an Avro container", "convert it to JSON lines or Parquet"),
+    (b"ORC", "an ORC file", "convert it to Parquet"),
+)
+_TIMES = (
+    "time",
+    "timestamp",
+    "ts",
+    "@timestamp",
+    "t",
+    "datetime",
+    "date",
+    "when",
+    "created_at",
+    "started_at",
+)
+_TYPES = (
+    "event",
+    "event_type",
+    "type",
+    "activity",
+    "action",
+    "event_name",
+    "operation",
+    "msg",
+    "message",
+    "level",
+)
+_DELIMITERS = (",", ";", "\t", "|")
+_XML = re.compile(r"(?:<\?[^>]*>|<!--.*?-->|<!DOCTYPE[^>\[]*>|\s)*<([A-Za-z_][\w.:-]*)", re.DOTALL)
+_JSON = re.compile(r'\{|\[\s*[{\["]')
+_KEY = re.compile(r'"((?:[^"\\]|\\.)*)"\s*:')
+_CLOCK = re.compile(r"\d{1,2}:\d\d(?::\d\d)?|\d{10}")
+_LISTED = 12
+_SHOWN = 80
+_FEW_CHARACTERS = 8_192
+
+
+def clue_to(head: bytes) -> str:
+    """What the file with this head looks like, and what to do; one line.
+
+    Examples
+    --------
+    >>> clue_to(b"All rights given away.")[:42]
+    "its first line is 'All rights given away.'"
+    """
+    for magic, what, remedy in _MAGICS:
+        if head.startswith(magic):
+            return f"it is {what}; {remedy}"
+    text = decoded(head)
+    if "\0" in text or text.count("\ufffd") * 10 > len(text):
+        return f"it is binary, and begins with the bytes {head[:8].hex(' ')}; {_CHOOSE}"
+    text = text.strip()[:_FEW_CHARACTERS]
+    if _JSON.match(text):
+        return _of_json(text)
+    found = _XML.match(text)
+    if found is not None:
+        return f"it is XML whose root element is <{found[1][:_SHOWN]}>; {_CHOOSE}"
+    lines = text.split("\n")
+    columns = _columns(lines)
+    if columns:
+        return f"its first line has the columns {_listed(columns)}; {_mapping(columns)}"
+    return _of_text(lines)
+
+
+def _of_json(text: str) -> str:
+    line = text.split("\n", 1)[0]
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, dict):
+        return (
+            f"its first line is a JSON object with the keys {_listed(list(value))}; {_mapping(list(value))}"
+        )
+    if '"__CURSOR"' in text:
+        return "it is a journal over several lines; print it with one entry per line: journalctl -o json"
+    keys = list(dict.fromkeys(found[1] for found in _KEY.finditer(text)))
+    known = f" and begins with the keys {_listed(keys)}" if keys else ""
+    remedy = "make it one object per line (jq -c), and name its columns (--map)"
+    return f"it is JSON over several lines{known}; {remedy}"
+
+
+def _of_text(lines: Sequence[str]) -> str:
+    first = " ".join(lines[0].split())
+    shown = first[:_SHOWN] + ("..." if len(first) > _SHOWN else "")
+    timed = sum(_CLOCK.search(line[:_FEW_CHARACTERS]) is not None for line in lines[:_LISTED])
+    return f"its first line is '{shown}'; {_PATTERNS if timed else _CHOOSE}"
+
+
+def _columns(lines: Sequence[str]) -> list[str]:
+    """The names in a first line that the second is divided like; empty where it is not."""
+    if len(lines) < 2:
+        return []
+    for delimiter in sorted(_DELIMITERS, key=lines[0].count, reverse=True):
+        count = lines[0].count(delimiter)
+        names = [name.strip().strip('"') for name in lines[0].split(delimiter)]
+        if count and lines[1].count(delimiter) == count and all(names) and len(set(names)) == len(names):
+            return names
+    return []
+
+
+def _mapping(names: Sequence[str]) -> str:
+    """The option that says which of these is what, as far as their names tell."""
+    time = _first_of(_TIMES, names, "TIME")
+    event_type = _first_of(_TYPES, [name for name in names if name != time], "TYPE")
+    return f"say which are what: --map event_type={event_type},time={time}"
+
+
+def _first_of(wanted: Sequence[str], names: Sequence[str], otherwise: str) -> str:
+    small = {name.lower(): name for name in reversed(names)}
+    exact = next((small[name] for name in wanted if name in small), None)
+    near = next((name for name in names if any(part in name.lower() for part in wanted[:2])), None)
+    return exact or near or otherwise
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _LISTED
+    shown = [" ".join(name[:_SHOWN].split()) for name in names[:_LISTED]]
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,1 @@
+"""Text of any other kind, of which patterns of the user make events."""

@@ -1,0 +1,167 @@
+"""Any text, where the user has patterns for it: a line that one fits is an event of its type.
+
+The named group `time` of the pattern says when; all other groups are attributes, as in every log of messages.
+A line that no pattern fits is counted, and one that a pattern without such a group fits is a reject.  Without
+patterns there is no such format: then nothing is known of a text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+import pyarrow as pa
+
+from cepctl.errors import LogFormatError
+from cepctl.io.contract.log_format import ZONELESS, LogFormat
+from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
+from cepctl.io.contract.times import LAST_SECOND, LogTime, named_zone, parse_time
+from cepctl.io.contract.written_times import parse_written, possible_forms
+from cepctl.io.source.event_lines import LineBatches, LineEvent, found_groups
+from cepctl.io.source.message_patterns import PatternTable, typed_records
+from cepctl.io.source.plain_lines import plain_lines
+from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
+from cepctl.io.source.text_encoding import decoded, utf8_stream
+
+TIME = "time"
+UNMATCHED = "no pattern fits the line"
+NO_GROUP = "no time: the pattern that fits has no group (?P<time>...)"
+_BATCH_LINES = 20_000
+_BATCH_BYTES = 16 << 20
+_EPOCH = re.compile(r"(\d{10})(?:\.(\d{1,9})|(\d{3}|\d{6}|\d{9}))?", re.ASCII)
+_FRACTION = re.compile(r":\d\d[.,](\d{1,9})", re.ASCII)
+_MICRO_DIGITS = 6
+
+
+class TextLines:
+    """Reader of lines that patterns fit."""
+
+    def recognises(self, head: bytes) -> bool:
+        return False
+
+    def is_text(self, head: bytes) -> bool:
+        """Whether a file that begins so may be text at all."""
+        text = decoded(head)
+        return "\0" not in text and text.count("\ufffd") * 20 <= len(text) and bool(text.strip())
+
+    def read(
+        self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the events of one text.
+
+        Raises
+        ------
+        LogFormatError
+            If there are no patterns, or a time is written in a form that has to be named.
+        """
+        if not options.patterns:
+            raise LogFormatError(f"{source}: of a text patterns make events: name their file with --patterns")
+        batches = LineBatches(source, options, report, options.patterns, already_typed=True)
+        text = _Text(source, options, report, PatternTable(options.patterns), batches)
+        chunks = Chunks(utf8_stream(stream))
+        waiting: list[tuple[int, bytes]] = []
+        size = 0
+        for number, line in numbered_lines(chunks):
+            raw = line.rstrip(b"\r\0")
+            if len(raw) > LONGEST_LINE:
+                batches.add(number, TOO_LONG, raw)
+            elif raw.strip():
+                waiting.append((number, raw))
+                size += len(raw)
+            if len(waiting) >= _BATCH_LINES or size >= _BATCH_BYTES:
+                text.take(waiting)
+                waiting, size = [], 0
+                if len(batches):
+                    yield batches.take()
+        text.take(waiting)
+        if len(batches):
+            yield batches.take()
+        if chunks.damage:
+            report.records += 1
+            report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
+
+
+@dataclass
+class _Text:
+    """The file being read."""
+
+    source: str
+    options: ReadOptions
+    report: ReadReport
+    table: PatternTable
+    batches: LineBatches
+
+    def take(self, lines: Sequence[tuple[int, bytes]]) -> None:
+        """Make events of those lines that a pattern fits."""
+        if not lines:
+            return
+        texts = [self.batches.text_of(raw) for _, raw in lines]
+        count = len(texts)
+        typed = typed_records(
+            pa.array(texts, pa.string()), pa.array([""] * count), pa.nulls(count, pa.string()), self.table
+        )
+        groups = found_groups(typed, count, self.options)
+        for (number, raw), place, found in zip(lines, typed.pattern.tolist(), groups, strict=True):
+            if place < 0:
+                self.report.records += 1
+                self.report.skipped[UNMATCHED] += 1
+                continue
+            pattern = self.options.patterns[place]
+            self.report.patterns.add(place + 1)
+            if TIME not in pattern.attributes:
+                self.batches.add(number, NO_GROUP, raw)
+                continue
+            written = str(found.pop(TIME, None) or "")
+            time = self._time(written, number)
+            self.batches.add(number, LineEvent(pattern.event_type, time, _precision(written), found), raw)
+
+    def _time(self, text: str, number: int) -> LogTime | None:
+        zone = named_zone(self.options.time_zone)
+        if self.options.time_format is not None:
+            return parse_written(text, self.options.time_format, zone)
+        time = _since_1970(text) or parse_time(text, zone)
+        forms = possible_forms(text) if time is None else ()
+        if forms:
+            options = " or ".join(f"--time-format '{form}'" for form in forms)
+            raise LogFormatError(
+                f"{self.source}:{number}: the time '{text}' is not written as ISO 8601; name its form: "
+                f"{options}"
+            )
+        return time
+
+
+def _since_1970(text: str) -> LogTime | None:
+    """Seconds since 1970, with decimals, or milliseconds and finer, as their digits tell."""
+    found = _EPOCH.fullmatch(text)
+    if found is None or int(found[1]) > LAST_SECOND:
+        return None
+    digits = (found[2] or found[3] or "")[:_MICRO_DIGITS].ljust(_MICRO_DIGITS, "0")
+    return LogTime(int(found[1]) * 1_000_000 + int(digits), 0)
+
+
+def _precision(text: str) -> int:
+    """Microseconds that the last digit of a time stands for: whole seconds where it has no more."""
+    epoch = _EPOCH.fullmatch(text)
+    fraction = _FRACTION.search(text)
+    digits = (epoch[2] or epoch[3] or "") if epoch else fraction[1] if fraction else ""
+    return int(10 ** (_MICRO_DIGITS - min(len(digits), _MICRO_DIGITS)))
+
+
+_READER = TextLines()
+FORMAT = LogFormat(
+    name="text",
+    description="any other text, line by line, where --patterns makes events of it",
+    events="those of --patterns, each with its time in the group (?P<time>...)",
+    uncertainty="as written: 1 s, 1 ms, or none",
+    page="log-patterns.md",
+    reader=_READER,
+    options={
+        "time_zone": ZONELESS,
+        "time_format": "text with --patterns",
+        "drop_domain": "text with --patterns",
+    },
+    lines=plain_lines,
+    recognises_patterned=_READER.is_text,
+)
