@@ -60,11 +60,11 @@ def key_partitions(
                 writers = [_writer(opened, path, schema, filesystem) for path in paths]
             partition = _partition_of(table, equal, count)
             order = np.argsort(partition, kind="stable")
-            bounds = np.searchsorted(partition[order], np.arange(count + 1))
-            for number, writer in enumerate(writers):
-                chosen = order[bounds[number] : bounds[number + 1]]
-                if len(chosen):
-                    writer.write_table(table.take(pa.array(chosen)).cast(schema))
+            bounds = np.searchsorted(partition[order], np.arange(count + 1)).tolist()
+            ordered = table.take(pa.array(order)).cast(schema).combine_chunks()
+            for writer, start, stop in zip(writers, bounds, bounds[1:], strict=False):
+                if start < stop:
+                    writer.write_table(ordered.slice(start, stop - start))
     for path in paths:
         with filesystem.open_input_file(path) as file:
             yield pa.ipc.open_file(file).read_all()
