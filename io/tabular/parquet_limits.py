@@ -43,11 +43,25 @@ def open_parquet(stream: IO[bytes], source: str) -> pq.ParquetFile:
         if size > MOST_GROUP_BYTES:
             raise LogFormatError(
                 f"{source}: row group {number + 1} unpacks to {size:,} bytes, more than the "
-                f"{MOST_GROUP_BYTES:,} that are read at once; write the file with row groups of fewer than "
-                f"{group.num_rows:,} rows"
+                f"{MOST_GROUP_BYTES:,} that are read at once; {_remedy(metadata, number, size)}"
             )
     texts = [field.name for field in file.schema_arrow if _is_text(field.type)]
     return pq.ParquetFile(stream, metadata=metadata, read_dictionary=texts) if texts else file
+
+
+def _remedy(metadata: pq.FileMetaData, number: int, size: int) -> str:
+    """What to do about too large a row group: fewer rows in each, or a smaller value where it has one."""
+    group = metadata.row_group(number)
+    if group.num_rows > 1:
+        fewer = max(group.num_rows * MOST_GROUP_BYTES // size, 1)
+        return f"write the file again, with no more than {fewer:,} rows in a row group"
+    row = sum(metadata.row_group(before).num_rows for before in range(number)) + 1
+    columns = [group.column(place) for place in range(group.num_columns)]
+    largest = max(columns, key=lambda column: int(column.total_uncompressed_size))
+    return (
+        f"it holds row {row:,} alone, and column '{largest.path_in_schema}' is the largest in it: shorten "
+        "that value, or leave the row or the column out"
+    )
 
 
 def pieces(columns: Mapping[str, pa.Array]) -> Iterator[dict[str, pa.Array]]:

@@ -64,6 +64,25 @@ def test_a_row_group_that_unpacks_to_too_much_is_refused_before_it_is_read(
         read(data)
 
 
+def test_too_large_a_row_group_comes_with_how_many_rows_it_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = written(events(["x" * 10_000] * 10), use_dictionary=False)
+    monkeypatch.setattr(parquet_limits, "MOST_GROUP_BYTES", 50_000)
+    with pytest.raises(
+        LogFormatError, match=r"; write the file again, with no more than 4 rows in a row group$"
+    ):
+        read(data)
+
+
+def test_one_value_that_is_too_large_is_named_by_its_row_and_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = written(events(["x", "y", "z" * 100_000, "x"]), row_group_size=1)
+    monkeypatch.setattr(parquet_limits, "MOST_GROUP_BYTES", 50_000)
+    said = (
+        "; it holds row 3 alone, and column 'note' is the largest in it: shorten that value, or leave the row"
+    )
+    with pytest.raises(LogFormatError, match=said):
+        read(data)
+
+
 def test_lists_that_unpack_to_too_much_are_refused_before_they_are_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
