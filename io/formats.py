@@ -23,6 +23,7 @@ from cepctl.errors import LogFormatError
 from cepctl.io.clues import clue_to
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions
+from cepctl.io.source.archives import XZ_MAGIC, ZIP_MAGICS, TarStream, XzStream, is_tar, zip_stream
 from cepctl.io.source.block_compression import LZ4_MAGIC, SNAPPY_MAGIC, lz4_stream, snappy_stream
 from cepctl.io.source.file_parts import FilePart, PartBytes
 from cepctl.io.source.locations import Location, first_line
@@ -115,7 +116,7 @@ class _Bytes(io.RawIOBase):
     def __init__(self, inner: Any, name: str, *, compressed: bool) -> None:
         super().__init__()
         self._inner = inner
-        self._name = name
+        self.label = name
         self._compressed = compressed
         # Arrow's decompressors lose what they were asked for when they meet damage: ask for little.
         self._read = getattr(inner, "read1", inner.read)
@@ -152,7 +153,7 @@ class _Bytes(io.RawIOBase):
         except _DAMAGE as problem:
             # A decompressor raises OSError without the number that the system always gives.
             if not self._compressed or getattr(problem, "errno", None) is not None:
-                raise LogFormatError(f"cannot read {self._name}: {problem}") from problem
+                raise LogFormatError(f"cannot read {self.label}: {problem}") from problem
             self.damage = str(problem) or "the compressed data ends too early"
             return b""
 
@@ -165,6 +166,10 @@ def _decompressed(file: pa.NativeFile, name: str) -> _Bytes:
         return _Bytes(gzip.GzipFile(fileobj=cast(IO[bytes], file)), name, compressed=True)
     if magic == b"\x28\xb5\x2f\xfd":
         return _Bytes(pa.CompressedInputStream(file, "zstd"), name, compressed=True)
+    if first.startswith(XZ_MAGIC):
+        return _Bytes(XzStream(cast(IO[bytes], file)), name, compressed=True)
+    if magic in ZIP_MAGICS:
+        return _Bytes(zip_stream(cast(IO[bytes], file), name), name, compressed=True)
     if first == LZ4_MAGIC:
         return _Bytes(lz4_stream(cast(IO[bytes], file)), name, compressed=True)
     if first == SNAPPY_MAGIC:
@@ -218,4 +223,9 @@ def open_bytes(data: bytes, name: str) -> Iterator[OpenLog]:
 
 def _opened(source: _Bytes) -> OpenLog:
     stream = io.BufferedReader(source, HEAD_BYTES)
-    return OpenLog(stream, stream.peek(HEAD_BYTES), source)
+    head = stream.peek(HEAD_BYTES)
+    if is_tar(head):
+        inside = _Bytes(TarStream(stream, source.label), source.label, compressed=True)
+        stream = io.BufferedReader(inside, HEAD_BYTES)
+        return OpenLog(stream, stream.peek(HEAD_BYTES), inside)
+    return OpenLog(stream, head, source)

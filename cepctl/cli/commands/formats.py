@@ -13,7 +13,8 @@ def command(output_format: str) -> None:
     """List the formats that ingest, match, explain and inspect read, and what each yields.
 
     The format of a file is told from its content, never from its name; --format (--input-format in
-    match, explain and inspect) overrides.  Every format may be compressed with gzip, bzip2 or zstd.
+    match, explain and inspect) overrides.  Every format may be compressed with gzip, bzip2, xz or
+    zstd, or lie alone in a zip or tar archive.
     """
     from cepctl.io.catalogue import all_formats
     from cepctl.render.formats import print_formats

@@ -1,0 +1,145 @@
+"""xz, and archives that hold one file: zip and tar, also compressed ones.
+
+An archive of several files is refused: they are files of their own, with formats and names of their own, and
+unpacking them is one command.
+"""
+
+from __future__ import annotations
+
+import lzma
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import IO, Protocol
+
+from cepctl.errors import LogFormatError
+
+XZ_MAGIC = b"\xfd7zXZ\x00"
+ZIP_MAGICS = (b"PK\x03\x04", b"PK\x05\x06")
+_TAR_MARK, _TAR_PLACE = b"ustar", 257
+TAR_HEAD_BYTES = _TAR_PLACE + len(_TAR_MARK)
+_XZ_MEMORY = 256 << 20
+_READ_BYTES = 1 << 16
+_ENCRYPTED = 0x1
+_PADDING = b"\0" * 4
+
+
+class Plain(Protocol):
+    """Bytes as they were before they were packed."""
+
+    def read1(self, size: int, /) -> bytes: ...
+
+
+class XzStream:
+    """The plain bytes of xz, of one stream or several; raises EOFError or OSError where it is damaged."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._decoder = lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
+
+    def read1(self, size: int) -> bytes:
+        """At most `size` bytes; none at the end."""
+        while True:
+            packed = b""
+            if self._decoder.eof:
+                packed = self._next_stream()
+                if not packed:
+                    return b""
+            elif self._decoder.needs_input:
+                packed = self._file.read(_READ_BYTES)
+                if not packed:
+                    raise EOFError("the compressed data ends too early")
+            try:
+                plain = self._decoder.decompress(packed, size)
+            except lzma.LZMAError as problem:
+                raise OSError(f"damaged xz: {problem}") from None
+            if plain:
+                return plain
+
+    read = read1
+
+    def _next_stream(self) -> bytes:
+        rest = self._decoder.unused_data or self._file.read(_READ_BYTES)
+        while rest.startswith(_PADDING):
+            rest = rest.lstrip(b"\0") or self._file.read(_READ_BYTES)
+        if rest:
+            self._decoder = lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
+        return rest
+
+
+def zip_stream(file: IO[bytes], name: str) -> IO[bytes]:
+    """The one file of a zip archive.
+
+    Raises
+    ------
+    LogFormatError
+        If the archive holds several files, none, or one that cannot be unpacked.
+    """
+    try:
+        archive = zipfile.ZipFile(file)
+        inside = [each for each in archive.infolist() if not each.is_dir()]
+        _require_one(
+            [each.filename for each in inside], name, "zip archive", f"unzip {_last(name)} -d FOLDER"
+        )
+        if inside[0].flag_bits & _ENCRYPTED:
+            raise LogFormatError(f"{name}: the zip archive is encrypted; unpack it")
+        return archive.open(inside[0])
+    except (
+        zipfile.BadZipFile,
+        NotImplementedError,
+        zlib.error,
+        EOFError,
+        ValueError,
+        OverflowError,
+    ) as problem:
+        raise LogFormatError(
+            f"{name}: a damaged zip archive, or one of a kind that is not read: {problem}"
+        ) from None
+
+
+def is_tar(head: bytes) -> bool:
+    """Whether a file that begins so is a tar archive."""
+    return head[_TAR_PLACE:TAR_HEAD_BYTES] == _TAR_MARK
+
+
+class TarStream:
+    """The one file of a tar archive; that there is no other shows at its end."""
+
+    def __init__(self, packed: IO[bytes], name: str) -> None:
+        self._name = name
+        self._pieces = self._read(packed)
+
+    def read1(self, size: int) -> bytes:
+        """At most `size` bytes (never more than a piece); none at the end."""
+        return next(self._pieces, b"")
+
+    read = read1
+
+    def _read(self, packed: IO[bytes]) -> Iterator[bytes]:
+        found: list[str] = []
+        try:
+            with tarfile.open(fileobj=packed, mode="r|") as archive:
+                for member in archive:
+                    if not member.isfile():
+                        continue
+                    found.append(member.name)
+                    if len(found) > 1:
+                        break
+                    file = archive.extractfile(member)
+                    while file is not None and (piece := file.read(_READ_BYTES)):
+                        yield piece
+        except (tarfile.TarError, zlib.error, ValueError, OverflowError) as problem:
+            raise OSError(f"damaged tar: {problem}") from None
+        _require_one(found, self._name, "tar archive", f"tar -xf {_last(self._name)} -C FOLDER")
+
+
+def _require_one(names: list[str], name: str, kind: str, unpack: str) -> None:
+    if len(names) == 1:
+        return
+    what = f"with {names[0]}, {names[1]}, ..." if names else "without a file"
+    raise LogFormatError(f"{name}: a {kind} {what}; unpack it ({unpack}) and name the folder")
+
+
+def _last(name: str) -> str:
+    return name.rpartition("/")[2] or name

@@ -1,0 +1,86 @@
+"""xz, and archives of one file: read as that file; of several, refused with the way to unpack them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import tarfile
+import zipfile
+
+import pytest
+
+from cepctl.errors import LogFormatError
+from cepctl.io.formats import open_bytes
+
+TEXT = b"event_type,time\n" + b"A,5\n" * 50_000
+
+
+def zipped(*files: tuple[str, bytes]) -> bytes:
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.mkdir("logs")
+        for name, data in files:
+            archive.writestr(f"logs/{name}", data)
+    return sink.getvalue()
+
+
+def tarred(*files: tuple[str, bytes]) -> bytes:
+    sink = io.BytesIO()
+    with tarfile.open(fileobj=sink, mode="w") as archive:
+        folder = tarfile.TarInfo("logs")
+        folder.type = tarfile.DIRTYPE
+        archive.addfile(folder)
+        for name, data in files:
+            member = tarfile.TarInfo(f"logs/{name}")
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return sink.getvalue()
+
+
+def unpacked(data: bytes) -> tuple[bytes, bytes, str | None]:
+    with open_bytes(data, "a/b.bin") as log:
+        return log.head, log.stream.read(), log.damage
+
+
+ONE = ("a.csv", TEXT)
+PACKED = {
+    "xz": lzma.compress(TEXT),
+    "xz, two streams": lzma.compress(TEXT[:100]) + bytes(8) + lzma.compress(TEXT[100:]),
+    "zip": zipped(ONE),
+    "tar": tarred(ONE),
+    "tar.gz": gzip.compress(tarred(ONE)),
+    "tar.xz": lzma.compress(tarred(ONE)),
+}
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_a_packed_file_is_read_as_what_is_in_it(name: str) -> None:
+    assert unpacked(PACKED[name]) == (TEXT[: 1 << 16], TEXT, None)
+
+
+@pytest.mark.parametrize("name", ["xz", "tar", "tar.gz"])
+def test_what_is_cut_short_keeps_what_came_before_and_says_so(name: str) -> None:
+    data = PACKED[name]
+    _, found, damage = unpacked(data[: len(data) * 2 // 3])
+    assert damage
+    assert TEXT.startswith(found)
+    assert found
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            zipped(ONE, ("b.csv", b"x")),
+            r"a/b\.bin: a zip archive with logs/a\.csv, logs/b\.csv, \.\.\.; "
+            r"unpack it \(unzip b\.bin -d FOLDER\)",
+        ),
+        (zipped(), r"a zip archive without a file"),
+        (tarred(ONE, ("b.csv", b"x")), r"a tar archive with .*; unpack it \(tar -xf b\.bin -C FOLDER\)"),
+        (b"PK\x03\x04" + bytes(40), "a damaged zip archive"),
+    ],
+)
+def test_an_archive_that_is_not_one_file_is_refused_with_what_to_do(data: bytes, message: str) -> None:
+    with pytest.raises(LogFormatError, match=message):
+        unpacked(data)
