@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cepctl.io.formats import known_formats
+from cepctl.errors import LogFormatError
+from cepctl.io.formats import format_named, known_formats
 
 _UNSUPPORTED: dict[str, tuple[str, str]] = {
     "mxml": ("MXML event log, the predecessor of XES", "convert it to XES, for example with ProM"),
@@ -22,7 +23,7 @@ class FormatFacts:
     """One format: what it is, what its events are, and how far their times are trusted.
 
     `uncertainty` is the default without a model.  Where `supported` is false, `events` is empty and
-    `remedy` says what to do instead.
+    `remedy` says what to do instead.  `example` is a short file of the format.
     """
 
     name: str
@@ -31,12 +32,13 @@ class FormatFacts:
     uncertainty: str = ""
     supported: bool = True
     remedy: str = ""
+    example: str = ""
 
 
 def all_formats() -> tuple[FormatFacts, ...]:
     """Every format that is read, in the order in which it is looked for, then those that are not."""
     supported = [
-        FormatFacts(known.name, known.description, known.events, known.uncertainty)
+        FormatFacts(known.name, known.description, known.events, known.uncertainty, example=known.example)
         for known in known_formats()
     ]
     unsupported = [
@@ -44,3 +46,10 @@ def all_formats() -> tuple[FormatFacts, ...]:
         for name, (description, remedy) in _UNSUPPORTED.items()
     ]
     return (*supported, *unsupported)
+
+
+def example_of(name: str) -> str:
+    """A short file of a format; raises LogFormatError for a name that there is not, or that is not read."""
+    if name in _UNSUPPORTED:
+        raise LogFormatError(f"the format '{name}' is not read; {_UNSUPPORTED[name][1]}")
+    return format_named(name).example

@@ -155,6 +155,10 @@ FORMATS = (
         description="logs of containers in Kubernetes, as CRI runtimes (containerd, CRI-O) write them",
         events=_EVENTS,
         uncertainty=_UNCERTAINTY,
+        example=(
+            "2026-06-14T08:15:04.123456789Z stdout F ready on :8080\n"
+            "2026-06-14T08:15:05.310003110Z stderr F cache is full\n"
+        ),
         page="logs-containers.md",
         reader=ContainerLog(cri_piece),
     ),
@@ -163,6 +167,7 @@ FORMATS = (
         description="logs of containers, as Docker's driver json-file writes them",
         events=_EVENTS,
         uncertainty=_UNCERTAINTY,
+        example=('{"log":"ready on :8080\\n","stream":"stdout","time":"2026-06-14T08:15:04.123456789Z"}\n'),
         page="logs-containers.md",
         reader=ContainerLog(docker_piece),
     ),

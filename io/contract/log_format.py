@@ -2,6 +2,7 @@
 
     told by the value                          read by
     name, description, events, uncertainty     `cepctl formats`, --format, reports, docs/events.md
+    example                                    `cepctl formats --show`
     reader, recognises_mapped, _patterned      io/formats.py, which tells formats apart
     options                                    cepctl/ingestion/unused.py: options that no file could use
     lines                                      cepctl/ingestion/parts.py: large files; cepctl/state: new parts
@@ -59,6 +60,8 @@ class LogFormat:
         Which types of events it gives, and with which attributes, in a line.
     uncertainty
         How far its times are trusted without a model, in a line.
+    example
+        A short file of the format, or what to know of one that is not text.
     page
         The page in docs/ that tells about it.
     reader
@@ -88,6 +91,7 @@ class LogFormat:
     uncertainty: str
     page: str
     reader: Reader
+    example: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
     lines: Callable[[bytes, ColumnMap], LineRecords] | None = None
     recognises_mapped: Callable[[bytes], bool] | None = None

@@ -327,6 +327,12 @@ FORMAT = LogFormat(
     description="Ganglia XML of gmond or gmetad, one or more polls",
     events="one type per metric (cpu_user, load_one, ...); value, node, cluster",
     uncertainty="from TMAX before the sample arrived to 2 s after",
+    example=(
+        '<GANGLIA_XML VERSION="3.7" SOURCE="gmond">\n'
+        '<CLUSTER NAME="c" LOCALTIME="1781417704"><HOST NAME="n7" REPORTED="1781417701" TN="3" TMAX="20">\n'
+        '<METRIC NAME="load_one" VAL="0.46" TYPE="float" TN="12" TMAX="70"/>\n'
+        "</HOST></CLUSTER></GANGLIA_XML>\n"
+    ),
     page="logs-ganglia.md",
     reader=GangliaXml(),
     options={"drop_domain": "Ganglia"},

@@ -205,6 +205,14 @@ FORMAT = LogFormat(
     description="XML that rrdtool dump writes",
     events=EVENTS,
     uncertainty=STEP,
+    example=(
+        '<?xml version="1.0" encoding="utf-8"?>\n'
+        "<rrd><version>0003</version><step>15</step><lastupdate>1781417700</lastupdate>\n"
+        "<ds><name> sum </name><type> GAUGE </type></ds>\n"
+        "<rra><cf>AVERAGE</cf><pdp_per_row>1</pdp_per_row><database>\n"
+        "<!-- 2026-06-14 08:15:00 CEST / 1781417700 --> <row><v>4.6000000000e-01</v></row>\n"
+        "</database></rra></rrd>\n"
+    ),
     page="logs-ganglia.md",
     reader=RrdDump(),
     options={"drop_domain": "Ganglia"},

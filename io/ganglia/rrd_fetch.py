@@ -95,6 +95,7 @@ FORMAT = LogFormat(
     description="Text that rrdtool fetch prints",
     events=EVENTS,
     uncertainty=STEP,
+    example=("                    sum\n\n1781417685: 4.6000000000e-01\n1781417700: 5.0000000000e-01\n"),
     page="logs-ganglia.md",
     reader=RrdFetch(),
     options={"drop_domain": "Ganglia"},

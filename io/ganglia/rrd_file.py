@@ -120,6 +120,7 @@ FORMAT = LogFormat(
     description="RRD file (round-robin database) of Ganglia, of a 64-bit or 32-bit x86 machine",
     events=EVENTS,
     uncertainty=STEP,
+    example=("(binary) a round-robin database; rrdtool info FILE describes it\n"),
     page="logs-ganglia.md",
     reader=GangliaRrd(),
     options={"drop_domain": "Ganglia"},

@@ -225,6 +225,11 @@ FORMAT = LogFormat(
     description="JSON or XML that rrdtool xport prints",
     events="one type per label of the legend; value, node, cluster, resolution",
     uncertainty=STEP,
+    example=(
+        '{ "about": "RRDtool graph JSON output",\n'
+        '  "meta": { "start": 1781417685, "end": 1781417700, "step": 15, "legend": [ "load_one" ] },\n'
+        '  "data": [ [ 4.6e-01 ], [ 5.0e-01 ] ] }\n'
+    ),
     page="logs-ganglia.md",
     reader=RrdXport(),
     options={"drop_domain": "Ganglia"},

@@ -217,6 +217,11 @@ FORMATS = (
         description="CSV that ganglia-web exports of a graph",
         events=_EVENTS,
         uncertainty=STEP,
+        example=(
+            "Timestamp,1-min,5-min\n"
+            "2026-06-14T08:14:45+02:00,0.46,0.31\n"
+            "2026-06-14T08:15:00+02:00,0.50,0.33\n"
+        ),
         page="logs-ganglia.md",
         reader=GangliaWebCsv(),
         options={"time_zone": ZONELESS, "drop_domain": "Ganglia"},
@@ -226,6 +231,10 @@ FORMATS = (
         description="JSON that ganglia-web exports of a graph",
         events=_EVENTS,
         uncertainty=STEP,
+        example=(
+            '[{"ds_name":"sum","cluster_name":"c","host_name":"n7","metric_name":"load_one",'
+            '"datapoints":[[0.46,1781417685],[0.5,1781417700]]}]\n'
+        ),
         page="logs-ganglia.md",
         reader=GangliaWebJson(),
         options={"drop_domain": "Ganglia"},

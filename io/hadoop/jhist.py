@@ -63,6 +63,12 @@ FORMAT = LogFormat(
     description="Hadoop 2 and 3 job history (.jhist, Avro-Json or Avro-Binary)",
     events=EVENTS,
     uncertainty="1 ms",
+    example=(
+        "Avro-Json\n"
+        '{"type":"record","name":"Event","fields":[]}\n'
+        '{"type":"TASK_STARTED","event":{"org.apache.hadoop.mapreduce.jobhistory.TaskStarted":'
+        '{"taskid":"task_1772009204117_0042_m_000000","taskType":"MAP","startTime":1781417704000,"splitLocations":"n7"}}}\n'
+    ),
     page="logs-hadoop.md",
     reader=HadoopJobHistory(),
     options=OPTIONS,

@@ -153,6 +153,7 @@ FORMAT = LogFormat(
     description="Hadoop 0.20 and 1.x job history",
     events=EVENTS,
     uncertainty="1 ms",
+    example=('Job JOBID="job_200904211745_0002" JOBNAME="sort" USER="ann" SUBMIT_TIME="1240335960000" .\n'),
     page="logs-hadoop.md",
     reader=HadoopOldJobHistory(),
     options=OPTIONS,

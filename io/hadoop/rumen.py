@@ -203,6 +203,11 @@ FORMAT = LogFormat(
     description="Rumen job trace (JSON), as it feeds GridMix and the scheduler load simulator",
     events=EVENTS,
     uncertainty="1 ms",
+    example=(
+        '{"jobID": "job_201102101103_0066", "user": "ann", "submitTime": 1297375411000,\n'
+        ' "launchTime": 1297375412000, "finishTime": 1297375499000, "outcome": "SUCCESS",\n'
+        ' "mapTasks": [], "reduceTasks": [], "otherTasks": []}\n'
+    ),
     page="logs-hadoop.md",
     reader=RumenTrace(),
     options=OPTIONS,

@@ -178,6 +178,11 @@ FORMAT = LogFormat(
     events="JobSubmit, MapAttemptStart, MapAttemptFinish, ContainerStart, ..., JobFinish, counted from "
     "--epoch; with --intervals also Job, TaskAttempt",
     uncertainty="1 ms",
+    example=(
+        '{"job.id": "job_1", "job.user": "ann", "job.start.ms": 0, "job.end.ms": 9500,\n'
+        ' "job.tasks": [{"container.host": "/rack1/n7", "container.start.ms": 100,\n'
+        '  "container.end.ms": 5000, "container.type": "map"}]}\n'
+    ),
     page="logs-hadoop.md",
     reader=SchedulerLoad(),
     options={"drop_domain": "Hadoop", "intervals": "Hadoop", "epoch": "simulator workloads"},

@@ -175,6 +175,10 @@ FORMAT = LogFormat(
     events="AttemptTransition, ContainerAssign, BlockReceiveStart, ConnectRetry, ... and those of "
     "--patterns; with --keep-unmatched LogLine for all other records",
     uncertainty="as written: 1 ms, or 1 s",
+    example=(
+        "2026-06-14 08:15:04,978 INFO org.apache.hadoop.hdfs.server.datanode.DataNode: Receiving "
+        "BP-1:blk_1_1 src: /10.0.0.1:41022 dest: /10.0.0.5:9866\n"
+    ),
     page="log-patterns.md",
     reader=Log4jLog(),
     options={"time_zone": ZONELESS, "drop_domain": "log4j", "keep_unmatched": "log4j"},

@@ -185,6 +185,10 @@ FORMAT = LogFormat(
     events="ApplicationStart, JobStart, StageStart, TaskStart, TaskFinish, TaskFail, ExecutorAdded, ...; "
     "with --intervals also Task, Stage",
     uncertainty="1 ms, by the clock of the driver",
+    example=(
+        '{"Event":"SparkListenerTaskStart","Stage ID":0,"Stage Attempt ID":0,"Task Info":{"Task ID":1,'
+        '"Executor ID":"2","Host":"node05","Launch Time":1781417703021}}\n'
+    ),
     page="logs-spark.md",
     reader=SparkEventLog(),
     options={"drop_domain": "Spark", "intervals": "Spark"},

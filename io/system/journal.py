@@ -131,6 +131,10 @@ FORMAT = LogFormat(
     description="journal of systemd, as journalctl -o json prints it",
     events="one type per program, such as sshd; node, unit, pid, severity, message; those of --patterns",
     uncertainty="none: microseconds, as the writer gave them, else as the journal got them",
+    example=(
+        '{"__REALTIME_TIMESTAMP":"1781417705612004","_HOSTNAME":"web1","SYSLOG_IDENTIFIER":"sshd","_PID":"2210",'
+        '"PRIORITY":"6","MESSAGE":"Accepted publickey for ann"}\n'
+    ),
     page="logs-system.md",
     reader=Journal(),
     options={"drop_domain": "the journal"},

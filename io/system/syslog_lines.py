@@ -172,6 +172,10 @@ FORMAT = LogFormat(
     description="syslog, RFC 3164 or RFC 5424, as daemons write it to files",
     events="one type per program, such as sshd; node, pid, severity, message; those of --patterns",
     uncertainty="as written: 1 s, 1 ms, or none; a year and a zone only where they are written",
+    example=(
+        "<38>1 2026-06-14T08:15:04.003+02:00 web1 sshd 2210 - - Accepted publickey for ann\n"
+        "2026-06-14T08:15:05.123456+02:00 web1 sudo: ann : USER=root ; COMMAND=/bin/ls\n"
+    ),
     page="logs-system.md",
     reader=Syslog(),
     options={"time_zone": ZONELESS, "drop_domain": "syslog", "epoch": "syslog without years"},

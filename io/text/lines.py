@@ -155,6 +155,7 @@ FORMAT = LogFormat(
     description="any other text, line by line, where --patterns makes events of it",
     events="those of --patterns, each with its time in the group (?P<time>...)",
     uncertainty="as written: 1 s, 1 ms, or none",
+    example=("[2026-06-14 08:15:04] valve 3 open\n"),
     page="log-patterns.md",
     reader=_READER,
     options={

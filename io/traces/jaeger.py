@@ -120,6 +120,11 @@ FORMAT = LogFormat(
     description="traces of Jaeger in JSON, as its page and its API give them, or spans one per line",
     events=EVENTS,
     uncertainty=UNCERTAINTY,
+    example=(
+        '{"data":[{"traceID":"2be3","spans":[{"traceID":"2be3","spanID":"7606","operationName":"get",'
+        '"startTime":1781417704996000,"duration":267037,"processID":"p1"}],'
+        '"processes":{"p1":{"serviceName":"api"}}}]}\n'
+    ),
     page="logs-traces.md",
     reader=SpanReader(("data", ELEMENTS), jaeger_spans, (b"traceID", b"spanID")),
     options=OPTIONS,

@@ -145,6 +145,11 @@ FORMAT = LogFormat(
     description="traces of OpenTelemetry as OTLP writes them in JSON (resourceSpans)",
     events=EVENTS,
     uncertainty=UNCERTAINTY,
+    example=(
+        '{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"pay"}}]},'
+        '"scopeSpans":[{"spans":[{"traceId":"5b8e","spanId":"eee1","name":"charge card",'
+        '"startTimeUnixNano":"1781417704996000000","endTimeUnixNano":"1781417705380000000"}]}]}]}\n'
+    ),
     page="logs-traces.md",
     reader=SpanReader(("resourceSpans",), otlp_spans, (b"resourceSpans",)),
     options=OPTIONS,

@@ -85,6 +85,10 @@ FORMAT = LogFormat(
     description="traces of Zipkin in JSON, version 2",
     events=EVENTS,
     uncertainty=UNCERTAINTY,
+    example=(
+        '[{"traceId":"5982","id":"bd7a","name":"get","timestamp":1781417704996000,"duration":150000,'
+        '"localEndpoint":{"serviceName":"api","ipv4":"10.0.0.7"}}]\n'
+    ),
     page="logs-traces.md",
     reader=SpanReader((ELEMENTS,), zipkin_spans, (b"traceId", b"id", b"localEndpoint")),
     options=OPTIONS,

@@ -119,6 +119,9 @@ FORMAT = LogFormat(
     description="access logs of nginx, Apache and others, common or combined",
     events="Request; client, user, method, path, query, status, bytes, referer, agent",
     uncertainty="1 s, as written; nginx stamps the end of a request, Apache its beginning",
+    example=(
+        '198.51.100.7 - ann [14/Jun/2026:08:15:04 +0200] "GET /orders?page=1 HTTP/1.1" 200 20 "-" "curl/8"\n'
+    ),
     page="logs-web.md",
     reader=AccessLog(),
     lines=plain_lines,

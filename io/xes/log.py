@@ -84,6 +84,12 @@ FORMAT = LogFormat(
     events="one type per activity; case_id, the attributes of event and trace; with --intervals "
     "activities from start to end",
     uncertainty="1 ms; one day where every time of the file is a local midnight",
+    example=(
+        '<log><trace><string key="concept:name" value="case 1"/>\n'
+        '<event><string key="concept:name" value="submit"/>\n'
+        '<date key="time:timestamp" value="2026-06-14T08:15:04+02:00"/></event>\n'
+        "</trace></log>\n"
+    ),
     page="logs-xes.md",
     reader=XesLog(),
     options={"time_zone": ZONELESS, "intervals": "XES"},

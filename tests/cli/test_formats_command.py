@@ -35,3 +35,19 @@ def test_machines_get_an_array(capsys: pytest.CaptureFixture[str]) -> None:
     told = json.loads(capsys.readouterr().out)
     assert [entry["name"] for entry in told] == [facts.name for facts in all_formats()]
     assert next(entry for entry in told if entry["name"] == "ganglia")["supported"] is True
+
+
+def test_an_example_of_a_format_is_printed_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["formats", "--show", "cri"]) == 0
+    assert capsys.readouterr().out.startswith("2026-06-14T08:15:04.123456789Z stdout F ready on :8080\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("sislog", "did you mean 'syslog'?"), ("mxml", "the format 'mxml' is not read; convert it to XES")],
+)
+def test_a_format_without_an_example_is_an_error(
+    name: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["formats", "--show", name]) == 3
+    assert message in capsys.readouterr().err

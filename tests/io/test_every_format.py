@@ -15,8 +15,9 @@ import pytest
 
 from cepctl.ingestion.jobs import IngestOptions
 from cepctl.io.contract.log_format import LogFormat
+from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport
-from cepctl.io.formats import format_named, known_formats, open_bytes
+from cepctl.io.formats import format_named, known_formats, open_bytes, recognised_format
 from tests.ingestion.test_parts import Log, assert_same_in_parts
 from tests.reader_account import OPTIONS as KEPT
 from tests.small_logs import SMALL_LOGS
@@ -44,6 +45,18 @@ def test_it_has_a_small_log_in_the_tests(known: LogFormat) -> None:
 def test_it_says_what_it_is_in_single_lines(known: LogFormat) -> None:
     told = (known.name, known.description, known.events, known.uncertainty)
     assert all(text.strip() == text != "" and "\n" not in text for text in told)
+
+
+@every_format
+def test_its_example_is_a_file_of_it_that_is_read_whole(known: LogFormat) -> None:
+    if known.example.startswith("(binary) "):
+        return
+    report, data = ReadReport(), known.example.encode()
+    patterns = (LogPattern("Valve", r"\[(?P<time>.*)\]", (), None, ("time",)),)
+    assert recognised_format(data, "x", patterned=True).name == known.name
+    with open_bytes(data, "x") as log:
+        events = list(known.reader.read(log.stream, "x", ReadOptions(patterns=patterns), report))
+    assert (sum(map(len, events)) > 0, report.rejects, report.skipped) == (True, [], {})
 
 
 @every_format

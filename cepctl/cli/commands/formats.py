@@ -9,14 +9,21 @@ from cepctl.cli.options.shared import words_or_json
 
 @click.command("formats")
 @words_or_json
-def command(output_format: str) -> None:
+@click.option(
+    "--show", "shown", metavar="NAME", help="Print a short example of one format, and nothing else."
+)
+def command(output_format: str, shown: str | None) -> None:
     """List the formats that ingest, match, explain and inspect read, and what each yields.
 
     The format of a file is told from its content, never from its name; --format (--input-format in
     match, explain and inspect) overrides.  Every format may be compressed with gzip, bzip2, xz or
     zstd, or lie alone in a zip or tar archive.
     """
-    from cepctl.io.catalogue import all_formats
+    from cepctl.io.catalogue import all_formats, example_of
     from cepctl.render.formats import print_formats
+
+    if shown is not None:
+        click.echo(example_of(shown), nl=False)
+        return
 
     print_formats(all_formats(), as_json=output_format == "json")
