@@ -19,7 +19,7 @@ _SWITCHES: tuple[tuple[str, str, Callable[[ReadOptions], bool], str], ...] = (
     ("--time-format", "time_format", lambda read: read.time_format is not None, "{}"),
     ("--tz", "time_zone", lambda read: read.time_zone is not None and read.epoch is None, "{}"),
     ("--drop-domain", "drop_domain", lambda read: read.drop_domain, "logs of {}"),
-    ("--intervals", "intervals", lambda read: read.intervals, "histories of {}"),
+    ("--intervals", "intervals", lambda read: read.intervals, "logs of {}"),
     ("--epoch", "epoch", lambda read: read.epoch is not None, "{}"),
     ("--keep-unmatched", "keep_unmatched", lambda read: read.keep_unmatched, "{} logs"),
 )

@@ -161,7 +161,7 @@ FORMAT = LogFormat(
     options={
         "time_zone": ZONELESS,
         "time_format": "text with --patterns",
-        "drop_domain": "text with --patterns",
+        "drop_domain": "other text",
     },
     lines=plain_lines,
     recognises_patterned=_READER.is_text,

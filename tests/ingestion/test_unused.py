@@ -86,9 +86,13 @@ def test_a_pattern_that_fits_no_line_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("choice", "said"),
     [
-        ({"drop_domain": True}, "--drop-domain was not used: it is for logs of Hadoop, Ganglia and log4j"),
-        ({"intervals": True}, "--intervals was not used: it is for histories of Hadoop and XES"),
-        ({"epoch": 0}, "--epoch was not used: it is for simulator workloads"),
+        (
+            {"drop_domain": True},
+            "--drop-domain was not used: it is for logs of Hadoop, Ganglia, Spark, traces, log4j, "
+            "the journal, syslog and other text",
+        ),
+        ({"intervals": True}, "--intervals was not used: it is for logs of Hadoop, XES, Spark and traces"),
+        ({"epoch": 0}, "--epoch was not used: it is for simulator workloads and syslog without years"),
         ({"keep_unmatched": True}, "--keep-unmatched was not used: it is for log4j logs"),
     ],
 )
