@@ -147,6 +147,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence",
         "engines.enumeration",
         "engines.measure",
+        "engines.clocks",
         "engines.event",
     },
     "engines.point": {"language", "plan", "engines.columns", "engines.event"},

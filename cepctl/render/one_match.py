@@ -72,6 +72,9 @@ def _parts(match: OneMatch, clock: _Clock, width: int) -> Iterator[Table | Text]
         return
     yield Text("")
     yield from _factors(match)
+    if match.offsets:
+        yield Text("")
+        yield _offset_table(match)
     if match.rivals:
         yield Text("")
         yield _rival_table(match, clock)
@@ -111,6 +114,25 @@ def _rival_table(match: OneMatch, clock: _Clock) -> Table:
             each.condition.text,
         )
     return table
+
+
+def _offset_table(match: OneMatch) -> Table:
+    """How far the clocks are off, and how far they may be for this match."""
+    table = plain_table("clock", "is ahead of", "by", "for this match by", "as probable as")
+    for each in match.offsets:
+        # What is added to a reading is by how much the clock is behind.
+        table.add_row(
+            each.clock,
+            "the true time" if each.other is None else each.other,
+            _lengths(-each.upper, -each.lower, match.plan.time_unit),
+            _lengths(-each.valid_upper, -each.valid_lower, match.plan.time_unit),
+            _probability(each.probability),
+        )
+    return table
+
+
+def _lengths(least: int, most: int, unit: TimeUnit) -> str:
+    return " .. ".join(dict.fromkeys((ticks_text(least, unit), ticks_text(most, unit))))
 
 
 def _factors(match: OneMatch) -> Iterator[Text]:

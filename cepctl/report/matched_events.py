@@ -5,22 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.engines.columns.events import events_of
+from cepctl.engines.columns.clocks import NO_CLOCK
+from cepctl.engines.columns.events import Events, events_of
+from cepctl.engines.diagnosis.posteriors import bin_ticks
+from cepctl.engines.diagnosis.shared_offsets import time_shares
 from cepctl.engines.diagnosis.valid_intervals import (
     BoundEvents,
     ValidIntervals,
     bound_events,
     valid_intervals,
 )
-from cepctl.plan.clock_support import refuse_clocks
 from cepctl.plan.grouping import refuse_groups
 from cepctl.plan.plan import Plan
+from cepctl.schema import PMF_TYPE
 
 if TYPE_CHECKING:
     from cepctl.matching.inputs import EventInputs
+
+_BINS = 32
+"""How finely the mass of an event with a clock is drawn."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +61,31 @@ def matched_events(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Matche
     matches
         Rows of `cepctl.engines.rows.order.ordered`, each a match of its own (no summary of groups).
     """
-    refuse_clocks(plan, "a drawing of matches")
     refuse_groups(plan, "a drawing of matches")
     events = inputs.read_ids(_bound_ids(matches.column("signature")), list(inputs.schema.attributes))
     bound = bound_events(matches.column("signature"), events.column("event_id").combine_chunks())
-    valid = valid_intervals(plan, events_of(events), bound)
+    columns = events_of(events, plan.clocks)
+    valid = valid_intervals(plan, columns, bound)
     empty = [name for name in inputs.schema.attributes if events.column(name).null_count == len(events)]
-    return MatchedEvents(plan, matches, events.drop_columns(empty), bound, valid)
+    events = _with_offsets(events, columns).drop_columns(empty)
+    return MatchedEvents(plan, matches, events, bound, valid)
+
+
+def _with_offsets(events: pa.Table, columns: Events) -> pa.Table:
+    """The events with masses of when they happened, in bins: own part and offset of a clock's together."""
+    if columns.clocks is None:
+        return events
+    masses = events.column("pmf").to_pylist()
+    for row, clock in enumerate(columns.clocks.clock.tolist()):
+        if clock != NO_CLOCK:
+            lower, upper = int(columns.masses.lower[row]), int(columns.masses.upper[row])
+            edges = np.linspace(lower - 0.5, upper + 0.5, min(_BINS, upper - lower + 1) + 1)
+            first, last = (ends.tolist() for ends in bin_ticks(edges))
+            shares = time_shares(columns, row, edges).tolist()
+            masses[row] = [
+                {"lo": lo, "hi": hi, "p": p} for lo, hi, p in zip(first, last, shares, strict=True) if p > 0
+            ]
+    return events.set_column(events.column_names.index("pmf"), "pmf", pa.array(masses, PMF_TYPE))
 
 
 def _bound_ids(signatures: pa.ChunkedArray) -> pa.Array:

@@ -69,6 +69,18 @@ def mass_between(difference, first, last):
 
 
 @njit(nogil=True, cache=True)
+def shares_of_sum(own, event, offsets, clock, first, last, shares):
+    """Fill the probability that an event's own tick and its clock's offset add up to first[i] to last[i]."""
+    for i in range(len(first)):
+        shares[i] = 0.0
+        for b in range(own.starts[event], own.starts[event + 1]):
+            for o in range(offsets.starts[clock], offsets.starts[clock + 1]):
+                # The offset's mirror image is subtracted.
+                pairs = _pairs(own.lo[b], own.hi[b], -offsets.hi[o], -offsets.lo[o], first[i], last[i])
+                shares[i] += own.density[b] * offsets.density[o] * pairs
+
+
+@njit(nogil=True, cache=True)
 def _pairs(lo, hi, other_lo, other_hi, first, last):
     """Pairs of a tick of one bucket and one of another, which lie so far apart, as a float."""
     lowest, highest = lo - other_hi, hi - other_lo

@@ -82,7 +82,9 @@ def complete_bindings(
 
     One member of a Kleene group stands for it in `rows`.
     """
-    options = MatchOptions(approximate=_ERROR, max_matches=limit)
+    # Of events that share clocks nothing is estimated.
+    approximate = _ERROR if events.clocks is None else None
+    options = MatchOptions(approximate=approximate, max_matches=limit)
     prepared = PreparedAlternative.of(plan, alternative, events, options)
     rows = _without_groups(prepared, rows)
     chosen = rows[:: max(1, -(-len(rows) // limit))]

@@ -32,7 +32,7 @@ from cepctl.plan.plan import Alternative, Equality, Link, Plan, Timing
 from cepctl.plan.summary import with_one_member
 
 Kind: TypeAlias = Literal[
-    "type", "filter", "key", "link", "order", "window", "timing", "absence", "group", "twice"
+    "type", "filter", "key", "link", "order", "window", "timing", "absence", "group", "twice", "clocks"
 ]
 
 

@@ -71,6 +71,8 @@ def match_factors(
     try:
         return _factors(prepared, bound, rivals)
     except QueryTooLargeError:
+        if prepared.events.clocks is not None:
+            raise
         estimated = replace(prepared, options=replace(prepared.options, approximate=_ERROR))
         return replace(_factors(estimated, bound, rivals), error=_ERROR)
 

@@ -10,11 +10,12 @@ from itertools import pairwise, permutations, product
 
 import numpy as np
 
-from cepctl.arrays import Ticks
+from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group
+from cepctl.engines.columns.clocks import EventClocks
+from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.group_predicates import group_link_holds
 from cepctl.engines.columns.join_keys import partition_codes
-from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import column_name, component_of, fitting_events
 from cepctl.engines.diagnosis.conditions import (
     Condition,
@@ -26,8 +27,10 @@ from cepctl.engines.diagnosis.conditions import (
     window_text,
 )
 from cepctl.engines.diagnosis.partial_matches import TWICE
+from cepctl.engines.diagnosis.shared_offsets import valid_of
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure, possible, valid_bounds
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure, possible
+from cepctl.engines.pattern.offset_bounds import least_apart
 from cepctl.engines.pattern.rivals import link_holds_for_pairs
 from cepctl.language.ast import Attribute, EventTime, Expression
 from cepctl.language.printer import expression_to_text
@@ -101,18 +104,20 @@ def _within_group(
     return found
 
 
-def times_against(demands: Demands, masses: Masses) -> tuple[Reason, ...]:
+def times_against(demands: Demands, events: Events) -> tuple[Reason, ...]:
     """Demands that leave an event no tick: each that is enough to drop, else all of them."""
     event = np.array(demands.events)
-    lower, upper = masses.lower[event][None, :], masses.upper[event][None, :]
     found = []
     for each in demands.differences:
         system = demands.system(without=each)
         if (np.diag(system) < 0).any():
             continue
-        valid = valid_bounds(lower, upper, system)
+        valid = valid_of(events, system, event[None, :])
         if possible(*valid)[0]:
-            missing = _missing(each, system, *valid)
+            if events.clocks is None:
+                missing = _missing(each, system, *valid)
+            else:
+                missing = _missing_on_clocks(each, system, events.clocks, event)
             if missing > 0:
                 found.append(Reason(each.condition, excess=missing))
     if found:
@@ -126,6 +131,12 @@ def _missing(demand: Differences, system: Ticks, lower: Ticks, upper: Ticks) -> 
     for i, j, limit in demand.edges:
         missing = max(missing, max(int(lower[0, i]) - int(upper[0, j]), -int(system[j, i])) - limit)
     return missing
+
+
+def _missing_on_clocks(demand: Differences, system: Ticks, clocks: EventClocks, event: Indexes) -> int:
+    """The same where events share clocks."""
+    needed = [int(least_apart(clocks, system, event[None, :], i, j)[0]) - c for i, j, c in demand.edges]
+    return max(needed, default=-UNBOUNDED)
 
 
 def reasons_against(prepared: PreparedAlternative, bound: dict[int, Bindings]) -> tuple[Reason, ...]:

@@ -20,12 +20,12 @@ from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.confidence_factors import MOST_RIVALS, Factor, MatchFactors, match_factors
 from cepctl.engines.diagnosis.failed_conditions import Reason, demands_of, reasons_against, times_against
-from cepctl.engines.diagnosis.posteriors import posterior_shares, prior_shares
+from cepctl.engines.diagnosis.posteriors import posterior_shares
+from cepctl.engines.diagnosis.shared_offsets import OffsetShown, shared_offsets, time_shares, valid_of
 from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
-from cepctl.engines.pattern.difference_constraints import possible, valid_bounds
+from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.errors import UsageError
-from cepctl.plan.clock_support import refuse_clocks
 from cepctl.plan.plan import Alternative, Plan
 
 Ids = tuple[tuple[str, ...], ...]
@@ -70,7 +70,8 @@ class OneMatch:
     """Everything about one signature; with `reasons` it is not a match, and only members are told.
 
     `bins`: edges of the drawing's bins in ticks.  `error` bounds the error of the probabilities; 0 where
-    they are exact.  `other_readings` of an OR bind the same events.
+    they are exact.  `offsets` are those of clocks that its events share.  `other_readings` of an OR bind
+    the same events.
     """
 
     plan: Plan
@@ -85,6 +86,7 @@ class OneMatch:
     error: float = 0.0
     factors: tuple[Factor, ...] = ()
     rivals: tuple[RivalShown, ...] = ()
+    offsets: tuple[OffsetShown, ...] = ()
     other_readings: int = 0
 
 
@@ -124,8 +126,7 @@ def one_match(plan: Plan, table: pa.Table, signature: Ids, bins: int = 60) -> On
     EventSchemaError
         If an interval or pmf is wrong.
     """
-    refuse_clocks(plan, "cepctl show")
-    events = events_of(table)
+    events = events_of(table, plan.clocks)
     rows = _rows(events, signature)
     fitting = [each for each in plan.alternatives if _has_form(each, signature)]
     if not fitting:
@@ -177,24 +178,26 @@ def _explained(
     bound = _bound(alternative, events, rows)
     demands = demands_of(plan, alternative, bound)
     event = np.array(demands.events)
-    lower, upper = events.masses.lower[event][None, :], events.masses.upper[event][None, :]
     system = demands.system()
-    valid_lower, valid_upper = valid_bounds(lower, upper, system)
+    valid_lower, valid_upper = valid_of(events, system, event[None, :])
     reasons = reasons_against(prepared, bound)
     if (np.diag(system) < 0).any() or not possible(valid_lower, valid_upper)[0]:
-        reasons = (*reasons, *times_against(demands, events.masses))
+        reasons = (*reasons, *times_against(demands, events))
     rivals = [] if reasons else prepared.rivals(bound)
     edges = _bin_edges(events, [*demands.events, *_named(rivals)], bins)
     shown = OneMatch(plan, alternative, events, (), edges, tuple(reasons))
     if not reasons:
         shown = _with_confidence(shown, match_factors(prepared, bound, rivals))
-    posterior = None if shown.reasons else posterior_shares(prepared, bound, demands.events, rivals, edges)
+    posterior = None
+    if not shown.reasons and events.clocks is None:
+        posterior = posterior_shares(prepared, bound, demands.events, rivals, edges)
     members = tuple(
         Member(alternative.components[component].variable, _event_shown(events, each, edges),
                int(valid_lower[0, at]), int(valid_upper[0, at]), None if posterior is None else posterior[at])
         for at, (component, each) in enumerate(zip(demands.components, demands.events, strict=True))
     )  # fmt: skip
-    return replace(shown, members=members)
+    offsets = () if shown.reasons else shared_offsets(plan, events, system, demands.events)
+    return replace(shown, members=members, offsets=offsets)
 
 
 def _with_confidence(shown: OneMatch, found: MatchFactors) -> OneMatch:
@@ -224,7 +227,7 @@ def _event_shown(events: Events, event: int, edges: Reals) -> EventShown:
     row = events.frame.row(event, named=True)
     raw = events.frame.get_column("time")[event : event + 1].dt.epoch("us")[0] if row.get("time") else None
     lower, upper = int(events.masses.lower[event]), int(events.masses.upper[event])
-    shares = prior_shares(events.masses, event, edges)
+    shares = time_shares(events, event, edges)
     return EventShown(row["event_id"], row["event_type"], raw, lower, upper, shares)
 
 

@@ -35,6 +35,7 @@ from cepctl.engines.diagnosis.conditions import (
     link_condition,
 )
 from cepctl.engines.enumeration.search import NOT_BOUND, Search, reach
+from cepctl.engines.pattern.offset_bounds import possible_on_clocks
 from cepctl.plan.plan import Equality, Link, Scope
 from cepctl.polars_expressions import compile_expression
 
@@ -43,6 +44,8 @@ PAIRS = 1 << 20
 _INDEXES = 16
 ORDER = Condition("order", "the order of the pattern")
 TWICE = Condition("twice", "no event twice in a match")
+CLOCKS = Condition("clocks", "one offset for each clock")
+"""What the times of single events allow, but not the clocks that they share."""
 
 
 @dataclass(frozen=True)
@@ -228,6 +231,11 @@ class _Join:
         if self.column:
             longer = longer[(longer[:, : self.column] != longer[:, self.column, None]).all(axis=1)]
             yield TWICE, longer
+        if self.column and self.events.clocks is not None:
+            size = self.column + 1
+            system = np.ascontiguousarray(self.conditions.system[:size, :size])
+            longer = longer[possible_on_clocks(self.events.clocks, system, longer[:, :size])]
+            yield CLOCKS, longer
         for link in links_at(self.conditions, self.column):
             bound = {self.conditions.columns[i]: longer[:, i] for i in range(self.column + 1)}
             held = links_hold(self.events, self.conditions.alternative, [link], bound)

@@ -19,8 +19,9 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.events import Events
+from cepctl.engines.diagnosis.shared_offsets import valid_of
 from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
-from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure, valid_bounds
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
 from cepctl.plan.plan import Plan
 
 
@@ -100,7 +101,7 @@ def valid_intervals(plan: Plan, events: Events, bound: BoundEvents) -> ValidInte
                 continue
             possible = fits[number][layout, rows].all(axis=1)
             system = _system_of_members(prepared[number], layout)
-            earliest, latest = valid_bounds(events.masses.lower[rows], events.masses.upper[rows], system)
+            earliest, latest = valid_of(events, system, rows)
             possible &= (earliest <= latest).all(axis=1)
             least[possible] = np.minimum(least, earliest)[possible]
             most[possible] = np.maximum(most, latest)[possible]

@@ -47,6 +47,70 @@ def possible_on_clocks(clocks: EventClocks, system: Ticks, matches: Indexes) -> 
     return allowed
 
 
+def valid_on_clocks(clocks: EventClocks, system: Ticks, matches: Indexes) -> tuple[Ticks, Ticks]:
+    """Valid lower and upper bounds of events that share clocks, shape (n, l), as `valid_bounds` gives.
+
+    The intervals of a row that cannot happen are all empty.
+    """
+    lower, upper = np.ones(matches.shape, dtype=np.int64), np.zeros(matches.shape, dtype=np.int64)
+    _valid(stamps_of(clocks), system, matches, lower, upper)
+    return lower, upper
+
+
+def least_apart(clocks: EventClocks, system: Ticks, matches: Indexes, later: int, earlier: int) -> Ticks:
+    """How far one event of possible rows is after another at least, in any world, shape (n,)."""
+    least = np.empty(len(matches), dtype=np.int64)
+    _least_apart(stamps_of(clocks), system, matches, later, earlier, least)
+    return least
+
+
+@njit(nogil=True, cache=True)
+def _least_apart(stamps, system, matches, later, earlier, least):
+    lower, upper = stamps.own.lower, stamps.own.upper
+    length = matches.shape[1]
+    slot, clocks = np.empty(length, dtype=np.int64), np.empty(length + 1, dtype=np.int64)
+    bound = np.empty((length + 1, length + 1), dtype=np.int64)
+    for row in range(len(matches)):
+        events = matches[row]
+        count = slots(stamps, events, slot, clocks)
+        close_offsets(stamps, system, events, slot, clocks, count, bound)
+        most = system[earlier, later]
+        for p in range(length):
+            for q in range(length):
+                between = bound[slot[p], slot[q]]
+                if max(system[earlier, p], system[q, later], between) < UNBOUNDED:
+                    path = plus(plus(system[earlier, p], upper[events[p]]), between)
+                    most = min(most, plus(plus(path, -lower[events[q]]), system[q, later]))
+        least[row] = -most
+
+
+def offsets_of(clocks: EventClocks, system: Ticks, match: Indexes) -> tuple[Indexes, Ticks]:
+    """The clocks of one match, shape (k,), and by how much an offset may exceed another, (k + 1, k + 1).
+
+    Row and column 0 of the second stand for no clock: offset 0.
+    """
+    slot, found = np.empty(len(match), dtype=np.int64), np.empty(len(match) + 1, dtype=np.int64)
+    bound = np.empty((len(match) + 1, len(match) + 1), dtype=np.int64)
+    stamps = stamps_of(clocks)
+    count = slots(stamps, match, slot, found)
+    close_offsets(stamps, system, match, slot, found, count, bound)
+    return found[1 : count + 1], bound[: count + 1, : count + 1]
+
+
+@njit(nogil=True, cache=True)
+def _valid(stamps, system, matches, lower, upper):
+    length = matches.shape[1]
+    slot, clocks = np.empty(length, dtype=np.int64), np.empty(length + 1, dtype=np.int64)
+    bound = np.empty((length + 1, length + 1), dtype=np.int64)
+    for row in range(len(matches)):
+        events = matches[row]
+        count = slots(stamps, events, slot, clocks)
+        if close_offsets(stamps, system, events, slot, clocks, count, bound):
+            for j in range(length):
+                lower[row, j] = first_tick(stamps, system, events, slot, bound, j)
+                upper[row, j] = last_tick(stamps, system, events, slot, bound, j)
+
+
 @njit(nogil=True, cache=True)
 def _possible(stamps, system, matches, allowed):
     length = matches.shape[1]

@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from cepctl.cli import main
+from cepctl.engines.event.match import match_events
+from cepctl.engines.rows.order import ordered
 from cepctl.errors import UnsupportedQueryError
+from cepctl.language.parser import parse
+from cepctl.matching.inputs import open_events
+from cepctl.plan.analyze import analyze
+from cepctl.report.matched_events import matched_events
 
 STAMPED = """event_id,event_type,lower,upper,clock,clock_offset
 a,A,-1,3,n,-2:2:1
@@ -27,19 +33,15 @@ def called(folder: Path, *arguments: str) -> int:
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        (("match", "--why-not", "--runner", "local"), "--why-not"),
-        (("match", "--format", "trace", "--runner", "local"), "a drawing of matches"),
         (("match", "--approximate", "0.1", "--runner", "local"), "--approximate"),
         (("match", "--kleene", "summary", "--runner", "local"), "--kleene summary"),
         (("match", "--state", "STATE", "--runner", "local"), "--state"),
-        (("show", "--match", "a b"), "cepctl show"),
-        (("report", "-o", "PAGE", "--runner", "local"), "a drawing of matches"),
     ],
 )
 def test_what_does_not_run_with_clocks_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], what: str
 ) -> None:
-    given = [str(tmp_path / each) if each in ("STATE", "PAGE") else each for each in arguments]
+    given = [str(tmp_path / each) if each == "STATE" else each for each in arguments]
     assert called(tmp_path, *given) == UnsupportedQueryError.exit_code
     said = capsys.readouterr()
     assert f"error: not supported yet: {what}" in said.err
@@ -62,3 +64,50 @@ def test_inspect_explain_and_the_report_name_clocks(
     assert "events share 1 clock: n, -2 to 2 ticks off" in capsys.readouterr().out
     assert main(["explain", "PATTERN SEQ(A a, B b)", events]) == 0
     assert "Clocks      1 shared by events, such as n: summed over their offsets" in capsys.readouterr().out
+
+
+def test_show_names_what_a_match_asks_of_the_clocks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "stamped.csv").write_text(STAMPED + "d,D,3,5,m,-1:1:1\n")
+    query = "PATTERN SEQ(A a, B b, D d) WITHIN 4 ticks"
+    assert main(["show", query, str(tmp_path / "stamped.csv"), "--match", "a b d", "--time", "ticks"]) == 0
+    said = capsys.readouterr().out
+    assert "confidence 0.2, from 0 to 5" in said
+    rows = [line.split("  ") for line in said[said.index("is ahead of") :].splitlines()[1:]]
+    assert [[cell.strip() for cell in row if cell.strip()] for row in rows] == [
+        ["m", "the true time", "-1 ms .. 1 ms", "-1 ms .. 1 ms", "1"],
+        ["n", "the true time", "-2 ms .. 2 ms", "-1 ms .. 1 ms", "0.6"],
+        ["n", "m", "-3 ms .. 3 ms", "0 ms", "0.2"],
+    ]
+
+
+def test_show_finds_no_match_against_the_order_of_one_clock(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "stamped.csv").write_text(STAMPED)
+    assert main(["show", "PATTERN SEQ(B b, A a)", str(tmp_path / "stamped.csv"), "--match", "b a"]) != 0
+    assert "b before a: even at best 3 ms too early or too late" in capsys.readouterr().err
+
+
+def test_why_not_counts_what_only_clocks_forbid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "stamped.csv").write_text(STAMPED)
+    query = ["match", "PATTERN SEQ(B b, A a)", str(tmp_path / "stamped.csv")]
+    assert main([*query, "--runner", "local", "--why-not", "--time", "ticks"]) == 0
+    said = capsys.readouterr().err
+    assert "one offset for each clock" in said
+    assert "b a: out of order by 3 ms" in said
+
+
+def test_a_drawing_has_the_masses_of_readings_and_offsets_together(tmp_path: Path) -> None:
+    (tmp_path / "stamped.csv").write_text(STAMPED.replace("a,A,-1,3", "a,A,-1,4"))
+    query = "PATTERN SEQ(A a, B b)"
+    with open_events([str(tmp_path / "stamped.csv")]) as inputs:
+        plan = analyze(parse(query), inputs.schema)
+        rows = ordered(match_events(plan, inputs.read(plan.attributes)))
+        found = matched_events(plan, inputs, rows)
+    drawn = found.events.column("pmf").to_pylist()
+    assert [(each["lo"], each["p"]) for each in drawn[0]] == [
+        (-1, pytest.approx(0.1)), *((tick, pytest.approx(0.2)) for tick in range(4)), (4, pytest.approx(0.1))
+    ]  # fmt: skip
+    assert found.attributes == ["clock"]
