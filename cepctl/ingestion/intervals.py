@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Numbers
-from cepctl.datasets.kinds import converted, is_inferred, kinds_of, unified
 from cepctl.errors import UncertaintyModelError
 from cepctl.ingestion.chunks import (
     RAW_AFTER,
@@ -17,13 +14,13 @@ from cepctl.ingestion.chunks import (
     RAW_END_TIME,
     RAW_END_ZONE,
     RAW_ZONE,
-    is_attribute,
 )
 from cepctl.ingestion.clocks import brings_clocks, brought_clocks, own_parts, with_clocks
 from cepctl.ingestion.ends import with_ends
+from cepctl.ingestion.kinds_read import ReadAs, column_as
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.assign import DAY, Assigned, RawTimes, assign
-from cepctl.uncertainty.model import Granularity, Rule, UncertaintyModel
+from cepctl.uncertainty.model import Granularity, UncertaintyModel
 
 _DAY = DAY.microseconds
 
@@ -43,7 +40,11 @@ def _microseconds(table: pa.Table, column: str) -> Numbers:
 
 
 def with_intervals(
-    table: pa.Table, model: UncertaintyModel, unit: TimeUnit, default: Granularity | None = None
+    table: pa.Table,
+    model: UncertaintyModel,
+    unit: TimeUnit,
+    read_as: ReadAs,
+    default: Granularity | None = None,
 ) -> tuple[pa.Table, Assigned]:
     """Fill the intervals of starts and ends, pmf and clocks by the model, else by the reader's defaults.
 
@@ -53,6 +54,8 @@ def with_intervals(
         Events as a reader gives them, renamed; lower and upper are null where only a time is known.
     model, unit
         What the user says of the clocks, and the time unit of the dataset.
+    read_as
+        The kinds of the attributes that the rules read.
     default
         What holds for events that no rule fits; None for what the reader promised of each.
 
@@ -78,7 +81,7 @@ def with_intervals(
         clocks=brought_clocks(table) if has_clocks else None,
     )
     try:
-        conditions = _conditions(table, model.rules)
+        conditions = _conditions(table, read_as)
         assigned = assign(times, conditions, model.rules, unit, default)
         table = with_ends(table, conditions, model.rules, unit, default)
     except UncertaintyModelError as problem:
@@ -88,13 +91,7 @@ def with_intervals(
     return table if assigned.clocks is None else with_clocks(table, assigned.clocks), assigned
 
 
-def _conditions(table: pa.Table, rules: Sequence[Rule]) -> dict[str, pa.ChunkedArray]:
-    """The columns that conditions of rules read; text of unknown type as what it looks like."""
-    names = ["event_type", "source"]
-    if any(rule.where is not None or rule.clock is not None for rule in rules):
-        names = ["event_id", *names, *filter(is_attribute, table.column_names)]
-    columns = {}
-    for name in names:
-        field, column = table.schema.field(name), table.column(name)
-        columns[name] = converted(column, unified(kinds_of(field, column))) if is_inferred(field) else column
-    return columns
+def _conditions(table: pa.Table, read_as: ReadAs) -> dict[str, pa.ChunkedArray]:
+    """The columns that rules read."""
+    fixed = {name: table.column(name) for name in ("event_id", "event_type", "source")}
+    return fixed | {name: column_as(table, name, kind) for name, kind in read_as.items()}

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from cepctl.datasets.kinds import Kind, kind_of_texts
+from cepctl.datasets.kinds import Kind
 from cepctl.errors import LogFormatError
 from cepctl.ingestion.reading import ReadTask, parser_died, read_file
 from cepctl.ingestion.rejects import rejects_of_parts
@@ -192,8 +192,10 @@ def _joined(task: ReadTask, parts: Sequence[FileResult]) -> FileResult | None:
         rules=frozenset[int]().union(*(part.rules for part in parts)),
         patterns=frozenset[int]().union(*(part.patterns for part in parts)),
         time_forms=dict(sorted(forms)),
+        read_as=parts[0].read_as,
     )
-    return whole if _is_of_one_kind(whole) and not _has_mixed_rules(task, whole) else None
+    read_alike = all(part.read_as == whole.read_as for part in parts)
+    return whole if _is_of_one_kind(whole) and read_alike else None
 
 
 def _is_of_one_kind(whole: FileResult) -> bool:
@@ -203,15 +205,3 @@ def _is_of_one_kind(whole: FileResult) -> bool:
         len(kinds) < 2 or (kinds == _NUMBERS and found[name].kinds in (kinds, {Kind.FLOAT}))
         for name, kinds in whole.named.items()
     )
-
-
-def _has_mixed_rules(task: ReadTask, whole: FileResult) -> bool:
-    """Whether rules read attributes, which they do chunk by chunk, and some text is of several kinds."""
-    if all(rule.where is None for rule in task.model.rules):
-        return False
-    kinds: dict[str, set[Kind]] = {}
-    for chunk in whole.chunks:
-        for name, facts in chunk.attributes.items():
-            if facts.text and facts.kinds:
-                kinds.setdefault(name, set()).add(kind_of_texts(facts.kinds))
-    return any(len(found) > 1 and found != _NUMBERS for found in kinds.values())

@@ -6,8 +6,6 @@ bounded size; what the whole file says (rejects, day grain, kinds of attributes)
 
 from __future__ import annotations
 
-import functools
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import uuid4
@@ -36,18 +34,20 @@ from cepctl.ingestion.clocks import (
     unstamped_notes,
 )
 from cepctl.ingestion.ends import end_notes
+from cepctl.ingestion.in_time import inside_time, with_times
 from cepctl.ingestion.intervals import at_local_midnight, with_intervals
+from cepctl.ingestion.kinds_read import KindsRead, ReadAs, kinds_read_by
 from cepctl.ingestion.rejects import RejectLog, TooManyRejectsError
 from cepctl.ingestion.results import EMPTY, FileResult, TimesSeen
 from cepctl.ingestion.room import chunk_bytes, is_little, return_freed
 from cepctl.ingestion.type_names import TypeNames, renamed
 from cepctl.io.contract.clock_offsets import rescaled_with_clocks
 from cepctl.io.contract.log_format import LogFormat
-from cepctl.io.contract.reader import BEYOND_TIME, NO_TIME, ReadOptions, ReadReport, Reject
+from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.formats import format_of, open_log
 from cepctl.io.source.locations import InputFile, Location
 from cepctl.memory import MemoryBudget, reading_budget, size_text
-from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TimeUnit
+from cepctl.schema import TimeUnit
 from cepctl.uncertainty.assign import DAY
 from cepctl.uncertainty.model import UncertaintyModel
 
@@ -56,7 +56,6 @@ _FEWER_ROWS_OF_GROUP = 8_192
 _ROWS_OF_GROUP = 50_000
 _CELL_BYTES = 8
 UNREADABLE = "unreadable"
-_SHOWN_OF_REJECTS = ("event_id", "event_type")
 
 
 @dataclass(frozen=True)
@@ -93,14 +92,14 @@ def read_file(task: ReadTask) -> FileResult:
         more rejects than allowed.
     """
     return_freed(task.memory)
-    filesystem, directory = task.scratch.resolve()
-    before = task.file.lines_before
-    if not task.keep_rejects:
-        return _read(task, RejectLog(max_rejects=task.max_rejects, lines_before=before))
-    path = f"{directory}/{task.number:06d}-{uuid4().hex[:12]}.rejects"
-    with filesystem.open_output_stream(path) as stream:
-        result = _read(task, RejectLog(stream, lines_before=before))
-    return replace(result, reject_files=(path,))
+    kinds = kinds_read_by(task.model.rules)
+    result = _read(task, kinds)
+    if not kinds.differ:
+        return result
+    filesystem, _ = task.scratch.resolve()
+    for path in (*(chunk.path for chunk in result.chunks), *result.reject_files):
+        filesystem.delete_file(path)
+    return _read(task, KindsRead(kinds.names, kinds.of_file))
 
 
 def parser_died(task: ReadTask, cause: str) -> FileResult:
@@ -130,11 +129,22 @@ def parser_died(task: ReadTask, cause: str) -> FileResult:
     )
 
 
-def _read(task: ReadTask, rejects: RejectLog) -> FileResult:
+def _read(task: ReadTask, kinds: KindsRead) -> FileResult:
+    before = task.file.lines_before
+    if not task.keep_rejects:
+        return _read_with(task, kinds, RejectLog(max_rejects=task.max_rejects, lines_before=before))
+    filesystem, directory = task.scratch.resolve()
+    path = f"{directory}/{task.number:06d}-{uuid4().hex[:12]}.rejects"
+    with filesystem.open_output_stream(path) as stream:
+        result = _read_with(task, kinds, RejectLog(stream, lines_before=before))
+    return replace(result, reject_files=(path,))
+
+
+def _read_with(task: ReadTask, kinds: KindsRead, rejects: RejectLog) -> FileResult:
     try:
         if task.file.left_out is not None:
             raise LogFormatError(task.file.left_out)
-        return _read_whole(task, ReadReport(rejects=rejects, time_forms=dict(task.file.time_forms)))
+        return _read_whole(task, kinds, ReadReport(rejects=rejects, time_forms=dict(task.file.time_forms)))
     except (LogFormatError, EventSchemaError, UncertaintyModelError) as problem:
         return _unread(task, problem)
 
@@ -146,13 +156,13 @@ def _unread(task: ReadTask, problem: CepctlError) -> FileResult:
     return FileResult(task.file.name, UNREADABLE, unreadable=str(problem))
 
 
-def _read_whole(task: ReadTask, report: ReadReport) -> FileResult:
+def _read_whole(task: ReadTask, kinds: KindsRead, report: ReadReport) -> FileResult:
     with open_log(task.file.location, task.file.part) as log:
         if not log.head:
             return FileResult(task.file.name, EMPTY, warnings=("the file is empty",))
         known = format_of(log.head, task.file.name, task.input_format, task.options)
         batches = known.reader.read(log.stream, task.file.name, task.options, report)
-        result = _written(task, known, batches, report)
+        result = _written(task, known, kinds, batches, report)
         if log.damage:
             report.rejects.append(Reject(task.file.name, None, f"the file is damaged: {log.damage}"))
             report.records += 1
@@ -172,7 +182,7 @@ def _read_whole(task: ReadTask, report: ReadReport) -> FileResult:
 
 
 def _written(
-    task: ReadTask, known: LogFormat, batches: Iterator[pa.RecordBatch], report: ReadReport
+    task: ReadTask, known: LogFormat, kinds: KindsRead, batches: Iterator[pa.RecordBatch], report: ReadReport
 ) -> FileResult:
     """Gather batches into chunks and write them; chunks of a day-grained file are written twice."""
     pending: list[pa.Table] = []
@@ -187,11 +197,21 @@ def _written(
 
     def flush() -> None:
         nonlocal size
-        table, assigned = with_intervals(joined(pending), task.model, task.unit)
+        table = joined(pending)
+        pending.clear()
+        read_as = kinds.of_next(table)
+        if read_as is None:
+            return
+        try:
+            table, assigned = with_intervals(table, task.model, task.unit, read_as)
+        except UncertaintyModelError as problem:
+            if kinds.known is not None:
+                raise
+            kinds.problem = problem
+            return
         report.rules |= assigned.rules
         report.notes.update(unstamped_notes(assigned.unstamped, task.model.rules))
-        table = _inside_time(table, report, task.file.name)
-        pending.clear()
+        table = inside_time(table, report, task.file.name)
         if not len(table):
             return
         report.notes.update(end_notes(table))
@@ -207,15 +227,17 @@ def _written(
         old_types |= replaced
         for column in filter(lambda column: is_attribute(column.name), table.schema):
             named[column.name] = named.get(column.name, frozenset()) | kinds_of_field(column)
-        table = _with_times(table, report, task.file.name)
+        table = with_times(table, report, task.file.name)
         day_grained = day_grained and at_local_midnight(table)
         pending.append(table)
         if _fills_a_chunk(pending, most_bytes):
             flush()
     if any(map(len, pending)):
         flush()
-    if day_grained:
-        chunks = [_rewritten(task, chunk, number) for number, chunk in enumerate(chunks)]
+    if kinds.problem is not None and not kinds.differ:
+        raise kinds.problem
+    if day_grained and not kinds.differ:
+        chunks = [_rewritten(task, chunk, number, kinds.of_file) for number, chunk in enumerate(chunks)]
     return FileResult(
         task.file.name,
         known.name,
@@ -230,6 +252,7 @@ def _written(
         renamed=frozenset(old_types),
         times=seen,
         size=size,
+        read_as=kinds.of_file,
     )
 
 
@@ -239,38 +262,6 @@ def _fills_a_chunk(pending: Sequence[pa.Table], most_bytes: int) -> bool:
     columns = len({name for table in pending for name in table.column_names})
     size = max(sum(table.nbytes for table in pending), rows * columns * _CELL_BYTES)
     return rows >= CHUNK_EVENTS or size >= most_bytes
-
-
-def _with_times(table: pa.Table, report: ReadReport, source: str) -> pa.Table:
-    """Events that have a time or an interval; the others are rejected."""
-    usable = pc.or_(pc.is_valid(table.column("time")), pc.is_valid(table.column("lower")))
-    return _rejecting(table, pc.invert(usable), NO_TIME, report, source)
-
-
-def _inside_time(table: pa.Table, report: ReadReport, source: str) -> pa.Table:
-    """Events whose intervals lie within the ends of time; the others are rejected."""
-    beyond = [
-        compare(table.column(name), limit)
-        for compare, names, limit in (
-            (pc.less, ("lower", "end_lower"), EARLIEST_TICK),
-            (pc.greater, ("upper", "end_upper"), LATEST_TICK),
-        )
-        for name in names
-    ]
-    bad = pc.fill_null(functools.reduce(pc.or_kleene, beyond), False)
-    return _rejecting(table, bad, BEYOND_TIME, report, source)
-
-
-def _rejecting(
-    table: pa.Table, bad: pa.ChunkedArray, cause: str, report: ReadReport, source: str
-) -> pa.Table:
-    if not pc.any(bad).as_py():
-        return table
-    known = [name for name in table.column_names if name in _SHOWN_OF_REJECTS or is_attribute(name)]
-    for row in table.filter(bad).select(known).to_pylist():
-        values = {name: value for name, value in row.items() if value is not None}
-        report.rejects.append(Reject(source, None, cause, json.dumps(values, ensure_ascii=False)))
-    return table.filter(pc.invert(bad))
 
 
 def _write(task: ReadTask, table: pa.Table, number: int) -> Chunk:
@@ -287,11 +278,11 @@ def _write(task: ReadTask, table: pa.Table, number: int) -> Chunk:
     return Chunk(path, len(table), facts, is_zoned(table), has_ends(table), first, last, clocks_in(table))
 
 
-def _rewritten(task: ReadTask, chunk: Chunk, number: int) -> Chunk:
+def _rewritten(task: ReadTask, chunk: Chunk, number: int, read_as: ReadAs) -> Chunk:
     """A chunk whose events that no rule fits have a granularity of one day."""
     filesystem, _ = task.scratch.resolve()
     table = pq.read_table(chunk.path, filesystem=filesystem)
     empty = pa.nulls(len(table), pa.int64())
     for name in ("lower", "upper", "end_lower", "end_upper"):
         table = table.set_column(table.column_names.index(name), name, empty)
-    return _write(task, with_intervals(table, task.model, task.unit, DAY)[0], number)
+    return _write(task, with_intervals(table, task.model, task.unit, read_as, DAY)[0], number)

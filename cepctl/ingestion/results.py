@@ -71,6 +71,7 @@ class FileResult:
     ticks; `times` tell how coarse the times are written, `time_forms` how columns of times were read
     (ReadReport); `size` is how many bytes the values take; `rules` and `patterns` are the numbers of those of
     the user that some event comes from; `renamed` are the types of events that were given another name.
+    `read_as` are the kinds of the attributes that rules of the model read.
     `options` are the fields of ReadOptions that its reader looks at, `repeats` says what its files may show
     again.
     """
@@ -99,6 +100,7 @@ class FileResult:
     rules: frozenset[int] = frozenset()
     patterns: frozenset[int] = frozenset()
     renamed: frozenset[str] = frozenset()
+    read_as: Mapping[str, Kind | None] = field(default_factory=dict)
 
     @property
     def events(self) -> int:

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from cepctl.errors import CepctlError, UncertaintyModelError
-from cepctl.language.ast import Expression
+from cepctl.language.ast import Attribute, EventTime, Expression
 from cepctl.language.parser import parse_expression
+from cepctl.language.traversal import walk
 from cepctl.precision import MASS_TOLERANCE
 from cepctl.schema import TimeUnit, parse_duration
 from cepctl.uncertainty.clock_rules import ClockRule, read_clock
@@ -94,6 +95,17 @@ class Rule:
         by_attribute = self.clock is not None and self.clock.by not in (None, "source")
         everything = self.event_type in (None, "*") and self.source in (None, "*") and self.where is None
         return everything and not by_attribute
+
+    @property
+    def columns_read(self) -> frozenset[str]:
+        """The columns that its condition and its clock read."""
+        leaves = walk(self.where) if self.where is not None else iter(())
+        by = {self.clock.by} if self.clock is not None and self.clock.by is not None else set()
+        return frozenset(by) | {
+            leaf.which if isinstance(leaf, EventTime) else leaf.name
+            for leaf in leaves
+            if isinstance(leaf, Attribute | EventTime)
+        }
 
     @property
     def keeps_intervals(self) -> bool:

@@ -1,0 +1,47 @@
+"""Events of a chunk that have a place in time; the others are rejected."""
+
+from __future__ import annotations
+
+import functools
+import json
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.ingestion.chunks import is_attribute
+from cepctl.io.contract.reader import BEYOND_TIME, NO_TIME, ReadReport, Reject
+from cepctl.schema import EARLIEST_TICK, LATEST_TICK
+
+_SHOWN_OF_REJECTS = ("event_id", "event_type")
+
+
+def with_times(table: pa.Table, report: ReadReport, source: str) -> pa.Table:
+    """Events that have a time or an interval; the others are rejected."""
+    usable = pc.or_(pc.is_valid(table.column("time")), pc.is_valid(table.column("lower")))
+    return _rejecting(table, pc.invert(usable), NO_TIME, report, source)
+
+
+def inside_time(table: pa.Table, report: ReadReport, source: str) -> pa.Table:
+    """Events whose intervals lie within the ends of time; the others are rejected."""
+    beyond = [
+        compare(table.column(name), limit)
+        for compare, names, limit in (
+            (pc.less, ("lower", "end_lower"), EARLIEST_TICK),
+            (pc.greater, ("upper", "end_upper"), LATEST_TICK),
+        )
+        for name in names
+    ]
+    bad = pc.fill_null(functools.reduce(pc.or_kleene, beyond), False)
+    return _rejecting(table, bad, BEYOND_TIME, report, source)
+
+
+def _rejecting(
+    table: pa.Table, bad: pa.ChunkedArray, cause: str, report: ReadReport, source: str
+) -> pa.Table:
+    if not pc.any(bad).as_py():
+        return table
+    known = [name for name in table.column_names if name in _SHOWN_OF_REJECTS or is_attribute(name)]
+    for row in table.filter(bad).select(known).to_pylist():
+        values = {name: value for name, value in row.items() if value is not None}
+        report.rejects.append(Reject(source, None, cause, json.dumps(values, ensure_ascii=False)))
+    return table.filter(pc.invert(bad))
