@@ -35,6 +35,7 @@ _QUERIES = (
     "PATTERN SEQ(A a, B+ b[], C c) WITHIN W ticks",
     "PATTERN SEQ(A a, B+ b[], C c) WHERE count(b[].k) < 3 WITHIN W ticks CONFIDENCE >= 0.001",
     "PATTERN SEQ(A a, B+ b[], C c) STRATEGY skip_till_next_match WITHIN W ticks",
+    "PATTERN SEQ(A a, B b) WITHIN W ticks GROUP BY a.k",
 )
 _SUMMARISED = "PATTERN SEQ(A a, B+ b[], C c) WITHIN W ticks"
 # All matches, with estimates; the best, for which partial matches are bounded; and, of groups, their summary.

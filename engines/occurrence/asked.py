@@ -12,6 +12,7 @@ from numba import njit
 
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.tick_sums import plus
+from cepctl.engines.occurrence.inner import INNER
 
 Bits = np.ndarray[tuple[int], np.dtype[np.uint64]]
 NONE, ONE = np.uint64(0), np.uint64(1)
@@ -32,16 +33,15 @@ class Others(NamedTuple):
     level: Indexes
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def all_bits(count):
     """The set of so many problems."""
     return ~NONE if count >= 64 else (ONE << np.uint64(count)) - ONE
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def others_of(part, level_of):
     """Those of most problems first, so that few states are open at a time; ties by the rank of their ids."""
-    events = np.flatnonzero(level_of < 0)
     owner, deepest = np.full(len(part.absent), -1), np.full(len(level_of), -1)
     sizes, problems = np.zeros(len(level_of), np.int64), np.zeros(len(level_of), np.uint64)
     for k in range(len(part.absent)):
@@ -50,10 +50,7 @@ def others_of(part, level_of):
             sizes[owner[k]] += 1
             problems[owner[k]] |= part.mask[k]
             deepest[owner[k]] = max(deepest[owner[k]], level)
-    weight = np.empty(len(events), np.int64)
-    for i in range(len(events)):
-        weight[i] = -_bit_count(problems[events[i]]) * len(level_of) + i
-    events = events[np.argsort(weight)]
+    events = _most_first(level_of, problems)
     offsets = np.zeros(len(events) + 1, np.int64)
     place = np.full(len(level_of), -1)
     for i in range(len(events)):
@@ -69,10 +66,29 @@ def others_of(part, level_of):
     for i in range(len(events) - 1, -1, -1):
         done[i] = problems[events[i]] & ~later
         later |= problems[events[i]]
-    return Others(events, offsets, clause, problems[events], done, deepest[events])
+    own, level = np.empty(len(events), np.uint64), np.empty(len(events), np.int64)
+    for i in range(len(events)):
+        own[i], level[i] = problems[events[i]], deepest[events[i]]
+    return Others(events, offsets, clause, own, done, level)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
+def _most_first(level_of, problems):
+    """The events that are not hubs, those of most problems first."""
+    found = np.empty(len(level_of), np.int64)
+    count = 0
+    for e in range(len(level_of)):
+        if level_of[e] < 0:
+            at = count
+            while at > 0 and _bit_count(problems[found[at - 1]]) < _bit_count(problems[e]):
+                found[at] = found[at - 1]
+                at -= 1
+            found[at] = e
+            count += 1
+    return found[:count]
+
+
+@njit(nogil=True, cache=True, **INNER)
 def _bit_count(bits):
     count = 0
     while bits != NONE:
@@ -81,7 +97,7 @@ def _bit_count(bits):
     return count
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _owner_and_level(part, k, level_of):
     """The event of a clause that is not a hub, -1 for none, and the deepest of its hubs, -1 for none."""
     owner, deepest = -1, -1
@@ -94,14 +110,14 @@ def _owner_and_level(part, k, level_of):
     return owner, deepest
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _level(part, k, level_of):
     """The deepest hub of a clause of hubs alone; -1 for one that speaks of another event."""
     owner, deepest = _owner_and_level(part, k, level_of)
     return deepest if owner < 0 else -1
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def clauses_of_levels(part, level_of, levels):
     """The clauses of hubs alone, by the level that decides them."""
     offsets = np.zeros(levels + 1, np.int64)
@@ -116,12 +132,12 @@ def clauses_of_levels(part, level_of, levels):
     return offsets, found[:count]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def settled_at(part, level_of, levels, others):
     """Per level the problems that it settles: those that ask nothing of any event but of hubs up to there."""
     later = NONE
-    for bits in others.problems:
-        later |= bits
+    for i in range(len(others.problems)):
+        later |= others.problems[i]
     found = np.empty(levels, np.uint64)
     for level in range(levels - 1, -1, -1):
         found[level] = ~later & all_bits(part.problems)
@@ -131,7 +147,7 @@ def settled_at(part, level_of, levels, others):
     return found
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def difference_holds(part, d, tick):
     """Whether a difference holds at the ticks of its events."""
     x, y = part.left[d], part.right[d]
@@ -140,7 +156,7 @@ def difference_holds(part, d, tick):
     return left <= plus(right, part.bound[d])
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def holds(part, k, tick):
     """Whether a clause holds at the ticks of its events."""
     for d in range(part.offsets[k], part.offsets[k + 1]):

@@ -16,87 +16,104 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from cepctl.arrays import Indexes, Ticks
+from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.tick_sums import apart, plus
 from cepctl.engines.confidence.chain.closed_form import WIDEST_CELL
+from cepctl.engines.occurrence.inner import INNER
+from cepctl.engines.occurrence.sorting import sorted_unique
 
 
 class Cuts(NamedTuple):
     """Breakpoints per level: the constants constant[level, : constants[level]], inside of the hub's interval.
 
-    And, for each row of relative[level, : relatives[level]], the tick of a lower level plus an offset.
+    And, for each row of relative[level, : relatives[level]], the tick of a lower level plus an
+    offset.  `low`, `high`: the hubs' intervals.  `full`: whether there was too little room.
     """
 
     constant: Ticks
     constants: Indexes
     relative: Ticks
     relatives: Indexes
+    low: Ticks
+    high: Ticks
+    full: Flags
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def cuts_of(part, hubs, level_of, buckets):
     """The breakpoints of all levels; `level_of` is -1 for what is not a hub."""
+    levels, room = len(hubs), 64
+    low, high = np.empty(levels, np.int64), np.empty(levels, np.int64)
+    for level in range(levels):
+        low[level] = buckets.lower[part.event[hubs[level]]]
+        high[level] = buckets.upper[part.event[hubs[level]]]
+    while True:
+        cuts = Cuts(
+            np.empty((levels, room), np.int64), np.zeros(levels, np.int64),
+            np.empty((levels, room, 2), np.int64), np.zeros(levels, np.int64), low, high,
+            np.zeros(1, np.bool_),
+        )  # fmt: skip
+        _find(cuts, part, hubs, level_of, buckets)
+        if not cuts.full[0]:
+            return cuts
+        room *= 4
+
+
+@njit(nogil=True, cache=True, **INNER)
+def _find(cuts, part, hubs, level_of, buckets):
     levels = len(hubs)
-    constant, constants = np.empty((levels, 64), np.int64), np.zeros(levels, np.int64)
-    relative, relatives = np.empty((levels, 16, 2), np.int64), np.zeros(levels, np.int64)
-    cuts = Cuts(constant, constants, relative, relatives)
-    least, most = buckets.lower[part.event], buckets.upper[part.event]
-    low, high = least[hubs], most[hubs]
     for level in range(levels):
         event = part.event[hubs[level]]
         for b in range(buckets.starts[event], buckets.starts[event + 1]):
-            cuts = _with_constant(cuts, level, buckets.lo[b], low, high)
-            cuts = _with_constant(cuts, level, buckets.hi[b] + 1, low, high)
-        if apart(low[level], high[level]) > WIDEST_CELL:
-            cuts = _with_constant(cuts, level, np.int64(0), low, high)
-    cuts = _with_hub_differences(cuts, part, level_of, low, high)
+            _add_constant(cuts, level, buckets.lo[b])
+            _add_constant(cuts, level, buckets.hi[b] + 1)
+        if apart(cuts.low[level], cuts.high[level]) > WIDEST_CELL:
+            _add_constant(cuts, level, np.int64(0))
+    _add_hub_differences(cuts, part, level_of)
     for e in range(len(part.event)):
         if level_of[e] < 0:
-            cuts = _with_meetings(cuts, part, e, level_of, buckets, low, high)
+            _add_meetings(cuts, part, e, level_of, buckets)
     for level in range(levels - 1, 0, -1):
-        cuts = _eliminated(cuts, level, low, high)
+        _eliminate(cuts, level)
     for level in range(levels):
-        cuts.constants[level] = _sorted_unique(cuts.constant[level, : cuts.constants[level]])
-    return cuts
+        cuts.constants[level] = sorted_unique(cuts.constant[level], cuts.constants[level])
 
 
-@njit(nogil=True, cache=True)
-def _with_constant(cuts, level, at, low, high):
-    if not low[level] < at <= high[level]:
-        return cuts
-    constant, count = cuts.constant, cuts.constants[level]
-    if count == constant.shape[1]:
-        count = _sorted_unique(constant[level])
-        if 2 * count > constant.shape[1]:
-            wider = np.empty((constant.shape[0], 2 * constant.shape[1]), np.int64)
-            wider[:, : constant.shape[1]] = constant
-            constant = wider
-    constant[level, count] = at
+@njit(nogil=True, cache=True, **INNER)
+def _add_constant(cuts, level, at):
+    """Unless it is not inside of the hub's interval."""
+    if not cuts.low[level] < at <= cuts.high[level]:
+        return
+    count = cuts.constants[level]
+    if count == cuts.constant.shape[1]:
+        count = sorted_unique(cuts.constant[level], count)
+        cuts.constants[level] = count
+        if 2 * count > cuts.constant.shape[1]:
+            cuts.full[0] = True
+            return
+    cuts.constant[level, count] = at
     cuts.constants[level] = count + 1
-    return Cuts(constant, cuts.constants, cuts.relative, cuts.relatives)
 
 
-@njit(nogil=True, cache=True)
-def _with_relative(cuts, level, other, offset, low, high):
-    """Unless the two hubs are never so far apart."""
-    if plus(high[other], offset) < low[level] or plus(low[other], offset) > high[level]:
-        return cuts
-    relative, count = cuts.relative, cuts.relatives[level]
+@njit(nogil=True, cache=True, **INNER)
+def _add_relative(cuts, level, other, offset):
+    """Unless it is known, or the two hubs are never so far apart."""
+    if plus(cuts.high[other], offset) < cuts.low[level] or plus(cuts.low[other], offset) > cuts.high[level]:
+        return
+    count = cuts.relatives[level]
     for i in range(count):
-        if relative[level, i, 0] == other and relative[level, i, 1] == offset:
-            return cuts
-    if count == relative.shape[1]:
-        wider = np.empty((relative.shape[0], 2 * count, 2), np.int64)
-        wider[:, :count] = relative
-        relative = wider
-    relative[level, count, 0] = other
-    relative[level, count, 1] = offset
+        if cuts.relative[level, i, 0] == other and cuts.relative[level, i, 1] == offset:
+            return
+    if count == cuts.relative.shape[1]:
+        cuts.full[0] = True
+        return
+    cuts.relative[level, count, 0] = other
+    cuts.relative[level, count, 1] = offset
     cuts.relatives[level] = count + 1
-    return Cuts(cuts.constant, cuts.constants, relative, cuts.relatives)
 
 
-@njit(nogil=True, cache=True)
-def _with_hub_differences(cuts, part, level_of, low, high):
+@njit(nogil=True, cache=True, **INNER)
+def _add_hub_differences(cuts, part, level_of):
     """Where differences between hubs, or of one to a constant, begin or cease to hold."""
     for d in range(len(part.left)):
         x, y, c = part.left[d], part.right[d], part.bound[d]
@@ -105,82 +122,63 @@ def _with_hub_differences(cuts, part, level_of, low, high):
         if (x >= 0 and i < 0) or (y >= 0 and j < 0):
             continue
         if y < 0:
-            cuts = _with_constant(cuts, i, plus(c, 1), low, high)
+            _add_constant(cuts, i, plus(c, 1))
         elif x < 0:
-            cuts = _with_constant(cuts, j, -c, low, high)
+            _add_constant(cuts, j, -c)
         elif i > j:
-            cuts = _with_relative(cuts, i, j, plus(c, 1), low, high)
+            _add_relative(cuts, i, j, plus(c, 1))
         else:
-            cuts = _with_relative(cuts, j, i, -c, low, high)
-    return cuts
+            _add_relative(cuts, j, i, -c)
 
 
-@njit(nogil=True, cache=True)
-def _with_meetings(cuts, part, event, level_of, buckets, low, high):
+@njit(nogil=True, cache=True, **INNER)
+def _add_meetings(cuts, part, event, level_of, buckets):
     """Where two cuts of an event that is not a hub meet: of hubs, or a hub's and a constant."""
-    moving = np.empty((len(part.left), 2), np.int64)
-    count = 0
     own = part.event[event]
     first, stop = buckets.lower[own], buckets.upper[own] + 1
-    begin, end = buckets.starts[own], buckets.starts[own + 1]
-    fixed = np.empty(2 * (end - begin) + len(part.left), np.int64)
-    for b in range(begin, end):
-        fixed[2 * (b - begin)] = buckets.lo[b]
-        fixed[2 * (b - begin) + 1] = buckets.hi[b] + 1
-    known = 2 * (end - begin)
     for d in range(len(part.left)):
-        if event not in (part.left[d], part.right[d]):
+        level, offset = _cut(part, d, event, level_of)
+        if level < 0:
             continue
-        is_left = part.left[d] == event
-        other = part.right[d] if is_left else part.left[d]
-        offset = plus(part.bound[d], 1) if is_left else -part.bound[d]
-        if other < 0:
-            if first < offset < stop:
-                fixed[known] = offset
-                known += 1
-        else:
-            fresh = True
-            for i in range(count):
-                fresh &= moving[i, 0] != level_of[other] or moving[i, 1] != offset
-            if fresh:
-                moving[count, 0], moving[count, 1] = level_of[other], offset
-                count += 1
-    known = _sorted_unique(fixed[:known])
-    for i in range(count):
-        level, offset = moving[i, 0], moving[i, 1]
-        for at in fixed[:known]:
-            cuts = _with_constant(cuts, level, plus(at, -offset), low, high)
-        for j in range(count):
-            other, others = moving[j, 0], moving[j, 1]
-            if other < level and plus(high[other], others) > first and plus(low[other], others) < stop:
-                cuts = _with_relative(cuts, level, other, plus(others, -offset), low, high)
-    return cuts
+        for b in range(buckets.starts[own], buckets.starts[own + 1]):
+            _add_constant(cuts, level, plus(buckets.lo[b], -offset))
+            _add_constant(cuts, level, plus(buckets.hi[b] + 1, -offset))
+        for g in range(len(part.left)):
+            other, others = _cut(part, g, event, level_of)
+            if other == _CONSTANT and first < others < stop:
+                _add_constant(cuts, level, plus(others, -offset))
+            elif (
+                0 <= other < level
+                and plus(cuts.high[other], others) > first
+                and plus(cuts.low[other], others) < stop
+            ):
+                _add_relative(cuts, level, other, plus(others, -offset))
 
 
-@njit(nogil=True, cache=True)
-def _eliminated(cuts, level, low, high):
+_CONSTANT, _NOWHERE = -1, -2
+
+
+@njit(nogil=True, cache=True, **INNER)
+def _cut(part, d, event, level_of):
+    """Where a difference cuts an event: the level of a hub and an offset, or _CONSTANT and a tick."""
+    x, y, c = part.left[d], part.right[d], part.bound[d]
+    if event not in (x, y):
+        return np.int64(_NOWHERE), np.int64(0)
+    other, offset = (y, plus(c, 1)) if x == event else (x, -c)
+    return (np.int64(_CONSTANT) if other < 0 else level_of[other]), offset
+
+
+@njit(nogil=True, cache=True, **INNER)
+def _eliminate(cuts, level):
     """Pass on to the levels below where two breakpoints of this one meet."""
-    cuts.constants[level] = _sorted_unique(cuts.constant[level, : cuts.constants[level]])
+    cuts.constants[level] = sorted_unique(cuts.constant[level], cuts.constants[level])
     for i in range(cuts.relatives[level]):
         k, c = cuts.relative[level, i, 0], cuts.relative[level, i, 1]
-        cuts = _with_constant(cuts, k, plus(low[level], -c), low, high)
-        cuts = _with_constant(cuts, k, plus(plus(high[level], 1), -c), low, high)
+        _add_constant(cuts, k, plus(cuts.low[level], -c))
+        _add_constant(cuts, k, plus(plus(cuts.high[level], 1), -c))
         for j in range(cuts.constants[level]):
-            cuts = _with_constant(cuts, k, plus(cuts.constant[level, j], -c), low, high)
+            _add_constant(cuts, k, plus(cuts.constant[level, j], -c))
         for j in range(cuts.relatives[level]):
             other, offset = cuts.relative[level, j, 0], cuts.relative[level, j, 1]
             if other < k:
-                cuts = _with_relative(cuts, k, other, plus(offset, -c), low, high)
-    return cuts
-
-
-@njit(nogil=True, cache=True)
-def _sorted_unique(values):
-    """Sort in place, repetitions dropped; returns how many remain."""
-    values.sort()
-    kept = 0
-    for i in range(len(values)):
-        if kept == 0 or values[kept - 1] != values[i]:
-            values[kept] = values[i]
-            kept += 1
-    return kept
+                _add_relative(cuts, k, other, plus(offset, -c))

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.occurrence.inner import INNER
 
 MOST_PROBLEMS = 64
 """Problems of one part: each is a bit of a state."""
@@ -36,7 +37,7 @@ class Part(NamedTuple):
     mask: np.ndarray[tuple[int], np.dtype[np.uint64]]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def part_numbers(settled):
     """The part of each problem, numbered by their first problems; and how many there are."""
     problems = len(settled.problem_offsets) - 1
@@ -65,14 +66,14 @@ def part_numbers(settled):
     return number, count
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _root(parent, event):
     while parent[event] != event:
         event = parent[event]
     return event
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def part_of(settled, number, which):
     """One part; its masks are those of its first MOST_PROBLEMS problems."""
     clauses = len(settled.absent)
@@ -84,30 +85,49 @@ def part_of(settled, number, which):
                 for k in settled.asked[settled.problem_offsets[p] : settled.problem_offsets[p + 1]]:
                     mask[k] |= np.uint64(1) << np.uint64(count)
             count += 1
-    chosen = np.flatnonzero(mask)
     used = np.zeros(len(settled.event), np.bool_)
-    offsets = np.zeros(len(chosen) + 1, np.int64)
-    for i in range(len(chosen)):
-        begin, end = settled.offsets[chosen[i]], settled.offsets[chosen[i] + 1]
-        offsets[i + 1] = offsets[i] + end - begin
-        for d in range(begin, end):
-            for e in (settled.left[d], settled.right[d]):
-                if e >= 0:
-                    used[e] = True
-    place = np.cumsum(used) - 1
-    left, right = np.empty(offsets[-1], np.int64), np.empty(offsets[-1], np.int64)
-    bound = np.empty(offsets[-1], np.int64)
-    for i in range(len(chosen)):
-        begin = settled.offsets[chosen[i]]
-        for at in range(offsets[i], offsets[i + 1]):
-            d = begin + at - offsets[i]
-            left[at] = -1 if settled.left[d] < 0 else place[settled.left[d]]
-            right[at] = -1 if settled.right[d] < 0 else place[settled.right[d]]
-            bound[at] = settled.bound[d]
-    return Part(count, settled.event[used], settled.absent[chosen], offsets, left, right, bound, mask[chosen])
+    chosen, differences = 0, 0
+    for k in range(clauses):
+        if mask[k] != 0:
+            chosen += 1
+            for d in range(settled.offsets[k], settled.offsets[k + 1]):
+                differences += 1
+                for e in (settled.left[d], settled.right[d]):
+                    if e >= 0:
+                        used[e] = True
+    place, events = np.full(len(used), -1), 0
+    event = np.empty(len(used), np.int64)
+    for e in range(len(used)):
+        if used[e]:
+            place[e], event[events] = events, settled.event[e]
+            events += 1
+    part = Part(
+        count, event[:events], np.empty(chosen, np.bool_), np.zeros(chosen + 1, np.int64),
+        np.empty(differences, np.int64), np.empty(differences, np.int64), np.empty(differences, np.int64),
+        np.empty(chosen, np.uint64),
+    )  # fmt: skip
+    _fill(part, settled, mask, place)
+    return part
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
+def _fill(part, settled, mask, place):
+    """Write the clauses of some problem into a part, with the places of their events there."""
+    i = at = 0
+    for k in range(len(mask)):
+        if mask[k] == 0:
+            continue
+        part.absent[i], part.mask[i] = settled.absent[k], mask[k]
+        for d in range(settled.offsets[k], settled.offsets[k + 1]):
+            part.left[at] = -1 if settled.left[d] < 0 else place[settled.left[d]]
+            part.right[at] = -1 if settled.right[d] < 0 else place[settled.right[d]]
+            part.bound[at] = settled.bound[d]
+            at += 1
+        i += 1
+        part.offsets[i] = at
+
+
+@njit(nogil=True, cache=True, **INNER)
 def hubs_of(part):
     """Whether MOST_HUBS events cover all comparisons, and a smallest cover, ascending."""
     one, other = _compared_events(part)
@@ -115,7 +135,7 @@ def hubs_of(part):
     edge, side = np.empty(MOST_HUBS + 1, np.int64), np.empty(MOST_HUBS + 1, np.int64)
     first = _uncovered(one, other, chosen)
     if first < 0:
-        return True, np.flatnonzero(chosen)
+        return True, _places(chosen)
     for size in range(1, MOST_HUBS + 1):
         depth = 0
         edge[0], side[0] = first, -1
@@ -129,19 +149,19 @@ def hubs_of(part):
             chosen[_end(one, other, edge[depth], side[depth])] = True
             left = _uncovered(one, other, chosen)
             if left < 0:
-                return True, np.flatnonzero(chosen)
+                return True, _places(chosen)
             if depth + 1 < size:
                 depth += 1
                 edge[depth], side[depth] = left, -1
-    return False, np.flatnonzero(chosen)
+    return False, _places(chosen)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _end(one, other, edge, side):
     return one[edge] if side == 0 else other[edge]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _compared_events(part):
     """Pairs of events that some clause compares, each once."""
     count = len(part.event)
@@ -152,16 +172,35 @@ def _compared_events(part):
                 _note(found, part.left[i], part.right[j])
                 _note(found, part.left[i], part.left[j])
                 _note(found, part.right[i], part.right[j])
-    return np.nonzero(found)
+    one, other = np.empty(count * count, np.int64), np.empty(count * count, np.int64)
+    pairs = 0
+    for a in range(count):
+        for b in range(a + 1, count):
+            if found[a, b]:
+                one[pairs], other[pairs] = a, b
+                pairs += 1
+    return one[:pairs], other[:pairs]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
+def _places(chosen):
+    """Where something is true."""
+    found = np.empty(len(chosen), np.int64)
+    count = 0
+    for i in range(len(chosen)):
+        if chosen[i]:
+            found[count] = i
+            count += 1
+    return found[:count]
+
+
+@njit(nogil=True, cache=True, **INNER)
 def _note(found, a, b):
     if a >= 0 and b >= 0 and a != b:
         found[min(a, b), max(a, b)] = True
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _uncovered(one, other, chosen):
     for i in range(len(one)):
         if not chosen[one[i]] and not chosen[other[i]]:

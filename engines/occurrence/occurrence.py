@@ -21,6 +21,7 @@ from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.events import Events
 from cepctl.engines.occurrence.clauses import Clauses
 from cepctl.engines.occurrence.hubs import MOST_HUBS, MOST_PROBLEMS, hubs_of, part_numbers, part_of
+from cepctl.engines.occurrence.inner import INNER
 from cepctl.engines.occurrence.settled import settled
 from cepctl.engines.occurrence.union_sums import union_probability
 
@@ -73,7 +74,7 @@ def _measure(clauses, rank, row_of_rank, buckets, work_bound, probability, figur
         probability[group] = _union(own, buckets, work_bound, figures[group])
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _union(own, buckets, work_bound, figures):
     """1 - product of (1 - P) over the independent parts."""
     problems = len(own.problem_offsets) - 1

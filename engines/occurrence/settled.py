@@ -17,6 +17,8 @@ from numba import njit
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.tick_sums import LAST, plus
 from cepctl.engines.occurrence.clauses import NO_EVENT
+from cepctl.engines.occurrence.inner import INNER
+from cepctl.engines.occurrence.sorting import place_in, sorted_unique
 
 
 class Settled(NamedTuple):
@@ -39,14 +41,18 @@ class Settled(NamedTuple):
 ALWAYS, KEPT, NEVER = 0, 1, 2
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def settled(clauses, group, rank, row_of_rank, lower, upper):
     """The problems of a group that no other implies."""
     first, last = clauses.problem_offsets[group], clauses.problem_offsets[group + 1]
     begin, end = clauses.clause_offsets[first], clauses.clause_offsets[last]
     low, high = clauses.difference_offsets[begin], clauses.difference_offsets[end]
     ranks = _ranks(clauses.left[low:high], clauses.right[low:high], rank)
-    event = row_of_rank[ranks]
+    event = np.empty(len(ranks), np.int64)
+    least, most = np.empty(len(ranks), np.int64), np.empty(len(ranks), np.int64)
+    for i in range(len(ranks)):
+        event[i] = row_of_rank[ranks[i]]
+        least[i], most[i] = lower[event[i]], upper[event[i]]
     count = high - low
     left, right = np.empty(count, np.int64), np.empty(count, np.int64)
     for i in range(count):
@@ -56,7 +62,6 @@ def settled(clauses, group, rank, row_of_rank, lower, upper):
     absent = clauses.absent[begin:end].copy()
     offsets = np.empty(end - begin + 1, np.int64)
     state = np.empty(end - begin, np.int64)
-    least, most = lower[event], upper[event]
     kept = 0
     for k in range(end - begin):
         offsets[k] = kept
@@ -90,17 +95,18 @@ def settled(clauses, group, rank, row_of_rank, lower, upper):
                 asked[at + size] = number[k]
                 size += 1
         if holds:
-            problem_offsets[possible + 1] = at + _sorted_unique(asked[at : at + size])
+            problem_offsets[possible + 1] = at + sorted_unique(asked[at : at + size], size)
             possible += 1
-    new_offsets, new_left, new_right, new_bound = _taken(chosen[:distinct], offsets, left, right, bound)
-    new_absent = absent[chosen[:distinct]]
+    new_absent, new_offsets, new_left, new_right, new_bound = _taken(
+        chosen[:distinct], absent, offsets, left, right, bound
+    )
     kept_offsets, kept_asked = _not_implied(
         new_absent, new_offsets, new_left, new_right, new_bound, problem_offsets[: possible + 1], asked
     )
     return Settled(event, new_absent, new_offsets, new_left, new_right, new_bound, kept_offsets, kept_asked)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _ranks(left, right, rank):
     """The distinct ranks of all events, ascending."""
     found = np.empty(2 * len(left), np.int64)
@@ -112,28 +118,15 @@ def _ranks(left, right, rank):
         if right[i] != NO_EVENT:
             found[count] = rank[right[i]]
             count += 1
-    found = found[:count]
-    return found[: _sorted_unique(found)]
+    return found[: sorted_unique(found, count)]
 
 
-@njit(nogil=True, cache=True)
-def _sorted_unique(values):
-    """Sort in place, repetitions dropped; returns how many remain."""
-    values.sort()
-    kept = 0
-    for i in range(len(values)):
-        if kept == 0 or values[kept - 1] != values[i]:
-            values[kept] = values[i]
-            kept += 1
-    return kept
-
-
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _place(event, rank, ranks):
-    return np.int64(NO_EVENT) if event == NO_EVENT else np.int64(np.searchsorted(ranks, rank[event]))
+    return np.int64(NO_EVENT) if event == NO_EVENT else np.int64(place_in(ranks, rank[event]))
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _decided(absent, begin, end, left, right, bound, least, most, kept):
     """What intervals leave of one clause, written from `kept` on: its state, whether absent, the next place.
 
@@ -163,7 +156,7 @@ def _decided(absent, begin, end, left, right, bound, least, most, kept):
     return KEPT, absent, kept
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _state_of_difference(x, y, c, least, most):
     """Whether t_x - t_y <= c holds in every world, in none, or in some."""
     if x == y:
@@ -177,7 +170,7 @@ def _state_of_difference(x, y, c, least, most):
     return KEPT if x_least <= plus(y_most, c) else NEVER
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _compared(absent, offsets, left, right, bound, one, other):
     """The order of two clauses: -1, 0 or 1."""
     if absent[one] != absent[other]:
@@ -196,7 +189,7 @@ def _compared(absent, offsets, left, right, bound, one, other):
     return 0
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _merge_sorted_clauses(absent, offsets, left, right, bound, count):
     order, other = np.arange(count), np.empty(count, np.int64)
     width = 1
@@ -219,32 +212,34 @@ def _merge_sorted_clauses(absent, offsets, left, right, bound, count):
     return order
 
 
-@njit(nogil=True, cache=True)
-def _taken(chosen, offsets, left, right, bound):
-    """The differences of some clauses, one after the other."""
-    moved = np.zeros(len(chosen) + 1, np.int64)
+@njit(nogil=True, cache=True, **INNER)
+def _taken(chosen, absent, offsets, left, right, bound):
+    """Some clauses, one after the other."""
+    moved, new_absent = np.zeros(len(chosen) + 1, np.int64), np.empty(len(chosen), np.bool_)
     for i in range(len(chosen)):
         moved[i + 1] = moved[i] + offsets[chosen[i] + 1] - offsets[chosen[i]]
-    places = np.empty(moved[-1], np.int64)
+        new_absent[i] = absent[chosen[i]]
+    new_left, new_right = np.empty(moved[-1], np.int64), np.empty(moved[-1], np.int64)
+    new_bound = np.empty(moved[-1], np.int64)
     for i in range(len(chosen)):
         for at in range(moved[i], moved[i + 1]):
-            places[at] = offsets[chosen[i]] + at - moved[i]
-    return moved, left[places], right[places], bound[places]
+            d = offsets[chosen[i]] + at - moved[i]
+            new_left[at], new_right[at], new_bound[at] = left[d], right[d], bound[d]
+    return new_absent, moved, new_left, new_right, new_bound
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _not_implied(absent, offsets, left, right, bound, problem_offsets, asked):
     """The problems that imply no other one, the shortest first; their offsets and clauses."""
     count = len(problem_offsets) - 1
     order = _merge_sorted_problems(problem_offsets, asked, count)
     kept = np.empty(count, np.int64)
     kept_count = 0
-    for p in order:
-        own = asked[problem_offsets[p] : problem_offsets[p + 1]]
+    for at in range(count):
+        p = order[at]
         implied = False
-        for q in kept[:kept_count]:
-            less = asked[problem_offsets[q] : problem_offsets[q + 1]]
-            if _asks_all(absent, offsets, left, right, bound, own, less):
+        for i in range(kept_count):
+            if _asks_all(absent, offsets, left, right, bound, problem_offsets, asked, p, kept[i]):
                 implied = True
                 break
         if not implied:
@@ -255,24 +250,25 @@ def _not_implied(absent, offsets, left, right, bound, problem_offsets, asked):
         new_offsets[i + 1] = new_offsets[i] + problem_offsets[kept[i] + 1] - problem_offsets[kept[i]]
     new_asked = np.empty(new_offsets[-1], np.int64)
     for i in range(kept_count):
-        new_asked[new_offsets[i] : new_offsets[i + 1]] = asked[
-            problem_offsets[kept[i]] : problem_offsets[kept[i] + 1]
-        ]
+        for at in range(new_offsets[i], new_offsets[i + 1]):
+            new_asked[at] = asked[problem_offsets[kept[i]] + at - new_offsets[i]]
     return new_offsets, new_asked
 
 
-@njit(nogil=True, cache=True)
-def _asks_all(absent, offsets, left, right, bound, own, less):
-    """Whether every clause of `less` follows from one of `own`; both ascending."""
-    for k in less:
+@njit(nogil=True, cache=True, **INNER)
+def _asks_all(absent, offsets, left, right, bound, problem_offsets, asked, p, q):
+    """Whether every clause of problem q follows from one of problem p."""
+    for i in range(problem_offsets[q], problem_offsets[q + 1]):
+        k = asked[i]
         found = False
-        for mine in own:
-            if mine == k:
+        for j in range(problem_offsets[p], problem_offsets[p + 1]):
+            own = asked[j]
+            if own == k:
                 found = True
                 break
-            if absent[mine] or absent[k]:
+            if absent[own] or absent[k]:
                 continue
-            a, b = offsets[mine], offsets[k]
+            a, b = offsets[own], offsets[k]
             if left[a] == left[b] and right[a] == right[b] and bound[a] <= bound[b]:
                 found = True
                 break
@@ -281,7 +277,7 @@ def _asks_all(absent, offsets, left, right, bound, own, less):
     return True
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _before(problem_offsets, asked, one, other):
     """Whether a problem stands before or beside another: by how much they ask, then by what."""
     size, others = (
@@ -297,7 +293,7 @@ def _before(problem_offsets, asked, one, other):
     return True
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _merge_sorted_problems(problem_offsets, asked, count):
     order, other = np.arange(count), np.empty(count, np.int64)
     width = 1

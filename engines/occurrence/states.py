@@ -16,6 +16,7 @@ from numba import njit
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_sums import LAST, plus, tick_count
 from cepctl.engines.occurrence.asked import NONE, Bits, difference_holds
+from cepctl.engines.occurrence.inner import INNER
 
 MOST_STATES = 1 << 14
 STAMP, WORK, BOUND, FAILED = range(4)
@@ -45,7 +46,7 @@ class Pieces(NamedTuple):
     mass: Reals
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def new_states(problems):
     """Room for the states of so many problems."""
     most = min(MOST_STATES, 1 << min(problems, 20))
@@ -56,7 +57,7 @@ def new_states(problems):
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def new_pieces(part):
     """Room for the pieces of any event."""
     clauses = len(part.absent)
@@ -67,12 +68,12 @@ def new_pieces(part):
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def given_hubs(part, others, buckets, tick, alive, states, pieces):
     """Probability that some problem of `alive` holds, the ticks of all hubs being known."""
     open_to_others = NONE
-    for bits in others.problems:
-        open_to_others |= bits
+    for i in range(len(others.problems)):
+        open_to_others |= others.problems[i]
     if alive & ~open_to_others != NONE:
         return 1.0
     now = 0
@@ -108,7 +109,7 @@ def given_hubs(part, others, buckets, tick, alive, states, pieces):
     return min(won, 1.0)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _added(states, side, count, bits, mass):
     """Add probability to a state; returns how many states there are, -1 where they are too many."""
     if count < 0:
@@ -129,7 +130,7 @@ def _added(states, side, count, bits, mass):
     return count + 1
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _pieces(part, others, i, buckets, tick, alive, pieces):
     """Sets of problems that an event can make fail, and how probable each is; returns their number."""
     e = others.event[i]
@@ -173,7 +174,7 @@ def _pieces(part, others, i, buckets, tick, alive, pieces):
     return found
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _with_cut(cut, count, at):
     place = count
     while place > 0 and cut[place - 1] > at:
@@ -186,7 +187,7 @@ def _with_cut(cut, count, at):
     return count + 1
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _forbidden(part, k, event, tick):
     """The ticks of an event in which a clause fails, the ticks of all its other events being known."""
     low, high = np.int64(_FIRST), np.int64(LAST)
@@ -208,7 +209,7 @@ def _forbidden(part, k, event, tick):
     return low, high
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _mass_on(buckets, event, lower, upper):
     total = 0.0
     for b in range(buckets.starts[event], buckets.starts[event + 1]):

@@ -28,6 +28,7 @@ from cepctl.engines.occurrence.asked import (
     settled_at,
 )
 from cepctl.engines.occurrence.cuts import Cuts, cuts_of
+from cepctl.engines.occurrence.inner import INNER
 from cepctl.engines.occurrence.states import BOUND, FAILED, WORK, given_hubs, new_pieces, new_states
 
 
@@ -61,7 +62,7 @@ _CELLS, _CELL, _NODES, _NODE = range(4)
 _DENSITY, _COEFFICIENT, _TOTAL = range(3)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def union_probability(part, hubs, buckets, work_bound):
     """Probability that some problem of a part holds, and the products that it took; NaN beyond the bound."""
     level_of = np.full(len(part.event), -1)
@@ -82,7 +83,7 @@ def union_probability(part, hubs, buckets, work_bound):
     return total, states.counters[WORK]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _summed(part, levels, walk, buckets, tick, states, pieces):
     cursor, sums, last = walk.cursor, walk.sums, len(levels.hubs) - 1
     level = 0
@@ -114,10 +115,12 @@ def _summed(part, levels, walk, buckets, tick, states, pieces):
             return np.nan
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _new_walk(part, levels):
     count, cuts = len(levels.hubs), levels.cuts
-    widest = int((cuts.constants + cuts.relatives).max()) + 2
+    widest = 2
+    for level in range(count):
+        widest = max(widest, cuts.constants[level] + cuts.relatives[level] + 2)
     most = most_nodes(np.int64(1) << 62, len(levels.others.event) + count) + 1
     return Walk(
         np.empty((count, widest), np.int64), np.empty((count, most), np.int64), np.empty((count, most)),
@@ -125,7 +128,7 @@ def _new_walk(part, levels):
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _enter(part, levels, walk, level, buckets, tick):
     """Begin the sum over a hub, given the ticks of those before it."""
     walk.sums[level, _TOTAL] = 0.0
@@ -136,7 +139,7 @@ def _enter(part, levels, walk, level, buckets, tick):
     walk.cursor[level, _NODE] = walk.cursor[level, _NODES] = 0
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _begin_cell(part, levels, walk, level, buckets, tick):
     """Place the nodes of a cell: none where no problem is left, or one is settled, which adds the cell."""
     cursor, sums = walk.cursor, walk.sums
@@ -149,7 +152,8 @@ def _begin_cell(part, levels, walk, level, buckets, tick):
         return
     tick[levels.hubs[level]] = begin
     left = walk.alive[level]
-    for k in levels.clause[levels.offsets[level] : levels.offsets[level + 1]]:
+    for i in range(levels.offsets[level], levels.offsets[level + 1]):
+        k = levels.clause[i]
         if part.mask[k] & left != NONE and not holds(part, k, tick):
             left &= ~part.mask[k]
     if left == NONE:
@@ -165,7 +169,7 @@ def _begin_cell(part, levels, walk, level, buckets, tick):
     cursor[level, _NODES] = place_nodes(stop - begin, degree, walk.nodes[level], walk.weights[level])
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _cells(cuts, part, hubs, level, tick, buckets, cells):
     """Fill the begins of the cells of a level, given the ticks of those below; returns their number."""
     event = part.event[hubs[level]]
@@ -190,7 +194,7 @@ def _cells(cuts, part, hubs, level, tick, buckets, cells):
     return count
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, **INNER)
 def _density_at(buckets, event, tick):
     for b in range(buckets.starts[event], buckets.starts[event + 1]):
         if buckets.lo[b] <= tick <= buckets.hi[b]:
