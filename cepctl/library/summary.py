@@ -73,7 +73,7 @@ class MatchSummary:
     @property
     def estimates(self) -> str | None:
         """How many confidences are estimates, and how far they can be trusted; None if all are exact."""
-        return sampling_note(self.counts)
+        return sampling_note(self.counts, grouped=self.answer is not None)
 
     def _work(self) -> str:
         """How many events predicates on single ones have left, and in how many slices they were matched."""

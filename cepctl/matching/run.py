@@ -201,12 +201,17 @@ def types_read(plan: Plan) -> set[str] | None:
     return {name for component in components for name in component.event_types}
 
 
-def sampling_note(counts: RowCounts) -> str | None:
-    """How many confidences were estimated and how far they can be trusted; None if all are exact."""
+def sampling_note(counts: RowCounts, *, grouped: bool = False) -> str | None:
+    """How many probabilities were estimated and how far they can be trusted; None if all are exact."""
     if not counts.sampled:
         return None
     from cepctl.engines.confidence.coupled.sampling import FAILURE_PROBABILITY, sample_size
 
+    if grouped:
+        return (
+            f"{counts.sampled:,} of {counts.rows:,} occurrences are estimates, off by more than their error, "
+            f"at most {counts.error:g}, with a probability of at most {FAILURE_PROBABILITY:g}"
+        )
     return (
         f"{counts.sampled:,} of {counts.rows:,} confidences are estimates from {sample_size(counts.error):,} "
         f"sampled worlds each, off by more than {counts.error:g} with a probability of at most "

@@ -25,12 +25,12 @@ from cepctl.language.messages import name_list
 from cepctl.language.traversal import walk
 from cepctl.plan.checking import Checker
 from cepctl.plan.or_free_patterns import OrFreePattern, component_name
-from cepctl.plan.plan import OCCURRENCE_ERROR, Plan, ReturnColumn
+from cepctl.plan.plan import EXPECTED_ERROR, OCCURRENCE_ERROR, Plan, ReturnColumn
 from cepctl.plan.predicates import resolved
 from cepctl.plan.returns import column_type
 from cepctl.plan.value_types import ValueType
 
-_TAKEN = (*GROUP_FIELDS, OCCURRENCE_ERROR, "signature")
+_TAKEN = (*GROUP_FIELDS, OCCURRENCE_ERROR, EXPECTED_ERROR, "signature")
 
 
 def group_columns(

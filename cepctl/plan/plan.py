@@ -31,6 +31,9 @@ CONFIDENCE_ERROR = "confidence_error"
 OCCURRENCE_ERROR = "occurrence_error"
 """The column of groups that bounds the error of each occurrence, where one may be estimated."""
 
+EXPECTED_ERROR = "expected_error"
+"""The same of the expected numbers of matches: the errors of their confidences, added up."""
+
 FOUND_AT_RAW_TIMES = "cepctl found at raw times"
 """The column of matches that says whether raw times alone find them; it is counted and never shown."""
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from rich.markup import escape
 from rich.table import Table
 
-from cepctl.plan.plan import OCCURRENCE_ERROR
+from cepctl.plan.plan import EXPECTED_ERROR, OCCURRENCE_ERROR
 from cepctl.render.console import SafeConsole
 from cepctl.render.counting import percent
 
@@ -73,7 +73,7 @@ def _cell(name: str, value: object, *, narrow: bool, ascii_only: bool) -> str:
         return ""
     if name == "occurrence" and isinstance(value, float):
         return f"{_bar(value, '#' if ascii_only else '█')} {percent(value):>6}"
-    if name in ("expected", OCCURRENCE_ERROR) and isinstance(value, float):
+    if name in ("expected", EXPECTED_ERROR, OCCURRENCE_ERROR) and isinstance(value, float):
         return f"{value:.3g}"
     if name == "confidence" and isinstance(value, float):
         return f"{value:.6f}" if value >= 1e-6 else f"{value:.3g}"

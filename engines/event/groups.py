@@ -22,7 +22,9 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.returns import return_columns
 from cepctl.engines.concurrency import concurrently
 from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.coupled.sampling import Sampling
 from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
+from cepctl.engines.event.group_estimates import estimated
 from cepctl.engines.event.raw_time_counts import found_at_raw_times
 from cepctl.engines.event.raw_times import CertainTimes
 from cepctl.engines.event.union import joined_batches, united
@@ -84,14 +86,27 @@ def group_batches(
     confidence = best.get_column("confidence").to_numpy()
     expected = np.bincount(rows.group, weights=rows.confidence, minlength=rows.count)
     occurrence = np.where(rows.sizes == 1, confidence, np.minimum(expected, 1.0))
+    # An estimate of a match is one of its sum, too, and of its key where that has no other.
+    expected_error = np.bincount(rows.group, ordered.get_column("error").to_numpy(), rows.count)
+    error = np.where(rows.sizes == 1, expected_error, 0.0)
     least = (plan.minimum_confidence or 0.0) - CONFIDENCE_SLACK
     open_groups = (rows.sizes > 1) & (expected >= least) & (confidence < 1.0)
     if open_groups.any():
         texts = ordered.get_column("text")
         wanted = _Wanted(prepared, found, sources, rows, texts)
-        measured = wanted.occurrences(np.flatnonzero(open_groups))
+        measured, problems = wanted.occurrences(np.flatnonzero(open_groups))
         too_costly = np.flatnonzero(np.isnan(measured.probability))
-        if len(too_costly):
+        if len(too_costly) and options.approximate is not None:
+            least_of, most_of = confidence[open_groups], np.minimum(expected[open_groups], 1.0)
+            sure = expected_error[open_groups] == 0.0
+            least_of, most_of = np.where(sure, least_of, 0.0), np.where(sure, most_of, 1.0)
+            estimates = estimated(
+                Sampling(options.approximate, events), problems, too_costly,
+                least_of[too_costly], most_of[too_costly],
+            )  # fmt: skip
+            measured.probability[too_costly] = estimates.probability
+            error[np.flatnonzero(open_groups)[too_costly]] = estimates.error
+        elif len(too_costly):
             at = int(too_costly[0])
             group = int(np.flatnonzero(open_groups)[at])
             raise QueryTooLargeError(_refusal(plan, best[keys].row(group) if keys else (), measured.why(at),
@@ -106,8 +121,9 @@ def group_batches(
     columns = [
         *(best.get_column(key).to_arrow() for key in keys),
         occurrence,
-        *([np.zeros(rows.count)] if options.approximate is not None else []),
+        *([error] if options.approximate is not None else []),
         expected,
+        *([expected_error] if options.approximate is not None else []),
         rows.sizes,
         best.get_column("text").to_arrow(),
         signature.take(pa.array(rows.place[rows.first])),
@@ -154,6 +170,7 @@ def _frame(
             pl.Series("start", batch.start),
             pl.Series("end", batch.end),
             pl.Series("confidence", batch.confidence),
+            pl.Series("error", batch.errors),
             pl.Series("rank", -rounded(batch.confidence)),
             *raw,
         ]
@@ -209,8 +226,8 @@ class _Wanted:
     rows: _Rows
     texts: pl.Series
 
-    def occurrences(self, groups: Indexes) -> Occurrences:
-        """The probability that some match of each of these groups holds."""
+    def occurrences(self, groups: Indexes) -> tuple[Occurrences, list[Problems]]:
+        """The probability that some match of each of these groups holds, and the problems of all of them."""
         number = np.full(self.rows.count, -1)
         number[groups] = np.arange(len(groups))
         of_row = number[self.rows.group]
@@ -223,7 +240,7 @@ class _Wanted:
             for each in source.problems(bound):
                 problems.append(_of_groups(each, group[chosen][each.match]))
         clauses = clauses_of(problems, len(groups), limited=limited)
-        return _measured(self.prepared[0].events, clauses, self.prepared[0].options)
+        return _measured(self.prepared[0].events, clauses, self.prepared[0].options), problems
 
     def _parts(self, of_row: Indexes) -> Iterator[tuple[PreparedAlternative, MatchBatch, Indexes]]:
         """The matches of each alternative with the group of each, -1 for none."""

@@ -15,15 +15,15 @@ import pyarrow.compute as pc
 
 from cepctl.engines.rows.counts import RowCounts
 from cepctl.engines.rows.sorted import SortedRows
-from cepctl.plan.plan import FOUND_AT_RAW_TIMES, OCCURRENCE_ERROR, Plan
+from cepctl.plan.plan import EXPECTED_ERROR, FOUND_AT_RAW_TIMES, OCCURRENCE_ERROR, Plan
 from cepctl.precision import CONFIDENCE_DECIMALS
 
 
 def group_schema(plan: Plan, *, approximate: bool = False, raw_times: bool = False) -> pa.Schema:
     """Schema of rows of GROUP BY: the key, what is known of its matches, and the best of them.
 
-    `approximate` adds the column occurrence_error, `raw_times` one that says whether raw times alone find
-    some match.
+    `approximate` adds the columns occurrence_error and expected_error, `raw_times` one that says whether raw
+    times alone find some match.
     """
     keys = [pa.field(each.name, each.type) for each in plan.group_by or ()]
     return pa.schema(
@@ -32,6 +32,7 @@ def group_schema(plan: Plan, *, approximate: bool = False, raw_times: bool = Fal
             pa.field("occurrence", pa.float64()),
             *([pa.field(OCCURRENCE_ERROR, pa.float64())] if approximate else []),
             pa.field("expected", pa.float64()),
+            *([pa.field(EXPECTED_ERROR, pa.float64())] if approximate else []),
             pa.field("matches", pa.int64()),
             pa.field("best", pa.string()),
             pa.field("signature", pa.list_(pa.list_(pa.string()))),

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 
+from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_events
 from cepctl.engines.occurrence import occurrence
 from cepctl.engines.worlds.groups import Key, exact_groups
@@ -139,6 +140,32 @@ def test_a_group_that_costs_too_much_is_refused_by_name(monkeypatch: pytest.Monk
     assert "the occurrence of the whole input is too costly" in said
     assert "2 rows with 1 events in common (hubs) need more than 3 products" in said or "hubs" in said
     assert "0.231111" in said
+
+
+def test_with_an_error_allowed_bounds_that_are_close_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between 27/225 and 52/225: no world has to be drawn, and the error is certain."""
+    monkeypatch.setattr(occurrence, "WORK_BOUND", 3)
+    plan = plan_of("PATTERN SEQ(A a, B b, C c) WITHIN 4 ticks GROUP BY ()")
+    (row,) = match_events(plan, event_table(FIG_1), MatchOptions(approximate=0.1)).to_pylist()
+    assert row["occurrence"] == pytest.approx((27 + 52) / 450)
+    assert row["occurrence_error"] == pytest.approx((52 - 27) / 450)
+    assert row["expected"] == pytest.approx(52 / 225)
+    assert row["expected_error"] == 0
+
+
+def test_with_an_error_allowed_worlds_are_drawn_where_bounds_are_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(occurrence, "WORK_BOUND", 3)
+    plan = plan_of("PATTERN SEQ(A a, B b) WITHIN 3 ticks GROUP BY a.k")
+    options = MatchOptions(approximate=0.02)
+    once, again = (
+        by_key(match_events(plan, event_table(events), options), plan) for events in (TASKS, TASKS[::-1])
+    )
+    assert once == again
+    assert once[("t1",)]["occurrence"] == pytest.approx(13 / 18, abs=0.02)
+    assert once[("t2",)]["occurrence"] == pytest.approx(23 / 36, abs=0.02)
+    assert {row["occurrence_error"] for row in once.values()} == {0.02}
 
 
 def test_no_match_is_no_group() -> None:

@@ -1,0 +1,72 @@
+"""Occurrences that cost too much to be exact, where an error is allowed: close bounds, else sampled worlds.
+
+What is certain lies between the best match's confidence and the sum of all; where these are close, their
+middle is the answer and half their distance its error.  Else worlds are sampled, as for a confidence.
+
+Runs inside Spark workers: imports NumPy only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Reals
+from cepctl.engines.columns.bindings import Group
+from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.coupled.sampling import Sampling
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Probabilities and how far they can be off, shape (n,)."""
+
+    probability: Reals
+    error: Reals
+
+
+def estimated(
+    sampling: Sampling, problems: Sequence[Problems], groups: Indexes, least: Reals, most: Reals
+) -> Estimates:
+    """Estimate the probability that some problem of each group holds.
+
+    Parameters
+    ----------
+    sampling
+        The error allowed, and the events.
+    problems
+        Those of all groups; `match` is the number of a group.
+    groups
+        Which are estimated, ascending, shape (n,).
+    least, most
+        Certain bounds of each, shape (n,).
+    """
+    probability, error = (least + most) / 2, (most - least) / 2
+    far = np.flatnonzero(error > sampling.error)
+    if len(far):
+        own = [part for each in problems if len((part := _of_groups(each, groups[far])).match)]
+        sampled, estimate = sampling.probabilities([_events_of(own, len(far), sampling)], own)
+        probability[far[sampled]] = estimate
+        error[far] = sampling.error
+    return Estimates(np.clip(probability, least, most), error)
+
+
+def _of_groups(problems: Problems, groups: Indexes) -> Problems:
+    """The problems of some groups, these numbered from 0."""
+    place = np.searchsorted(groups, problems.match)
+    rows = np.flatnonzero(groups[np.minimum(place, len(groups) - 1)] == problems.match)
+    return replace(problems.taken(rows), match=place[rows])
+
+
+def _events_of(problems: Sequence[Problems], groups: int, sampling: Sampling) -> Group:
+    """The events that matches of each group bind, once each by the order of ids: what seeds its worlds."""
+    rank = sampling.events.id_rank
+    owner = np.concatenate([np.repeat(each.match, each.variables.event.shape[1]) for each in problems])
+    event = np.concatenate([each.variables.event.reshape(-1) for each in problems])
+    order = np.lexsort((rank[event], owner))
+    owner, event = owner[order], event[order]
+    fresh = np.ones(len(owner), dtype=bool)
+    fresh[1:] = (owner[1:] != owner[:-1]) | (event[1:] != event[:-1])
+    return Group(np.searchsorted(owner[fresh], np.arange(groups + 1)).astype(np.int64), event[fresh])
