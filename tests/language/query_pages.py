@@ -7,18 +7,20 @@ after it what the query gives, either the rows (confidence to four digits) or it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
+from cepctl.engines.rows.groups import groups_in_order
 from cepctl.engines.worlds.engine import match_table
+from cepctl.engines.worlds.groups import group_table
 from cepctl.errors import CepctlError
 from cepctl.language.parser import parse
 from cepctl.matching.inputs import open_events
 from cepctl.plan import analyze
-from cepctl.plan.plan import EventSchema
+from cepctl.plan.plan import EventSchema, Plan
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 _BLOCK = re.compile(r"^```(csv|cep|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -54,16 +56,26 @@ def outcome(query: str, events: pa.Table, schema: EventSchema) -> str:
     """The rows that a query gives, or the error and the warnings in their place."""
     try:
         plan = analyze(parse(query), schema)
-        found = match_table(plan, events)
+        found = match_table(plan, events) if plan.group_by is None else group_rows(plan, events)
     except CepctlError as problem:
         return f"error: {problem}\n"
+    if plan.group_by is not None:
+        return "\n".join([",".join(found.column_names), *(_line(row) for row in found.to_pylist())]) + "\n"
     warnings = [f"warning: {warning}" for warning in plan.warnings]
     names = ["match", "start", "end", "confidence", *found.column_names[4:]]
     rows = sorted(
         found.to_pylist(), key=lambda row: (-row["confidence"], row["start"], str(row["signature"]))
     )
-    lines = [",".join(map(_cell, row.values())) for row in rows]
+    lines = [_line(row) for row in rows]
     return "\n".join([*warnings, ",".join(names), *lines]) + "\n"
+
+
+def group_rows(plan: Plan, events: pa.Table) -> pa.Table:
+    return groups_in_order(group_table(plan, events), len(plan.group_by or ())).drop_columns(["signature"])
+
+
+def _line(row: Mapping[str, object]) -> str:
+    return ",".join(map(_cell, row.values()))
 
 
 def _cell(value: object) -> str:
