@@ -29,6 +29,10 @@ class Measured:
         """Take back what rounding adds to sums of nearly 1: no probability is greater."""
         object.__setattr__(self, "confidence", np.minimum(self.confidence, 1.0))
 
+    def taken(self, rows: Indexes) -> Measured:
+        """Of some of the matches, in the order of `rows`, which may repeat."""
+        return Measured(*(getattr(self, each.name)[rows] for each in fields(Measured)))
+
     def put(self, rows: Indexes, found: Measured) -> None:
         """Take over what was measured of some of the matches."""
         for each in fields(Measured):

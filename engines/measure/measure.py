@@ -8,11 +8,13 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.columns.alike_events import alike_events
 from cepctl.engines.columns.bindings import Bindings, Group, block_group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.chain.closed_form import chain_confidence
@@ -40,6 +42,12 @@ class Measure:
     window: int | None
     sampling: Sampling | None
     memory: BlockMemory
+
+    @cached_property
+    def alike(self) -> Indexes | None:
+        """For every event the first one with its mass, shape (n,); None where no two have the same."""
+        first = alike_events(self.masses)
+        return None if (first == np.arange(len(first))).all() else first
 
     def groups(self, bound: dict[int, Bindings]) -> list[Group]:
         """Members of every block."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, single_events, take
+from cepctl.engines.confidence.alike_matches import alike_matches
 from cepctl.engines.confidence.chain.agreed_digits import agreed_confidence
 from cepctl.engines.confidence.coupled.confidences import coupled_confidences
 from cepctl.engines.confidence.coupled.deciding_rivals import deciding_in_chains
@@ -39,6 +40,19 @@ def rivalled_matches(measure: Measure, bound: dict[int, Bindings], rivals: list[
     QueryTooLargeError
         If a match exceeds the bound on the work and there is no sampling.
     """
+    if measure.shape.only_single and measure.sampling is None and measure.alike is not None:
+        event = single_events([bound[i] for i in sorted(bound)])
+        same = alike_matches(event, rivals, measure.alike)
+        rows = np.flatnonzero(same == np.arange(len(same)))
+        if len(rows) < len(same):
+            distinct = {i: take(each, rows) for i, each in bound.items()}
+            found = _measured(measure, distinct, [each.taken(rows) for each in rivals])
+            return found.taken(np.searchsorted(rows, same))
+    return _measured(measure, bound, rivals)
+
+
+def _measured(measure: Measure, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
+    """Measure matches one by one."""
     shape, masses, groups = measure.shape, measure.masses, measure.groups(bound)
     parts = _Parts(len(groups[0].sizes))
     left = ~certainly_broken(rivals, masses, spans_of(masses, groups))

@@ -12,6 +12,7 @@ from pathlib import Path
 import tables
 from alternatives import monte_carlo, sql
 from any_match import five_percent, longer, one_percent
+from coarse import coarse
 from commands import commands
 from flink import flink
 from growth import growth
@@ -35,6 +36,7 @@ PARTS = (
     Part("longer", "Longer patterns at 5 %", longer, Plot("components", "ratio")),
     Part("one-percent", "Any match at 1 %", one_percent, Plot(WIDTHS, "ratio", logarithmic=False)),
     Part("next-match", "Next match at 5 %", next_match),
+    Part("coarse", "Next match where clocks are coarse", coarse),
     Part("clocks", "Events that share clocks", shared_clocks),
     Part("flink", "Next match of certain events, Flink beside it", flink),
     Part("sql", "Against confidences in SQL", sql),

@@ -1,0 +1,66 @@
+"""Which events have the very same mass: coarse clocks give many of them one interval.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Indexes
+from cepctl.engines.columns.masses import Masses
+
+
+def alike_events(masses: Masses) -> Indexes:
+    """For every event the first one with its mass, shape (n,).
+
+    Examples
+    --------
+    >>> lower, upper = np.array([1, 1, 1]), np.array([5, 4, 5])
+    >>> density = 1.0 / (upper - lower + 1)
+    >>> alike_events(Masses(lower, upper, np.arange(4), lower, upper, density)).tolist()
+    [0, 1, 0]
+    """
+    size = 1 << max(int(2 * len(masses.lower)).bit_length(), 1)
+    first = np.empty(len(masses.lower), dtype=np.int64)
+    _fill(masses.buckets, np.full(size, -1, dtype=np.int64), first)
+    return first
+
+
+@njit(nogil=True, cache=True)
+def mixed(value):
+    """The finaliser of splitmix64."""
+    value += np.uint64(0x9E3779B97F4A7C15)
+    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return value ^ (value >> np.uint64(31))
+
+
+@njit(nogil=True, cache=True)
+def _fill(buckets, table, first):
+    """Look every event up in a hash table of those before it, of which half at least is free."""
+    lower, upper, starts = buckets.lower, buckets.upper, buckets.starts
+    for event in range(len(first)):
+        digest = mixed(np.uint64(lower[event])) ^ np.uint64(upper[event])
+        for b in range(starts[event], starts[event + 1]):
+            digest = mixed(digest ^ mixed(np.uint64(buckets.lo[b])) ^ np.uint64(buckets.hi[b]))
+        place = np.int64(mixed(digest) & np.uint64(len(table) - 1))
+        while table[place] >= 0 and not _same(buckets, table[place], event):
+            place = (place + 1) & (len(table) - 1)
+        if table[place] < 0:
+            table[place] = event
+        first[event] = table[place]
+
+
+@njit(nogil=True, cache=True)
+def _same(buckets, one, other):
+    starts = buckets.starts
+    size = starts[one + 1] - starts[one]
+    same = starts[other + 1] - starts[other] == size
+    same = same and buckets.lower[one] == buckets.lower[other] and buckets.upper[one] == buckets.upper[other]
+    for i in range(size if same else 0):
+        a, b = starts[one] + i, starts[other] + i
+        same = same and buckets.lo[a] == buckets.lo[b] and buckets.hi[a] == buckets.hi[b]
+        same = same and buckets.density[a] == buckets.density[b]
+    return same

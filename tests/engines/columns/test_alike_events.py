@@ -1,0 +1,36 @@
+"""Events of the very same mass."""
+
+from __future__ import annotations
+
+from cepctl.engines.columns.alike_events import alike_events
+from cepctl.engines.columns.events import events_of
+from tests.plans import Event, event_table, histogram
+
+
+def test_events_are_alike_by_their_mass_alone() -> None:
+    masses = events_of(
+        event_table(
+            [
+                Event("a", "A", 0, 9),
+                Event("b", "B", 0, 9),
+                Event("c", "A", 0, 8),
+                Event("d", "A", 1, 9),
+                histogram("e", "A", (0, 4, 0.25), (5, 9, 0.75)),
+                histogram("f", "A", (0, 4, 0.75), (5, 9, 0.25)),
+                histogram("g", "A", (0, 4, 0.25), (5, 9, 0.75)),
+                histogram("h", "A", (0, 3, 0.25), (5, 9, 0.75)),
+                Event("i", "A", 0, 8),
+            ]
+        )
+    )
+    ids = masses.ids.to_list()
+    first = alike_events(masses.masses)
+    alike = {ids[event]: ids[of] for event, of in enumerate(first.tolist())}
+    classes = {frozenset(each for each in ids if alike[each] == alike[one]) for one in ids}
+    assert classes == {
+        *(frozenset("ab"), frozenset("ci"), frozenset("d"), frozenset("eg"), frozenset("f"), frozenset("h")),
+    }
+
+
+def test_of_no_events_none_are_alike() -> None:
+    assert alike_events(events_of(event_table([])).masses).tolist() == []

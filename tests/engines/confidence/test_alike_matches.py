@@ -1,0 +1,74 @@
+"""Matches that differ only in which of several alike events they bind are measured once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cepctl.engines.event.match import match_events
+from cepctl.engines.measure import methods
+from cepctl.engines.measure.measure import Measure
+from tests.engines.agreement import FEW_EXAMPLES, check, rows_by_signature
+from tests.plans import Event, event_table, plan_of
+from tests.strategies import Case, contiguity_cases, negation_cases, next_match_cases
+
+NEXT = "PATTERN SEQ(A a, B b, C c) STRATEGY skip_till_next_match"
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many matches were measured, call by call."""
+    counts = []
+    one_by_one = methods._measured
+
+    def counted(measure: Measure, bound: Any, rivals: Any) -> Any:
+        counts.append(len(bound[0]))
+        return one_by_one(measure, bound, rivals)
+
+    monkeypatch.setattr(methods, "_measured", counted)
+    return counts
+
+
+def test_receipts_of_one_day_are_measured_once(measured: list[int]) -> None:
+    """Whichever comes first in the world counts: a third each, and what ties add, (1 + 4 + 9) / 27."""
+    events = [Event("a", "A", 0, 0), *(Event(f"b{i}", "B", 1, 3) for i in range(3)), Event("c", "C", 9, 9)]
+    rows = match_events(plan_of(NEXT), event_table(events)).to_pylist()
+    assert [(row["start"], row["end"]) for row in rows] == [(0, 9)] * 3
+    assert [row["confidence"] for row in rows] == pytest.approx([14 / 27] * 3, abs=1e-15)
+    assert measured == [1]
+
+
+@pytest.mark.parametrize(
+    ("other", "problems"),
+    [
+        (Event("b3", "B", 1, 4), 2),  # another interval
+        (Event("b3", "B", 9, 11), 2),  # a rival beside the first three, and a match of its own
+        (Event("x", "X", 1, 3), 1),  # no rival
+    ],
+)
+def test_what_tells_matches_apart_makes_another_problem(
+    measured: list[int], other: Event, problems: int
+) -> None:
+    events = [Event("a", "A", 0, 0), *(Event(f"b{i}", "B", 1, 3) for i in range(3)), other]
+    match_events(plan_of(NEXT), event_table([*events, Event("c", "C", 12, 12)]))
+    assert measured == [problems]
+
+
+@pytest.mark.parametrize("cases", [next_match_cases, contiguity_cases, negation_cases])
+def test_measuring_once_changes_no_bit(cases: Any) -> None:
+    """Every event on a grid of four ticks, so that many are alike."""
+
+    def same_bits(case: Case) -> None:
+        rows = case.table.to_pylist()
+        for row in rows:
+            row["pmf"], row["lower"] = None, row["lower"] // 4 * 4
+            row["upper"] = row["lower"] + 3
+        table = type(case.table).from_pylist(rows, case.table.schema)
+        plan = plan_of(case.query)
+        once = rows_by_signature(match_events(plan, table))
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(Measure, "alike", None)
+            assert rows_by_signature(match_events(plan, table)) == once
+
+    check(cases(), same_bits, FEW_EXAMPLES)
