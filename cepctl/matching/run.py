@@ -125,7 +125,7 @@ def find_rows(
     rows: FoundRows = SortedRows(schema_for(plan, wanted), wanted.wanted, wanted.memory, folder)
     if plan.group_by is not None:
         if wanted.kleene == "summary":
-            refuse_groups(plan, "--kleene summary")
+            refuse_groups(plan.query, "--kleene summary")
         rows = GroupRows(schema_for(plan, wanted), len(plan.group_by), wanted.top)
     if execution.engine != "event":
         _find_by_another_engine(plan, inputs, wanted, execution, rows)

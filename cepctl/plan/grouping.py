@@ -61,9 +61,9 @@ def keys_are_partitions(plan: Plan) -> bool:
     return bool(plan.partition_by) and set(plan.partition_by) <= keys
 
 
-def refuse_groups(plan: Plan, what: str) -> None:
+def refuse_groups(query: Query, what: str) -> None:
     """Raise UnsupportedQueryError, naming `what` was asked, where the query has GROUP BY."""
-    if plan.group_by is not None:
+    if query.group_by is not None:
         raise UnsupportedQueryError(f"not supported yet: GROUP BY with {what}; leave one of them out")
 
 

@@ -61,7 +61,7 @@ def matched_events(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Matche
     matches
         Rows of `cepctl.engines.rows.order.ordered`, each a match of its own (no summary of groups).
     """
-    refuse_groups(plan, "a drawing of matches")
+    refuse_groups(plan.query, "a drawing of matches")
     events = inputs.read_ids(_bound_ids(matches.column("signature")), list(inputs.schema.attributes))
     bound = bound_events(matches.column("signature"), events.column("event_id").combine_chunks())
     columns = events_of(events, plan.clocks)

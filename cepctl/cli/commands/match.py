@@ -107,12 +107,12 @@ def _run_once(request: MatchRequest) -> int:
     """Match all events that are named; returns how many rows were written."""
     target = row_target(request.rows.form, request.rows.output)
     guarded = request.rows.guarded(target.form)
+    if target.form == "trace":
+        refuse_groups(request.question.query, "--format trace")
     if not request.paths:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
     with _found(request) as matches:
         plan, inputs = matches.found.plan, matches.found.inputs
-        if target.form == "trace":
-            refuse_groups(plan, "--format trace")
         trace = _trace(matches) if target.form == "trace" else None
         if request.why_not:
             tell_why_not(plan, inputs, target.form)

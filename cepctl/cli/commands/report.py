@@ -18,6 +18,7 @@ from cepctl.library.pages import report_page
 from cepctl.library.raw_input import RawInput
 from cepctl.library.selection import Matching
 from cepctl.matching.run import Execution, RunnerChoice
+from cepctl.plan.grouping import refuse_groups
 
 
 @click.command("report", cls=CheckedCommand)
@@ -59,6 +60,7 @@ def command(
     text, events = read_query(arguments, query_file)
     execution = Execution(matching.engine, runner, verbose)
     question = Question(text, parse(text), matching, "groups", raw_input, execution, judged=True)
+    refuse_groups(question.query, "a drawing of matches")
     refuse_unwritable(output)
     if not events:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")

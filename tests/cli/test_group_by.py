@@ -1,0 +1,70 @@
+"""GROUP BY on the command line: the answer first, and what does not run with it yet, refused in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cepctl.cli import main
+
+EVENTS = """event_id,event_type,lower,upper,task
+a1,A,1,4,t1
+a2,A,2,5,t2
+b1,B,2,4,
+b2,B,4,6,
+"""
+QUERY = "PATTERN SEQ(A a, B b) WITHIN 3 ticks GROUP BY a.task"
+ROWS = """a.task,occurrence,expected,matches,best,confidence,start,end
+t1,0.7222222222222222,0.8333333333333334,2,a1 b1,0.4166666666666667,1,6
+t2,0.6388888888888888,0.75,2,a2 b2,0.5,2,6
+"""
+
+
+@pytest.fixture
+def events(tmp_path: Path) -> str:
+    file = tmp_path / "events.csv"
+    file.write_text(EVENTS)
+    return str(file)
+
+
+def test_the_key_and_its_probability_come_first(
+    events: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    arguments = ["match", QUERY, events, "--engine", "worlds", "--time", "ticks", "--format", "csv"]
+    assert main(arguments) == 0
+    out, said = capfdbinary.readouterr()
+    assert out.decode() == ROWS
+    assert "2 keys in 4 events" in said.decode()
+    assert "t1: 72.2 %, expected 0.83 matches, best row 0.417" in said.decode()
+
+
+def test_a_table_has_a_bar_for_each_key(events: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main(["match", QUERY, events, "--engine", "worlds", "--format", "table"]) == 0
+    lines = capfdbinary.readouterr().out.decode().splitlines()
+    (line,) = (each for each in lines if "t1" in each)
+    assert "72.2 %" in line
+    assert line.count("█") == 7 or line.count("#") == 7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (("match", "--state", "STATE"), "GROUP BY with --state"),
+        (("match", "--format", "trace"), "GROUP BY with --format trace"),
+        (("match", "--engine", "point"), "GROUP BY under skip_till_any_match in the point engine"),
+        (("report", "-o", "page.html"), "GROUP BY with a drawing of matches"),
+    ],
+)
+def test_what_does_not_run_is_refused_by_name(
+    arguments: tuple[str, ...], what: str, events: str, tmp_path: Path, capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    command, *options = arguments
+    assert (
+        main([command, QUERY, events, *options, *(["--runner", "local"] if command == "report" else [])]) == 2
+    )
+    said = capfd.readouterr().err
+    assert said.startswith(f"error: not supported yet: {what}")
+    assert said.count("\n") == 1
