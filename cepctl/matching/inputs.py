@@ -91,7 +91,12 @@ class EventInputs:
         return sum(map(_held, self.datasets))
 
     def require_room(
-        self, attributes: Sequence[str], copies: int, memory: MemoryBudget, purpose: str
+        self,
+        attributes: Sequence[str],
+        copies: int,
+        memory: MemoryBudget,
+        purpose: str,
+        fewer: str = "name parts (EVENTS/part-00000.parquet)",
     ) -> None:
         """Refuse to read all events where they do not fit in memory, before any but the first are read.
 
@@ -103,6 +108,8 @@ class EventInputs:
             How often the events are held at once, with what is computed of them.
         memory, purpose
             How much there is, and what needs them all: a subject, such as `inspect`.
+        fewer
+            How to have fewer events at once.
 
         Raises
         ------
@@ -118,7 +125,7 @@ class EventInputs:
             raise QueryTooLargeError(
                 f"{purpose} holds all {sum(counts):,} events at once, which takes about {size_text(needed)} "
                 f"of memory, where {size_text(memory.own)} are left beside the program; raise --max-memory "
-                f"to {size_text(needed + memory.program)}, or name parts (EVENTS/part-00000.parquet)"
+                f"to {size_text(needed + memory.program)}, or {fewer}"
             )
 
     def read_ids(self, ids: pa.Array, attributes: Sequence[str]) -> pa.Table:

@@ -74,20 +74,6 @@ class Execution:
             require_startable(self.runner.master)
 
 
-def run_plan(
-    plan: Plan,
-    inputs: EventInputs,
-    wanted: MatchOptions,
-    execution: Execution,
-    progress: Progress | None = None,
-) -> pa.Table:
-    """The matches of a plan as one table, in their one order; raises as `find_rows` does."""
-    from cepctl.atomic.folders import temporary_folder
-
-    with temporary_folder() as folder:
-        return find_rows(plan, inputs, wanted, execution, folder, progress).table()
-
-
 def find_rows(
     plan: Plan,
     inputs: EventInputs,

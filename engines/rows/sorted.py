@@ -122,6 +122,11 @@ class SortedRows:
         return sum((RowCounts.of(block) for block in self.blocks()), RowCounts())
 
     @property
+    def size(self) -> int:
+        """Bytes that the rows which are kept take in memory, or would take."""
+        return self._size + sum(run.size for level in self._levels for run in level)
+
+    @property
     def spilled(self) -> bool:
         """Whether some rows lie on disk."""
         return any(self._levels)
@@ -151,11 +156,11 @@ class SortedRows:
         """
         if not self.spilled:
             return self._in_memory()
-        size = sum(run.size for level in self._levels for run in level)
         raise QueryTooLargeError(
-            f"{self.found:,} matches take {size_text(size)} of memory, where {size_text(self._memory.rows)} "
-            "are for rows; write them as csv, jsonl or parquet with cepctl match, which needs no more memory "
-            "for more rows, narrow the query (CONFIDENCE, WITHIN, --top-k), or raise --max-memory"
+            f"{self.found:,} matches take {size_text(self.size)} of memory, where "
+            f"{size_text(self._memory.rows)} are for rows; write them as csv, jsonl or parquet with cepctl "
+            "match, which needs no more memory for more rows, narrow the query (CONFIDENCE, WITHIN, "
+            "--top-k), or raise --max-memory"
         )
 
     def _in_memory(self) -> pa.Table:

@@ -29,6 +29,11 @@ def run(plan: Plan, events: pa.Table, options: MatchOptions | None = None) -> pa
     return ordered(match_events(plan, events, options), options.top)
 
 
+def batches(plan: Plan, events: pa.Table, options: MatchOptions) -> Iterator[pa.RecordBatch]:
+    """The rows of a plan on an event table, on all cores, as they are found."""
+    yield from match_batches(plan, events, replace(options, threads=usable_cores()))
+
+
 def collect_stored(
     plan: Plan,
     sources: Sequence[EventSource],
@@ -60,7 +65,7 @@ def collect_stored(
     events = task.joined([table for found in tables for table in found])
     progress.relevant = events.num_rows
     progress.matching()
-    for batch in match_batches(plan, events, replace(options, threads=usable_cores())):
+    for batch in batches(plan, events, options):
         rows.add(batch)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from cepctl.cli import main
+from cepctl.memory import MemoryBudget
 from cepctl.state import store
 
 QUERY = "PATTERN SEQ(A a, B b) WITHIN 4 ticks"
@@ -38,6 +39,12 @@ def run(*arguments: str, code: int = 0, query: str = QUERY) -> None:
 def emitted() -> dict[str, str]:
     """The files of all runs without their headers."""
     return {path.name: path.read_text().removeprefix(HEADER) for path in sorted(Path("out").iterdir())}
+
+
+def kept_in_state() -> dict[Path, bytes]:
+    """The files of the state, but its lock, which says who holds it."""
+    files = (path for path in Path("S").rglob("*") if path.is_file() and path.name != "lock")
+    return {path: path.read_bytes() for path in files}
 
 
 def test_each_match_is_written_once_by_the_run_that_can_be_sure_of_it() -> None:
@@ -234,3 +241,32 @@ def test_the_state_can_be_looked_at(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["state", "show", "S"]) == 0
     assert "events kept" in capsys.readouterr().out
     assert main(["state", "show", "out"]) == 2
+
+
+def test_more_rows_than_fit_in_memory_are_refused_with_their_number_and_the_state_stays(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run()
+    before = kept_in_state()
+    log(*(f"x{number},{'AB'[number % 2]},50,53" for number in range(8)), "c,C,90,95")
+    with monkeypatch.context() as little:
+        little.setattr(MemoryBudget, "rows", 100)
+        run(code=2)
+    said = capsys.readouterr().err
+    assert "17 matches take 985 B of memory, where 100 B are for rows" in said
+    assert "run it more often" in said and "the state is as it was" in said
+    assert kept_in_state() == before
+    assert list(emitted()) == ["run-000001.csv"]
+    run()
+    assert len(emitted()["run-000002.csv"].splitlines()) == 17
+
+
+def test_more_new_events_than_fit_in_memory_are_refused_before_they_are_read(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with monkeypatch.context() as little:
+        little.setattr(MemoryBudget, "own", 100)
+        run(code=2)
+    assert "match --state holds all 2 events at once, which takes about" in (said := capsys.readouterr().err)
+    assert "run it more often, or name fewer logs" in said
+    run()

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from cepctl.state.intake import Arrivals
     from cepctl.state.store import Saved
 
+_COPIES = 3
+"""New events are held as they are read, once in order, and where they can matter once more."""
+
 
 def run_with_state(request: MatchRequest) -> int:
     """One run; returns how many rows it emitted.
@@ -129,7 +132,12 @@ def _computed(
     if plan.window is None and not request.quiet:
         what = "the query has no WITHIN" if plan.query.within is None else "WITHIN covers all of time"
         say("warning", f"{what}: the state keeps every event that fits, and grows with the logs")
-    events, matching = arrived.read(plan.attributes), request.question.matching
+    matching = request.question.matching
+    if arrived.inputs is not None:
+        present = [name for name in plan.attributes if name in arrived.inputs.schema.attributes]
+        fewer = "take in fewer at a time (run it more often, or name fewer logs)"
+        arrived.inputs.require_room(present, _COPIES, matching.memory, "match --state", fewer)
+    events = arrived.read(plan.attributes)
     before = saved.progress if saved is not None else beginning(plan, events.schema)
     before = widened(before, events.schema).with_rows_of(plan)
     outcome = advance(
