@@ -59,6 +59,22 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+def test_one_clock_of_the_system_tells_in_which_order_a_clerk_worked(loans: Path) -> None:
+    """With an error of its own every record is in doubt; what one clock stamped is in order for certain."""
+    query = "PATTERN SEQ(O_SELECTED a, O_CREATED b) WHERE [`org:resource`] WITHIN 3 s"
+    rules = {
+        "each": 'interval = { before = "1 s", after = "1 s" }',
+        "shared": 'clock = { name = "system", offset = "1 s" }',
+    }
+    found = {}
+    for name, rule in rules.items():
+        Path(f"{name}.toml").write_text(f"[[rule]]\n{rule}\n")
+        assert main(["assign", str(loans), "-o", name, "--uncertainty", f"{name}.toml", "--quiet"]) == 0
+        found[name] = rows(query, name)
+    assert (found["each"].height, found["each"].filter(pl.col("confidence") == 1).height) == (6566, 0)
+    assert (found["shared"].height, found["shared"].filter(pl.col("confidence") == 1).height) == (6442, 6442)
+
+
 def test_certain_times_give_what_a_join_in_sql_gives(loans: Path) -> None:
     tables = pl.SQLContext(events=pl.scan_parquet(loans / "*.parquet"))
     joined = tables.execute(LOAN_JOIN, eager=True)

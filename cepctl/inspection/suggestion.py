@@ -2,7 +2,7 @@
 
 One rule for
 
-    each node whose clock is provably wrong    t is worth [t - highest offset, t - lowest offset]
+    each node whose clock is provably wrong    a clock of its own: t + an offset of [-highest, -lowest]
     each steady sampling step of a type        a value describes the step before its time
     each granularity                           t is worth the whole unit around it
 
@@ -73,7 +73,8 @@ def _clock_rules(clocks: Sequence[ClockBound], grains: Sequence[Grain]) -> Itera
             f"{length(highest)} (pairs of attempt and task: {clock.attempts:,})."
         )
         where = f"attempt_id IS NOT NULL AND {_any_of('node', [clock.node])}"
-        meaning = [f"interval = {{ before = {_text(length(highest))}, after = {_text(length(-lowest))} }}"]
+        offset = f"{{ before = {_text(length(highest))}, after = {_text(length(-lowest))} }}"
+        meaning = [f'clock = {{ by = "node", offset = {offset} }}']
         yield _rule([evidence], [f"where = {_text(where)}"], [*shape, *meaning])
 
 

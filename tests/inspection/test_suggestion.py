@@ -18,6 +18,7 @@ from cepctl.inspection.sampling import sampled_series
 from cepctl.inspection.suggestion import suggested_model
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.assign import rows_of_rules
+from cepctl.uncertainty.clock_rules import OffsetRange
 from cepctl.uncertainty.model import Granularity, Interval, parse_model
 from tests.inspection.observations import observed
 
@@ -132,7 +133,10 @@ def test_a_wrong_clock_shifts_what_its_node_stamped_and_nothing_else() -> None:
     assert "# Clock of node slow, behind: offset of -50 s to -2 s (pairs of attempt and task: 1)." in text
     assert won(text, rows) == [[1, 2]]
     (rule,) = parse_model(text).rules
-    assert rule.interval == Interval(Fraction(-2 * SECOND), Fraction(50 * SECOND))
+    assert rule.clock is not None and rule.clock.by == "node"
+    offset = rule.clock.offset
+    assert isinstance(offset, OffsetRange)
+    assert (offset.before, offset.after) == (Fraction(-2 * SECOND), Fraction(50 * SECOND))
 
 
 def test_a_clock_that_was_set_is_told_without_a_rule() -> None:
