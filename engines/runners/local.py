@@ -16,7 +16,7 @@ from cepctl.engines.rows.groups import FoundRows
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.runners.progress import Progress
 from cepctl.engines.runners.shuffle import refuse_repeated, repeated_id
-from cepctl.engines.runners.slice_task import SliceTask, require_room
+from cepctl.engines.runners.slice_task import Room, SliceTask
 from cepctl.plan.plan import Plan
 
 _GROUPS_AT_ONCE = 4
@@ -55,12 +55,10 @@ def collect_stored(
     task = SliceTask(plan, options, tuple(sources), row_groups(sources))
     pieces = list(task.groups.pieces(_GROUPS_AT_ONCE))
     tables: list[list[pa.Table]] = [[] for _ in pieces]
-    size = 0
-    parts = [partial(_relevant, task, number, piece) for number, piece in enumerate(pieces)]
+    room = Room(options.memory)
+    parts = [partial(_relevant, task, room, number, piece) for number, piece in enumerate(pieces)]
     for done, (number, table) in enumerate(concurrently(parts, usable_cores()), start=1):
         tables[number] = table
-        size += sum(each.nbytes for each in table)
-        require_room(size, options.memory)
         progress.read(done, len(pieces))
     events = task.joined([table for found in tables for table in found])
     progress.relevant = events.num_rows
@@ -70,10 +68,14 @@ def collect_stored(
 
 
 def _relevant(
-    task: SliceTask, number: int, piece: tuple[int, int, Sequence[int]]
+    task: SliceTask, room: Room, number: int, piece: tuple[int, int, Sequence[int]]
 ) -> Iterator[tuple[int, list[pa.Table]]]:
     """The events of some row groups that can matter, with the number of their piece."""
-    yield number, list(task.relevant(*piece))
+    tables = []
+    for table in task.relevant(*piece):
+        room.take(table.nbytes)
+        tables.append(table)
+    yield number, tables
 
 
 def _refuse_repeated(sources: Sequence[EventSource]) -> None:

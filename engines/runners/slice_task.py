@@ -10,8 +10,9 @@ Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from threading import Lock
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -42,6 +43,21 @@ def require_room(size: int, memory: MemoryBudget) -> None:
             f"{size_text(memory.events)} are for events; narrow it (predicates on single events, WITHIN), "
             "run it in slices of time (--runner spark), or raise --max-memory"
         )
+
+
+@dataclass
+class Room:
+    """What is left of memory while several threads read events, each of which tells of every row group."""
+
+    memory: MemoryBudget
+    _taken: int = 0
+    _lock: Lock = field(default_factory=Lock)
+
+    def take(self, size: int) -> None:
+        """Take in so many bytes; raises QueryTooLargeError where those of all threads do not fit."""
+        with self._lock:
+            self._taken += size
+        require_room(self._taken, self.memory)
 
 
 @dataclass(frozen=True)
