@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from cepctl.ingestion.jobs import IngestOptions
     from cepctl.ingestion.summary import IngestSummary
 
+_ADVISED_BYTES = 100_000_000
+
 
 @dataclass(frozen=True)
 class EventInputs:
@@ -122,10 +124,12 @@ class EventInputs:
             for count, dataset in zip(counts, self.datasets, strict=True)
         )
         if needed > memory.own:
+            # Rounded up: a user types what is written here.
+            enough = max(-(-(needed + memory.program) // _ADVISED_BYTES) * _ADVISED_BYTES, memory.least)
             raise QueryTooLargeError(
                 f"{purpose} holds all {sum(counts):,} events at once, which takes about {size_text(needed)} "
                 f"of memory, where {size_text(memory.own)} are left beside the program; raise --max-memory "
-                f"to {size_text(needed + memory.program)}, or {fewer}"
+                f"to {size_text(enough)}, or {fewer}"
             )
 
     def read_ids(self, ids: pa.Array, attributes: Sequence[str]) -> pa.Table:

@@ -22,11 +22,18 @@ def events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "purpose"),
-    [(["inspect", "events"], "inspect"), (["show", QUERY, "events", "--match", "A1 B2"], "show")],
+    ("command", "purpose", "enough"),
+    [
+        (["inspect", "events"], "inspect", "240 MB"),
+        (["show", QUERY, "events", "--match", "A1 B2"], "show", "600 MB"),
+    ],
 )
 def test_events_that_do_not_fit_are_refused_before_they_are_read(
-    command: list[str], purpose: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: list[str],
+    purpose: str,
+    enough: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(command) == 0
     monkeypatch.setattr(MemoryBudget, "own", 5_000)
@@ -35,7 +42,7 @@ def test_events_that_do_not_fit_are_refused_before_they_are_read(
     said = capsys.readouterr()
     assert said.out == ""
     assert f"{purpose} holds all 200 events at once, which takes about" in said.err
-    assert "of memory, where 5 kB are left beside the program; raise --max-memory to" in said.err
+    assert f"of memory, where 5 kB are left beside the program; raise --max-memory to {enough}," in said.err
 
 
 @pytest.mark.parametrize(
