@@ -109,6 +109,7 @@ INGEST = ("ingest", "e.csv", "-o", "events", "--overwrite", "--rejects", "bad.js
 MATCH = ("match", QUERY, "e.csv", "-o", "rows.csv", "--metrics", "figures.prom", "--time", "ticks", "-q")
 JOBS = (
     Job("ingest", (*INGEST, "--report", "report.json", "-q"), with_log, tree, False),
+    Job("ingest in little memory", (*INGEST, "--max-memory", "300MB", "-q"), with_log, tree, False),
     Job("ingest over a dataset", (*INGEST, "--metrics", "figures.prom", "-q"), with_dataset, tree, True),
     Job(
         "assign",
