@@ -100,7 +100,7 @@ class PatternParser:
         token = self.stream.current
         if token.kind is TokenKind.QUOTED_NAME:
             return self.stream.take().value
-        if token.kind is not TokenKind.WORD:
+        if token.kind is not TokenKind.WORD or self.stream.at_clause():
             return None
         word = token.value.lower()
         if word in MATCH_FIELDS and self.stream.ahead().is_symbol(",", ")", "["):

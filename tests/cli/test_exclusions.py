@@ -25,6 +25,7 @@ GIVEN = {
     "epoch": "2024-05-01", "map": "time=ts", "max-memory": "2GB", "epoch-unit": "s", "time-format": "%Y",
 }  # fmt: skip
 ALWAYS = {
+    "show": "formats alone has it, which reads no log",
     "output": "where the result goes; match looks at its name beside --format",
     "overwrite": "allows what an output that is not there needs no leave for",
     "strict": "files that are named are errors in any case",

@@ -171,7 +171,7 @@ def test_variables_that_tell_where_a_service_is_are_no_mistake(
             monkeypatch.setenv(f"{service}_{variable}", "tcp://10.0.0.11:80")
         for variable in ("PROTO", "PORT", "ADDR"):
             monkeypatch.setenv(f"{service}_PORT_5353_UDP_{variable}", "udp")
-    assert main(["match", QUERY, "log.csv"]) == 0
+    assert main(["match", QUERY, "log.csv", "--runner", "local"]) == 0
     assert "CEPCTL" not in capsys.readouterr().err
     for variable in ("CEPCTL_SERVICE", "CEPCTL_PORT_80", "CEPCTL_PORTS", "CEPCTL_TOP_K_TCP"):
         monkeypatch.setenv(variable, "1")

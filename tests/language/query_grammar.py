@@ -112,6 +112,7 @@ QUERIES = st.builds(
     ),
     st.one_of(st.none(), DURATIONS),
     st.one_of(st.none(), st.floats(0, 1).map(abs)),
+    st.one_of(st.none(), st.lists(st.builds(ReturnItem, EXPRESSIONS), max_size=2).map(tuple)),
     st.lists(st.builds(ReturnItem, EXPRESSIONS, st.one_of(st.none(), NAMES)), max_size=3).map(tuple),
 )
 

@@ -27,6 +27,8 @@ def in_form(name: str, record: dict[str, str]) -> bytes:
         sink = io.BytesIO()
         pq.write_table(pa.Table.from_pylist([record]), sink)
         return sink.getvalue()
+    if name == "logfmt":
+        return " ".join(f"{key}={value}" for key, value in record.items()).encode()
     separator = "\t" if name == "tsv" else ","
     return f"{separator.join(record)}\n{separator.join(record.values())}\n".encode()
 
