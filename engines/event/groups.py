@@ -83,61 +83,80 @@ def group_batches(
     rows = _grouped(frame, keys)
     ordered = frame[rows.place]
     best = ordered[rows.first]
-    confidence = best.get_column("confidence").to_numpy()
-    expected = np.bincount(rows.group, weights=rows.confidence, minlength=rows.count)
-    occurrence = np.where(rows.sizes == 1, confidence, np.minimum(expected, 1.0))
-    # An estimate of a match is one of its sum, too, and of its key where that has no other.
-    expected_error = np.bincount(rows.group, ordered.get_column("error").to_numpy(), rows.count)
-    error = np.where(rows.sizes == 1, expected_error, 0.0)
-    least = (plan.minimum_confidence or 0.0) - CONFIDENCE_SLACK
-    open_groups = (rows.sizes > 1) & (expected >= least) & (confidence < 1.0)
-    if open_groups.any():
-        texts = ordered.get_column("text")
-        wanted = _Wanted(prepared, found, sources, rows, texts)
-        measured, problems = wanted.occurrences(np.flatnonzero(open_groups))
-        too_costly = np.flatnonzero(np.isnan(measured.probability))
-        if len(too_costly) and options.approximate is not None:
-            least_of, most_of = confidence[open_groups], np.minimum(expected[open_groups], 1.0)
-            sure = expected_error[open_groups] == 0.0
-            least_of, most_of = np.where(sure, least_of, 0.0), np.where(sure, most_of, 1.0)
-            estimates = estimated(
-                Sampling(options.approximate, events), problems, too_costly,
-                least_of[too_costly], most_of[too_costly],
-            )  # fmt: skip
-            measured.probability[too_costly] = estimates.probability
-            error[np.flatnonzero(open_groups)[too_costly]] = estimates.error
-        elif len(too_costly):
-            at = int(too_costly[0])
-            group = int(np.flatnonzero(open_groups)[at])
-            raise QueryTooLargeError(_refusal(plan, best[keys].row(group) if keys else (), measured.why(at),
-                                              float(expected[group])))  # fmt: skip
-        occurrence[open_groups] = measured.probability
-    occurrence = np.maximum(np.minimum(occurrence, np.minimum(expected, 1.0)), confidence)
-    kept = np.flatnonzero(occurrence >= least)
+    answers = _answers(plan, _Wanted(prepared, found, sources, rows, ordered), best.select(keys))
     signature = pa.concat_arrays([signatures(batch.bound, events.ids) for _, batch in sources])
-    begins = rows.first
-    start = np.minimum.reduceat(ordered.get_column("start").to_numpy(), begins)
-    end = np.maximum.reduceat(ordered.get_column("end").to_numpy(), begins)
+    estimates = options.approximate is not None
     columns = [
         *(best.get_column(key).to_arrow() for key in keys),
-        occurrence,
-        *([error] if options.approximate is not None else []),
-        expected,
-        *([expected_error] if options.approximate is not None else []),
+        answers.occurrence,
+        *([answers.error] if estimates else []),
+        answers.expected,
+        *([answers.expected_error] if estimates else []),
         rows.sizes,
         best.get_column("text").to_arrow(),
         signature.take(pa.array(rows.place[rows.first])),
-        confidence,
-        start,
-        end,
+        best.get_column("confidence").to_numpy(),
+        np.minimum.reduceat(ordered.get_column("start").to_numpy(), rows.first),
+        np.maximum.reduceat(ordered.get_column("end").to_numpy(), rows.first),
         *([_found_at_raw_times(ordered, rows)] if times is not None else []),
     ]
-    schema = group_schema(plan, approximate=options.approximate is not None, raw_times=times is not None)
+    schema = group_schema(plan, approximate=estimates, raw_times=times is not None)
     arrays = [
         (each if isinstance(each, pa.Array) else pa.array(each)).cast(field.type)
         for each, field in zip(columns, schema, strict=True)
     ]
+    kept = np.flatnonzero(answers.occurrence >= _least(plan))
     yield pa.RecordBatch.from_arrays(arrays, schema=schema).take(pa.array(kept))
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """What is told of each group: arrays of shape (groups,), the errors 0 where nothing is estimated."""
+
+    occurrence: Reals
+    error: Reals
+    expected: Reals
+    expected_error: Reals
+
+
+def _least(plan: Plan) -> float:
+    return float((plan.minimum_confidence or 0.0) - CONFIDENCE_SLACK)
+
+
+def _answers(plan: Plan, wanted: _Wanted, keys: pl.DataFrame) -> _Answers:
+    """What is told of every group; measured where it has several matches that may reach what is asked."""
+    rows = wanted.rows
+    confidence = rows.confidence[rows.first]
+    expected: Reals = np.bincount(rows.group, rows.confidence, rows.count).astype(np.float64)
+    # An estimate of a match is one of its sum, too, and of its key where that has no other.
+    errors = wanted.ordered.get_column("error").to_numpy()
+    expected_error: Reals = np.bincount(rows.group, errors, rows.count).astype(np.float64)
+    error = np.where(rows.sizes == 1, expected_error, 0.0)
+    most = np.minimum(expected, 1.0)
+    occurrence = np.where(rows.sizes == 1, confidence, most)
+    asked = np.flatnonzero((rows.sizes > 1) & (expected >= _least(plan)) & (confidence < 1.0))
+    if len(asked):
+        measured, problems = wanted.occurrences(asked)
+        occurrence[asked] = measured.probability
+        too_costly = np.flatnonzero(np.isnan(measured.probability))
+        if len(too_costly):
+            costly = asked[too_costly]
+            options = wanted.prepared[0].options
+            if options.approximate is None:
+                group = int(costly[0])
+                why = measured.why(int(too_costly[0]))
+                key = keys.row(group) if keys.width else ()
+                raise QueryTooLargeError(_refusal(plan, key, why, float(expected[group])))
+            sure = expected_error[costly] == 0.0
+            estimates = estimated(
+                Sampling(options.approximate, wanted.prepared[0].events),
+                problems,
+                too_costly,
+                np.where(sure, confidence[costly], 0.0),
+                np.where(sure, most[costly], 1.0),
+            )
+            occurrence[costly], error[costly] = estimates.probability, estimates.error
+    return _Answers(np.maximum(np.minimum(occurrence, most), confidence), error, expected, expected_error)
 
 
 def _single(
@@ -224,7 +243,7 @@ class _Wanted:
     found: Sequence[Sequence[MatchBatch]]
     sources: Sequence[tuple[PreparedAlternative, MatchBatch]]
     rows: _Rows
-    texts: pl.Series
+    ordered: pl.DataFrame
 
     def occurrences(self, groups: Indexes) -> tuple[Occurrences, list[Problems]]:
         """The probability that some match of each of these groups holds, and the problems of all of them."""
@@ -250,7 +269,7 @@ class _Wanted:
             group[self.rows.place] = of_row
             yield source, batch, group
             return
-        known = pl.DataFrame({"text": self.texts, "group": of_row})
+        known = pl.DataFrame({"text": self.ordered.get_column("text"), "group": of_row})
         for source, batches in zip(self.prepared, self.found, strict=True):
             whole = joined_batches(batches)
             if whole is None:
