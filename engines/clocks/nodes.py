@@ -11,14 +11,15 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.clocks.frames import Frames
+from cepctl.engines.clocks.offset_masses import Difference, mass_at, support
 from cepctl.engines.clocks.walls import Walls
-from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 from cepctl.errors import QueryTooLargeError
 
@@ -83,17 +84,16 @@ def _with_level(
     starts = np.stack([walls[earlier, level].offsets for earlier in range(level)])
     values = [walls[earlier, level].values for earlier in range(level)]
     begins = np.concatenate([[0], np.cumsum([len(each) for each in values])]).astype(np.int64)
-    shared = (
-        nodes.match, nodes.offset, clock, other, degree[nodes.match],
-        starts + begins[:-1, None], np.concatenate(values), *_arrays(clocks.offsets), edges,
-    )  # fmt: skip
+    rows = _Rows(nodes.match, nodes.offset, clock, other, degree[nodes.match])
+    cuts = _Cuts(starts + begins[:-1, None], np.concatenate(values))
+    offsets = clocks.offsets.buckets
     sizes = np.zeros(len(nodes), dtype=np.int64)
     nothing = np.zeros(0, dtype=np.int64)
-    _fill(*shared, sizes, nothing, nothing, np.zeros(0), True)
+    _fill(rows, cuts, offsets, edges, _Written(sizes, nothing, nothing, np.zeros(0)), True)
     ends = np.cumsum(sizes)
     total = int(ends[-1]) if len(ends) else 0
     row, offset, weight = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(total)
-    _fill(*shared, ends - sizes, row, offset, weight, False)
+    _fill(rows, cuts, offsets, edges, _Written(ends - sizes, row, offset, weight), False)
     return Nodes(
         nodes.match[row],
         np.concatenate([nodes.offset[row], offset[:, None]], axis=1),
@@ -101,77 +101,72 @@ def _with_level(
     )
 
 
-def _arrays(masses: Masses) -> tuple[Indexes, Ticks, Ticks, Reals]:
-    return masses.starts, masses.lo, masses.hi, masses.density
+class _Rows(NamedTuple):
+    """What gets one more offset: its match, the offsets it has, its clock, and the one it is told from."""
+
+    match: Indexes
+    fixed: Ticks
+    clock: Indexes
+    other: Indexes
+    degree: Indexes
+
+
+class _Cuts(NamedTuple):
+    """Walls of the new level with each level before: those of match m from begins[level, m] on."""
+
+    begins: Indexes
+    walls: Ticks
+
+
+class _Written(NamedTuple):
+    """Where the nodes of each row go, and the nodes."""
+
+    place: Indexes
+    row: Indexes
+    offset: Ticks
+    weight: Reals
 
 
 @njit(nogil=True, cache=True)
-def _fill(
-    match, fixed, clock, other, degrees, begins, walls, starts, lo, hi, density, edges,
-    place, row, offset, weight, counting,
-):  # fmt: skip
+def _fill(rows, cuts, offsets, edges, written, counting):
     """The nodes of one more offset for every row; counts them into `place`, or writes them from there on."""
     nodes = np.empty(64, dtype=np.int64)
     weights = np.empty(64)
-    for r in range(len(match)):
-        degree = degrees[r]
+    place = written.place
+    for r in range(len(rows.match)):
+        degree, other = rows.degree[r], rows.other[r]
+        difference = Difference(offsets, rows.clock[r], other)
         if degree + 4 > len(nodes):
             nodes = np.empty(2 * degree + 8, dtype=np.int64)
             weights = np.empty(2 * degree + 8)
-        first, last = _support(clock[r], other[r], starts, lo, hi)
-        pieces = _pieces(match[r], fixed[r], begins, walls, first, last)
+        first, last = support(difference)
+        pieces = _pieces(rows.match[r], rows.fixed[r], cuts.begins, cuts.walls, first, last)
         for p in range(len(pieces)):
             begin = pieces[p]
             end = pieces[p + 1] if p + 1 < len(pieces) else last + 1
-            at_begin = _chance(clock[r], other[r], begin, starts, lo, hi, density)
-            if at_begin == 0.0 and _chance(clock[r], other[r], end - 1, starts, lo, hi, density) == 0.0:
+            if mass_at(difference, begin) == 0.0 and mass_at(difference, end - 1) == 0.0:
                 continue
             ticks = end - begin
             # The mass of a difference of two offsets is linear in it.
-            inner = degree + (other[r] >= 0)
+            inner = degree + (other >= 0)
             every = takes_every_tick(ticks, inner)
             count = ticks if every else summation_rule(ticks, inner, nodes, weights)
             for k in range(count):
                 tick = begin + (k if every else nodes[k])
-                chance = _chance(clock[r], other[r], tick, starts, lo, hi, density)
+                chance = mass_at(difference, tick)
                 if chance > 0.0:
                     if not counting:
-                        row[place[r]], offset[place[r]] = r, tick
-                        weight[place[r]] = chance * (1.0 if every else weights[k])
+                        written.row[place[r]], written.offset[place[r]] = r, tick
+                        written.weight[place[r]] = chance * (1.0 if every else weights[k])
                     place[r] += 1
             if edges and not every:
                 for k in range(2 * (inner + 1)):
                     tick = begin + k if k <= inner else end - 1 - (k - inner - 1)
-                    if _chance(clock[r], other[r], tick, starts, lo, hi, density) > 0.0:
+                    if mass_at(difference, tick) > 0.0:
                         if not counting:
-                            row[place[r]], offset[place[r]], weight[place[r]] = r, tick, 0.0
+                            written.row[place[r]], written.offset[place[r]] = r, tick
+                            written.weight[place[r]] = 0.0
                         place[r] += 1
-
-
-@njit(nogil=True, cache=True)
-def _support(clock, other, starts, lo, hi):
-    """First and last tick of an offset, or of its difference from another one."""
-    first, last = lo[starts[clock]], hi[starts[clock + 1] - 1]
-    if other >= 0:
-        first -= hi[starts[other + 1] - 1]
-        last -= lo[starts[other]]
-    return first, last
-
-
-@njit(nogil=True, cache=True)
-def _chance(clock, other, tick, starts, lo, hi, density):
-    """Probability that an offset, or its difference from another one, is this tick."""
-    total = 0.0
-    for b in range(starts[clock], starts[clock + 1]):
-        if other < 0:
-            if lo[b] <= tick <= hi[b]:
-                return density[b]
-            continue
-        for o in range(starts[other], starts[other + 1]):
-            begin, end = max(lo[o], lo[b] - tick), min(hi[o], hi[b] - tick)
-            if begin <= end:
-                total += density[b] * density[o] * (float(end) - float(begin) + 1.0)
-    return total
 
 
 @njit(nogil=True, cache=True)
