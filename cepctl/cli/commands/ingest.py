@@ -64,7 +64,7 @@ def command(
     """Turn logs into a dataset of Parquet events.
 
     PATH is a file, a directory, a glob or - (standard input).  The format is told from the content
-    (`cepctl formats` lists them); all may be compressed with gzip, zstd or bzip2.  A file in a
+    (`cepctl formats` lists them); all may be compressed with gzip, zstd, bzip2 or xz.  A file in a
     directory that cannot be read is named and left out, one that is named on its own is an error.
     """
     options = ingest_options(
