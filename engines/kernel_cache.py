@@ -5,7 +5,8 @@ holds is run, so one that somebody else could have written is passed over.  Wher
 containers, a folder among the temporary files takes their place, which belongs to this user alone.
 
 Numba compiles a kernel anew when its own file has changed.  But a kernel holds a copy of the functions and
-constants of other files that it uses.  So every state of the engines has a folder for its kernels.
+constants of other files that it uses.  So every state of the engines has a folder for its kernels, and so
+has every version of the compiler: one cannot read what another has written.
 
 Runs before Numba is imported: imports the standard library only.
 """
@@ -18,6 +19,8 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 
 from cepctl.errors import UsageError
@@ -29,6 +32,7 @@ _BESIDE_MODULES = "__pycache__"
 WITHOUT_KERNELS = {_BESIDE_MODULES, "event", "measure", "point", "rows", "runners", "worlds"}
 """Rooms of the engines where nothing is compiled, and which no compiled code imports."""
 _STATE = "cepctl-state-"
+_COMPILERS = ("llvmlite", "numba", "numpy")
 _KEPT_STATES = 4
 _PRIVATE, _OTHERS = 0o700, 0o077
 _passed_over: dict[Path, str] = {}
@@ -80,11 +84,16 @@ def _refuse_configuration(file: Path) -> None:
 
 
 def _state() -> str:
-    """Names the kernels of these engines: other names, sizes or times of files give another."""
+    """Names the kernels of these engines: other files, their sizes or times, or compilers give another."""
     digest = hashlib.blake2b(digest_size=8)
-    for line in sorted(_stamps(str(Path(__file__).parent))):
+    for line in [*_compilers(), *sorted(_stamps(str(Path(__file__).parent)))]:
         digest.update(line.encode(errors="surrogateescape"))
     return _STATE + digest.hexdigest()
+
+
+@cache
+def _compilers() -> list[str]:
+    return [f"{package} {metadata.version(package)}\0" for package in _COMPILERS]
 
 
 def _stamps(folder: str) -> Iterator[str]:

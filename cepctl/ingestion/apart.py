@@ -7,9 +7,10 @@ one that killed it, and another child goes on with the next.
 The child is forked: it has all that is imported here after a few milliseconds, where a new interpreter takes
 half a second.  Locks that another thread held would stay locked in it forever, so it is forked only where no
 other Python thread runs but the one that waits for signals, which holds none.  Of the libraries, Arrow renews
-its threads in a forked process, and readers start none of another.  Where no child can be forked (not on
-Linux, or a program that has threads calls us), tasks run here; and whoever reads from a
-server does not ask for a child, which would have the connections without the threads that serve them.
+its threads in a forked process.  Polars does not, and would wait for them forever, so it is forked only where
+they have not started.  Where no child can be forked (not on Linux, or a program that has threads or has used
+Polars calls us), tasks run here; and whoever reads from a server does not ask for a child, which would have
+the connections without the threads that serve them.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ Result = TypeVar("Result")
 OUT_OF_MEMORY = "out of memory"
 _DIE_WITH_PARENT = 1
 _LOOK_SECONDS = 0.05
+_THREAD_OF_POLARS = "polars-"
 
 
 def run_apart(
@@ -68,7 +70,19 @@ def run_apart(
 
 
 def _can_fork() -> bool:
-    return sys.platform == "linux" and not busy_threads()
+    return sys.platform == "linux" and not busy_threads() and not _polars_has_threads()
+
+
+def _polars_has_threads() -> bool:
+    """Whether its pool has started: importing it does not start it, using it does."""
+    for thread in Path("/proc/self/task").iterdir():
+        try:
+            name = (thread / "comm").read_text()
+        except OSError:  # it has just ended
+            continue
+        if name.startswith(_THREAD_OF_POLARS) and name[len(_THREAD_OF_POLARS) :].strip().isdecimal():
+            return True
+    return False
 
 
 class _Child:

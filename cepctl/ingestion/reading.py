@@ -181,33 +181,32 @@ def _read_whole(task: ReadTask, kinds: KindsRead, report: ReadReport) -> FileRes
     )
 
 
-def _written(
-    task: ReadTask, known: LogFormat, kinds: KindsRead, batches: Iterator[pa.RecordBatch], report: ReadReport
-) -> FileResult:
-    """Gather batches into chunks and write them; chunks of a day-grained file are written twice."""
-    pending: list[pa.Table] = []
-    most_bytes = chunk_bytes(task.memory)
-    chunks: list[Chunk] = []
-    day_grained = known.whole_days
-    ids_given = False
-    seen = TimesSeen()
-    size = 0
-    named: dict[str, frozenset[Kind]] = {}
-    old_types: set[str] = set()
+@dataclass
+class _Gathered:
+    """The chunks of one file: tables wait until they make one, and are written with their intervals."""
 
-    def flush() -> None:
-        nonlocal size
-        table = joined(pending)
-        pending.clear()
-        read_as = kinds.of_next(table)
+    task: ReadTask
+    kinds: KindsRead
+    report: ReadReport
+    pending: list[pa.Table] = field(default_factory=list)
+    chunks: list[Chunk] = field(default_factory=list)
+    times: TimesSeen = field(default_factory=TimesSeen)
+    size: int = 0
+
+    def flush(self) -> None:
+        """Write what waits."""
+        task, report = self.task, self.report
+        table = joined(self.pending)
+        self.pending.clear()
+        read_as = self.kinds.of_next(table)
         if read_as is None:
             return
         try:
             table, assigned = with_intervals(table, task.model, task.unit, read_as)
         except UncertaintyModelError as problem:
-            if kinds.known is not None:
+            if self.kinds.known is not None:
                 raise
-            kinds.problem = problem
+            self.kinds.problem = problem
             return
         report.rules |= assigned.rules
         report.notes.update(unstamped_notes(assigned.unstamped, task.model.rules))
@@ -215,10 +214,21 @@ def _written(
         if not len(table):
             return
         report.notes.update(end_notes(table))
-        seen.add(table)
-        size += bytes_of_values(table)
-        chunks.append(_write(task, table, len(chunks)))
+        self.times.add(table)
+        self.size += bytes_of_values(table)
+        self.chunks.append(_write(task, table, len(self.chunks)))
 
+
+def _written(
+    task: ReadTask, known: LogFormat, kinds: KindsRead, batches: Iterator[pa.RecordBatch], report: ReadReport
+) -> FileResult:
+    """Gather batches into chunks and write them; chunks of a day-grained file are written twice."""
+    gathered = _Gathered(task, kinds, report)
+    most_bytes = chunk_bytes(task.memory)
+    day_grained = known.whole_days
+    ids_given = False
+    named: dict[str, frozenset[Kind]] = {}
+    old_types: set[str] = set()
     for batch in batches:
         ids_given = ids_given or batch.column("event_id").null_count < len(batch)
         table = raw_table(batch, task.file)
@@ -229,19 +239,20 @@ def _written(
             named[column.name] = named.get(column.name, frozenset()) | kinds_of_field(column)
         table = with_times(table, report, task.file.name)
         day_grained = day_grained and at_local_midnight(table)
-        pending.append(table)
-        if _fills_a_chunk(pending, most_bytes):
-            flush()
-    if any(map(len, pending)):
-        flush()
+        gathered.pending.append(table)
+        if _fills_a_chunk(gathered.pending, most_bytes):
+            gathered.flush()
+    if any(map(len, gathered.pending)):
+        gathered.flush()
     if kinds.problem is not None and not kinds.differ:
         raise kinds.problem
+    chunks = tuple(gathered.chunks)
     if day_grained and not kinds.differ:
-        chunks = [_rewritten(task, chunk, number, kinds.of_file) for number, chunk in enumerate(chunks)]
+        chunks = tuple(_rewritten(task, chunk, number, kinds.of_file) for number, chunk in enumerate(chunks))
     return FileResult(
         task.file.name,
         known.name,
-        tuple(chunks),
+        chunks,
         options=frozenset(known.options),
         repeats=known.repeats,
         ids_given=ids_given,
@@ -250,8 +261,8 @@ def _written(
         last=max((chunk.last for chunk in chunks), default=None),
         named=named,
         renamed=frozenset(old_types),
-        times=seen,
-        size=size,
+        times=gathered.times,
+        size=gathered.size,
         read_as=kinds.of_file,
     )
 

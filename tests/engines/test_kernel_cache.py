@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,7 @@ ENGINES = Path(kernel_cache.__file__).parent
 
 
 @pytest.fixture(autouse=True)
-def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An installation and a cache directory below a folder, and temporary files beside them."""
     monkeypatch.setenv(VARIABLE, "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -24,7 +26,8 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(kernel_cache, "_passed_over", {})
     monkeypatch.setattr("sys.platform", "linux")
-    return tmp_path
+    yield tmp_path
+    kernel_cache._compilers.cache_clear()
 
 
 def read_only(path: Path) -> None:
@@ -66,6 +69,20 @@ def test_a_change_of_any_module_gives_kernels_another_folder(places: Path) -> No
     module(places, "MOST = 1")
     settled()
     assert kernel_folder() == before
+
+
+@pytest.mark.parametrize("package", ["llvmlite", "numba", "numpy"])
+def test_every_version_of_the_compiler_has_kernels_of_its_own(
+    places: Path, monkeypatch: pytest.MonkeyPatch, package: str
+) -> None:
+    """Two environments may share a checkout, and one cannot load what the other has compiled."""
+    settled()
+    before = kernel_folder()
+    versions = metadata.version
+    monkeypatch.setattr(metadata, "version", lambda name: "0.1" if name == package else versions(name))
+    kernel_cache._compilers.cache_clear()
+    settled()
+    assert kernel_folder() != before
 
 
 def test_rooms_that_are_not_looked_at_for_changes_compile_nothing() -> None:

@@ -102,6 +102,20 @@ def test_what_a_task_raises_is_raised_with_where_it_came_from() -> None:
     assert python(PARTS.format(failing=3)).stdout == "raised seven True\n\n"
 
 
+@pytest.mark.parametrize("used_before", [False, True])
+def test_a_program_that_has_used_polars_is_not_forked(used_before: bool) -> None:
+    """Polars would wait in the child for threads that are in the parent alone."""
+    code = (
+        "import os; import polars as pl; from cepctl.ingestion.apart import run_apart\n"
+        "def count(_): return pl.DataFrame({'a': [1, 2], 'b': 'xy'}).hash_rows().len(), os.getpid()\n"
+        f"{'count(1)' if used_before else ''}\n"
+        "[(rows, process)] = run_apart(count, [1], lambda _, cause: cause)\n"
+        "print(rows, process == os.getpid())"
+    )
+    here = used_before or sys.platform != "linux"
+    assert python(code).stdout == f"2 {here}\n"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux alone")
 def test_the_child_ends_with_its_parent(tmp_path: Path) -> None:
     code = (
