@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from cepctl.datasets.value_texts import value_texts
 from cepctl.io.contract.batches import INFERRED
-from cepctl.io.contract.natural_columns import KINDS
+from cepctl.io.contract.natural_columns import FIRST_WITH_EXPONENT, KINDS
 from cepctl.schema import TICK_MAX, TICK_MIN
 
 _INTEGER = r"^-?(0|[1-9][0-9]*)$"
@@ -153,6 +153,14 @@ def converted(column: pa.ChunkedArray, kind: Kind) -> pa.ChunkedArray:
         return pc.equal(pc.utf8_lower(column), "true")
     # Integers that no float64 holds become the nearest one, as where both stand in one block of a file.
     return column.cast(target, safe=not pa.types.is_integer(column.type))
+
+
+def reads_otherwise_as_float(column: pa.ChunkedArray) -> bool:
+    """Whether a simple column of numbers has one whose text would change as a float64, or keeps it as text."""
+    if not pa.types.is_integer(column.type):
+        return bool(pa.types.is_string(column.type))
+    ends = pc.min_max(column).as_py().values()
+    return any(abs(end) >= FIRST_WITH_EXPONENT for end in ends if end is not None)
 
 
 def simple(column: pa.ChunkedArray) -> pa.ChunkedArray:

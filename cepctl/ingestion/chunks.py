@@ -22,6 +22,7 @@ from cepctl.datasets.kinds import (
     is_inferred,
     kinds_in_text,
     kinds_of,
+    reads_otherwise_as_float,
     simple,
     simple_field,
     unified,
@@ -149,9 +150,7 @@ def joined(tables: Sequence[pa.Table]) -> pa.Table:
             kinds = frozenset[Kind]().union(
                 *(kinds_of(t.schema.field(name), t.column(name)) for t in present)
             )
-            field = with_kinds(
-                _common_field(name, [table.schema.field(name) for table in present], kinds), kinds
-            )
+            field = with_kinds(_common_field(name, present, kinds), kinds)
         fields.append(field)
         columns[name] = pa.chunked_array(
             [piece for table in tables for piece in _pieces(table, name, field)],
@@ -188,12 +187,19 @@ def _bytes_of_values(column: pa.ChunkedArray) -> int:
     return int(len(column) - column.null_count) * _VALUE_BYTES
 
 
-def _common_field(name: str, fields: Sequence[pa.Field], kinds: frozenset[Kind]) -> pa.Field:
-    """The field that holds all: as it is where all agree, else in the kind that unifies them."""
+def _common_field(name: str, tables: Sequence[pa.Table], kinds: frozenset[Kind]) -> pa.Field:
+    """The field that holds all: as it is where all agree, else in the kind that unifies them.
+
+    Numbers whose text a float would change stay text: what comes after them may make all of them text.
+    """
+    fields = [table.schema.field(name) for table in tables]
     typed = [field for field in fields if not pa.types.is_null(field.type)]
     if typed and all(field.type == typed[0].type for field in typed):
         return typed[0]
-    return pa.field(name, ARROW_TYPES[unified(kinds)])
+    kind = unified(kinds)
+    if kind is Kind.FLOAT and any(reads_otherwise_as_float(table.column(name)) for table in tables):
+        kind = Kind.STRING
+    return pa.field(name, ARROW_TYPES[kind])
 
 
 def _pieces(table: pa.Table, name: str, field: pa.Field) -> list[pa.Array]:

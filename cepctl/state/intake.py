@@ -55,7 +55,7 @@ class Arrivals:
         for name in names:
             if name not in present:
                 table = table.append_column(name, pa.nulls(len(table), wanted.field(name).type))
-        return table.select(wanted.names).cast(wanted)
+        return table.select(wanted.names).cast(wanted, safe=False)
 
 
 @contextmanager
@@ -120,4 +120,6 @@ def _sources(news: News, summary: IngestSummary) -> tuple[Source, ...]:
 
 def widened(before: Progress, schema: pa.Schema) -> Progress:
     """The state with its events in the columns and types of the new ones."""
-    return replace(before, events=before.events.cast(schema), late=before.late.cast(schema))
+    return replace(
+        before, events=before.events.cast(schema, safe=False), late=before.late.cast(schema, safe=False)
+    )

@@ -65,7 +65,7 @@ class Progress:
         return (
             self
             if self.provisional.schema == schema
-            else replace(self, provisional=self.provisional.cast(schema))
+            else replace(self, provisional=self.provisional.cast(schema, safe=False))
         )
 
 

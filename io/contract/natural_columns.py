@@ -5,6 +5,9 @@ integers, within 64 bits         int64
 numbers, some of them float      float64
 any other mix, larger integers   string
 nothing but nulls                null
+
+Floats beside integers that read otherwise as a float (9007199254740993, 10000000000) are a mix, too: whether
+the column is one of numbers or of text is known when all of the file has been read.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ from cepctl.schema import TICK_MAX, TICK_MIN
 
 Value = bool | int | float | str | None
 KINDS = b"cepctl.kinds"
+FIRST_WITH_EXPONENT = 10**10
+"""From here on Arrow writes a float with an exponent."""
 _KINDS = {bool: "bool", int: "int", float: "float", str: "string", type(None): ""}
 
 
@@ -50,7 +55,9 @@ def array_of(values: Sequence[Value], types: set[type]) -> pa.Array:
         return pa.array(values, pa.bool_())
     if kinds == {int} and all(value is None or TICK_MIN <= int(value) <= TICK_MAX for value in values):
         return pa.array(values, pa.int64())
-    if kinds <= {int, float}:
+    if kinds <= {int, float} and not any(
+        type(value) is int and abs(value) >= FIRST_WITH_EXPONENT for value in values
+    ):
         numbers = [_as_float(value) for value in values]
         if float in kinds and None not in {n for n, v in zip(numbers, values, strict=True) if v is not None}:
             return pa.array(numbers, pa.float64())
@@ -62,8 +69,8 @@ def mixture(values: Sequence[Value], array: pa.Array) -> str | None:
 
     Examples
     --------
-    >>> [mixture(v, natural_array(v)) for v in ([1, "x", None], ["x"], [1, 2.5], [2**63])]
-    ['int,string', None, None, 'int,integers beyond 64 bits']
+    >>> [mixture(v, natural_array(v)) for v in ([1, "x", None], ["x"], [1, 2.5], [10**10, 2.5], [2**63])]
+    ['int,string', None, None, 'float,int', 'int,integers beyond 64 bits']
     """
     return mixture_of(values, array, set(map(type, values)))
 

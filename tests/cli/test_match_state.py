@@ -270,3 +270,15 @@ def test_more_new_events_than_fit_in_memory_are_refused_before_they_are_read(
     assert "match --state holds all 2 events at once, which takes about" in (said := capsys.readouterr().err)
     assert "run it more often, or name fewer logs" in said
     run()
+
+
+def test_whole_numbers_of_a_state_that_no_float_holds_become_the_nearest_beside_floats() -> None:
+    query = "PATTERN SEQ(A a, B b) WITHIN 9 ticks RETURN a.x"
+    Path("e.csv").write_text("event_id,event_type,lower,upper,x\na,A,1,1,9007199254740993\nb,B,3,3,1\n")
+    run("--eager", query=query)
+    log("c,B,4,4,2.5")
+    run("--eager", query=query)
+    assert [text.splitlines()[-1] for text in emitted().values()] == [
+        "+,a b,1,3,1.0,9007199254740993",
+        "+,a c,1,4,1.0,9007199254740992.0",
+    ]

@@ -24,6 +24,7 @@ WIDE = "interval = { before = '2 s', after = '3 s' }"
 BELOW_TEN = f'rule = [{{ where = "load < 10", {WIDE} }}]'
 BELOW_TEN_AS_TEXT = f"""rule = [{{ where = "load < '10'", {WIDE} }}]"""
 CLOCKS = "rule = [{ clock = { by = 'load', offset = '1 s' } }]"
+NO_RULE = ""
 
 
 def csv(loads: Sequence[Value]) -> str:
@@ -103,3 +104,14 @@ def test_a_file_is_read_once_where_rules_read_nothing_that_its_chunks_show_other
     monkeypatch.setattr(reading, "open_log", noting)
     taken_in(tmp_path / "events", f"""rule = [{{ where = "event_id LIKE '%1'", {WIDE} }}]""")
     assert len(opened) == 1
+
+
+@pytest.mark.parametrize("last", ["x", 2.5, 1])
+def test_numbers_beside_floats_are_the_same_in_blocks_of_any_size(
+    last: Value, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A block of integers and floats is of floats, unless a text in the next makes both texts."""
+    (tmp_path / "log").write_text(json_lines([9_007_199_254_740_993, 0.5, 10_000_000_000, last]))
+    in_rows = taken_in(tmp_path / "in rows", NO_RULE)
+    monkeypatch.setattr("cepctl.io.tabular.json_lines._BLOCK_BYTES", 1 << 20)
+    assert taken_in(tmp_path / "in one block", NO_RULE) == in_rows
