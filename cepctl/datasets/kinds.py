@@ -156,7 +156,7 @@ def converted(column: pa.ChunkedArray, kind: Kind) -> pa.ChunkedArray:
 
 
 def reads_otherwise_as_float(column: pa.ChunkedArray) -> bool:
-    """Whether a simple column of numbers has one whose text would change as a float64, or keeps it as text."""
+    """Whether a simple column of numbers has one whose text a float64 would change, or keeps it as text."""
     if not pa.types.is_integer(column.type):
         return bool(pa.types.is_string(column.type))
     ends = pc.min_max(column).as_py().values()
