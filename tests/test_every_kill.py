@@ -31,7 +31,7 @@ KILLS = int(os.environ.get("CEPCTL_KILLS", "500"))
 UNREADABLE = 3
 ENDS = {0: "ended before", -signal.SIGKILL: "killed", UNREADABLE: "its reader killed"}
 QUERY = "PATTERN SEQ(A a, !N n, B b) WITHIN 40 ticks"
-HEADER = "match,start,end,confidence\n"
+HEADER = "confidence,start,end,match\n"
 MODEL = "rule = [{ interval = { before = '2 ms', after = '1 ms' } }]\n"
 CALLS = (
     *("openat", "mkdir", "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir"),

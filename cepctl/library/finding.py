@@ -15,9 +15,11 @@ from cepctl.library.selection import Matching
 from cepctl.library.summary import MatchSummary, answer_of
 from cepctl.matching.raw_times import counts_of_rows
 from cepctl.matching.run import Execution, find_rows
+from cepctl.plan.plan import FOUND_AT_RAW_TIMES
 from cepctl.plan.summary import KleeneRows
 
 if TYPE_CHECKING:
+    from cepctl.engines.event.alternative import MatchOptions
     from cepctl.engines.runners.progress import Progress
     from cepctl.language.ast import Query
     from cepctl.matching.inputs import EventInputs
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 class Question:
     """A query, which of its matches are wanted, and how they are to be found.
 
-    `judged`: rows are held to raw times, for the summary.
+    `judged`: rows are held to raw times, for the summary; `columns` will be asked of the rows.
     """
 
     text: str
@@ -38,6 +40,7 @@ class Question:
     raw_input: RawInput
     execution: Execution
     judged: bool
+    columns: tuple[str, ...] = ()
 
 
 def find_matches(
@@ -68,6 +71,7 @@ def find_matches(
     """
     from cepctl.atomic.folders import temporary_folder
     from cepctl.engines.runners.progress import Progress
+    from cepctl.io.rows.columns import require_columns
     from cepctl.matching.inputs import open_events
 
     began = time.monotonic()
@@ -79,6 +83,7 @@ def find_matches(
         plan = planned(question.query, inputs, question.matching.min_confidence)
         type_counts = inputs.schema.type_counts
         options = question.matching.options(plan, type_counts, question.kleene, judged=question.judged)
+        require_columns(question.columns, columns_of(plan, options))
         rows = find_rows(plan, inputs, options, question.execution, folder, progress)
         # Of the judge's groups it is not known which raw times find.
         judged = question.judged and (plan.group_by is None or question.execution.engine == "event")
@@ -95,6 +100,20 @@ def find_matches(
             answer=answer_of(plan, rows),
         )
         return Matches(Found(question.text, plan, inputs, rows, summary), stack.pop_all(), times)
+
+
+def columns_of(plan: Plan, options: MatchOptions) -> list[str]:
+    """The columns of the rows of a plan, as they are presented."""
+    import pyarrow as pa
+
+    from cepctl.engines.event.match import schema_for
+    from cepctl.io.rows.columns import answer_first
+
+    rows = schema_for(plan, options).empty_table()
+    if plan.group_by is None:
+        rows = rows.append_column("match", pa.array([], pa.string()))
+    names: list[str] = answer_first(rows).column_names
+    return [name for name in names if name != FOUND_AT_RAW_TIMES]
 
 
 def planned(query: Query, inputs: EventInputs, min_confidence: float | None) -> Plan:

@@ -10,8 +10,8 @@ from cepctl.plan.plan import CONFIDENCE_ERROR, ReturnColumn
 from cepctl.plan.predicates import resolved
 from cepctl.plan.value_types import ValueType, to_arrow
 
-MATCH_COLUMNS = ("match", "start", "end", "confidence", CONFIDENCE_ERROR)
-"""Columns that rows of matches have before those of RETURN."""
+MATCH_COLUMNS = ("match", "start", "end", "confidence", CONFIDENCE_ERROR, "signature")
+"""Columns that rows of matches have beside those of RETURN."""
 
 
 def return_columns(query: Query, checker: Checker) -> tuple[ReturnColumn, ...]:

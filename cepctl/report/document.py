@@ -158,10 +158,9 @@ def _keys(found: MatchedEvents) -> list[str | None]:
 
 
 def _cells(found: MatchedEvents) -> list[list[Any]]:
-    """The values of RETURN per match, times as text; they stand in the last columns."""
-    columns = found.matches.num_columns
-    returned = range(columns - len(found.plan.returns), columns)
-    rows = presented(found.matches, found.plan.time_unit, "ticks").select(list(returned))
+    """The values of RETURN per match, times as text."""
+    returned = [each.name for each in found.plan.returns]
+    rows = presented(found.matches, found.plan.time_unit, "ticks").select(returned)
     if not found.plan.returns:
         return [[] for _ in range(found.matches.num_rows)]
     return [[plain(value) for value in row.values()] for row in rows.to_pylist()]

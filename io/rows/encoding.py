@@ -1,6 +1,6 @@
 """Collapsed matches as text, Parquet or Arrow: what a match prints or writes.
 
-The columns are `match`, `start`, `end`, `confidence` and those of RETURN; all forms but CSV and TSV have
+The columns are those of RETURN, `confidence`, `start`, `end` and `match`; all forms but CSV and TSV have
 the signature as nested lists too.  Times are ISO 8601 in UTC with as many digits as the unit has, or ticks;
 in Parquet and Arrow they are timestamps.
 """
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cepctl.errors import UsageError
+from cepctl.io.rows.columns import answer_first
 from cepctl.io.rows.forms import TYPED_FORMS
 from cepctl.schema import TimeUnit
 
@@ -32,9 +33,9 @@ _BEYOND = "a match lies beyond the years that ISO 8601 can write; use --time tic
 
 
 def presented(matches: pa.Table, unit: TimeUnit, times: TimeFormat, *, typed: bool = False) -> pa.Table:
-    """The rows as they are to be printed: times are text, or timestamps where `typed`; ticks stay numbers.
+    """The rows as they are to be printed: the answer first, times as text, or timestamps where `typed`.
 
-    Times that RETURN gives are those of the log, in microseconds, whatever `times` says.
+    Ticks stay numbers.  Times that RETURN gives are those of the log, in microseconds, whatever `times` says.
 
     Raises
     ------
@@ -50,7 +51,7 @@ def presented(matches: pa.Table, unit: TimeUnit, times: TimeFormat, *, typed: bo
         for at, field in enumerate(matches.schema):
             if pa.types.is_timestamp(field.type):
                 matches = matches.set_column(at, field.name, _text(matches.column(at)))
-    return matches
+    return answer_first(matches)
 
 
 def _instants(ticks: pa.ChunkedArray, unit: TimeUnit) -> pa.ChunkedArray:
@@ -108,7 +109,7 @@ def encoded_rows(
         for start in range(0, max(block.num_rows, 1), _ROWS_AT_ONCE):
             part = shown(block.slice(start, _ROWS_AT_ONCE))
             if separator is not None:
-                part = part.drop_columns(["signature"])
+                part = part.drop_columns([name for name in ("signature",) if name in part.column_names])
                 if not begun and (part.num_rows or empty_header):
                     begun = True
                     yield _delimited(part.slice(0, 0), separator, header=True)

@@ -50,7 +50,7 @@ def test_what_does_not_run_with_clocks_is_refused(
 
 def test_events_of_one_clock_keep_their_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     called(tmp_path, "match", "--runner", "local", "--time", "ticks", "-q")
-    assert capsys.readouterr().out == "match,start,end,confidence\na b,-1,5,1.0\n"
+    assert capsys.readouterr().out == "confidence,start,end,match\n1.0,-1,5,a b\n"
 
 
 def test_inspect_explain_and_the_report_name_clocks(

@@ -27,7 +27,7 @@ PROGRAM = shutil.which("cepctl", path=str(Path(sys.executable).parent)) or "cepc
 LOG = "event_id,event_type,time,x\na 1,A,1,1\nb+1,B,3,2\nb2,B,4,3\nc%,C,6,4\nno time,C,,5\n"
 MODEL = 'rule = [{ interval = { before = "2 ms", after = "2 ms" } }]\n'
 QUERY = "PATTERN SEQ(A a, B+ b[], C c) WITHIN 10 ticks RETURN a.x"
-HEADER = "match,start,end,confidence,a.x\n"
+HEADER = "a.x,confidence,start,end,match\n"
 
 
 def run(

@@ -36,11 +36,11 @@ def test_texts_that_begin_like_formulas_get_an_apostrophe_and_numbers_none(
     )
     assert plain[0] == safe[0]
     for before, after in zip(plain[1:], safe[1:], strict=True):
-        assert before[4] == NOTES[int(before[0][1:])]
-        assert after[0] == f"'{before[0]}"
-        assert after[4] == (f"'{before[4]}" if before[4][:1] in {*"=+-@\t\r"} - {""} else before[4])
-        assert after[1:4] == before[1:4]
-        assert after[5] == before[5] == str(-int(before[0][1:]))
+        assert before[0] == NOTES[int(before[5][1:])]
+        assert after[5] == f"'{before[5]}"
+        assert after[0] == (f"'{before[0]}" if before[0][:1] in {*"=+-@\t\r"} - {""} else before[0])
+        assert after[2:5] == before[2:5]
+        assert after[1] == before[1] == str(-int(before[5][1:]))
 
 
 def test_incremental_rows_are_as_safe(log: Path) -> None:

@@ -14,7 +14,7 @@ from cepctl.memory import MemoryBudget
 from cepctl.state import store
 
 QUERY = "PATTERN SEQ(A a, B b) WITHIN 4 ticks"
-HEADER = "match,start,end,confidence\n"
+HEADER = "confidence,start,end,match\n"
 
 
 @pytest.fixture(autouse=True)
@@ -56,9 +56,9 @@ def test_each_match_is_written_once_by_the_run_that_can_be_sure_of_it() -> None:
     run("--final")
     assert emitted() == {
         "run-000001.csv": "",
-        "run-000002.csv": "a1 b3,1,5,0.5333333333333334\n",
+        "run-000002.csv": "0.5333333333333334,1,5,a1 b3\n",
         "run-000003.csv": "",
-        "run-000004.csv": "x y,40,45,0.4583333333333333\n",
+        "run-000004.csv": "0.4583333333333333,40,45,x y\n",
     }
 
 
@@ -72,7 +72,7 @@ def test_late_events_are_counted_listed_and_taken_in_on_request(capsys: pytest.C
     (line,) = Path("late.jsonl").read_text().splitlines()
     assert json.loads(line)["event_id"] == "b2"
     run("--keep", "50 ms", "--reopen")
-    changed = f"change,{HEADER}+,a1 b2,1,4,0.4\n"
+    changed = f"change,{HEADER}+,0.4,1,4,a1 b2\n"
     assert emitted()["run-000004.csv"] == changed
 
 
@@ -82,7 +82,7 @@ def test_slack_waits_for_events_that_come_late() -> None:
     run("--slack", "30 ms")
     log("b2,B,2,4")
     run("--slack", "30 ms", "--final")
-    assert [row.split(",")[0] for row in emitted()["run-000003.csv"].splitlines()] == ["a1 b2", "a1 b3"]
+    assert [row.split(",")[-1] for row in emitted()["run-000003.csv"].splitlines()] == ["a1 b2", "a1 b3"]
 
 
 def test_eager_rows_are_taken_back_when_a_rival_comes() -> None:
@@ -91,12 +91,12 @@ def test_eager_rows_are_taken_back_when_a_rival_comes() -> None:
     run("--eager", "--slack", "9 ms", query=query)
     log("n,N,3,3")
     run("--eager", "--slack", "9 ms", query=query)
-    assert [text.partition("\n")[2] for text in emitted().values()] == ["+,a b,1,5,1.0\n", "-,a b,1,5,1.0\n"]
+    assert [text.partition("\n")[2] for text in emitted().values()] == ["+,1.0,1,5,a b\n", "-,1.0,1,5,a b\n"]
 
 
 def test_on_standard_output_the_rows_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["match", "--state", "S", "--final", "--time", "ticks", QUERY, "e.csv"]) == 0
-    assert capsys.readouterr().out == f"{HEADER}a1 b3,1,5,0.5333333333333334\n"
+    assert capsys.readouterr().out == f"{HEADER}0.5333333333333334,1,5,a1 b3\n"
 
 
 def test_fail_on_match_tells_a_script() -> None:
@@ -180,7 +180,7 @@ def test_where_files_cannot_grow_nothing_changes(largest: int, capsys: pytest.Ca
         ["run-000001.csv"],
     )
     run()
-    assert emitted()["run-000002.csv"] == "a1 b3,1,5,0.5333333333333334\n"
+    assert emitted()["run-000002.csv"] == "0.5333333333333334,1,5,a1 b3\n"
 
 
 def test_on_a_full_disk_nothing_is_emitted(capsys: pytest.CaptureFixture[str]) -> None:
@@ -190,7 +190,7 @@ def test_on_a_full_disk_nothing_is_emitted(capsys: pytest.CaptureFixture[str]) -
     assert "cannot write /dev/full: No space left on device" in capsys.readouterr().err
     assert sorted(emitted()) == ["run-000001.csv"]
     run("--final")
-    assert emitted()["run-000002.csv"] == "a1 b3,1,5,0.5333333333333334\n"
+    assert emitted()["run-000002.csv"] == "0.5333333333333334,1,5,a1 b3\n"
 
 
 def test_a_run_that_dies_after_printing_prints_again(
@@ -205,7 +205,7 @@ def test_a_run_that_dies_after_printing_prints_again(
         patch.setattr(store, "deliver", die)
         assert main(words) == 130
     assert main(words) == 0
-    assert capsys.readouterr().out == 2 * f"{HEADER}a1 b3,1,5,0.5333333333333334\n"
+    assert capsys.readouterr().out == 2 * f"{HEADER}0.5333333333333334,1,5,a1 b3\n"
 
 
 def test_state_and_matches_beside_the_logs_are_no_logs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -213,7 +213,7 @@ def test_state_and_matches_beside_the_logs_are_no_logs(capsys: pytest.CaptureFix
     assert main(words) == 0
     assert main([*words, "--final"]) == 0
     assert "left out" not in capsys.readouterr().err
-    assert emitted()["run-000002.csv"] == "a1 b3,1,5,0.5333333333333334\n"
+    assert emitted()["run-000002.csv"] == "0.5333333333333334,1,5,a1 b3\n"
 
 
 @pytest.mark.parametrize("outdir", ["S", "S/matches"])

@@ -52,7 +52,7 @@ def test_it_counts_alike_on_spark(events: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "raw times alone would have missed 1 of 2 with raw times, 1 with a" in done.stderr
     assert done.stderr.startswith("3 matches in 4 events, 4 after filters, 1 slice, ")
-    assert done.stdout.splitlines()[0] == "match,start,end,confidence"
+    assert done.stdout.splitlines()[0] == "confidence,start,end,match"
 
 
 @pytest.mark.parametrize("engine", ["event", "worlds"])

@@ -43,7 +43,7 @@ def test_the_size_decides() -> None:
 def test_what_is_small_stays_here(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ingest", "log.csv", "-o", "events", "--runner", "auto"]) == 0
     assert main(["match", QUERY, "events", "--runner", "auto", "--time", "ticks"]) == 0
-    assert capsys.readouterr().out.splitlines()[1:] == ["log.csv#1 log.csv#2,1,4,1.0"]
+    assert capsys.readouterr().out.splitlines()[1:] == ["1.0,1,4,log.csv#1 log.csv#2"]
     Path("model.toml").write_text("time_unit = '1 ms'\n")
     assert main(["assign", "events", "-o", "again", "--uncertainty", "model.toml", "--runner", "auto"]) == 0
 

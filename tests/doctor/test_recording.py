@@ -13,7 +13,7 @@ from cepctl.spark.java import Java
 from cepctl.spark.java_classes import archive_name, using_options
 
 MATCH = [sys.executable, "-m", "cepctl", "match", "PATTERN SEQ(A a, B b)", "events.csv", "--runner", "spark"]
-ROWS = "match,start,end,confidence\na b,1970-01-01T00:00:00.001Z,1970-01-01T00:00:00.007Z,1.0\n"
+ROWS = "confidence,start,end,match\n1.0,1970-01-01T00:00:00.001Z,1970-01-01T00:00:00.007Z,a b\n"
 
 
 @pytest.fixture(autouse=True)

@@ -62,11 +62,12 @@ def outcome(query: str, events: pa.Table, schema: EventSchema) -> str:
     if plan.group_by is not None:
         return "\n".join([",".join(found.column_names), *(_line(row) for row in found.to_pylist())]) + "\n"
     warnings = [f"warning: {warning}" for warning in plan.warnings]
-    names = ["match", "start", "end", "confidence", *found.column_names[4:]]
+    names = [*found.column_names[4:], "confidence", "start", "end", "match"]
     rows = sorted(
-        found.to_pylist(), key=lambda row: (-row["confidence"], row["start"], str(row["signature"]))
+        found.rename_columns({"signature": "match"}).to_pylist(),
+        key=lambda row: (-row["confidence"], row["start"], str(row["match"])),
     )
-    lines = [_line(row) for row in rows]
+    lines = [_line({name: row[name] for name in names}) for row in rows]
     return "\n".join([*warnings, ",".join(names), *lines]) + "\n"
 
 

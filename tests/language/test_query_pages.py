@@ -35,5 +35,5 @@ def test_a_page_that_shows_something_else_is_noticed(tmp_path: Path) -> None:
         "```cep\nPATTERN SEQ(A a, B b)\n```\n```text\nwrong\n```\n"
     )
     mended = fill(page, tmp_path)
-    assert "match,start,end,confidence\n1 2,1,3,0.75\n" in mended
+    assert "confidence,start,end,match\n0.75,1,3,1 2\n" in mended
     assert [example.shown for example in examples_of(page)] == ["wrong\n"]

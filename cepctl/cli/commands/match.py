@@ -86,7 +86,7 @@ def command(
     text, paths = read_query(arguments, query_file)
     question = Question(
         text, parse(text), matching, kleene, raw_input, Execution(matching.engine, runner, verbose),
-        judged=not quiet and kleene == "groups",
+        judged=not quiet and kleene == "groups", columns=rows.chosen,
     )  # fmt: skip
     request = MatchRequest(question, paths, incremental, rows, why_not, metrics, quiet)
     if incremental.state is None and rows.output is not None:
@@ -106,6 +106,7 @@ def command(
 def _run_once(request: MatchRequest) -> int:
     """Match all events that are named; returns how many rows were written."""
     target = row_target(request.rows.form, request.rows.output)
+    request.rows.require_writable(target.form)
     guarded = request.rows.guarded(target.form)
     if target.form == "trace":
         refuse_groups(request.question.query, "--format trace")
@@ -133,6 +134,7 @@ def _found(request: MatchRequest) -> Matches:
 
 
 def _write(matches: Matches, request: MatchRequest, target: RowFile, *, guarded: bool) -> None:
+    from cepctl.io.rows.columns import chosen_columns
     from cepctl.io.rows.encoding import TimeFormat, presented, require_calendar
     from cepctl.io.rows.safe_cells import safe_cells
 
@@ -142,9 +144,11 @@ def _write(matches: Matches, request: MatchRequest, target: RowFile, *, guarded:
 
     def shown(block: pa.Table) -> pa.Table:
         rows = presented(block, unit, times, typed=target.form in TYPED_FORMS)
+        rows = chosen_columns(rows, request.rows.chosen)
         return safe_cells(rows) if guarded else rows
 
-    write_rows(matches.blocks(), shown, target, request.rows.output, quiet=request.quiet)
+    chosen = bool(request.rows.chosen)
+    write_rows(matches.blocks(), shown, target, request.rows.output, quiet=request.quiet, chosen=chosen)
 
 
 def _trace(matches: Matches) -> Iterator[bytes]:

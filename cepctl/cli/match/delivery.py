@@ -37,6 +37,7 @@ class ComputedRun:
 
 def hand_over(request: MatchRequest, run: ComputedRun) -> None:
     """Write the state aside, hand the rows over, and make both valid at once."""
+    from cepctl.io.rows.columns import chosen_columns
     from cepctl.io.rows.encoding import RowFormat, TimeFormat, encoded_rows, presented
     from cepctl.io.rows.safe_cells import safe_cells
     from cepctl.state.store import deliver, prepare, run_name
@@ -44,10 +45,12 @@ def hand_over(request: MatchRequest, run: ComputedRun) -> None:
     is_table = request.rows.output is None and sys.stdout.isatty()
     form = request.rows.form or ("table" if is_table else "csv")
     guarded = request.rows.guarded(form)
+    request.rows.require_writable(form)
 
     def shown(rows: pa.Table) -> pa.Table:
         times = cast(TimeFormat, request.rows.times)
         rows = presented(rows, run.plan.time_unit, times, typed=form in TYPED_FORMS)
+        rows = chosen_columns(rows, request.rows.chosen)
         return safe_cells(rows) if guarded else rows
 
     shown(run.rows)  # What cannot be written changes no state.
@@ -62,7 +65,8 @@ def hand_over(request: MatchRequest, run: ComputedRun) -> None:
     if request.incremental.late is not None:
         _list_late(Path(request.incremental.late), run)
     if target is None:
-        write_rows(iter([run.rows]), shown, RowFile(form), None, quiet=request.quiet)
+        chosen = bool(request.rows.chosen)
+        write_rows(iter([run.rows]), shown, RowFile(form), None, quiet=request.quiet, chosen=chosen)
     deliver(place, target)
 
 

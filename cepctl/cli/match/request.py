@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,18 +13,33 @@ import click
 from cepctl.cli.options.exclusions import refuse_or_leave_out
 from cepctl.cli.options.incremental import Incremental
 from cepctl.cli.options.shared import gathered, with_options
+from cepctl.errors import UsageError
 from cepctl.io.rows.forms import DELIMITED_FORMS, ROW_FORMS
 from cepctl.library.finding import Question
 
 
 @dataclass(frozen=True)
 class RowChoice:
-    """In which form rows go where: `output` is None for standard output."""
+    """Which columns of rows go where in which form: `output` is None for standard output.
+
+    `chosen` are their names, all of them where there are none.
+    """
 
     form: str | None
     output: str | None
     times: str
     csv_safe: bool
+    chosen: tuple[str, ...]
+
+    def require_writable(self, form: str) -> None:
+        """Raise UsageError where a column cannot be written in the form."""
+        if "signature" in self.chosen and form in (*DELIMITED_FORMS, "table"):
+            raise UsageError(
+                f"--columns: signature is a nested list, which {form} cannot hold; match has the ids as text"
+            )
+        if self.chosen and form == "trace":
+            because = "with --format trace: a trace draws whole matches"
+            refuse_or_leave_out(click.get_current_context(), "columns", because)
 
     def guarded(self, form: str) -> bool:
         """Whether cells are to be kept from being formulas; raises UsageError where the form has no cells."""
@@ -31,6 +47,18 @@ class RowChoice:
             because = f"to rows that are written as {form}: it is for CSV and TSV"
             refuse_or_leave_out(click.get_current_context(), "csv-safe", because)
         return self.csv_safe and form in DELIMITED_FORMS
+
+
+def _names(context: click.Context, option: click.Parameter, text: str | None) -> tuple[str, ...]:
+    """Names between commas; one that has a comma itself stands in double quotes, as in CSV."""
+    if text is None:
+        return ()
+    names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if not all(names) or twice is not None:
+        wrong = "a name is empty" if twice is None else f"'{twice}' is named twice"
+        raise click.BadParameter(f"{wrong}; name columns between commas", context, option)
+    return tuple(names)
 
 
 _ROW_OPTIONS = (
@@ -47,6 +75,14 @@ _ROW_OPTIONS = (
         type=click.Path(),
         metavar="FILE",
         help="Write the rows to FILE, whole or not at all.",
+    ),
+    click.option(
+        "--columns",
+        "chosen",
+        callback=_names,
+        metavar="NAMES",
+        help="Write these columns, in this order, such as a.task_id,confidence.  [default: all; those of "
+        "RETURN, then confidence, start, end and match]",
     ),
     click.option(
         "--time",
@@ -66,7 +102,7 @@ _ROW_OPTIONS = (
 
 
 def row_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """In which form rows go where: the parameter rows (RowChoice)."""
+    """Which rows' columns go where in which form: the parameter rows (RowChoice)."""
     return with_options(gathered(command, "rows", RowChoice), _ROW_OPTIONS)
 
 

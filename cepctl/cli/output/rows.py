@@ -43,8 +43,12 @@ def write_rows(
     output: str | None,
     *,
     quiet: bool,
+    chosen: bool = False,
 ) -> None:
-    """Write blocks of rows, each as `shown`, to standard output, or to a file that appears whole."""
+    """Write blocks of rows, each as `shown`, to standard output, or to a file that appears whole.
+
+    `chosen`: the user has named the columns.
+    """
     from cepctl.io.rows.encoding import RowFormat, encoded_rows
 
     if file.form == "table":
@@ -52,7 +56,7 @@ def write_rows(
         if output is None:
             from cepctl.render.matches import print_matches
 
-            print_matches(rows)
+            print_matches(rows, chosen=chosen)
             return
         pieces: Iterable[bytes] = [_table_text(rows).encode()]
     else:

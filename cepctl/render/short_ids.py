@@ -1,0 +1,47 @@
+"""Ids of events as a table has room for them: a number for each file, and what differs within it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_MOST_FILES = 9
+_SHORTEST = 4
+"""Files with fewer letters are no longer than their number."""
+_ID = re.compile(r"[^ +]+")
+_ENCODED = {"%20": " ", "%2B": "+", "%25": "%"}
+
+
+def short_ids(matches: Sequence[str]) -> tuple[list[str], str | None]:
+    """Matches with short ids, and what the numbers in them stand for; None where nothing is short.
+
+    Ids that a log gave itself stay whole, and all do where they are of many files.
+
+    Examples
+    --------
+    >>> short_ids(["jobs.log#73 gmond.xml#41+gmond.xml#42"])
+    (['1#73 2#41+2#42'], '1# jobs.log, 2# gmond.xml')
+    >>> short_ids(["jobs.log#73 jobs.log#82"])
+    (['73 82'], 'jobs.log#...')
+    >>> short_ids(["a b"])
+    (['a b'], None)
+    """
+    ids = dict.fromkeys(found for match in matches for found in _ID.findall(match))
+    files = {each: each.rpartition("#")[0] for each in ids}
+    told = list(dict.fromkeys(file for file in files.values() if len(file) >= _SHORTEST))
+    if not told or len(told) > _MOST_FILES:
+        return list(matches), None
+    if len(told) == 1 and all(files.values()):
+        short = {each: each.rpartition("#")[2] for each in ids}
+        legend = f"{_decoded(told[0])}#..."
+    else:
+        numbers = {file: number for number, file in enumerate(told, 1)}
+        short = {
+            each: f"{numbers[file]}{each[len(file) :]}" for each, file in files.items() if file in numbers
+        }
+        legend = ", ".join(f"{number}# {_decoded(file)}" for file, number in numbers.items())
+    return [_ID.sub(lambda found: short.get(found[0], found[0]), match) for match in matches], legend
+
+
+def _decoded(text: str) -> str:
+    return re.sub("%20|%2B|%25", lambda code: _ENCODED[code[0]], text)
