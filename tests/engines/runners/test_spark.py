@@ -14,9 +14,9 @@ import pytest
 from cepctl.datasets.row_groups import row_groups
 from cepctl.datasets.stored_events import StoredEvents
 from cepctl.engines.event.alternative import MatchOptions
-from cepctl.engines.runners import local
+from cepctl.engines.runners import local, slices
 from cepctl.engines.runners import spark as spark_runner
-from cepctl.engines.runners.slices import Slicing, choose_slicing
+from cepctl.engines.runners.slices import Slicing, choose_slicing, group_slicing
 from cepctl.errors import EventSchemaError, JobError, QueryTooLargeError
 from cepctl.io.source.locations import Location
 from cepctl.plan.plan import EventSchema, Plan
@@ -111,6 +111,26 @@ def test_the_first_rows_alone(spark: Session, tmp_path: Path) -> None:
     plan = plan_of("PATTERN SEQ(A a, B b) WITHIN 9 ticks")
     best = MatchOptions(top=3)
     assert spark_runner.run(plan, stored(tmp_path, table), spark, best).equals(local.run(plan, table, best))
+
+
+@pytest.mark.parametrize(
+    ("query", "tasks"),
+    [
+        ("PATTERN SEQ(A a, B b) WHERE [k] WITHIN 9 ticks GROUP BY a.k, b.x", 3),
+        ("PATTERN SEQ(A a, B b) WHERE [k, g] WITHIN 40 ticks GROUP BY a.g, a.k CONFIDENCE >= 0.1", 3),
+        ("PATTERN SEQ(A a, B b) WHERE [k] STRATEGY strict_contiguity WITHIN 9 ticks GROUP BY b.k", 1),
+    ],
+)
+def test_tasks_that_take_some_keys_each_give_the_groups_of_one(
+    query: str, tasks: int, spark: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "FEWEST_EVENTS", 20)
+    table, plan = event_table(random_events(60, 5)), plan_of(query)
+    wanted = local.run(plan, table)
+    sources = stored(tmp_path, table)
+    assert group_slicing(row_groups(sources), plan, parallelism=2).buckets == tasks
+    assert wanted.num_rows > 1
+    assert spark_runner.run(plan, sources, spark).equals(wanted)
 
 
 @pytest.mark.parametrize("last", ["B", "Nowhere"])
