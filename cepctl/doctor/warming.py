@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
+from cepctl.clocks import Clocks, extremes
 from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_events
 from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
 from cepctl.plan.plan import EventSchema
-from cepctl.schema import FIXED_COLUMNS, MILLISECOND
+from cepctl.schema import CLOCK, FIXED_COLUMNS, MILLISECOND
 
 # Chains; rivals, absences and what ties them; groups.  W stands for the window in ticks.
 _QUERIES = (
@@ -46,6 +47,14 @@ _RUNS = (
     *((query, options) for query in _QUERIES for options in (_ALL, _BEST)),
     (_SUMMARISED, _SUMMARY),
 )
+# Chains have kernels of their own where events share clocks, all else has others.
+_CLOCKED = (
+    "PATTERN SEQ(A a, B b, C c)",
+    "PATTERN SEQ(A a, B b, C c) WITHIN W ticks",
+    "PATTERN SEQ(A a, B b) STRATEGY skip_till_next_match WITHIN W ticks",
+    "PATTERN SEQ(A a, !B b, C c) WITHIN W ticks",
+)
+_OFFSETS = {"one": ((-2, 2, 1.0),), "other": ((-1, 0, 0.25), (1, 3, 0.75))}
 _SCALES = (1, 100_000)  # narrow intervals are summed tick by tick, wide ones by polynomials
 _WINDOW = 30
 _EVENTS = 12
@@ -69,6 +78,14 @@ def warm_up() -> WarmUp:
         for query, options in _RUNS:
             plan = analyze(parse(query.replace("W ", f"{_WINDOW * scale} ")), schema)
             match_events(plan, table, options)
+        clocks = {
+            name: tuple((low * scale, high * scale, mass) for low, high, mass in offset)
+            for name, offset in _OFFSETS.items()
+        }
+        stamped = _stamped(table, clocks)
+        for query in _CLOCKED:
+            plan = analyze(parse(query.replace("W ", f"{_WINDOW * scale} ")), replace(schema, clocks=clocks))
+            match_events(plan, stamped)
     kernels = compiled_functions()
     missed = sum(sum(each.stats.cache_misses.values()) for each in kernels.values())
     found = sum(sum(each.stats.cache_hits.values()) for each in kernels.values())
@@ -86,6 +103,19 @@ def compiled_functions() -> dict[str, Any]:
         for value in vars(module).values()
         if isinstance(value, Dispatcher)
     }
+
+
+def _stamped(events: pa.Table, clocks: Clocks) -> pa.Table:
+    """The same events as own parts, on one clock, on another, and on none; every fourth a sharp one."""
+    rows = events.to_pylist()
+    for number, row in enumerate(rows):
+        row[CLOCK] = (*clocks, None)[number % (len(clocks) + 1)]
+        if row["pmf"] is None and number % 4 == 0:
+            row["upper"] = row["lower"]
+        if row[CLOCK] is not None:
+            first, last = extremes(clocks[row[CLOCK]])
+            row["lower"], row["upper"] = row["lower"] + first, row["upper"] + last
+    return pa.Table.from_pylist(rows, events.schema.append(pa.field(CLOCK, pa.string())))
 
 
 def _events(scale: int) -> pa.Table:
