@@ -4,6 +4,8 @@
     match      a query and events -> its probable matches
     explain    a query -> how it would run
     inspect    events -> what is in them, and what their times can be trusted for
+    sketch     datasets -> summaries that tell where a pattern cannot occur
+    probe      a query and sketches -> where it can occur
     assign     a dataset -> one with other uncertainty intervals
 
 These are imported when they are first asked for, so that `import cepctl` costs nothing.
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from cepctl.library.inspect import Inspected, inspect
     from cepctl.library.match import match
     from cepctl.library.matches import Matches
+    from cepctl.library.probe import Probe, probe
+    from cepctl.library.sketch import Sketched, sketch
     from cepctl.library.summary import MatchSummary
 
 __version__ = "0.1.0"
@@ -30,12 +34,16 @@ __all__ = [
     "Inspected",
     "MatchSummary",
     "Matches",
+    "Probe",
+    "Sketched",
     "__version__",
     "assign",
     "explain",
     "ingest",
     "inspect",
     "match",
+    "probe",
+    "sketch",
 ]
 _HOMES = {
     "CepctlError": "errors",
@@ -43,12 +51,16 @@ _HOMES = {
     "Ingested": "library.ingest",
     "Inspected": "library.inspect",
     "MatchSummary": "library.summary",
+    "Probe": "library.probe",
+    "Sketched": "library.sketch",
     "Matches": "library.matches",
     "assign": "library.assign",
     "explain": "library.explain",
     "ingest": "library.ingest",
     "inspect": "library.inspect",
     "match": "library.match",
+    "probe": "library.probe",
+    "sketch": "library.sketch",
 }
 
 

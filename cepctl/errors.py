@@ -59,6 +59,12 @@ class LogFormatError(CepctlError):
     exit_code = 3
 
 
+class SketchError(CepctlError):
+    """A sketch is missing, damaged, of a newer version, or not of these events."""
+
+    exit_code = 3
+
+
 class JobError(CepctlError):
     """The job itself failed: no Java, a lost worker, a full disk."""
 

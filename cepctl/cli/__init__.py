@@ -38,6 +38,8 @@ COMMANDS: dict[str, str] = {
     "assign": "Assign the uncertainty intervals of a dataset anew.",
     "formats": "List the formats of logs that can be read, and what each yields.",
     "inspect": "Show types, attributes, counts, span and granularity of events.",
+    "sketch": "Sketch datasets, so that probes and matches need not read all events.",
+    "probe": "Tell from sketches where a pattern can occur, without reading events.",
     "match": "Run a query and print its probable matches.",
     "report": "Draw the matches of a query as a page for a browser.",
     "show": "Draw one match and explain its confidence.",

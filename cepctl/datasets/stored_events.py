@@ -46,6 +46,7 @@ _LEAVES = {"pmf": ("pmf.list.element.lo", "pmf.list.element.hi", "pmf.list.eleme
 class StoredEvents:
     """The events of a dataset with the attributes `names`, in the units and types of `schema`.
 
+    `only` are the numbers of the part and the row group of all that is read, None for everything.
     `own_disk`: whether the files are a copy for this run that no other machine can read.  `written`: how many
     events the files must hold, None where that is unknown.  `clocks` are those of the dataset, in its unit.
     """
@@ -58,6 +59,7 @@ class StoredEvents:
     own_disk: bool = False
     written: int | None = None
     clocks: Clocks = field(default_factory=dict)
+    only: frozenset[tuple[int, int]] | None = None
 
     @classmethod
     def of(
@@ -86,7 +88,7 @@ class StoredEvents:
         return pa.schema([*fields, *attributes]).empty_table()
 
     def row_groups(self, source: int) -> list[RowGroup]:
-        """What the footers of the files say of every row group.
+        """What the footers of the files say of every row group that is read.
 
         Raises
         ------
@@ -100,6 +102,7 @@ class StoredEvents:
             RowGroup(source, part, number, *facts)
             for part, groups in enumerate(footers)
             for number, facts in enumerate(groups)
+            if self.only is None or (part, number) in self.only
         ]
 
     def read(self, part: int, numbers: Sequence[int], pushed: PushedFilter) -> Iterator[pa.Table]:

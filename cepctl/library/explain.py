@@ -16,6 +16,7 @@ from cepctl.library.notices import tell_reading
 from cepctl.library.options import EventOptions, raw_input, require_choice
 from cepctl.library.query_text import query_text
 from cepctl.library.raw_input import RawInput, given_ingest_options
+from cepctl.library.sketch import read_by_sketches
 from cepctl.memory import MemoryBudget, budget_of, default_budget
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 from cepctl.render.counting import counted
@@ -112,7 +113,9 @@ def explained(
         tell_reading(inputs.summary)
         plan, counts = analyze(query, inputs.schema), inputs.schema.type_counts
         estimate = MemoryEstimate.of(plan, counts or {}, memory)
-        facts = ShownFacts(counts, order, _slices(plan, inputs), estimate.text(), estimate.to_json())
+        read, sketch = read_by_sketches(plan, inputs)
+        slices = _slices(plan, read)
+        facts = ShownFacts(counts, order, slices, estimate.text(), estimate.to_json(), sketch)
         return Explanation(plan, facts)
 
 

@@ -12,6 +12,7 @@ from cepctl.library.matches import Found, Matches, Times
 from cepctl.library.notices import tell_plan, tell_reading
 from cepctl.library.raw_input import RawInput, given_ingest_options
 from cepctl.library.selection import Matching
+from cepctl.library.sketch import SketchUse, told_by_sketches
 from cepctl.library.summary import MatchSummary, answer_of
 from cepctl.matching.raw_times import counts_of_rows
 from cepctl.matching.run import Execution, find_rows
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 class Question:
     """A query, which of its matches are wanted, and how they are to be found.
 
-    `judged`: rows are held to raw times, for the summary; `columns` will be asked of the rows.
+    `judged`: rows are held to raw times, for the summary; `columns` will be asked of the rows; `sketch`: whether
+    sketches tell what is not read.
     """
 
     text: str
@@ -41,6 +43,7 @@ class Question:
     execution: Execution
     judged: bool
     columns: tuple[str, ...] = ()
+    sketch: SketchUse = "off"
 
 
 def find_matches(
@@ -81,6 +84,8 @@ def find_matches(
         inputs = stack.enter_context(open_events(paths, given_ingest_options(question.raw_input)))
         tell_reading(inputs.summary)
         plan = planned(question.query, inputs, question.matching.min_confidence)
+        if question.sketch == "auto" and question.execution.engine == "event":
+            inputs = told_by_sketches(plan, inputs)
         type_counts = inputs.schema.type_counts
         options = question.matching.options(plan, type_counts, question.kleene, judged=question.judged)
         require_columns(question.columns, columns_of(plan, options))

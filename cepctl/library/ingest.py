@@ -17,6 +17,7 @@ from cepctl.library.options import PathText, ReadingOptions, raw_input
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import ingest_options
 from cepctl.library.selection import require_between
+from cepctl.library.sketch import refuse_unsketchable, sketched
 from cepctl.matching.run import RunnerName
 from cepctl.memory import reading_budget
 from cepctl.render.counting import counted
@@ -64,6 +65,8 @@ def ingest(
     report: PathText | None = None,
     rejects: PathText | None = None,
     max_errors: int | None = None,
+    sketch: bool = False,
+    sketch_on: str | Sequence[str] = (),
     runner: RunnerName = "auto",
     spark: SparkSession | None = None,
     master: str | None = None,
@@ -90,6 +93,8 @@ def ingest(
         Files for an account of every file (JSON) and for the bad records (JSON lines).
     max_errors
         Fail when there are more bad records; the larger of 10 and 0.1 % by default.
+    sketch, sketch_on
+        Whether the dataset is sketched, too, and which attributes that knows, as `cepctl.sketch` has it.
     runner, spark, master, conf
         Who does the work, as `cepctl.match` has it.
     reading
@@ -122,7 +127,13 @@ def ingest(
         written = {"output": target, "rejects": options.rejects, "report": options.report}
         refuse_overwriting(written, sources, choices, replaced="output")
         refuse_for_datasets(sources, reading, ingesting=True)
-        return ingested(sources, target, options, chosen)
+        on = [sketch_on] if isinstance(sketch_on, str) else list(sketch_on)
+        if sketch or on:
+            refuse_unsketchable(target, on)
+        dataset = ingested(sources, target, options, chosen)
+        if sketch or on:
+            sketched([target], on, None)
+        return dataset
 
 
 def ingested(

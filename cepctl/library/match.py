@@ -16,6 +16,7 @@ from cepctl.library.matches import TIMES, Matches, Times
 from cepctl.library.options import EventOptions, raw_input, require_choice
 from cepctl.library.query_text import query_text
 from cepctl.library.selection import selected
+from cepctl.library.sketch import SKETCH_USES, SketchUse
 from cepctl.matching.run import RunnerName
 from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
@@ -41,6 +42,7 @@ def match(
     since: str | datetime | None = None,
     until: str | datetime | None = None,
     kleene: KleeneRows = "groups",
+    sketch: SketchUse = "auto",
     time: Times = "iso",
     runner: RunnerName = "auto",
     spark: SparkSession | None = None,
@@ -76,6 +78,9 @@ def match(
         `yesterday`, or a datetime; UTC where it names no zone.
     kleene
         `groups`: a row for each group of a Type+; `summary`: one row for all groups between the same events.
+    sketch
+        `auto`: where every dataset has a sketch beside it, only row groups that can hold a match are read,
+        which changes no row; `off`: all are.
     time
         `iso`: rows say `start` and `end` as timestamps; `ticks`: as numbers.
     runner
@@ -109,6 +114,7 @@ def match(
 
     text = query_text(query)
     require_choice("kleene", kleene, KLEENE_ROWS)
+    require_choice("sketch", sketch, SKETCH_USES)
     require_choice("time", time, TIMES)
     refuse_excluded(
         {
@@ -139,6 +145,7 @@ def match(
         raw_input=raw_input(reading),
         execution=execution_of(engine, runner, spark, master, conf),
         judged=kleene == "groups",
+        sketch=sketch,
     )
     question.execution.require_startable()
     with ExitStack() as opened:

@@ -41,13 +41,15 @@ class EventInputs:
 
     `schema` holds the attributes of all inputs in one type each and the finest time unit;
     `summary` what was said while raw input was ingested, None when there was none; the dataset made
-    of it is the `temporary` one.
+    of it is the `temporary` one.  `only` are the row groups that a query needs of each dataset, as their
+    sketches tell; None for all.
     """
 
     datasets: tuple[StoredDataset, ...]
     schema: EventSchema
     summary: IngestSummary | None = None
     temporary: StoredDataset | None = None
+    only: tuple[frozenset[tuple[int, int]], ...] | None = None
 
     def read(
         self, attributes: Sequence[str] | None = None, event_types: Collection[str] | None = None
@@ -142,10 +144,13 @@ class EventInputs:
 
     def sources(self, attributes: Sequence[str]) -> list[StoredEvents]:
         """The inputs with these attributes as tasks read them, in the units and types of `schema`."""
-        return [
+        sources = [
             StoredEvents.of(dataset, self.schema, attributes, own_disk=dataset is self.temporary)
             for dataset in self.datasets
         ]
+        if self.only is None:
+            return sources
+        return [replace(each, only=only) for each, only in zip(sources, self.only, strict=True)]
 
 
 @contextmanager

@@ -23,7 +23,8 @@ _ALARM = r"^(?:NEVER MATCHES|Warning) .*$"
 class ShownFacts:
     """What is shown beside a plan: events by type, the order asked for, how Spark would split the events.
 
-    `memory` are words, `memory_figures` numbers on what the run would take.
+    `memory` are words, `memory_figures` numbers on what the run would take; `sketch` says what sketches leave
+    to be read.
     """
 
     counts: Mapping[str, int] | None
@@ -31,11 +32,12 @@ class ShownFacts:
     slices: str | None = None
     memory: str | None = None
     memory_figures: Mapping[str, int] | None = None
+    sketch: str | None = None
 
 
 def plan_json(plan: Plan, facts: ShownFacts) -> dict[str, Any]:
     """The plan and the facts as values that JSON has."""
-    beside = {"slices": facts.slices, "memory": facts.memory_figures}
+    beside = {"slices": facts.slices, "memory": facts.memory_figures, "sketch": facts.sketch}
     return to_json(plan, facts.counts, facts.order) | beside
 
 
@@ -49,6 +51,8 @@ def print_plan(plan: Plan, facts: ShownFacts, *, as_json: bool, file: TextIO | N
     lines = to_text(plan, facts.counts, facts.order).splitlines()
     if facts.slices is not None:
         lines.append(f"Slices      {facts.slices}")
+    if facts.sketch is not None:
+        lines.append(f"Sketch      {facts.sketch}")
     if facts.memory is not None:
         lines.append(f"Memory      {facts.memory}")
     for line in lines:

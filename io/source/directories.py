@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+SKETCH = ".sketch"
+"""What the names of sketches of datasets end with, which hold no events."""
 SHOWN = frozenset({"__SummaryInfo__"})
 _KINDS = {
     stat.S_IFIFO: "a named pipe",
@@ -45,7 +47,7 @@ def is_hidden(name: str) -> bool:
 def entries_below(
     directory: str, *, follow_links: bool, is_named: Callable[[str], bool] = lambda name: False
 ) -> Iterator[Entry]:
-    """The entries of a directory and all below it, but those with hidden names.
+    """The entries of a directory and all below it, but those with hidden names, and sketches.
 
     Parameters
     ----------
@@ -96,6 +98,8 @@ class _Walk:
                 if item.is_symlink():
                     self.links.append((item.path, own))
                 elif item.is_dir(follow_symlinks=False):
+                    if item.name.endswith(SKETCH):
+                        continue
                     waiting.append((item.path, own, f"{real}/{item.name}"))
                 elif (stated := _stated(item)) is not None:
                     yield from self._once(item.path, own, f"{real}/{item.name}", stated)

@@ -17,7 +17,7 @@ from pyarrow import fs
 
 from cepctl.atomic.replacing import restore
 from cepctl.errors import LogFormatError
-from cepctl.io.source.directories import entries_below, is_hidden, kind_of
+from cepctl.io.source.directories import SKETCH, entries_below, is_hidden, kind_of
 from cepctl.io.source.file_parts import FilePart
 from cepctl.io.source.read_once import is_pipe
 
@@ -105,8 +105,9 @@ def list_inputs(paths: Sequence[str], *, follow_links: bool = False) -> tuple[In
     """All files that PATHs (files, directories, globs) name, each once, in order of their names.
 
     In directories, names that begin with `_` or `.` are passed over, except gmetad's folders of
-    summaries.  Links in directories are followed once, those that lead out of them with `follow_links` alone;
-    what is not a file is listed with the reason for which it is left out.
+    summaries, and so are sketches (`*.sketch`).  Links in directories are followed once, those that lead
+    out of them with `follow_links` alone; what is not a file is listed with the reason for which it is left
+    out.
 
     Raises
     ------
@@ -174,6 +175,8 @@ def _files(text: str, follow_links: bool) -> Iterator[InputFile]:
     if kind is fs.FileType.File:
         yield InputFile(location, PurePosixPath(path).name, size=info.size)
     elif kind is fs.FileType.Directory:
+        if path.rstrip("/").endswith(SKETCH) and _info(filesystem, f"{path}/sketch.json").is_file:
+            raise LogFormatError(f"{text} is a sketch, which holds no events; cepctl probe asks it")
         yield from _below(location, filesystem, path, follow_links)
     elif _WILDCARD.search(path):
         yield from _matches(location, filesystem, path, follow_links)
@@ -201,7 +204,10 @@ def _below(
         return
     for entry in filesystem.get_file_info(fs.FileSelector(directory, recursive=True)):
         name = PurePosixPath(entry.path).relative_to(directory)
-        if entry.type is fs.FileType.File and not any(map(is_hidden, name.parts)):
+        passed_over = any(map(is_hidden, name.parts)) or any(
+            each.endswith(SKETCH) for each in name.parts[:-1]
+        )
+        if entry.type is fs.FileType.File and not passed_over:
             yield InputFile(location.beside(entry.path), str(name), found=True, size=entry.size)
 
 

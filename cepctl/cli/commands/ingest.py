@@ -12,11 +12,12 @@ from cepctl.cli.options.shared import (
     runner_options,
     verbosity_options,
 )
-from cepctl.cli.output.accounts import report
+from cepctl.cli.output.accounts import report, tell_sketches
 from cepctl.cli.output.metrics import metrics_option
 from cepctl.library.ingest import ingested
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput, ingest_options
+from cepctl.library.sketch import refuse_unsketchable, sketched
 from cepctl.matching.run import RunnerChoice
 from cepctl.memory import MemoryBudget
 
@@ -41,6 +42,13 @@ from cepctl.memory import MemoryBudget
     metavar="FILE",
     help="Write an account of every file as JSON.",
 )
+@click.option("--sketch", is_flag=True, help="Sketch the dataset, too: cepctl sketch.")
+@click.option(
+    "--sketch-on",
+    multiple=True,
+    metavar="ATTR,ATTR:range",
+    help="Attributes that the sketch knows beside types, as --on of cepctl sketch; asks for --sketch.",
+)
 @reject_options
 @metrics_option
 @reading_memory_option
@@ -53,6 +61,8 @@ def command(
     overwrite: bool,
     strict: bool,
     report_file: str | None,
+    sketch: bool,
+    sketch_on: tuple[str, ...],
     rejects: str | None,
     max_errors: int | None,
     metrics: str | None,
@@ -78,4 +88,9 @@ def command(
     )
     written = {"-o": output, "--rejects": rejects, "--report": report_file, "--metrics": metrics}
     refuse_overwriting(written, paths, raw_input, replaced="-o")
+    sketching = sketch or bool(sketch_on)
+    if sketching:
+        refuse_unsketchable(output, sketch_on)
     report(ingested(paths, output, options, runner, verbose=verbose), metrics, quiet=quiet)
+    if sketching:
+        tell_sketches(sketched([output], sketch_on, None), quiet=quiet)

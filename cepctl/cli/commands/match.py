@@ -26,6 +26,7 @@ from cepctl.library.matches import Matches
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
 from cepctl.library.selection import Matching
+from cepctl.library.sketch import SKETCH_USES, SketchUse
 from cepctl.matching.run import Execution, RunnerChoice
 from cepctl.plan.grouping import refuse_groups
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
@@ -47,6 +48,14 @@ MATCHES_FOUND = 1
     help="groups: a row for each group of a Type+; summary: one row for all groups between the same "
     "events, with the probability that there is any.",
 )
+@click.option(
+    "--sketch",
+    type=click.Choice(SKETCH_USES),
+    default="auto",
+    show_default=True,
+    help="auto: where every dataset has a sketch beside it (cepctl sketch), read only row groups that can "
+    "hold a match; changes no row.",
+)
 @row_options
 @click.option(
     "--why-not",
@@ -66,6 +75,7 @@ def command(
     query_file: str | None,
     matching: Matching,
     kleene: KleeneRows,
+    sketch: SketchUse,
     rows: RowChoice,
     why_not: bool,
     fail_on_match: bool,
@@ -87,6 +97,7 @@ def command(
     question = Question(
         text, parse(text), matching, kleene, raw_input, Execution(matching.engine, runner, verbose),
         judged=not quiet and kleene == "groups", columns=rows.chosen,
+        sketch="off" if why_not else sketch,
     )  # fmt: skip
     request = MatchRequest(question, paths, incremental, rows, why_not, metrics, quiet)
     if incremental.state is None and rows.output is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
     from cepctl.library.ingest import Ingested
+    from cepctl.library.sketch import Sketched
 
 
 def report(dataset: Ingested, metrics: str | None = None, *, quiet: bool) -> None:
@@ -28,3 +30,9 @@ def report(dataset: Ingested, metrics: str | None = None, *, quiet: bool) -> Non
             print_accounts(summary.accounts)
         say("summary", str(dataset), **figures.known())
     write_metrics(metrics, figures)
+
+
+def tell_sketches(sketches: Sequence[Sketched], *, quiet: bool) -> None:
+    """Say on standard error which sketches were written."""
+    for made in [] if quiet else sketches:
+        say("summary", f"sketched {made}", events=made.events, bytes=made.size)

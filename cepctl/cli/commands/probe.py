@@ -1,0 +1,74 @@
+"""`cepctl probe`: where a pattern can occur, told from sketches alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from cepctl.cli.match.request import RowChoice, row_options
+from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.query_text import query_argument, query_file_of, read_query
+from cepctl.cli.options.shared import verbosity_options
+from cepctl.cli.output.notices import say
+from cepctl.cli.output.rows import row_target, write_rows
+from cepctl.errors import UsageError
+from cepctl.io.rows.forms import TYPED_FORMS
+from cepctl.library.outputs import refuse_overwriting
+from cepctl.library.probe import PROBE_COLUMNS, Probe, probed
+from cepctl.library.raw_input import RawInput
+from cepctl.render.counting import counted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cepctl.io.rows.encoding import TimeFormat
+
+
+@click.command("probe", cls=CheckedCommand)
+@query_argument("SOURCE...")
+@row_options
+@verbosity_options
+def command(
+    arguments: tuple[str, ...], query_file: str | None, rows: RowChoice, quiet: bool, verbose: bool
+) -> None:
+    """Tell where QUERY can have matches in SOURCE: datasets with sketches beside them, or sketches.
+
+    Every match lies in one of the rows, whole, however improbable it is; a row may hold none.  `at_most`
+    bounds the matches of a row, `about` is what events at random times would give.  QUERY is the text
+    itself, or @FILE.
+    """
+    from cepctl.io.rows.columns import chosen_columns, require_columns
+    from cepctl.language.parser import parse
+
+    text, paths = read_query(arguments, query_file)
+    target = row_target(rows.form, rows.output)
+    if target.form == "trace":
+        raise UsageError("--format trace draws matches, and a probe has none; choose another form")
+    rows.require_writable(target.form)
+    guarded = rows.guarded(target.form)
+    require_columns(rows.chosen, PROBE_COLUMNS)
+    if not paths:
+        raise UsageError("SOURCE is missing: name a dataset or a sketch after the query")
+    written = {"-o": rows.output}
+    refuse_overwriting(written, paths, RawInput(), query_file_of(arguments, query_file))
+    found = probed(parse(text), paths)
+    if not quiet:
+        say("note", _told(found))
+    times = cast("TimeFormat", rows.times)
+
+    def shown(block: pa.Table) -> pa.Table:
+        from cepctl.io.rows.encoding import presented
+        from cepctl.io.rows.safe_cells import safe_cells
+
+        told = presented(block, found.plan.time_unit, times, typed=target.form in TYPED_FORMS)
+        told = chosen_columns(told, rows.chosen)
+        return safe_cells(told) if guarded else told
+
+    write_rows(iter([found.rows]), shown, target, rows.output, quiet=quiet, chosen=bool(rows.chosen))
+
+
+def _told(found: Probe) -> str:
+    if not len(found):
+        return "no match anywhere"
+    return f"matches can be in {counted(len(found), 'stretch', 'stretches')} of time, and nowhere else"

@@ -1,0 +1,155 @@
+"""`cepctl.sketch`: sketches of datasets, and what they leave to be read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+from cepctl.errors import UsageError
+from cepctl.library.notices import QUERY, READING, tell
+from cepctl.library.options import PathText
+from cepctl.library.outputs import refuse_overwriting
+from cepctl.library.raw_input import RawInput
+from cepctl.render.counting import counted
+
+if TYPE_CHECKING:
+    from cepctl.matching.inputs import EventInputs
+    from cepctl.plan.plan import Plan
+    from cepctl.sketches.making import Made
+
+SketchUse = Literal["auto", "off"]
+SKETCH_USES = get_args(SketchUse)
+
+
+@dataclass(frozen=True)
+class Sketched:
+    """A sketch that was written; a path, wherever one is wanted.
+
+    `size` is in bytes, of `events` events; `on` is what it knows beside types.
+    """
+
+    path: str
+    events: int
+    size: int
+    on: tuple[str, ...]
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    def __str__(self) -> str:
+        bits = 8 * self.size / self.events if self.events else 0.0
+        by = f" and {', '.join(self.on)}" if self.on else ""
+        return f"{counted(self.events, 'event')} by type{by} in {self.path} ({bits:.1f} bits per event)"
+
+
+def sketch(
+    events: PathText | Sequence[PathText], *, on: str | Sequence[str] = (), output: PathText | None = None
+) -> list[Sketched]:
+    """Sketch datasets: small summaries beside them that tell where a pattern cannot occur.
+
+    Parameters
+    ----------
+    events
+        Paths of datasets.
+    on
+        Attributes to know beside types: `task` by its values, `size:range` by its extremes.
+    output
+        Directory of one sketch of all datasets; without it each gets one of its own, `EVENTS.sketch`.
+
+    Returns
+    -------
+    list[Sketched]
+        The sketches, each in the place of an older one.
+
+    Raises
+    ------
+    CepctlError
+        What the user can mend.
+    """
+    paths = [events] if isinstance(events, str | os.PathLike) else list(events)
+    named = [on] if isinstance(on, str) else list(on)
+    return sketched([os.fspath(path) for path in paths], named, None if output is None else os.fspath(output))
+
+
+def sketched(paths: Sequence[str], on: Sequence[str], output: str | None) -> list[Sketched]:
+    """Write sketches, and log what is to be said of them; raises as `sketch` does."""
+    from cepctl.datasets.stored import stored_dataset
+    from cepctl.engines.concurrency import usable_cores
+    from cepctl.sketches.identity import sketch_beside
+    from cepctl.sketches.making import make_sketch, parse_on
+
+    indexed = parse_on(on)
+    datasets = []
+    for path in dict.fromkeys(paths):
+        dataset = stored_dataset(path)
+        if dataset is None:
+            raise UsageError(f"{path} is not a dataset; ingest it first: cepctl ingest {path} -o EVENTS")
+        datasets.append(dataset)
+    if not datasets:
+        raise UsageError("there are no datasets: name one or more")
+    if output is not None:
+        refuse_overwriting({"-o": output}, paths, RawInput())
+        return [_told(make_sketch(datasets, indexed, Path(output).absolute(), usable_cores()))]
+    targets = []
+    for dataset in datasets:
+        target = sketch_beside(dataset)
+        if target is None:
+            raise UsageError(f"{dataset.location.uri} is not on this machine; name a directory with -o")
+        targets.append(target)
+    return [
+        _told(make_sketch([dataset], indexed, target, usable_cores()))
+        for dataset, target in zip(datasets, targets, strict=True)
+    ]
+
+
+def refuse_unsketchable(dataset: str, on: Sequence[str]) -> None:
+    """Raise UsageError where a dataset that is still to be written cannot be sketched, as far as is known."""
+    from pyarrow import fs
+
+    from cepctl.io.source.locations import Location
+    from cepctl.sketches.identity import SUFFIX
+    from cepctl.sketches.making import parse_on
+    from cepctl.sketches.writing import refuse_foreign
+
+    parse_on(on)
+    filesystem, path = Location.of(dataset).resolve()
+    if not isinstance(filesystem, fs.LocalFileSystem):
+        raise UsageError(f"{dataset} is not on this machine; cepctl sketch {dataset} -o DIR sketches it here")
+    refuse_foreign(Path(path.rstrip("/") + SUFFIX))
+
+
+def _told(made: Made) -> Sketched:
+    for name in made.dropped:
+        tell(READING, "note", f"{made.path} does not know '{name}', which some of the datasets lack")
+    on = (*made.indexed.values, *(f"{name}:range" for name in made.indexed.ranges))
+    return Sketched(made.path, made.events, made.size, on)
+
+
+def read_by_sketches(plan: Plan, inputs: EventInputs) -> tuple[EventInputs, str | None]:
+    """The inputs with what sketches leave to be read of them, and that in words; None where none tells."""
+    from cepctl.matching.sketched import narrowed_by_sketches
+
+    found = narrowed_by_sketches(plan, inputs)
+    if found is None:
+        return inputs, None
+    if found.problem is not None:
+        return inputs, f"not used: {found.problem}"
+    return found.inputs, f"{found.read:,} of {counted(found.of, 'row group')} to be read"
+
+
+def told_by_sketches(plan: Plan, inputs: EventInputs) -> EventInputs:
+    """The inputs with what sketches leave to be read of them; logs what that is, or why it is everything."""
+    from cepctl.matching.sketched import narrowed_by_sketches
+
+    found = narrowed_by_sketches(plan, inputs)
+    if found is None:
+        return inputs
+    if found.problem is not None:
+        tell(READING, "warning", f"{found.problem}; all events are read")
+    elif found.read < found.of:
+        told = f"by the sketch, {found.read:,} of {counted(found.of, 'row group')} can matter"
+        tell(QUERY, "note", told, row_groups_read=found.read, row_groups=found.of)
+    return found.inputs

@@ -1,0 +1,56 @@
+"""Of which datasets a sketch is: each part by its name, events, bytes, and the CRC-32 of its footer."""
+
+from __future__ import annotations
+
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from cepctl.datasets.stored import StoredDataset
+from cepctl.errors import EventSchemaError
+from cepctl.io.source.locations import first_line
+from cepctl.sketches.manifest import PartIdentity
+
+SUFFIX = ".sketch"
+_FOOTERS_AT_ONCE = 16
+_TAIL = 8
+
+
+def sketch_beside(dataset: StoredDataset) -> Path | None:
+    """Where the sketch of a dataset stands; None where the dataset is not on this machine."""
+    filesystem, path = dataset.location.resolve()
+    if not isinstance(filesystem, fs.LocalFileSystem):
+        return None
+    return Path(path.rstrip("/") + SUFFIX)
+
+
+def identities(dataset: StoredDataset) -> list[PartIdentity]:
+    """What tells the parts of a dataset from all others.
+
+    Raises
+    ------
+    EventSchemaError
+        If one cannot be read.
+    """
+    filesystem, _ = dataset.location.resolve()
+    with ThreadPoolExecutor(_FOOTERS_AT_ONCE) as threads:
+        return list(threads.map(partial(_identity, filesystem), dataset.parts))
+
+
+def _identity(filesystem: fs.FileSystem, part: str) -> PartIdentity:
+    try:
+        with filesystem.open_input_file(part) as file:
+            size = file.size()
+            length = int.from_bytes(file.read_at(4, size - _TAIL), "little")
+            footer = file.read_at(length + _TAIL, size - length - _TAIL)
+        rows = pq.read_metadata(pa.BufferReader(b"PAR1" + footer)).num_rows
+    except (OSError, pa.ArrowInvalid, ValueError, OverflowError) as problem:
+        raise EventSchemaError(
+            f"cannot read {part}: {first_line(problem)}; the dataset is not whole, ingest it again"
+        ) from problem
+    return PartIdentity(PurePosixPath(part).name, rows, size, zlib.crc32(footer))

@@ -1,0 +1,144 @@
+"""What a sketch says of itself: its version, of which parts of datasets it is, where its blocks stand.
+
+The manifest is a JSON file with a checksum of its own; it has those of every block of the Parquet files
+beside it, so that a flipped bit is found where it is read.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from cepctl.errors import SketchError
+from cepctl.sketches.places import Indexed
+
+VERSION = 1
+MANIFEST = "sketch.json"
+SPANS, TYPES, VALUES = "spans.parquet", "types.parquet", "values.parquet"
+FILES = (SPANS, TYPES, VALUES)
+_KEY = "cepctl.sketch"
+
+
+@dataclass(frozen=True)
+class PartIdentity:
+    """What tells a part of a dataset from all others: `footer` is the CRC-32 of its Parquet footer."""
+
+    name: str
+    rows: int
+    size: int
+    footer: int
+
+
+@dataclass(frozen=True)
+class SketchedPart:
+    """A part of a dataset, and how many spans the sketch has of it."""
+
+    identity: PartIdentity
+    spans: int
+
+
+@dataclass(frozen=True)
+class SketchedDataset:
+    """What a sketch knows of one dataset: unit, counts of types, kinds of attributes, parts in order."""
+
+    name: str
+    time_unit: str
+    clocked: bool
+    types: Mapping[str, int]
+    attributes: Mapping[str, str]
+    parts: tuple[SketchedPart, ...]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A row group of a file of the sketch, in bytes [start, stop) of it.
+
+    It is of the part number `part` of all parts.  Where it holds places, `listed` numbers the attribute (-1
+    for types), and `first` and `last` are the hashes between which they are.
+    """
+
+    part: int
+    start: int
+    stop: int
+    checksum: int
+    listed: int = -1
+    first: int = 0
+    last: int = 0
+
+
+@dataclass(frozen=True)
+class SketchFile:
+    """One Parquet file of a sketch: its size, the CRC-32 of its footer, its row groups in order."""
+
+    size: int
+    footer: int
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a sketch says of itself."""
+
+    indexed: Indexed
+    datasets: tuple[SketchedDataset, ...]
+    files: Mapping[str, SketchFile]
+
+    def to_bytes(self) -> bytes:
+        """The JSON file, with its checksum."""
+        held = json.dumps({"version": VERSION} | asdict(self), sort_keys=True, ensure_ascii=True)
+        return f'{{"{_KEY}": {held},\n"crc32": {zlib.crc32(held.encode())}}}\n'.encode()
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of the sketch in a folder.
+
+    Raises
+    ------
+    SketchError
+        If there is none, or it is damaged or of a newer version.
+    """
+    try:
+        text = (folder / MANIFEST).read_bytes()
+    except OSError:
+        raise SketchError(f"{folder} is not a sketch: it has no {MANIFEST}; {remedy(folder)}") from None
+    held, found, rest = text.partition(b',\n"crc32": ')
+    held = held.removeprefix(f'{{"{_KEY}": '.encode())
+    if not found or rest != b"%d}\n" % zlib.crc32(held):
+        raise damaged(folder, MANIFEST)
+    said = json.loads(held)
+    if said["version"] != VERSION:
+        raise SketchError(
+            f"{folder}: the sketch has version {said['version']}, and this cepctl reads version {VERSION}; "
+            f"{remedy(folder)}"
+        )
+    return _manifest(said)
+
+
+def remedy(folder: Path) -> str:
+    """How a sketch is made, as a user does it."""
+    return f"make it with: cepctl sketch {str(folder).removesuffix('.sketch')}"
+
+
+def damaged(folder: Path, name: str) -> SketchError:
+    """What is said of a sketch whose file has other bytes than were written."""
+    return SketchError(f"{folder}: the sketch is damaged ({name}); {remedy(folder)}")
+
+
+def _manifest(said: Mapping[str, Any]) -> Manifest:
+    indexed = Indexed(tuple(said["indexed"]["values"]), tuple(said["indexed"]["ranges"]))
+    datasets = tuple(
+        SketchedDataset(**{**each, "parts": tuple(map(_part, each["parts"]))}) for each in said["datasets"]
+    )
+    files = {
+        name: SketchFile(each["size"], each["footer"], tuple(Block(**block) for block in each["blocks"]))
+        for name, each in said["files"].items()
+    }
+    return Manifest(indexed, datasets, files)
+
+
+def _part(said: Mapping[str, Any]) -> SketchedPart:
+    return SketchedPart(PartIdentity(**said["identity"]), said["spans"])

@@ -1,0 +1,74 @@
+"""Which row groups a match has to read: those that hold an event of a possible match, and what decides it.
+
+Where nothing is said of absent events, a match and its confidence depend on its own events alone.  Under
+negation, next match and contiguity every event can decide that touches the time of a possible match, widened
+by WITHIN.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cepctl.arrays import Flags
+from cepctl.language.ast import Strategy
+from cepctl.plan.plan import Plan
+from cepctl.sketches.archive import Archive
+from cepctl.sketches.items import moved
+from cepctl.sketches.probing import reach
+from cepctl.sketches.survivors import survivors
+
+RowGroupKey = tuple[int, int]
+"""Numbers of a part and of a row group in it."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The row groups to read of each dataset, and how many there are in all."""
+
+    groups: tuple[frozenset[RowGroupKey], ...]
+    of: int
+
+    @property
+    def read(self) -> int:
+        """How many are read."""
+        return sum(map(len, self.groups))
+
+
+def row_groups_to_read(plan: Plan, archive: Archive) -> Chosen:
+    """The row groups without which some row of a match would be other than it is.
+
+    The sketches of `archive` are those of the datasets, in their order.
+    """
+    spans = archive.spans
+    needed = np.zeros(len(spans.lower), dtype=np.bool_)
+    for found in survivors(plan, archive):
+        for items in found.items:
+            needed[items.span] = True
+        if absences_decide(plan):
+            around = reach(plan, found)
+            widened = 0 if plan.window is None else plan.window
+            start, end = (np.clip(ticks, -(2**62), 2**62) for ticks in (around.start, around.end))
+            needed |= _touched(spans.lower, spans.upper, moved(start, -widened), moved(end, widened))
+    groups = []
+    for source in range(len(archive.sketches)):
+        own = needed & (spans.source == source)
+        pairs = zip(spans.part[own].tolist(), spans.row_group[own].tolist(), strict=True)
+        groups.append(frozenset(pairs))
+    every = np.unique(np.stack([spans.source, spans.part, spans.row_group]), axis=1)
+    return Chosen(tuple(groups), every.shape[1])
+
+
+def absences_decide(plan: Plan) -> bool:
+    """Whether events that a match does not bind can decide it."""
+    negated = any(component.negated for each in plan.alternatives for component in each.components)
+    return negated or plan.strategy is not Strategy.SKIP_TILL_ANY_MATCH
+
+
+def _touched(lower: np.ndarray, upper: np.ndarray, start: np.ndarray, end: np.ndarray) -> Flags:
+    """Which intervals [lower, upper] touch some stretch [start, end]."""
+    order = np.argsort(start, kind="stable")
+    start, latest = start[order], np.maximum.accumulate(end[order])
+    begun = np.searchsorted(start, upper, "right")
+    return (begun > 0) & (np.append(latest, 0)[begun - 1] >= lower)

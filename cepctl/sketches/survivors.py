@@ -1,0 +1,130 @@
+"""Items that can take part in a match: those that meet, for each other component, some item of it.
+
+Items without such company are dropped, and then those that had only these, until none is (arc consistency).
+First spans and types alone are asked; what they leave, where all components share an indexed attribute, is
+told apart by its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cepctl.arrays import Reals
+from cepctl.plan.plan import Alternative, Plan
+from cepctl.sketches.archive import Archive
+from cepctl.sketches.constraints import Bounds, bounds_of
+from cepctl.sketches.items import Items, first_tick_of, last_tick_of
+
+_ROUNDS = 8
+"""After so many rounds what is left is taken as it is; more would drop little."""
+
+
+@dataclass(frozen=True)
+class Survivors:
+    """The items of each variable of `bounds` that can take part in a match of one alternative.
+
+    `whole` has for each variable the events of the origins of its items.
+    """
+
+    alternative: Alternative
+    bounds: Bounds
+    items: tuple[Items, ...]
+    whole: tuple[Reals, ...]
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a possible match."""
+        return all(len(each) for each in self.items)
+
+
+def survivors(plan: Plan, archive: Archive) -> Iterator[Survivors]:
+    """What can take part in matches, for each alternative that can have one."""
+    if plan.never is not None:
+        return
+    for alternative in plan.alternatives:
+        found = _survivors(plan, alternative, archive)
+        if found.any:
+            yield found
+
+
+def _survivors(plan: Plan, alternative: Alternative, archive: Archive) -> Survivors:
+    bounds = bounds_of(plan, alternative)
+    items = {each: archive.items(alternative.components[each]) for each in set(bounds.components)}
+    of_variables = tuple(items[each] for each in bounds.components)
+    found = Survivors(alternative, bounds, of_variables, tuple(each.likely for each in of_variables))
+    if not bounds.possible:
+        return replace(found, items=tuple(each.where(np.zeros(0, dtype=np.int64)) for each in found.items))
+    found = _settled(found)
+    for name in shared_attributes(plan, alternative):
+        if found.any and archive.tells(name):
+            keyed = _keyed(found, archive, name)
+            return found if keyed is None else _settled(keyed)
+    return found
+
+
+def shared_attributes(plan: Plan, alternative: Alternative) -> list[str]:
+    """Attributes that all events of a match share: `[attr]`, or equalities that reach every component."""
+    names = list(plan.partition_by)
+    for name in dict.fromkeys(each.left_attribute for each in alternative.equalities):
+        reached = {alternative.positive[0]}
+        pairs = [
+            {each.left, each.right}
+            for each in alternative.equalities
+            if each.left_attribute == each.right_attribute == name
+        ]
+        for _ in pairs:
+            for pair in pairs:
+                if pair & reached and pair <= set(alternative.positive):
+                    reached |= pair
+        if len(reached) > 1 and reached == set(alternative.positive):
+            names.append(name)
+    return names
+
+
+def _keyed(found: Survivors, archive: Archive, name: str) -> Survivors | None:
+    """The same told apart by the values of an attribute; None where these are too many."""
+    keys = None
+    items: dict[int, Items] = {}
+    for variable in sorted(range(len(found.items)), key=lambda each: len(found.items[each])):
+        keyed = archive.keyed(found.items[variable], name, keys)
+        if keyed is None:
+            return None
+        keys = np.unique(keyed.key)
+        items[variable] = keyed
+    return replace(found, items=tuple(items[variable] for variable in range(len(items))))
+
+
+def _settled(found: Survivors) -> Survivors:
+    """Drop what meets nothing of some component, until nothing is dropped."""
+    items = [_within(each, number, found.bounds) for number, each in enumerate(found.items)]
+    for _ in range(_ROUNDS):
+        before = sum(map(len, items))
+        for i in sorted(range(len(items)), key=lambda each: len(items[each])):
+            for j in range(len(items)):
+                if i != j and len(items[j]):
+                    items[j] = _meeting(items, j, i, found.bounds)
+        if sum(map(len, items)) == before:
+            break
+    return replace(found, items=tuple(items))
+
+
+def _within(items: Items, variable: int, bounds: Bounds) -> Items:
+    """Items that reach the time that constants of the query leave to a variable."""
+    origin = len(bounds.components)
+    zero = np.zeros(1, dtype=np.int64)
+    first = first_tick_of(zero, bounds.between[origin][variable])[0]
+    last = last_tick_of(zero, bounds.between[variable][origin])[0]
+    return items.where((items.upper >= first) & (items.lower <= last))
+
+
+def _meeting(items: Sequence[Items], own: int, other: int, bounds: Bounds) -> Items:
+    """The items of a variable that meet some item of another."""
+    mine, theirs = items[own], items[other]
+    if not len(theirs):
+        return mine.where(np.zeros(0, dtype=np.int64))
+    first = first_tick_of(mine.lower, bounds.between[own][other])
+    last = last_tick_of(mine.upper, bounds.between[other][own])
+    return mine.where(theirs.meetings.events(mine.key, first, last) > 0)

@@ -1,0 +1,63 @@
+"""Sketches of events in memory: written as those of a dataset, of row groups of a few events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from cepctl.datasets.kinds import Kind
+from cepctl.datasets.stored_events import KINDS
+from cepctl.plan.plan import EventSchema
+from cepctl.schema import CLOCK, FIXED_COLUMNS, MILLISECOND, TimeUnit
+from cepctl.sketches.archive import Archive
+from cepctl.sketches.manifest import PartIdentity, SketchedDataset, SketchedPart
+from cepctl.sketches.places import Indexed, places_of
+from cepctl.sketches.reading import Sketch
+from cepctl.sketches.writing import write_sketch
+from tests.event_sources import IN_ORDER
+
+GROUPS_OF_PART = 2
+
+
+def kinds_of(table: pa.Table) -> dict[str, Kind]:
+    """The attributes of an event table."""
+    fixed = {*FIXED_COLUMNS, CLOCK}
+    return {each.name: KINDS[each.type] for each in table.schema if each.name not in fixed}
+
+
+def row_groups(table: pa.Table, size: int) -> list[pa.Table]:
+    """The events in the order of a dataset, so many to a row group."""
+    ordered = table.sort_by(IN_ORDER)
+    return [ordered.slice(start, size) for start in range(0, len(ordered), size)]
+
+
+def sketch_of_table(
+    folder: Path, table: pa.Table, indexed: Indexed, size: int, unit: TimeUnit = MILLISECOND
+) -> Sketch:
+    """The sketch of events that would be stored in row groups of `size`, two to a part."""
+    groups = row_groups(table, size)
+    parts = [groups[start : start + GROUPS_OF_PART] for start in range(0, len(groups), GROUPS_OF_PART)]
+    identities = [
+        SketchedPart(PartIdentity(f"part-{number:05d}.parquet", 1, 1, 1), 0) for number in range(len(parts))
+    ]
+    kinds = {name: kind.value for name, kind in kinds_of(table).items()}
+    dataset = SketchedDataset("events", str(unit), False, {}, kinds, tuple(identities))
+    write_sketch(folder, indexed, [dataset], [places_of(enumerate(part), indexed) for part in parts])
+    return Sketch.at(folder)
+
+
+def archive_of(sketches: Sequence[Sketch], schema: EventSchema) -> Archive:
+    """The sketches, to be asked together."""
+    return Archive(tuple(sketches), schema)
+
+
+def kept_events(table: pa.Table, size: int, groups: frozenset[tuple[int, int]]) -> pa.Table:
+    """The events of some row groups, by the numbers of their part and of the row group in it."""
+    kept = [
+        group
+        for number, group in enumerate(row_groups(table, size))
+        if divmod(number, GROUPS_OF_PART) in groups
+    ]
+    return pa.concat_tables([table.slice(0, 0), *kept])

@@ -1,0 +1,88 @@
+"""The promises of sketches, on random patterns and streams: every match in a row, and no match changed."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import strategies as st
+
+from cepctl.clocks import Clocks
+from cepctl.engines.event.match import match_events
+from cepctl.engines.rows.order import ordered
+from cepctl.errors import UnsupportedQueryError
+from cepctl.plan.plan import EventSchema, Plan
+from cepctl.plan.support import require_engine
+from cepctl.schema import MILLISECOND
+from cepctl.sketches import spans
+from cepctl.sketches.archive import Archive
+from cepctl.sketches.places import Indexed
+from cepctl.sketches.probing import probe_rows
+from cepctl.sketches.skipping import row_groups_to_read
+from tests.engines.agreement import check
+from tests.engines.clock_cases import clocked_any_cases
+from tests.plans import ATTRIBUTES, plan_of
+from tests.sketched_tables import kept_events, sketch_of_table
+from tests.strategies import any_cases, chain_cases
+
+INDEXES = (Indexed(), Indexed(("k", "x")), Indexed(("k", "g"), ("x",)), Indexed(("x",), ("x",)))
+
+
+@dataclass(frozen=True)
+class Sketched:
+    """A random case, how its events are stored, and what the sketch of them knows."""
+
+    query: str
+    table: pa.Table
+    clocks: Clocks
+    size: int
+    span: int
+    indexed: Indexed
+
+
+@st.composite
+def sketched_cases(draw: st.DrawFn) -> Sketched:
+    case = draw(chain_cases() | any_cases() | clocked_any_cases())
+    return Sketched(
+        case.query,
+        case.table,
+        getattr(case, "clocks", {}),
+        draw(st.integers(1, 4)),
+        draw(st.integers(1, 2)),
+        draw(st.sampled_from(INDEXES)),
+    )
+
+
+def matches_of(plan: Plan, table: pa.Table) -> pa.Table:
+    return ordered(match_events(plan, table))
+
+
+def holds(case: Sketched) -> None:
+    plan = plan_of(case.query, case.clocks)
+    try:
+        require_engine(plan, "event")
+    except UnsupportedQueryError:
+        return
+    with pytest.MonkeyPatch.context() as patched, tempfile.TemporaryDirectory() as folder:
+        patched.setattr(spans, "SPAN_EVENTS", case.span)
+        sketch = sketch_of_table(Path(folder, "events.sketch"), case.table, case.indexed, case.size)
+        archive = Archive((sketch,), EventSchema(ATTRIBUTES, MILLISECOND))
+        rows = probe_rows(plan, archive).to_pylist()
+        chosen = row_groups_to_read(plan, archive)
+    matches = matches_of(plan, case.table)
+    for match in matches.to_pylist():
+        assert any(row["start"] <= match["start"] and match["end"] <= row["end"] for row in rows)
+    for row in rows:
+        inside = [each for each in matches.to_pylist() if row["start"] <= each["start"] <= row["end"]]
+        assert row["at_most"] is None or len(inside) <= row["at_most"]
+    assert all(earlier["end"] < later["start"] for earlier, later in pairwise(rows))
+    kept = kept_events(case.table, case.size, chosen.groups[0])
+    assert matches_of(plan, kept).equals(matches)
+
+
+def test_every_match_lies_in_a_row_and_reading_less_changes_no_match() -> None:
+    check(sketched_cases(), holds)
