@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 class Question:
     """A query, which of its matches are wanted, and how they are to be found.
 
-    `judged`: rows are held to raw times, for the summary; `columns` will be asked of the rows; `sketch`: whether
-    sketches tell what is not read.
+    `judged`: rows are held to raw times, for the summary; `columns` will be asked of the rows; `sketch`:
+    whether sketches tell what is not read.
     """
 
     text: str
