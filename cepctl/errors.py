@@ -35,6 +35,10 @@ class UnsupportedQueryError(CepctlError):
     """The query is meaningful, but this engine, strategy or version refuses it by name."""
 
 
+class ContradictionError(CepctlError):
+    """What is given contradicts the events: no possible world satisfies it."""
+
+
 class QueryTooLargeError(CepctlError):
     """Answering the query would exceed a stated bound on work or on the number of matches."""
 

@@ -271,6 +271,20 @@ class ReturnItem:
 
 
 @dataclass(frozen=True)
+class GivenClause:
+    """`GIVEN SEQ(...) [WITHIN d] IF condition`: what every world must satisfy.
+
+    `text` is the clause as written, without the word GIVEN.
+    """
+
+    pattern: Pattern
+    condition: Expression
+    within: Duration | None = None
+    text: str = field(default="", compare=False)
+    span: Span = _span()
+
+
+@dataclass(frozen=True)
 class Query:
     """All clauses of one query.
 
@@ -287,5 +301,6 @@ class Query:
     confidence: float | None = None
     group_by: tuple[ReturnItem, ...] | None = None
     returns: tuple[ReturnItem, ...] = ()
+    given: tuple[GivenClause, ...] = ()
     text: str = field(default="", compare=False, repr=False)
     span: Span = _span()

@@ -11,7 +11,10 @@ from typing import Literal, get_args
 from cepctl.language.ast import AllenRelation, Strategy
 
 PATTERN_OPERATORS = ("SEQ", "AND", "OR", "ISEQ")
-CLAUSES = ("PATTERN", "EVENT", "WHERE", "PARTITION", "STRATEGY", "WITHIN", "CONFIDENCE", "GROUP", "RETURN")
+CLAUSES = (
+    *("PATTERN", "EVENT", "WHERE", "PARTITION", "STRATEGY", "WITHIN", "CONFIDENCE", "GROUP", "GIVEN"),
+    "RETURN",
+)
 LOGIC = ("AND", "OR", "NOT", "IN", "BETWEEN", "LIKE", "IS", "NULL", "TRUE", "FALSE", "AS", "BY", "INTERVAL")
 STRATEGIES: dict[str, Strategy] = {strategy.value: strategy for strategy in Strategy}
 MATCH_FIELDS = ("start", "end", "confidence")
@@ -29,8 +32,8 @@ OTHER_LANGUAGES = {
 
 RESERVED = frozenset(
     word.lower() for word in (*PATTERN_OPERATORS, *CLAUSES, *LOGIC, *STRATEGIES, *MATCH_FIELDS)
-) - {"group"}
-"""`GROUP` opens a clause only where BY follows, and may be a variable."""
+) - {"group", "given"}
+"""`GROUP` opens a clause only where BY follows, `GIVEN` where a pattern does; both may be variables."""
 
 # Mathematical signs as the papers print them.
 WORD_SYMBOLS = {"∧": "AND", "∨": "OR", "¬": "NOT"}

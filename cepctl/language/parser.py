@@ -16,6 +16,7 @@ from cepctl.language.ast import (
     Constant,
     Duration,
     Expression,
+    GivenClause,
     Pattern,
     Query,
     ReturnItem,
@@ -73,6 +74,26 @@ def parse_expression(text: str) -> Expression:
     return result
 
 
+def parse_given(text: str) -> GivenClause:
+    """Parse what every world must satisfy, as the uncertainty model writes it in `holds`.
+
+    Raises
+    ------
+    QuerySyntaxError
+        If it does not parse.
+
+    Examples
+    --------
+    >>> parse_given("SEQ(A a, B b) IF a.k = b.k").within is None
+    True
+    """
+    parser = _QueryParser(text, *_tokens(text))
+    clause = parser.given_alone()
+    if parser.problems or clause is None:
+        raise QuerySyntaxError(render(text, parser.problems))
+    return clause
+
+
 def _tokens(text: str) -> tuple[TokenStream, list[Problem]]:
     if len(text) > MAX_QUERY_LENGTH:
         raise QuerySyntaxError(
@@ -80,6 +101,9 @@ def _tokens(text: str) -> tuple[TokenStream, list[Problem]]:
         )
     tokens, problems = tokenize(text)
     return TokenStream(tokens), problems
+
+
+_GIVEN_FORM = "SEQ(...) or AND(...) after GIVEN, as in GIVEN SEQ(A a, B b) IF a.id = b.id"
 
 
 class _QueryParser:
@@ -98,6 +122,7 @@ class _QueryParser:
         self.confidence: float | None = None
         self.group_by: tuple[ReturnItem, ...] | None = None
         self.returns: tuple[ReturnItem, ...] = ()
+        self.given: list[GivenClause] = []
 
     def query(self) -> Query:
         self._refuse_other_languages()
@@ -122,6 +147,7 @@ class _QueryParser:
             self.confidence,
             self.group_by,
             self.returns,
+            tuple(self.given),
             self.text,
             Span(0, len(self.text)),
         )
@@ -159,7 +185,7 @@ class _QueryParser:
     def _clause(self) -> None:
         word = self.stream.take()
         name = "PATTERN" if word.is_word("EVENT") else word.value.upper()
-        if name in self.seen:
+        if name in self.seen and name != "GIVEN":
             raise QueryProblem(word.span, f"a second {name} clause; a query has one")
         self.seen.add(name)
         clauses: dict[str, Callable[[], None]] = {
@@ -170,6 +196,7 @@ class _QueryParser:
             "WITHIN": self._within,
             "CONFIDENCE": self._confidence,
             "GROUP": self._group,
+            "GIVEN": self._given,
             "RETURN": self._return,
         }
         clauses[name]()
@@ -179,6 +206,9 @@ class _QueryParser:
         if self.stream.current.is_word("GROUP") and not self.stream.at_clause():
             self.stream.take()
             self.stream.fail("BY after GROUP")
+        if self.stream.current.is_word("GIVEN") and not self.stream.at_clause():
+            self.stream.take()
+            self.stream.fail(_GIVEN_FORM)
         if not self.stream.at_clause():
             self.stream.fail("the next clause, such as WHERE or WITHIN, or the end", CLAUSES)
 
@@ -252,6 +282,35 @@ class _QueryParser:
         if not 0 <= number <= 1:
             raise QueryProblem(token.span, f"found {found_text(token)}, expected a confidence from 0 to 1")
         self.confidence = number
+
+    # --- GIVEN --------------------------------------------------------------------------
+
+    def given_alone(self) -> GivenClause | None:
+        """A clause without the word GIVEN, which is all of the text."""
+        self._attempt(self._given_to_the_end)
+        return self.given[0] if self.given else None
+
+    def _given_to_the_end(self) -> None:
+        self._given()
+        if self.stream.current.kind is not TokenKind.END:
+            self.stream.fail("AND, OR, an operator or the end")
+
+    def _given(self) -> None:
+        stream = self.stream
+        start = stream.current.span.start
+        parser = PatternParser(stream)
+        if not parser.at_composite():
+            stream.fail(_GIVEN_FORM)
+        pattern = parser.pattern()
+        within = window(stream) if stream.accept_word("WITHIN") else None
+        if stream.accept_word("IF") is None:
+            stream.fail(
+                "IF and the events for which it holds, as in GIVEN SEQ(A a, B b) IF a.id = b.id"
+                + ("" if within is not None else ", or WITHIN and a duration before it")
+            )
+        condition = ExpressionParser(stream).expression()
+        text = " ".join(self.text[start : stream.previous_end].split())
+        self.given.append(GivenClause(pattern, condition, within, text, stream.span_from(start)))
 
     # --- GROUP BY and RETURN ------------------------------------------------------------
 

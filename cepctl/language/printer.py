@@ -21,6 +21,7 @@ from cepctl.language.ast import (
     Duration,
     EventTime,
     Expression,
+    GivenClause,
     In,
     IsNull,
     Like,
@@ -65,9 +66,16 @@ def to_text(query: Query) -> str:
         lines.append(f"CONFIDENCE >= {query.confidence!r}")
     if query.group_by is not None:
         lines.append(f"GROUP BY {', '.join(map(_return_item, query.group_by)) or '()'}")
+    lines += [f"GIVEN {given_to_text(each)}" for each in query.given]
     if query.returns:
         lines.append(f"RETURN {', '.join(map(_return_item, query.returns))}")
     return "\n".join(lines)
+
+
+def given_to_text(clause: GivenClause) -> str:
+    """What every world must satisfy, as it stands after GIVEN."""
+    within = "" if clause.within is None else f" WITHIN {duration_text(clause.within)}"
+    return f"{pattern_to_text(clause.pattern)}{within} IF {expression_to_text(clause.condition)}"
 
 
 def pattern_to_text(pattern: Pattern) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cepctl.language.ast import Span
-from cepctl.language.keywords import CLAUSES
+from cepctl.language.keywords import CLAUSES, PATTERN_OPERATORS
 from cepctl.language.messages import QueryProblem, did_you_mean
 from cepctl.language.tokens import Token, TokenKind
 
@@ -57,6 +57,8 @@ class TokenStream:
         """Whether the current token ends a clause: the next clause's keyword, or the end."""
         if self.current.is_word("GROUP"):
             return self.ahead().is_word("BY")
+        if self.current.is_word("GIVEN"):
+            return self.ahead().is_word(*PATTERN_OPERATORS) and self.ahead(2).is_symbol("(", "[")
         return self.current.kind is TokenKind.END or self.current.is_word(*CLAUSES)
 
     def span_from(self, start: int) -> Span:

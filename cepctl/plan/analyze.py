@@ -7,7 +7,7 @@ an OR lacks does not apply to the readings without it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from cepctl.language.ast import (
@@ -15,8 +15,6 @@ from cepctl.language.ast import (
     Aggregate,
     Attribute,
     ComponentPattern,
-    Constant,
-    Duration,
     EventTime,
     Expression,
     Query,
@@ -25,18 +23,19 @@ from cepctl.language.ast import (
 )
 from cepctl.language.messages import QueryProblem, line_and_column, nearest_names
 from cepctl.language.tokens import tokenize
-from cepctl.language.traversal import components_of, conjuncts, rewrite, walk
+from cepctl.language.traversal import components_of, conjuncts, walk
 from cepctl.plan.checking import READABLE_COLUMNS, Checker
 from cepctl.plan.contradictions import never_matches
+from cepctl.plan.given import attributes_read, given_of
 from cepctl.plan.grouping import group_columns
 from cepctl.plan.or_free_patterns import Names, or_free_patterns
 from cepctl.plan.plan import Alternative, EventSchema, Plan
-from cepctl.plan.predicates import Conjunct, alternative_of, ordered_variables
+from cepctl.plan.predicates import Conjunct, alternative_of, ordered_variables, with_usable_keys
 from cepctl.plan.problems import Problems
 from cepctl.plan.returns import return_columns
 from cepctl.plan.support import check_support
-from cepctl.plan.timings import RefusedTimingError, differences, duration_ticks, is_timing, window_ticks
-from cepctl.schema import MILLISECOND, TICK_MAX, TimeUnit
+from cepctl.plan.timings import RefusedTimingError, differences, in_ticks, is_timing, window_ticks
+from cepctl.schema import MILLISECOND, TimeUnit
 
 
 def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
@@ -76,6 +75,7 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
     checker = Checker(names, schema, problems, "RETURN")
     keys = group_columns(query, patterns, checker)
     columns = return_columns(query, checker) if keys is None else ()
+    given = given_of(query, schema, analysis.unit, problems)
     problems.raise_if_any()
 
     read = [
@@ -85,7 +85,7 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
     strategy = query.strategy.strategy if query.strategy else Strategy.SKIP_TILL_ANY_MATCH
     ordered = ordered_variables(read)
     alternatives = tuple(
-        _with_usable_keys(alternative_of(pattern, where, ordered, problems), schema) for pattern in patterns
+        with_usable_keys(alternative_of(pattern, where, ordered, problems), schema) for pattern in patterns
     )
     for pattern, alternative in zip(patterns, alternatives, strict=True):
         check_support(pattern, alternative, strategy, query, problems)
@@ -102,10 +102,11 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
         minimum_confidence=query.confidence,
         returns=columns,
         group_by=keys,
-        attributes=_attributes(query, read),
+        attributes=_attributes(query, [*read, *attributes_read(given)]),
         warnings=(*analysis.warnings(), *_impossible(alternatives, reasons, bool(possible))),
         never=None if possible else reasons[0],
         clocks={} if schema is None else schema.clocks,
+        given=given,
     )
 
 
@@ -123,7 +124,7 @@ class _Analysis:
         checker = Checker(names, self.schema, self.problems, "WHERE")
         for expression in conjuncts(self.query.where):
             if not is_timing(expression):
-                counted = self._in_ticks(expression)
+                counted = in_ticks(expression, self.unit, self.problems)
                 checker.condition(counted)
                 yield Conjunct(counted)
                 continue
@@ -136,24 +137,6 @@ class _Analysis:
                 self.problems.refuse(refused.problem.span, refused.problem.message)
             except QueryProblem as problem:
                 self.problems.error(problem.problem.span, problem.problem.message)
-
-    def _in_ticks(self, expression: Expression) -> Expression:
-        """Beside `a.lower` and `a.upper`, which are ticks, a duration is its number of ticks."""
-        if not any(
-            isinstance(each, EventTime) and each.which in ("lower", "upper") for each in walk(expression)
-        ):
-            return expression
-
-        def change(each: Expression) -> Expression:
-            if not isinstance(each, Duration):
-                return each
-            try:
-                return Constant(min(duration_ticks(each, self.unit), TICK_MAX), each.span)
-            except QueryProblem as problem:
-                self.problems.error(problem.problem.span, problem.problem.message)
-                return Constant(0, each.span)
-
-        return rewrite(expression, change)
 
     def check_clauses(self, names: Names) -> None:
         """[attr] against the schema, and the variables that a strategy lists."""
@@ -203,7 +186,8 @@ class _Analysis:
         if counts is None:
             return
         seen: set[str] = set()
-        for component in components_of(self.query.pattern):
+        patterns = (self.query.pattern, *(clause.pattern for clause in self.query.given))
+        for component in (each for pattern in patterns for each in components_of(pattern)):
             for name in component.event_types:
                 if name not in counts and name not in seen:
                     seen.add(name)
@@ -218,17 +202,6 @@ class _Analysis:
             else ""
         )
         return f"line {line}, column {column}: no event has the type '{name}'{hint}"
-
-
-def _with_usable_keys(alternative: Alternative, schema: EventSchema | None) -> Alternative:
-    """Only columns of one type are join keys: 1 = 1.0 holds, but their bytes differ."""
-    types = schema.attributes if schema else {}
-    usable = (
-        each
-        for each in alternative.equalities
-        if types.get(each.left_attribute) == types.get(each.right_attribute)
-    )
-    return replace(alternative, equalities=tuple(usable))
 
 
 def _key_span(text: str, name: str) -> Span:

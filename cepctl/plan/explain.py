@@ -15,7 +15,7 @@ from cepctl.language.traversal import walk
 from cepctl.plan.consistency import consistency
 from cepctl.plan.drawing import drawing
 from cepctl.plan.evaluation_order import OrderName, estimated_count, evaluation_order
-from cepctl.plan.plan import Alternative, Link, Plan, ReturnColumn, Scope, Timing
+from cepctl.plan.plan import Alternative, Given, Link, Plan, ReturnColumn, Scope, Timing
 from cepctl.plan.support import ENGINES, engine_refusals
 
 _STRATEGIES = {
@@ -48,6 +48,7 @@ def to_json(plan: Plan, counts: Counts = None, order: OrderName = "auto") -> dic
         "returns": [_column(each) for each in plan.returns],
         **({} if plan.group_by is None else {"group_by": [_column(each) for each in plan.group_by]}),
         "attributes": list(plan.attributes),
+        **({"given": [_given(each) for each in plan.given]} if plan.given else {}),
         "engines": {engine: list(engine_refusals(plan, engine)) or "runs" for engine in ENGINES},
         "warnings": list(plan.warnings),
         "never": plan.never,
@@ -121,6 +122,14 @@ def _column(column: ReturnColumn) -> dict[str, str]:
     }
 
 
+def _given(given: Given) -> dict[str, Any]:
+    alternative = given.alternative
+    names = [component.variable for component in alternative.components]
+    pairs = [f"{names[each.left]}.{each.left_attribute} = {names[each.right]}.{each.right_attribute}"
+             for each in alternative.equalities]  # fmt: skip
+    return {"holds": given.text, "window_ticks": given.window, "join_keys": pairs}
+
+
 def _link(link: Link, names: list[str]) -> dict[str, Any]:
     return {
         "condition": expression_to_text(link.expression),
@@ -172,6 +181,10 @@ def _head(plan: Plan) -> Iterator[str]:
     yield f"Partition   {f'by {keys}: all components share the value' if keys else 'none'}"
     if plan.group_by is not None:
         yield f"Groups      {_groups(plan.group_by)}"
+    for each in plan.given:
+        yield f"Given       {each.text}"
+    if plan.given:
+        yield "            confidences are of the worlds that satisfy what is given; no others are possible"
     if plan.minimum_confidence is not None:
         what = "Confidence  at least" if plan.group_by is None else "Occurrence  at least"
         yield f"{what} {plan.minimum_confidence}"

@@ -123,6 +123,19 @@ class Alternative:
 
 
 @dataclass(frozen=True)
+class Given:
+    """What every world must satisfy: each combination of distinct events that fits is in order and window.
+
+    `alternative`: its components, and its condition as their filters and links; `window` in ticks, None for
+    none.  `text` is the clause as written.
+    """
+
+    text: str
+    alternative: Alternative
+    window: int | None = None
+
+
+@dataclass(frozen=True)
 class ReturnColumn:
     """One RETURN column: expressions read attributes as the query does; type is its Arrow type."""
 
@@ -136,13 +149,15 @@ class EventSchema:
     """What the analyzer knows of the events: attribute types, and counts per event type if stored.
 
     `attributes` excludes the fixed columns of the event table.  `clocks` are those that stamped some event,
-    with their offsets in ticks; where there are any, the event table has the column `clock`.
+    with their offsets in ticks; where there are any, the event table has the column `clock`.  `given` is
+    what the dataset says that every world satisfies, in the words of the language.
     """
 
     attributes: Mapping[str, pa.DataType]
     time_unit: TimeUnit
     type_counts: Mapping[str, int] | None = None
     clocks: Clocks = field(default_factory=dict)
+    given: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -153,6 +168,7 @@ class Plan:
     that some expression reads.  `group_by` are the keys of groups, empty for one group of all matches,
     None where rows are matches; `minimum_confidence` then speaks of occurrences.  `never` says why the
     query can never match, if so.  `clocks` are those of the events, whose offsets are part of every world.
+    `given` is what every world satisfies, whether query or dataset say so.
     """
 
     query: Query
@@ -168,3 +184,4 @@ class Plan:
     warnings: tuple[str, ...] = field(default=(), compare=False)
     never: str | None = None
     clocks: Clocks = field(default_factory=dict, hash=False)
+    given: tuple[Given, ...] = ()

@@ -25,7 +25,7 @@ from cepctl.language.ast import (
 )
 from cepctl.language.traversal import rewrite, variables_read, walk
 from cepctl.plan.or_free_patterns import OrFreePattern, component_name
-from cepctl.plan.plan import Alternative, Component, Equality, Link, Scope, Timing
+from cepctl.plan.plan import Alternative, Component, Equality, EventSchema, Link, Scope, Timing
 from cepctl.plan.problems import Problems
 from cepctl.plan.timings import Difference
 
@@ -73,6 +73,17 @@ def alternative_of(
     return Alternative(
         components, pattern.blocks, tuple(found.links), tuple(found.equalities), tuple(found.timings)
     )
+
+
+def with_usable_keys(alternative: Alternative, schema: EventSchema | None) -> Alternative:
+    """Only columns of one type are join keys: 1 = 1.0 holds, but their bytes differ."""
+    types = schema.attributes if schema else {}
+    usable = (
+        each
+        for each in alternative.equalities
+        if types.get(each.left_attribute) == types.get(each.right_attribute)
+    )
+    return replace(alternative, equalities=tuple(usable))
 
 
 def ordered_variables(expressions: Sequence[Expression]) -> frozenset[str]:

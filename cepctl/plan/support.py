@@ -5,7 +5,7 @@ One list serves the analyzer, the engines, `explain` and the table in the docume
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Literal
 
@@ -33,6 +33,8 @@ class Construct(Enum):
     CLOCKS = "shared clocks"
     GROUP_BY = "GROUP BY"
     GROUPED_CLOCKS = "GROUP BY of events that share clocks"
+    GIVEN = "GIVEN"
+    GIVEN_CLOCKS = "GIVEN of events that share clocks"
 
 
 _ALL = frozenset(Strategy)
@@ -46,14 +48,16 @@ _GROUPS = frozenset({Construct.KLEENE, Construct.KLEENE_ORDER, Construct.KLEENE_
 
 _OF_GROUP_BY = frozenset({Construct.GROUP_BY, Construct.GROUPED_CLOCKS})
 
+_OF_GIVEN = frozenset({Construct.GIVEN, Construct.GIVEN_CLOCKS})
+
 
 def _without(left_out: frozenset[Construct]) -> Mapping[Construct, frozenset[Strategy]]:
     return {each: strategies for each, strategies in _DEFINED.items() if each not in left_out}
 
 
 SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
-    "event": _without(frozenset({Construct.GROUPED_CLOCKS})),
-    "point": _without(_GROUPS | _OF_GROUP_BY),
+    "event": _without(frozenset({Construct.GROUPED_CLOCKS, Construct.GIVEN_CLOCKS})),
+    "point": _without(_GROUPS | _OF_GROUP_BY | _OF_GIVEN),
     "worlds": _DEFINED,
 }
 """Under which strategies each engine runs a construct; what is absent is refused by name."""
@@ -70,6 +74,8 @@ def constructs_of(plan: Plan) -> tuple[Construct, ...]:
         found.add(Construct.GROUP_BY)
         if plan.clocks:
             found.add(Construct.GROUPED_CLOCKS)
+    if plan.given:
+        found.update(_with_given(plan))
     for alternative in plan.alternatives:
         scopes = {link.scope for link in alternative.links}
         found.update(
@@ -85,6 +91,12 @@ def constructs_of(plan: Plan) -> tuple[Construct, ...]:
             if used
         )
     return tuple(construct for construct in Construct if construct in found)
+
+
+def _with_given(plan: Plan) -> Iterator[Construct]:
+    yield Construct.GIVEN
+    if plan.clocks:
+        yield Construct.GIVEN_CLOCKS
 
 
 def engine_refusals(plan: Plan, engine: Engine) -> tuple[str, ...]:

@@ -27,8 +27,9 @@ from cepctl.language.ast import (
 )
 from cepctl.language.messages import QueryProblem
 from cepctl.language.printer import duration_text
-from cepctl.language.traversal import walk
-from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TimeUnit
+from cepctl.language.traversal import rewrite, walk
+from cepctl.plan.problems import Problems
+from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TICK_MAX, TimeUnit
 
 FARTHEST = LATEST_TICK - EARLIEST_TICK - 2
 """Durations saturate here, the most that fits int64 with one tick to spare: beyond are only the very ends of
@@ -101,6 +102,23 @@ def duration_ticks(duration: Duration, unit: TimeUnit) -> int:
             duration.span, f"{duration_text(duration)} is not a whole number of ticks: one tick is {unit}"
         )
     return int(ticks)
+
+
+def in_ticks(expression: Expression, unit: TimeUnit, problems: Problems) -> Expression:
+    """The expression in which beside `a.lower` and `a.upper`, which are ticks, a duration is their number."""
+    if not any(isinstance(each, EventTime) and each.which in ("lower", "upper") for each in walk(expression)):
+        return expression
+
+    def change(each: Expression) -> Expression:
+        if not isinstance(each, Duration):
+            return each
+        try:
+            return Constant(min(duration_ticks(each, unit), TICK_MAX), each.span)
+        except QueryProblem as problem:
+            problems.error(problem.problem.span, problem.problem.message)
+            return Constant(0, each.span)
+
+    return rewrite(expression, change)
 
 
 def window_ticks(duration: Duration, unit: TimeUnit) -> int | None:

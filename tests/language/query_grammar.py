@@ -19,6 +19,7 @@ from cepctl.language.ast import (
     Duration,
     EventTime,
     Expression,
+    GivenClause,
     In,
     IsNull,
     Like,
@@ -114,12 +115,26 @@ QUERIES = st.builds(
     st.one_of(st.none(), st.floats(0, 1).map(abs)),
     st.one_of(st.none(), st.lists(st.builds(ReturnItem, EXPRESSIONS), max_size=2).map(tuple)),
     st.lists(st.builds(ReturnItem, EXPRESSIONS, st.one_of(st.none(), NAMES)), max_size=3).map(tuple),
+    st.lists(
+        st.builds(
+            GivenClause,
+            st.builds(
+                Composite,
+                st.sampled_from(["SEQ", "AND"]),
+                st.lists(COMPONENTS, min_size=1, max_size=2).map(tuple),
+            ),
+            EXPRESSIONS,
+            st.one_of(st.none(), DURATIONS),
+        ),
+        max_size=2,
+    ).map(tuple),
 )
 
 # Words and signs that queries are made of, to be strung together without sense.
 # fmt: off
 _SCRAPS = st.sampled_from([
     "PATTERN", "EVENT", "WHERE", "PARTITION", "BY", "STRATEGY", "WITHIN", "CONFIDENCE", "GROUP", "RETURN",
+    "GIVEN", "IF",
     "SEQ(", "AND(", "OR(", "ISEQ(", "ISEQ[", "AND", "OR", "NOT", "IN", "(", ")", "[", "]", "[]", "[i]",
     "[i-1]", "[1..i-1]", "[first]", "[b.LEN]", ",", ".", "..", ";", "|", "!", "~", "*", "+", "-", "/", "%",
     "=", "==", "!=", "<>", "<", "<=", ">", ">=", "×", "∧", "∨", "¬", "≥", "≤", "≠", "A", "B+", "C", "a", "b",

@@ -44,8 +44,10 @@ PROBES = {
     Construct.CLOCKS: "SEQ(A a, B b)",
     Construct.GROUP_BY: "SEQ(A a, B b) GROUP BY ()",
     Construct.GROUPED_CLOCKS: "SEQ(A a, B b) GROUP BY ()",
+    Construct.GIVEN: "SEQ(A a, B b) GIVEN SEQ(B p, B q) IF p.x < q.x",
+    Construct.GIVEN_CLOCKS: "SEQ(A a, B b) GIVEN SEQ(B p, B q) IF p.x < q.x",
 }
-STAMPED_PROBES = (Construct.CLOCKS, Construct.GROUPED_CLOCKS)
+STAMPED_PROBES = (Construct.CLOCKS, Construct.GROUPED_CLOCKS, Construct.GIVEN_CLOCKS)
 
 
 def judged(plan: Plan, events: pa.Table) -> pa.Table:
