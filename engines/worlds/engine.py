@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from cepctl.engines.worlds.clocks import Variables
 from cepctl.engines.worlds.expressions import Row, Scene, Value, evaluate
+from cepctl.engines.worlds.given import Known, constrained_rows, no_world_remains
 from cepctl.engines.worlds.search import Bound, Search, extent
 from cepctl.engines.worlds.stream import Stream, Work
 from cepctl.language.ast import Strategy
@@ -112,9 +113,9 @@ def scene_of(match: ExactMatch, rows: Mapping[str, Row]) -> Scene:
 def independent_parts(plan: Plan, rows: list[Row]) -> Iterable[list[Row]]:
     """The rows of each key when `[attr]` is given: events of other keys never fit beside them.
 
-    Only strict contiguity looks at events of every key.
+    Only strict contiguity looks at events of every key, and GIVEN may tie events of several.
     """
-    if not plan.partition_by or plan.strategy is Strategy.STRICT_CONTIGUITY:
+    if not plan.partition_by or plan.strategy is Strategy.STRICT_CONTIGUITY or plan.given:
         return [rows]
     parts: dict[tuple[Value, ...], list[Row]] = defaultdict(list)
     for row in rows:
@@ -135,7 +136,11 @@ class Returned:
 
 @dataclass(frozen=True)
 class World:
-    """One possible world, of probability `weight / whole`, and the signatures that it returns."""
+    """One possible world, of probability `weight / whole`, and the signatures that it returns.
+
+    Where something is given, the worlds that contradict it are left out, and `whole` is the weight of the
+    others.
+    """
 
     weight: int
     whole: int
@@ -188,7 +193,14 @@ def _visited(plan: Plan, rows: Iterable[Row]) -> Iterator[World]:
     searches = [Search(plan, alternative, stream, work) for alternative in plan.alternatives]
     variables = Variables.of(stream.rows, plan.clocks)
     whole = variables.whole
-    for ticks, weight in variables.worlds():
+    possible = variables.worlds()
+    if plan.given:
+        known = Known.of(plan.given, stream)
+        remaining = [each for each in possible if known.holds(each[0])]
+        possible, whole = iter(remaining), sum(weight for _, weight in remaining)
+        if not whole:
+            raise no_world_remains(plan.given)
+    for ticks, weight in possible:
         returned: dict[Signature, Returned] = {}
         for number, bound in _matches(searches, ticks):
             found = Returned(*extent(ticks, bound), number, searches[number], bound)
@@ -209,14 +221,16 @@ def _that_can_matter(plan: Plan, stream: Stream) -> Stream:
     """
     if plan.strategy is Strategy.STRICT_CONTIGUITY:
         return stream
+    constrained = constrained_rows(plan.given, stream)
     if plan.strategy is Strategy.PARTITION_CONTIGUITY:
-        kept = [row for row, key in zip(stream.rows, stream.keys, strict=True) if key is not None]
+        kept = [row for e, row in enumerate(stream.rows) if stream.keys[e] is not None or e in constrained]
         return Stream.of(kept, plan.partition_by)
     searches = [Search(plan, alternative, stream, Work()) for alternative in plan.alternatives]
     kept = [
         row
         for e, row in enumerate(stream.rows)
         if any(s.can_fit(j, e) for s in searches for j in range(len(s.alternative.components)))
+        or e in constrained
     ]
     return Stream.of(kept, plan.partition_by)
 

@@ -1,0 +1,82 @@
+"""GIVEN in one possible world, word for word: every combination of distinct events that fits is in order.
+
+Which combinations fit plays no part in time, so they are found once; each world is then asked about all of
+them.  Source: semantics.md, "What is known".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, permutations
+from typing import TypeAlias
+
+from cepctl.engines.worlds.expressions import Members, holds
+from cepctl.engines.worlds.stream import Stream
+from cepctl.errors import ContradictionError, QueryTooLargeError
+from cepctl.plan.plan import Given
+
+MAX_COMBINATIONS = 1_000_000
+
+Combination: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Known:
+    """All combinations of events that the clauses speak of, each with its clause."""
+
+    combinations: tuple[tuple[Given, Combination], ...]
+
+    @classmethod
+    def of(cls, given: Sequence[Given], stream: Stream) -> Known:
+        return cls(tuple((each, found) for each in given for found in _combinations(each, stream)))
+
+    def holds(self, ticks: Sequence[int]) -> bool:
+        """Whether a world contradicts none of them."""
+        return all(_holds(given, [ticks[e] for e in found]) for given, found in self.combinations)
+
+
+def constrained_rows(given: Sequence[Given], stream: Stream) -> set[int]:
+    """The events that some clause speaks of."""
+    return {e for each in given for found in _combinations(each, stream) for e in found}
+
+
+def no_world_remains(given: Sequence[Given]) -> ContradictionError:
+    """What is said where the clauses leave no world."""
+    clauses = " and ".join(f"GIVEN {each.text}" for each in given)
+    return ContradictionError(
+        f"no possible world satisfies {clauses}: the intervals of some events contradict it; --engine event "
+        "names them"
+    )
+
+
+def _holds(given: Given, ticks: Sequence[int]) -> bool:
+    ordered = len(given.alternative.blocks) > 1
+    in_order = all(a < b for a, b in pairwise(ticks)) if ordered else True
+    return in_order and (given.window is None or max(ticks) - min(ticks) < given.window)
+
+
+def _combinations(given: Given, stream: Stream) -> Iterator[Combination]:
+    components = given.alternative.components
+    for number, found in enumerate(permutations(range(len(stream)), len(components))):
+        if number >= MAX_COMBINATIONS:
+            raise QueryTooLargeError(
+                f"GIVEN {given.text} has more than {MAX_COMBINATIONS:,} combinations of events to try in the "
+                "worlds engine; use --engine event or fewer events"
+            )
+        if _fits(given, stream, found):
+            yield found
+
+
+def _fits(given: Given, stream: Stream, found: Combination) -> bool:
+    components = given.alternative.components
+    rows = [stream.rows[e] for e in found]
+    if any(
+        each.event_types and row["event_type"] not in each.event_types
+        for each, row in zip(components, rows, strict=True)
+    ):
+        return False
+    members: Members = {each.variable: (row,) for each, row in zip(components, rows, strict=True)}
+    conditions = [condition for each in components for condition in each.filters]
+    conditions += [link.expression for link in given.alternative.links]
+    return all(holds(condition, members) for condition in conditions)
