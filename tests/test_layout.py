@@ -122,6 +122,16 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.enumeration",
         "engines.measure",
     },
+    "engines.given": {
+        "language",
+        "plan",
+        "engines.columns",
+        "engines.pattern",
+        "engines.confidence",
+        "engines.confidence.coupled",
+        "engines.enumeration",
+        "engines.measure",
+    },
     "engines.event": {
         "engines.concurrency",
         "language",
@@ -136,6 +146,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.clocks",
         "engines.occurrence",
         "engines.kleene",
+        "engines.given",
     },
     "doctor": {"engines.kernel_cache", "spark", "language", "plan", "ingestion", "engines.event"},
     "engines.diagnosis": {

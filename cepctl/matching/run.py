@@ -95,6 +95,7 @@ def find_rows(
     from cepctl.engines.rows.groups import GroupRows
     from cepctl.engines.rows.sorted import SortedRows
     from cepctl.plan.clock_support import refuse_clocks
+    from cepctl.plan.given import refuse_given
     from cepctl.plan.grouping import refuse_groups
     from cepctl.plan.support import require_engine
 
@@ -103,6 +104,7 @@ def find_rows(
         execution = replace(execution, runner=execution.runner.for_events(inputs.count_events()))
     if wanted.approximate is not None:
         refuse_clocks(plan, "--approximate")
+        refuse_given(plan, "--approximate")
     if wanted.kleene == "summary":
         _require_summary(plan, wanted, execution)
     if execution.engine != "event":
@@ -126,9 +128,11 @@ def find_rows(
 
 def _require_summary(plan: Plan, wanted: MatchOptions, execution: Execution) -> None:
     from cepctl.plan.clock_support import refuse_clocks
+    from cepctl.plan.given import refuse_given
     from cepctl.plan.summary import require_summary
 
     require_summary(plan)
+    refuse_given(plan, "--kleene summary")
     refuse_clocks(plan, "--kleene summary")
     if execution.engine == "point":
         raise UnsupportedQueryError(
@@ -180,7 +184,8 @@ def types_read(plan: Plan) -> set[str] | None:
     """Event types that can matter to a plan; None for all."""
     from cepctl.language.ast import Strategy
 
-    components = [each for alternative in plan.alternatives for each in alternative.components]
+    alternatives = (*plan.alternatives, *(each.alternative for each in plan.given))
+    components = [each for alternative in alternatives for each in alternative.components]
     contiguous = plan.strategy in (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY)
     if contiguous or not all(component.event_types for component in components):
         return None

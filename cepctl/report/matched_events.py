@@ -19,6 +19,7 @@ from cepctl.engines.diagnosis.valid_intervals import (
     bound_events,
     valid_intervals,
 )
+from cepctl.plan.given import refuse_given
 from cepctl.plan.grouping import refuse_groups
 from cepctl.plan.plan import Plan
 from cepctl.schema import PMF_TYPE
@@ -62,6 +63,7 @@ def matched_events(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Matche
         Rows of `cepctl.engines.rows.order.ordered`, each a match of its own (no summary of groups).
     """
     refuse_groups(plan.query, "a drawing of matches")
+    refuse_given(plan, "a drawing of matches")
     events = inputs.read_ids(_bound_ids(matches.column("signature")), list(inputs.schema.attributes))
     bound = bound_events(matches.column("signature"), events.column("event_id").combine_chunks())
     columns = events_of(events, plan.clocks)

@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 from cepctl.arrays import Ticks
 from cepctl.engines.runners.relevance import Relevance
 from cepctl.plan.clock_support import refuse_clocks
+from cepctl.plan.given import refuse_given
 from cepctl.plan.plan import Plan
 from cepctl.schema import TICK_MIN
 from cepctl.state.corrections import Correction, by_end, marked, without
@@ -85,6 +86,7 @@ def advance(before: Progress, arrived: pa.Table, plan: Plan, find: Find, options
         What the engine raises, and where events share clocks; the state is then the one before.
     """
     refuse_clocks(plan, "--state")
+    refuse_given(plan, "--state")
     reach = reach_of(plan)
     fresh, repeated = _new_to(before, arrived)
     is_late = pc.less(fresh.column("lower"), TICK_MIN if before.watermark is None else before.watermark)

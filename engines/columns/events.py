@@ -17,6 +17,7 @@ from cepctl.arrays import Indexes
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.clocks import EventClocks, event_clocks
 from cepctl.engines.columns.masses import Masses, masses_of
+from cepctl.engines.columns.ties import EventTies
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,13 @@ class Events:
 
     `frame` holds `event_id`, `event_type`, `lower`, `upper`, `time` where present, and the
     attributes, one row per event.  Where some event has a clock, `masses` say where events can be, and
-    `clocks` how probable that is.
+    `clocks` how probable that is.  Where something is given that ties events, `ties` says what.
     """
 
     masses: Masses
     frame: pl.DataFrame
     clocks: EventClocks | None = None
+    ties: EventTies | None = None
 
     def __len__(self) -> int:
         return len(self.masses.lower)

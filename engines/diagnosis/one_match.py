@@ -26,6 +26,7 @@ from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.errors import UsageError
+from cepctl.plan.given import refuse_given
 from cepctl.plan.plan import Alternative, Plan
 
 Ids = tuple[tuple[str, ...], ...]
@@ -126,6 +127,7 @@ def one_match(plan: Plan, table: pa.Table, signature: Ids, bins: int = 60) -> On
     EventSchemaError
         If an interval or pmf is wrong.
     """
+    refuse_given(plan, "cepctl show")
     events = events_of(table, plan.clocks)
     rows = _rows(events, signature)
     fitting = [each for each in plan.alternatives if _has_form(each, signature)]

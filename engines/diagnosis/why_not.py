@@ -31,6 +31,7 @@ from cepctl.engines.diagnosis.partial_matches import (
     follow,
 )
 from cepctl.engines.rows.order import match_text
+from cepctl.plan.given import refuse_given
 from cepctl.plan.plan import Alternative, Plan
 
 
@@ -91,6 +92,7 @@ def why_not(plan: Plan, table: pa.Table, *, limit: int = PAIRS) -> WhyNot:
     QueryTooLargeError
         If the range of a complete binding is too much work to find.
     """
+    refuse_given(plan, "--why-not")
     events = events_of(table, plan.clocks)
     return WhyNot(plan, events, tuple(_explained(plan, each, events, limit) for each in plan.alternatives))
 

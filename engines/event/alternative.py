@@ -22,6 +22,7 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.columns.range_join import PAIRS_AT_ONCE
+from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.measured import Measured, impossible, joined
 from cepctl.engines.enumeration.search import FEWEST_COSTLY_STARTS, FEWEST_STARTS, Search, enumeration_parts
 from cepctl.engines.enumeration.threshold import PushDown, Threshold
@@ -117,9 +118,10 @@ class PreparedAlternative:
     def above(self, threshold: Threshold) -> PreparedAlternative:
         """The same, leaving out early what cannot reach the threshold.
 
-        Estimates may exceed any bound, and so may events that err together.
+        Estimates may exceed any bound, and so may events that err together or are tied.
         """
-        if not threshold.decides or self.options.approximate is not None or self.events.clocks is not None:
+        together = self.events.clocks is not None or self.events.ties is not None
+        if not threshold.decides or self.options.approximate is not None or together:
             return self
         push_down = PushDown(threshold, self.events.masses, complete=not self.shape.plain_chain)
         return replace(self, search=replace(self.search, push_down=push_down))
@@ -250,7 +252,9 @@ class PreparedAlternative:
         QueryTooLargeError
             If a match exceeds the bound on the work and estimates are not allowed.
         """
-        clocks = self.events.clocks
+        clocks, ties = self.events.clocks, self.events.ties
+        if ties is not None:
+            return self._tied(ties, bound, rivals)
         if clocks is None:
             return self._independent(self.events.masses, bound, rivals)
         from cepctl.engines.clocks.conditioned import conditioned
@@ -266,6 +270,23 @@ class PreparedAlternative:
         if len(left):
             chosen = {i: take(each, left) for i, each in bound.items()}
             found.put(left, conditioned(clocks, envelopes, shape, chosen, [], self._if_possible))
+        return found
+
+    def _tied(self, ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
+        """Matches some of whose events may be tied: each of these with its components."""
+        from cepctl.engines.given.confidences import are_tied, tied_matches
+
+        count = len(self.measure.groups(bound)[0].sizes)
+        tied = are_tied(ties, bound, rivals, count)
+        found = impossible(count)
+        for rows in (np.flatnonzero(~tied), np.flatnonzero(tied)):
+            if len(rows):
+                chosen = {i: take(each, rows) for i, each in bound.items()}
+                others = [each.taken(rows) for each in rivals]
+                if tied[rows[0]]:
+                    found.put(rows, tied_matches(self.measure, ties, chosen, others))
+                else:
+                    found.put(rows, self._independent(self.events.masses, chosen, others))
         return found
 
     def _possible_chains(self, masses: Masses, matches: Indexes) -> Measured:

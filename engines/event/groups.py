@@ -9,7 +9,7 @@ Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -20,6 +20,7 @@ from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import MatchBatch, signatures
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.returns import return_columns
+from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.concurrency import concurrently
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.sampling import Sampling
@@ -258,8 +259,11 @@ class _Wanted:
             limited |= any(None in (each.left, each.right) for each in source.shape.timings)
             for each in source.problems(bound):
                 problems.append(_of_groups(each, group[chosen][each.match]))
+        events, options = self.prepared[0].events, self.prepared[0].options
+        if events.ties is not None:
+            return _given(events, events.ties, problems, len(groups), options, limited=limited), problems
         clauses = clauses_of(problems, len(groups), limited=limited)
-        return _measured(self.prepared[0].events, clauses, self.prepared[0].options), problems
+        return _measured(events, clauses, options), problems
 
     def _parts(self, of_row: Indexes) -> Iterator[tuple[PreparedAlternative, MatchBatch, Indexes]]:
         """The matches of each alternative with the group of each, -1 for none."""
@@ -277,6 +281,24 @@ class _Wanted:
             texts = match_text(signatures(whole.bound, source.events.ids))
             own = pl.DataFrame({"text": texts}).join(known, on="text", how="left", maintain_order="left")
             yield source, whole, own.get_column("group").fill_null(-1).to_numpy()
+
+
+def _given(
+    events: Events,
+    ties: EventTies,
+    problems: list[Problems],
+    groups: int,
+    options: MatchOptions,
+    *,
+    limited: bool,
+) -> Occurrences:
+    """The same where events are tied: together with what is given, in its share of the worlds."""
+    from cepctl.engines.given.groups import GroupComponents
+
+    components = GroupComponents.of(problems, ties)
+    tied = [components.ties_of(each, ties) for each in problems]
+    found = _measured(events, clauses_of(problems, groups, limited=limited, tied=tied), options)
+    return replace(found, probability=found.probability / components.probability(ties, events.masses, groups))
 
 
 def _of_groups(problems: Problems, group: Indexes) -> Problems:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from cepctl.engines.columns.bindings import MatchBatch, members_of, signatures
-from cepctl.engines.columns.events import events_of
+from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.returns import return_columns
 from cepctl.engines.concurrency import concurrently
 from cepctl.engines.enumeration.threshold import Threshold
@@ -115,7 +115,7 @@ def match_batches(
         return
     require_engine(plan, "event")
     require_known_clocks(plan, table)
-    events = events_of(table, plan.clocks)
+    events = _in_worlds_left(plan, events_of(table, plan.clocks))
     prepared = [PreparedAlternative.of(plan, each, events, options) for each in plan.alternatives]
     times = CertainTimes.of(plan, events, options.block_memory) if options.raw_times else None
     if plan.group_by is not None:
@@ -148,6 +148,15 @@ def match_batches(
         options.check_count(rows)
         if batch.num_rows:
             yield batch
+
+
+def _in_worlds_left(plan: Plan, events: Events) -> Events:
+    """The events in the worlds that satisfy what is given."""
+    if not plan.given:
+        return events
+    from cepctl.engines.given.known import known_events
+
+    return known_events(plan, events)
 
 
 def _of_each(

@@ -116,11 +116,15 @@ def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> t
         renumbering = Renumbering(each.shape, shape)
         rivals += [replace(one, rule=renumbering.rule(one.rule)) for one in each.rivals(_bound(each, part))]
     first = _bound(prepared[0], parts[0])
-    masses, clocks = prepared[0].events.masses, prepared[0].events.clocks
+    masses, clocks, ties = (getattr(prepared[0].events, name) for name in ("masses", "clocks", "ties"))
 
     def independent(masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
         groups = [block_group([bound[i] for i in block.components]) for block in shape.blocks]
         matches = CoupledMatches(shape, masses, groups, rivals)
+        if ties is not None:
+            from cepctl.engines.given.confidences import given_confidences
+
+            return given_confidences(matches, ties)
         return coupled_confidences(matches, prepared[0].measure.sampling)
 
     if clocks is None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -55,6 +55,10 @@ class Clauses(NamedTuple):
         )  # fmt: skip
 
 
+Tied: TypeAlias = tuple[Indexes, Indexes, Indexes, Ticks]
+"""Differences of problems: the problem of each, its left and right event, and its bound."""
+
+
 @dataclass(frozen=True)
 class _Part:
     """Clauses of one kind: their problems, whether absent, how many differences each has, and these."""
@@ -67,16 +71,20 @@ class _Part:
     bound: Ticks
 
 
-def clauses_of(problems: Sequence[Problems], groups: int, *, limited: bool) -> Clauses:
+def clauses_of(
+    problems: Sequence[Problems], groups: int, *, limited: bool, tied: Sequence[Tied] = ()
+) -> Clauses:
     """The clauses of problems whose `match` is the number of a group.
 
     `limited`: whether some variable has a constant limit of its own, beside edges and its event's interval.
+    `tied`: what each of the `problems` asks for besides, because it is given.
     """
     parts: list[_Part] = []
     group: list[Indexes] = []
     count = 0
-    for each in problems:
-        parts += [_shifted(part, count) for part in _parts(each, limited=limited)]
+    for number, each in enumerate(problems):
+        asked = [*_parts(each, limited=limited), *(_present(*some) for some in tied[number : number + 1])]
+        parts += [_shifted(part, count) for part in asked]
         group.append(each.match)
         count += len(each.match)
     owner = np.concatenate([np.zeros(0, np.int64), *group]).astype(np.int64)

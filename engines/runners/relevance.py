@@ -1,8 +1,8 @@
 """Which events can matter to a plan, told from one event alone: what is filtered when events are read.
 
-An event matters when it fits some component; under contiguity every event of the input (of a
-partition) can stand in the way.  A part of the condition is left to Parquet: comparisons of one
-attribute with a constant, which the statistics of a row group may rule out.
+An event matters when it fits some component, of the pattern or of what is given; under contiguity every
+event of the input (of a partition) can stand in the way.  A part of the condition is left to Parquet:
+comparisons of one attribute with a constant, which the statistics of a row group may rule out.
 
 Runs inside Spark workers: imports Polars and PyArrow only.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from cepctl.engines.columns.predicates import component_condition
 from cepctl.language.ast import Attribute, Binary, Constant, Expression, In, Strategy
-from cepctl.plan.plan import Component, Plan
+from cepctl.plan.plan import Alternative, Component, Plan
 from cepctl.plan.summary import KleeneRows, owning_component
 
 _CONTIGUITY = (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY)
@@ -77,14 +77,19 @@ class Relevance:
         if self.plan.strategy is Strategy.STRICT_CONTIGUITY:
             return None
         keyed = [pl.col(name).is_not_null() for name in self.plan.partition_by]
+        fits = [component_condition(each) for each in _of(self.plan.alternatives)]
         if self.plan.strategy is Strategy.PARTITION_CONTIGUITY:
-            return pl.all_horizontal(keyed)
-        fits = pl.any_horizontal([component_condition(each) for each in _components(self.plan)])
-        return pl.all_horizontal([fits, *keyed])
+            fits = [pl.lit(value=True)]
+        known = [component_condition(each) for each in _of(each.alternative for each in self.plan.given)]
+        return pl.any_horizontal([pl.all_horizontal([pl.any_horizontal(fits), *keyed]), *known])
 
 
 def _components(plan: Plan) -> list[Component]:
-    return [component for alternative in plan.alternatives for component in alternative.components]
+    return _of([*plan.alternatives, *(each.alternative for each in plan.given)])
+
+
+def _of(alternatives: Iterable[Alternative]) -> list[Component]:
+    return [component for alternative in alternatives for component in alternative.components]
 
 
 def _flags(table: pa.Table, condition: pl.Expr) -> pa.Array:

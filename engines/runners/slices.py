@@ -111,6 +111,8 @@ def choose_slicing(groups: RowGroups, plan: Plan, parallelism: int, length: int 
     [3600, 7200, 10800]
     """
     events = int(groups.rows.sum())
+    if plan.given:
+        return _whole(events)
     keyed = bool(plan.partition_by) and plan.strategy is not Strategy.STRICT_CONTIGUITY
     whole = TimeSlice()
     if plan.window is None:
@@ -136,9 +138,16 @@ def group_slicing(groups: RowGroups, plan: Plan, parallelism: int) -> Slicing:
     Where keys hold the partition, so do the events that can decide them: each task takes some keys.
     """
     events = int(groups.rows.sum())
+    if plan.given:
+        return _whole(events)
     keyed = keys_are_partitions(plan) and plan.strategy is not Strategy.STRICT_CONTIGUITY
     buckets = min(2 * parallelism, -(-events // FEWEST_EVENTS)) if keyed else 1
     return Slicing((TimeSlice(),), events, events, max(buckets, 1), sent=buckets > 1)
+
+
+def _whole(events: int) -> Slicing:
+    """One task: what is given may tie events of any time and any key, and cuts none of them apart."""
+    return Slicing((TimeSlice(),), events, events)
 
 
 def _cuts(groups: RowGroups, wanted: int, shortest: int) -> list[int]:

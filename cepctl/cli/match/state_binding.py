@@ -25,6 +25,11 @@ def refuse_options(request: MatchRequest) -> None:
             "not supported yet: GROUP BY with --state, where later events change what was emitted; leave it "
             "out, or match all events at once"
         )
+    if request.question.query.given:
+        raise UnsupportedQueryError(
+            "not supported yet: GIVEN with --state, where later events change which worlds are left; leave "
+            "it out, or match all events at once"
+        )
     form, output = request.rows.form, request.rows.output
     if form is not None and form not in FILE_FORMS and output is not None:
         raise UsageError(f"--format {form} with --state and -o: choose {', '.join(FILE_FORMS)}")

@@ -1,0 +1,147 @@
+"""Intervals that what is given leaves to events: differences between pairs, followed until nothing changes.
+
+An interval becomes empty, or differences go round in a circle that asks for ever more, exactly where no world
+satisfies them as far as intervals tell.  Then the events on the way there are named.
+
+Runs inside Spark workers: imports NumPy only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.ties import connected
+from cepctl.engines.confidence.coupled.problem import owned
+from cepctl.engines.given.contradictions import contradicted
+from cepctl.engines.given.edges import Differences
+from cepctl.plan.plan import Given
+
+_NONE = -1
+_LAST = np.iinfo(np.int64).max
+
+
+def intervals_left(given: Sequence[Given], found: Differences, events: Events) -> tuple[Ticks, Ticks]:
+    """The first and the last tick that each event may have, shape (n,).
+
+    Raises
+    ------
+    ContradictionError
+        If no world is left; names the clauses and the events.
+    """
+    count = len(events)
+    sides = _Sides.of(found, count)
+    ends = _Ends(
+        events.masses.lower.copy(), events.masses.upper.copy(), *(np.full(count, _NONE) for _ in "ab")
+    )
+    most = int(np.bincount(connected(count, found.left, found.right)).max(initial=0)) + 1
+    from_left, from_right = np.unique(found.left), np.unique(found.right)
+    while len(from_left) or len(from_right):
+        for _ in range(most):
+            from_left = _raised(ends, found, sides, from_left)
+            from_right = _lowered(ends, found, sides, from_right)
+            changed = np.concatenate([from_left, from_right])
+            empty = changed[ends.lower[changed] > ends.upper[changed]]
+            if len(empty):
+                raise _traced(given, found, ends, events, int(empty[0]))
+            if not len(changed):
+                break
+        else:
+            raise _traced(given, found, ends, events, int(changed[0]))
+        from_left, from_right = _onto_mass(events.masses, ends)
+        changed = np.concatenate([from_left, from_right])
+        empty = changed[ends.lower[changed] > ends.upper[changed]]
+        if len(empty):
+            raise _traced(given, found, ends, events, int(empty[0]))
+    return ends.lower, ends.upper
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """Ends so far, and by which difference each was reached."""
+
+    lower: Ticks
+    upper: Ticks
+    lower_by: Indexes
+    upper_by: Indexes
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """The differences by their left and by their right event, as nested offsets."""
+
+    by_left: Indexes
+    left_offsets: Indexes
+    by_right: Indexes
+    right_offsets: Indexes
+
+    @classmethod
+    def of(cls, found: Differences, count: int) -> _Sides:
+        by_left, by_right = (np.argsort(each, kind="stable") for each in (found.left, found.right))
+        ends = np.arange(count + 1)
+        return cls(
+            by_left,
+            np.searchsorted(found.left[by_left], ends),
+            by_right,
+            np.searchsorted(found.right[by_right], ends),
+        )
+
+
+def _raised(ends: _Ends, found: Differences, sides: _Sides, events: Indexes) -> Indexes:
+    """Follow differences from events whose interval begins later now; returns where that made a change."""
+    edge = sides.by_left[owned(sides.left_offsets, events)[0]]
+    reached, tick = found.right[edge], ends.lower[found.left[edge]] - found.bound[edge]
+    better = np.flatnonzero(tick > ends.lower[reached])
+    edge, reached, tick = edge[better], reached[better], tick[better]
+    np.maximum.at(ends.lower, reached, tick)
+    best = tick == ends.lower[reached]
+    ends.lower_by[reached[best]] = edge[best]
+    return np.unique(reached)
+
+
+def _lowered(ends: _Ends, found: Differences, sides: _Sides, events: Indexes) -> Indexes:
+    """The same of events whose interval ends earlier now."""
+    edge = sides.by_right[owned(sides.right_offsets, events)[0]]
+    reached, tick = found.left[edge], ends.upper[found.right[edge]] + found.bound[edge]
+    better = np.flatnonzero(tick < ends.upper[reached])
+    edge, reached, tick = edge[better], reached[better], tick[better]
+    np.minimum.at(ends.upper, reached, tick)
+    best = tick == ends.upper[reached]
+    ends.upper_by[reached[best]] = edge[best]
+    return np.unique(reached)
+
+
+def _onto_mass(masses: Masses, ends: _Ends) -> tuple[Indexes, Indexes]:
+    """Move ends that lie in holes of a histogram to the next tick with mass; returns whose begin and end."""
+    none = np.zeros(0, dtype=np.int64)
+    if masses.uniform:
+        return none, none
+    owner = np.repeat(np.arange(len(masses.lower)), np.diff(masses.starts))
+    lo, hi = np.maximum(masses.lo, ends.lower[owner]), np.minimum(masses.hi, ends.upper[owner])
+    left = lo <= hi
+    first, last = np.full(len(masses.lower), _LAST), np.full(len(masses.lower), -_LAST)
+    np.minimum.at(first, owner[left], lo[left])
+    np.maximum.at(last, owner[left], hi[left])
+    later, earlier = np.flatnonzero(first > ends.lower), np.flatnonzero(last < ends.upper)
+    ends.lower[later], ends.upper[earlier] = first[later], last[earlier]
+    return later, earlier
+
+
+def _traced(given: Sequence[Given], found: Differences, ends: _Ends, events: Events, event: int) -> Exception:
+    """The way back from an event without room, or round a circle."""
+    rows, edges = [event], []
+    for by, side in ((ends.lower_by, found.left), (ends.upper_by, found.right)):
+        seen, at = {event}, event
+        while by[at] != _NONE:
+            edges.append(int(by[at]))
+            at = int(side[by[at]])
+            rows.append(at)
+            if at in seen:
+                break
+            seen.add(at)
+    return contradicted([given[int(found.clause[edge])] for edge in edges], rows, events)

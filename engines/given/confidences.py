@@ -1,0 +1,125 @@
+"""Confidence and time range of matches whose events are tied: P(match and what is given) / P(what is given).
+
+Only the components that a problem touches count: of all others the probability cancels.
+
+Runs inside Spark workers: imports NumPy and Polars only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Reals
+from cepctl.engines.columns.bindings import Bindings, Group
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.ties import EventTies
+from cepctl.engines.confidence.coupled.assembly import coupled_problems
+from cepctl.engines.confidence.coupled.matches import CoupledMatches
+from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.coupled.solve import coupled_confidence, first_ticks, mirrored
+from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.given.components import component_probability
+from cepctl.engines.given.tied_problems import Touched, tied_problems, touched
+from cepctl.engines.given.work import searched, within_bound
+from cepctl.engines.measure.measure import Measure
+from cepctl.engines.measure.rival_blocks import coupled_blocks
+from cepctl.engines.pattern.rivals import Rivals
+
+_LAST = np.iinfo(np.int64).max
+
+
+def tied_matches(
+    measure: Measure, ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals]
+) -> Measured:
+    """Measure matches that bind tied events, or that such events could break.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If the events that are tied to a match need too much work.
+    """
+    groups = measure.groups(bound)
+    found = _Total(len(groups[0].sizes))
+    for begin, end in coupled_blocks(measure.shape, groups, rivals, measure.memory):
+        block = np.arange(begin, end)
+        members = [group.take(block) for group in groups]
+        near = [each.taken(block) for each in rivals]
+        matches = CoupledMatches(measure.shape, measure.masses, members, near)
+        found.put(begin, given_confidences(matches, ties))
+    return found.measured()
+
+
+def are_tied(ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals], count: int) -> Flags:
+    """Which of `count` matches bind an event that is tied, or have such a rival."""
+    found = np.zeros(count, dtype=bool)
+    for each in bound.values():
+        if isinstance(each, Group):
+            found[each.owner[ties.touches(each.members)]] = True
+        else:
+            found |= ties.touches(each)
+    for rival in rivals:
+        found[rival.row[ties.touches(rival.event)]] = True
+    return found
+
+
+def given_confidences(matches: CoupledMatches, ties: EventTies) -> Measured:
+    """Measure matches, as `cepctl.engines.confidence.coupled.confidences` does, in the worlds that remain."""
+    total = _Total(len(matches))
+    for problems in coupled_problems(matches):
+        touching = touched(problems, ties)
+        free = np.setdiff1d(np.arange(len(problems.match)), touching.problem)
+        if len(free):
+            some = problems.taken(free)
+            total.add(some.match, *_solved(matches.masses, some, some))
+        if len(touching.problem):
+            sums = _Sums(len(problems.match))
+            for first, last in tied_problems(problems, ties, matches.masses, touching):
+                sums.add(first.match, *_solved(matches.masses, first, last))
+            rows = np.unique(touching.problem)
+            confidence = sums.confidence[rows] / _given(ties, matches.masses, touching, rows)
+            total.add(problems.match[rows], confidence, sums.first[rows], sums.last[rows])
+    return total.measured()
+
+
+def _given(ties: EventTies, masses: Masses, touching: Touched, rows: Indexes) -> Reals:
+    """The probability of the components that problems touch, shape of `rows`."""
+    probability = component_probability(ties, masses, touching.component)
+    product = np.ones(int(rows.max()) + 1)
+    np.multiply.at(product, touching.problem, probability)
+    return product[rows]
+
+
+def _solved(masses: Masses, first: Problems, last: Problems) -> tuple[Reals, Indexes, Indexes]:
+    """Probability, first and last tick of problems, given in both orders of their variables."""
+    begin = searched(lambda: first_ticks(masses, first), first)
+    end = searched(lambda: first_ticks(*mirrored(masses, last)), last)
+    confidence = within_bound(lambda some: coupled_confidence(masses, some, give_up=True)[0], first)
+    return confidence, begin, np.where(end == _LAST, -_LAST, -end)
+
+
+class _Sums:
+    """Probabilities added up, and the ends of all ranges."""
+
+    def __init__(self, count: int) -> None:
+        self.confidence: Reals = np.zeros(count)
+        self.first = np.full(count, _LAST)
+        self.last = np.full(count, -_LAST)
+
+    def add(self, row: Indexes, confidence: Reals, first: Indexes, last: Indexes) -> None:
+        np.add.at(self.confidence, row, confidence)
+        np.minimum.at(self.first, row, first)
+        np.maximum.at(self.last, row, last)
+
+
+class _Total(_Sums):
+    """What is known of some matches so far."""
+
+    def put(self, begin: int, found: Measured) -> None:
+        rows = slice(begin, begin + len(found.start))
+        self.confidence[rows], self.first[rows], self.last[rows] = found.confidence, found.start, found.end
+
+    def measured(self) -> Measured:
+        happens = self.first <= self.last
+        start, end = np.where(happens, self.first, 1), np.where(happens, self.last, 0)
+        confidence = np.where(happens, self.confidence, 0.0)
+        return Measured(confidence, np.zeros(len(confidence)), start, end)

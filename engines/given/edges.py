@@ -1,0 +1,147 @@
+"""What is given as differences between pairs of events: a join finds every combination that it speaks of.
+
+A clause says of each combination that one event comes after the other, and that they lie in a window: each is
+a difference t_left - t_right <= bound between two events.  What the intervals imply is dropped at once.
+
+Runs inside Spark workers: imports NumPy and Polars only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.predicates import fitting_events
+from cepctl.engines.enumeration.search import Search, enumeration_parts
+from cepctl.engines.given.contradictions import contradicted
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.errors import QueryTooLargeError
+from cepctl.language.ast import Binary, EventTime, Expression
+from cepctl.plan.plan import Given
+
+MOST_COMBINATIONS = 200_000_000
+MOST_DIFFERENCES = 20_000_000
+
+
+@dataclass(frozen=True)
+class Differences:
+    """`t_left - t_right <= bound` between events by row number, and the clause that says so; shape (k,)."""
+
+    left: Indexes
+    right: Indexes
+    bound: Ticks
+    clause: Indexes
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def taken(self, which: Indexes) -> Differences:
+        return Differences(self.left[which], self.right[which], self.bound[which], self.clause[which])
+
+    def implied(self, masses: Masses) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Those that hold wherever both events are."""
+        return np.asarray(masses.upper[self.left] - masses.lower[self.right] <= self.bound)
+
+
+def differences_of(given: Sequence[Given], events: Events) -> Differences:
+    """All differences that some world contradicts.
+
+    Raises
+    ------
+    ContradictionError
+        If every world contradicts one of them.
+    QueryTooLargeError
+        If there are too many combinations to look at.
+    """
+    parts = [part for number in range(len(given)) for part in _of_clause(given, number, events)]
+    none = np.zeros(0, dtype=np.int64)
+    found = Differences(
+        *(
+            np.concatenate([none, *(getattr(part, name) for part in parts)])
+            for name in ("left", "right", "bound", "clause")
+        )
+    )
+    # Of several between two events the tightest says all.
+    order = np.lexsort((found.bound, found.right, found.left))
+    found = found.taken(order)
+    fresh = np.ones(len(found), dtype=bool)
+    fresh[1:] = (np.diff(found.left) != 0) | (np.diff(found.right) != 0)
+    return found.taken(np.flatnonzero(fresh))
+
+
+def _of_clause(given: Sequence[Given], number: int, events: Events) -> Iterator[Differences]:
+    clause = given[number]
+    alternative = clause.alternative
+    columns = tuple(range(len(alternative.components)))
+    candidates = tuple(fitting_events(events, each) for each in alternative.components)
+    search = Search(alternative, alternative.positive, _looked_at(clause), candidates)
+    seen = kept = 0
+    for part in enumeration_parts(search, events, columns):
+        for rows in part():
+            seen += len(rows)
+            for left, right, bound in _pairs(clause):
+                limits = np.full(len(rows), bound, dtype=np.int64)
+                found = Differences(rows[:, left], rows[:, right], limits, np.full(len(rows), number))
+                found = found.taken(np.flatnonzero(~found.implied(events.masses)))
+                _refuse_impossible(given, found, events)
+                kept += len(found)
+                yield found
+            if seen > MOST_COMBINATIONS or kept > MOST_DIFFERENCES:
+                raise QueryTooLargeError(
+                    f"GIVEN {clause.text} speaks of more than {min(seen, MOST_COMBINATIONS):,} "
+                    "combinations of events; say more in IF, as in a.id = b.id and a.lower < b.lower"
+                )
+
+
+def _pairs(clause: Given) -> list[tuple[int, int, int]]:
+    """Which components a clause ties, and how: (left, right, bound)."""
+    count = len(clause.alternative.components)
+    ordered = len(clause.alternative.blocks) > 1
+    pairs = [(i, i + 1, -1) for i in range(count - 1)] if ordered else []
+    if clause.window is None:
+        return pairs
+    if ordered:
+        return [*pairs, (count - 1, 0, clause.window - 1)]
+    return [(i, j, clause.window - 1) for i in range(count) for j in range(count) if i != j]
+
+
+def _looked_at(clause: Given) -> Ticks:
+    """The system of a search that finds at least what some world contradicts.
+
+    Of two events in order alone only those need to be looked at that can be the other way round.
+    """
+    count = len(clause.alternative.components)
+    system = np.full((count, count), UNBOUNDED, dtype=np.int64)
+    np.fill_diagonal(system, 0)
+    if count == 2 and len(clause.alternative.blocks) == 2 and clause.window is None:
+        system[1, 0] = 0
+        if any(_by_lower(clause, link.expression) for link in clause.alternative.links):
+            system[0, 1] = 0
+    return system
+
+
+def _by_lower(clause: Given, condition: Expression) -> bool:
+    """Whether a condition says that the interval of the first component begins no later than the other's."""
+    first, second = (each.variable for each in clause.alternative.components)
+    match condition:
+        case Binary("AND", left, right):
+            return _by_lower(clause, left) or _by_lower(clause, right)
+        case Binary("<" | "<=", EventTime(a, "lower"), EventTime(b, "lower")):
+            return (a, b) == (first, second)
+        case Binary(">" | ">=", EventTime(a, "lower"), EventTime(b, "lower")):
+            return (a, b) == (second, first)
+    return False
+
+
+def _refuse_impossible(given: Sequence[Given], found: Differences, events: Events) -> None:
+    masses = events.masses
+    never = np.flatnonzero(masses.lower[found.left] - masses.upper[found.right] > found.bound)
+    if len(never):
+        first = int(never[0])
+        clauses = [given[int(found.clause[first])]]
+        raise contradicted(clauses, [int(found.left[first]), int(found.right[first])], events)

@@ -1,0 +1,42 @@
+"""What is said where the events that are tied to a match need too much work.
+
+Runs inside Spark workers: imports NumPy only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from cepctl.arrays import Reals
+from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.coupled.solve import WORK_BOUND
+from cepctl.errors import QueryTooLargeError
+
+_Found = TypeVar("_Found")
+
+
+def within_bound(solving: Callable[[Problems], Reals], problems: Problems) -> Reals:
+    """Solve problems; raises QueryTooLargeError, naming events and products, where one exceeds the bound."""
+    found = searched(lambda: solving(problems), problems)
+    if np.isnan(found).any():
+        raise _too_large(problems, WORK_BOUND)
+    return found
+
+
+def searched(search: Callable[[], _Found], problems: Problems) -> _Found:
+    """Do a search that may exceed the bound, and say so in the words of what is given."""
+    try:
+        return search()
+    except QueryTooLargeError:
+        raise _too_large(problems, WORK_BOUND) from None
+
+
+def _too_large(problems: Problems, bound: int) -> QueryTooLargeError:
+    return QueryTooLargeError(
+        f"GIVEN ties {problems.variables.event.shape[1]:,} events that have to be summed together, which "
+        f"needs more than {bound:,} products; say more in IF so that it ties fewer events, narrow their "
+        "intervals, or leave it out"
+    )
