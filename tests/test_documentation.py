@@ -93,6 +93,9 @@ def run(step: PageStep, folder: Path, programs: Path) -> None:
         return
     path = os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = {**os.environ, "PATH": path, "CEPCTL_RUNNER": "local", "COLUMNS": "100", "NO_COLOR": "1"}
+    environment["XDG_CACHE_HOME"] = str(
+        folder.with_name(f"{folder.name}-cache")
+    )  # The page has a last match of its own.
     done = subprocess.run(
         ["bash", "-c", step.script],
         cwd=folder,

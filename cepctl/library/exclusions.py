@@ -47,6 +47,18 @@ EXCLUSIONS = (
         (None,),
         "it is for incremental runs alone; name their state with --state",
     ),
+    Exclusion(("limit",), "state", (), "what it leaves out would never be emitted"),
+    Exclusion(
+        (
+            *("file", "input-format", "uncertainty", "tz", "name", "drop-domain", "patterns"),
+            *("keep-unmatched", "intervals", "epoch", "map", "follow-links", "epoch-unit", "time-format"),
+        ),
+        "last",
+        (True,),
+        "the last match says what is read",
+    ),
+    Exclusion(("match",), "rank", (), "each names a match"),
+    Exclusion(("match",), "last", (True,), "it shows a row of the last match; --rank says which"),
     Exclusion(("epoch-unit",), "time-format", (), "every time is read by the form, even one of digits alone"),
     Exclusion(
         ("file", "format", "order", "max-memory"), "support", (True,), "its table is not about a query"

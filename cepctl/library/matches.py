@@ -97,10 +97,16 @@ class Matches:
         self._require_files()
         return _told(self._found.rows.table())
 
-    def blocks(self) -> Iterator[pa.Table]:
-        """The rows as the engines give them, times in ticks, one block or more."""
+    def blocks(self, limit: int | None = None) -> Iterator[pa.Table]:
+        """The rows as the engines give them, times in ticks, one block or more; at most `limit` of them."""
         self._require_files()
-        return map(_told, self._found.rows.blocks())
+        left = limit
+        for block in self._found.rows.blocks():
+            yield _told(block.slice(0, left))
+            if left is not None:
+                left -= min(left, block.num_rows)
+                if not left:
+                    return
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for block in self.blocks():
@@ -159,14 +165,7 @@ class Matches:
         """The first rows as the engines give them."""
         import pyarrow as pa
 
-        taken: list[pa.Table] = []
-        left = rows
-        for block in self.blocks():
-            taken.append(block.slice(0, left))
-            left -= taken[-1].num_rows
-            if left <= 0:
-                break
-        return pa.concat_tables(taken)
+        return pa.concat_tables(self.blocks(rows))
 
     def _texts(self, rows: pa.Table) -> pa.Table:
         """Rows for people, times as text."""

@@ -23,6 +23,7 @@ GIVEN = {
     "state": "states", "top-k": "3", "slack": "1h", "late": "late.jsonl", "keep": "1h", "file": "q.cep",
     "input-format": "csv", "uncertainty": "model.toml", "tz": "UTC", "name": "A=B", "patterns": "p.toml",
     "epoch": "2024-05-01", "map": "time=ts", "max-memory": "2GB", "epoch-unit": "s", "time-format": "%Y",
+    "limit": "5", "rank": "2",
 }  # fmt: skip
 ALWAYS = {
     "show": "formats alone has it, which reads no log",
@@ -40,7 +41,9 @@ ALWAYS = {
     "fail-on-match": "every run has matches or none",
     "listed": "every page lists matches",
     "write-model": "all events have times",
-    "match": "it is needed",
+    "rank": "it excludes others",
+    "last": "it excludes others",
+    "columns": "it is refused where rows take another form, which FILE's name may tell",
     "support": "it excludes others",
     "runner": "it excludes others; spark is what would hold without it",
     "engine": "it excludes others; require_engine refuses queries by name",

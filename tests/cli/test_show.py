@@ -95,7 +95,7 @@ def test_unknown_ids_and_wrong_forms_are_refused(capsys: pytest.CaptureFixture[s
 def test_why_not_goes_to_standard_error_and_leaves_the_rows_alone(capsys: pytest.CaptureFixture[str]) -> None:
     query = "PATTERN SEQ(A a, B b) WHERE b.x > 5"
     out, err = called(capsys, "match", query, "events.csv", "--why-not")
-    assert out == "match,start,end,confidence\n"
+    assert out == "confidence,start,end,match\n"
     assert lines(err)[:9] == [
         "component  of its type  fit  left out by",
         "A a                  1    1",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import click
 
+from cepctl.cli.match.last_match import ROWS_REMEMBERED, LastMatch, absolute, remember
 from cepctl.cli.match.progress import shown_progress
 from cepctl.cli.match.request import MatchRequest, RowChoice, row_options
 from cepctl.cli.match.runner_hint import hint_at_runner
@@ -125,18 +127,34 @@ def _run_once(request: MatchRequest) -> int:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
     with _found(request) as matches:
         plan, inputs = matches.found.plan, matches.found.inputs
-        trace = _trace(matches) if target.form == "trace" else None
+        trace = _trace(matches, request.rows.limit) if target.form == "trace" else None
         if request.why_not:
             tell_why_not(plan, inputs, target.form)
         if not request.quiet:
-            tell_summary(matches.summary, hint=not request.why_not and plan.never is None)
+            hint = not request.why_not and plan.never is None
+            tell_summary(matches.summary, hint=hint, limit=request.rows.limit)
             hint_at_runner(request.question.execution, matches.summary.events)
         if trace is not None:
             write_pieces(trace, request.rows.output, target.compression)
         else:
             _write(matches, request, target, guarded=guarded)
+        if not request.quiet and request.question.kleene == "groups":
+            _remember(request, matches)
     write_metrics(request.metrics, figures_of(matches.summary))
     return len(matches)
+
+
+def _remember(request: MatchRequest, matches: Matches) -> None:
+    """Keep what was asked and the first rows for `cepctl show --last`."""
+    asked, rows = request.question, matches.head(ROWS_REMEMBERED)
+    raw_input = replace(
+        asked.raw_input,
+        uncertainty=absolute(asked.raw_input.uncertainty),
+        patterns=absolute(asked.raw_input.patterns),
+    )
+    paths = tuple(absolute(path) or path for path in request.paths)
+    ids = rows.column("match" if asked.query.group_by is None else "best").to_pylist()
+    remember(LastMatch(asked.text, paths, raw_input, tuple(ids)))
 
 
 def _found(request: MatchRequest) -> Matches:
@@ -159,12 +177,19 @@ def _write(matches: Matches, request: MatchRequest, target: RowFile, *, guarded:
         return safe_cells(rows) if guarded else rows
 
     chosen = bool(request.rows.chosen)
-    write_rows(matches.blocks(), shown, target, request.rows.output, quiet=request.quiet, chosen=chosen)
+    write_rows(
+        matches.blocks(request.rows.limit),
+        shown,
+        target,
+        request.rows.output,
+        quiet=request.quiet,
+        chosen=chosen,
+    )
 
 
-def _trace(matches: Matches) -> Iterator[bytes]:
+def _trace(matches: Matches, limit: int | None) -> Iterator[bytes]:
     """The matches as a trace."""
     from cepctl.report.matched_events import matched_events
     from cepctl.report.trace import trace_pieces
 
-    return trace_pieces(matched_events(matches.found.plan, matches.found.inputs, matches.table()))
+    return trace_pieces(matched_events(matches.found.plan, matches.found.inputs, matches.table()[:limit]))

@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 import click
 
+from cepctl.cli.match.last_match import recall
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.query_text import query_argument, read_query
 from cepctl.cli.options.shared import memory_option, raw_input_options, verbosity_options
 from cepctl.errors import NoMatchError, UsageError
-from cepctl.library.finding import planned
+from cepctl.library.finding import Question, find_matches, planned
 from cepctl.library.notices import tell_reading
 from cepctl.library.raw_input import RawInput, given_ingest_options
+from cepctl.library.selection import Matching
+from cepctl.matching.run import Execution, RunnerChoice
 from cepctl.memory import MemoryBudget
+from cepctl.render.counting import counted
+
+if TYPE_CHECKING:
+    from cepctl.matching.inputs import EventInputs
+    from cepctl.plan.plan import Plan
 
 _COPIES = 4
 """Events are held as they are read, joined, in order, and as what the engine computes of each."""
+_MOST_MATCHES = 10_000_000
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A match of a query in events: by its ids, or (where there are none) by its rank among all rows."""
+
+    query: str
+    events: tuple[str, ...]
+    raw_input: RawInput
+    signature: str | None
+    rank: int
 
 
 @click.command("show", cls=CheckedCommand)
@@ -24,9 +47,20 @@ _COPIES = 4
 @click.option(
     "--match",
     "signature",
-    required=True,
     metavar="IDS",
     help="The match: what `cepctl match` writes in its column `match`, such as 'a1 b3+b4 c2'.",
+)
+@click.option(
+    "--rank",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="The match in row N of `cepctl match`: 1 is the most probable.",
+)
+@click.option(
+    "--last",
+    is_flag=True,
+    help="Of the last `cepctl match` of yours that was neither --quiet nor with --state: its first row, or "
+    "that of --rank.  QUERY and EVENTS are left out.",
 )
 @click.option(
     "--time",
@@ -42,7 +76,9 @@ _COPIES = 4
 def command(
     arguments: tuple[str, ...],
     query_file: str | None,
-    signature: str,
+    signature: str | None,
+    rank: int | None,
+    last: bool,
     times: str,
     raw_input: RawInput,
     memory: MemoryBudget,
@@ -55,20 +91,61 @@ def command(
     they fail, and fails.  QUERY is the text itself, or @FILE.
     """
     from cepctl.engines.diagnosis.one_match import ids_of, one_match
-    from cepctl.language.parser import parse
-    from cepctl.matching.inputs import open_events
     from cepctl.render.one_match import Times, drawing_width, print_match, reason_text
 
-    text, events = read_query(arguments, query_file)
-    query = parse(text)
-    if not events:
-        raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
-    with open_events(events, given_ingest_options(raw_input), memory) as inputs:
-        tell_reading(inputs.summary)
-        plan = planned(query, inputs, None)
+    if last:
+        asked = _asked_of_last(arguments, rank or 1)
+    elif signature is None and rank is None:
+        raise UsageError("name the match: --match IDS, --rank 1, or --last of the last cepctl match")
+    else:
+        text, events = read_query(arguments, query_file)
+        if not events:
+            raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
+        asked = _Asked(text, events, raw_input, signature, rank or 1)
+    with _found(asked, memory) as (plan, inputs, ids):
         inputs.require_room(plan.attributes, _COPIES, memory, "show")
-        match = one_match(plan, inputs.read(plan.attributes), ids_of(signature), bins=drawing_width())
+        match = one_match(plan, inputs.read(plan.attributes), ids_of(ids), bins=drawing_width())
     print_match(match, cast(Times, times))
     if match.reasons:
         reasons = "; ".join(reason_text(match, each) for each in match.reasons)
-        raise NoMatchError(f"'{signature}' is not a match of the query: {reasons}")
+        raise NoMatchError(f"'{ids}' is not a match of the query: {reasons}")
+
+
+def _asked_of_last(arguments: tuple[str, ...], rank: int) -> _Asked:
+    if arguments:
+        raise UsageError("--last has QUERY and EVENTS of the last match; leave them out, or name --rank")
+    last = recall()
+    if "-" in last.events:
+        raise UsageError("the last match read its events from standard input, which is gone; name a file")
+    signature = last.matches[rank - 1] if rank <= len(last.matches) else None
+    return _Asked(last.query, last.events, last.raw_input, signature, rank)
+
+
+@contextmanager
+def _found(asked: _Asked, memory: MemoryBudget) -> Iterator[tuple[Plan, EventInputs, str]]:
+    """Plan and events, and the ids of the match; only a rank makes the query run."""
+    from cepctl.language.parser import parse
+    from cepctl.matching.inputs import open_events
+
+    query = parse(asked.query)
+    if asked.signature is not None:
+        with open_events(asked.events, given_ingest_options(asked.raw_input), memory) as inputs:
+            tell_reading(inputs.summary)
+            yield planned(query, inputs, None), inputs, asked.signature
+        return
+    matching = Matching(
+        *("event", "auto", None, asked.rank, _MOST_MATCHES),
+        approximate=None,
+        since=None,
+        until=None,
+        memory=memory,
+    )
+    execution = Execution("event", RunnerChoice("local", "", ()), verbose=False)
+    question = Question(asked.query, query, matching, "groups", asked.raw_input, execution, judged=False)
+    with find_matches(question, asked.events) as matches:
+        found, plan = matches.table(), matches.found.plan
+        if found.num_rows < asked.rank:
+            has = counted(found.num_rows, "match", "matches")
+            raise NoMatchError(f"there is no row {asked.rank}: the query has {has} here")
+        column = "match" if plan.group_by is None else "best"
+        yield plan, matches.found.inputs, found.column(column)[asked.rank - 1].as_py()

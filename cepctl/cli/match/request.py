@@ -22,7 +22,7 @@ from cepctl.library.finding import Question
 class RowChoice:
     """Which columns of rows go where in which form: `output` is None for standard output.
 
-    `chosen` are their names, all of them where there are none.
+    `chosen` are their names, all of them where there are none; `limit` is how many rows go there.
     """
 
     form: str | None
@@ -30,6 +30,7 @@ class RowChoice:
     times: str
     csv_safe: bool
     chosen: tuple[str, ...]
+    limit: int | None
 
     def require_writable(self, form: str) -> None:
         """Raise UsageError where a column cannot be written in the form."""
@@ -83,6 +84,12 @@ _ROW_OPTIONS = (
         metavar="NAMES",
         help="Write these columns, in this order, such as a.task_id,confidence.  [default: all; those of "
         "RETURN, then confidence, start, end and match]",
+    ),
+    click.option(
+        "--limit",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Write the first N rows; all are counted.",
     ),
     click.option(
         "--time",

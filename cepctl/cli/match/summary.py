@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from cepctl.library.summary import MatchSummary
 
 
-def tell_summary(summary: MatchSummary, *, hint: bool) -> None:
+def tell_summary(summary: MatchSummary, *, hint: bool, limit: int | None = None) -> None:
     """Print the summary line of a run on standard error; `hint`: name --why-not where nothing was found."""
-    say("summary", str(summary), **figures_of(summary).known())
+    cut = "" if limit is None or limit >= summary.rows else f"; --limit leaves out {summary.rows - limit:,}"
+    say("summary", f"{summary}{cut}", **figures_of(summary).known())
     if note := summary.estimates:
         say("note", note)
     if hint and not summary.found:

@@ -1,0 +1,80 @@
+"""The last match of this user: its query, its events and its first rows, so that one of them can be shown.
+
+It lies in the user's cache folder, which nobody else may read; what cannot be written there is not
+remembered, and no run fails for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from cepctl.atomic.files import write_whole_file
+from cepctl.errors import UsageError
+from cepctl.library.raw_input import RawInput
+from cepctl.trust import make_private, whose_fault
+
+ROWS_REMEMBERED = 1_000
+_NAME = "last-match.json"
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+_MODE = 0o600
+
+
+@dataclass(frozen=True)
+class LastMatch:
+    """What a run was asked, with absolute paths, and the ids of the events of its first rows as text."""
+
+    query: str
+    events: tuple[str, ...]
+    raw_input: RawInput
+    matches: tuple[str, ...]
+
+
+def remember(last: LastMatch) -> None:
+    """Keep a match in the place of the one before it."""
+    with suppress(OSError):
+        make_private(_folder())
+        write_whole_file(_folder() / _NAME, [json.dumps(asdict(last)).encode()], _MODE)
+
+
+def recall() -> LastMatch:
+    """The last match.
+
+    Raises
+    ------
+    UsageError
+        If none is remembered, or somebody else may have written it.
+    """
+    file = _folder() / _NAME
+    try:
+        fault = whose_fault(_folder()) or whose_fault(file)
+        if fault is not None:
+            raise UsageError(f"{file} is not used: it {fault}")
+        return _read(json.loads(file.read_bytes()))
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UsageError(
+            "no match is remembered: run cepctl match without --quiet and --state, or name QUERY and EVENTS"
+        ) from None
+
+
+def absolute(path: str | None) -> str | None:
+    """A path that means the same in another working directory."""
+    if path is None or path == "-" or _SCHEME.match(path):
+        return path
+    return str(Path.cwd() / path)
+
+
+def _read(kept: dict[str, Any]) -> LastMatch:
+    reading = dict(kept["raw_input"])
+    reading["renames"] = tuple((old, new) for old, new in reading["renames"])
+    reading["columns"] = tuple(reading["columns"])
+    return LastMatch(kept["query"], tuple(kept["events"]), RawInput(**reading), tuple(kept["matches"]))
+
+
+def _folder() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "cepctl")
