@@ -26,7 +26,7 @@ from cepctl.engines.runners.relevance import Relevance
 from cepctl.plan.clock_support import refuse_clocks
 from cepctl.plan.given import refuse_given
 from cepctl.plan.plan import Plan
-from cepctl.schema import TICK_MIN
+from cepctl.schema import TICK_MAX, TICK_MIN
 from cepctl.state.corrections import Correction, by_end, marked, without
 from cepctl.state.finality import Reach, clamped, decided_until, least_ends, reach_of
 from cepctl.state.progress import Progress
@@ -57,13 +57,26 @@ class Outcome:
 
     `rows` are in the order of `by_end`; with the column `change` where some of them may be corrections.
     `late` are the events of this run that came too late and were left out (for now, or for good);
-    `too_late` of them, and of those kept before, are beyond what the history allows to reopen.
+    `too_late` of them, and of those kept before, are beyond what the history allows to reopen.  `waiting` are
+    found and not emitted yet.
     """
 
     rows: pa.Table
     progress: Progress
     late: pa.Table
     too_late: int
+    waiting: Waiting
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """How many matches are not emitted yet, and the tick at which an event must begin so that all are.
+
+    Without any the tick is None, as it is where no event can be late enough.
+    """
+
+    matches: int = 0
+    until: int | None = None
 
 
 def advance(before: Progress, arrived: pa.Table, plan: Plan, find: Find, options: RunOptions) -> Outcome:
@@ -114,10 +127,10 @@ def advance(before: Progress, arrived: pa.Table, plan: Plan, find: Find, options
         too_late = held.num_rows
         now = _reopened(now, reopened, plan, find, reach)
     events = _in_order(pa.concat_tables([now.events, reopened, on_time]))
-    emitted, after = _emitted(replace(now, events=events, late=held), plan, find, options, reach)
+    emitted, after, waiting = _emitted(replace(now, events=events, late=held), plan, find, options, reach)
     changed = options.eager or options.reopen or before.provisional.num_rows
     rows = marked(emitted) if changed else by_end(emitted.added)
-    return Outcome(rows, after, late, too_late)
+    return Outcome(rows, after, late, too_late, waiting)
 
 
 def _new_to(before: Progress, arrived: pa.Table) -> tuple[pa.Table, int]:
@@ -131,8 +144,8 @@ def _new_to(before: Progress, arrived: pa.Table) -> tuple[pa.Table, int]:
 
 def _emitted(
     now: Progress, plan: Plan, find: Find, options: RunOptions, reach: Reach
-) -> tuple[Correction, Progress]:
-    """What to emit, given all events up to now, and the state after it."""
+) -> tuple[Correction, Progress, Waiting]:
+    """What to emit, given all events up to now, the state after it, and what waits."""
     working = _reaching(now.events, reach.earliest(now.pending))
     true = find(plan, working)
     true = true.filter(pc.greater_equal(true.column("end"), now.finalized_before))
@@ -152,7 +165,15 @@ def _emitted(
     after = replace(
         now, finalized_before=finalized_before, pending=pending, provisional=provisional, counts=counts
     )
-    return emitted, _closed(after) if options.final else _kept(after, options, reach)
+    waiting = Waiting() if options.eager else _waiting(ends[is_open], options, reach)
+    return emitted, _closed(after) if options.final else _kept(after, options, reach), waiting
+
+
+def _waiting(ends: Ticks, options: RunOptions, reach: Reach) -> Waiting:
+    if not len(ends):
+        return Waiting()
+    until = int(ends.max()) + 1 + reach.after + options.slack
+    return Waiting(len(ends), until if until <= TICK_MAX else None)
 
 
 def _finalized_before(now: Progress, ends: Ticks, least: Ticks, reach: Reach) -> int:

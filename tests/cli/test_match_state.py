@@ -62,6 +62,42 @@ def test_each_match_is_written_once_by_the_run_that_can_be_sure_of_it() -> None:
     }
 
 
+def test_a_run_says_what_it_waits_for(capsys: pytest.CaptureFixture[str]) -> None:
+    run("--slack", "30 ms")
+    note = capsys.readouterr().err.splitlines()[-1]
+    assert note == (
+        "note: 1 match pending until the logs reach 1970-01-01T00:00:00.036Z (slack 30 ms, window 4 ms); "
+        "--eager says them now"
+    )
+    log("c,C,35,35")
+    run("--slack", "30 ms")
+    assert "1 match pending until the logs reach 1970-01-01T00:00:00.036Z" in capsys.readouterr().err
+    log("d,C,36,36")
+    run("--slack", "30 ms")
+    assert "pending" not in capsys.readouterr().err
+    assert list(emitted().values()) == ["", "", "0.5333333333333334,1,5,a1 b3\n"]
+
+
+def test_what_looks_behind_its_end_waits_for_that_too(capsys: pytest.CaptureFixture[str]) -> None:
+    query = "PATTERN SEQ(A a, B b, !C c) WITHIN 10 ticks"
+    run("--quiet", query=query)
+    assert capsys.readouterr().err == ""
+    log("d,D,3,3")
+    run(query=query)
+    assert (
+        "1 match pending until the logs reach 1970-01-01T00:00:00.015Z (slack 0 s" in capsys.readouterr().err
+    )
+    log("e,D,15,15")
+    run(query=query)
+    assert "pending" not in capsys.readouterr().err
+
+
+def test_nothing_waits_in_eager_and_final_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    run("--eager")
+    run("--eager", "--final")
+    assert "pending" not in capsys.readouterr().err
+
+
 def test_late_events_are_counted_listed_and_taken_in_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     run("--keep", "50 ms")
     log("c,C,30,35")
@@ -279,6 +315,6 @@ def test_whole_numbers_of_a_state_that_no_float_holds_become_the_nearest_beside_
     log("c,B,4,4,2.5")
     run("--eager", query=query)
     assert [text.splitlines()[-1] for text in emitted().values()] == [
-        "+,a b,1,3,1.0,9007199254740993",
-        "+,a c,1,4,1.0,9007199254740992.0",
+        "+,9007199254740993,1.0,1,3,a b",
+        "+,9007199254740992.0,1.0,1,4,a c",
     ]

@@ -113,6 +113,22 @@ def tell(request: MatchRequest, run: ComputedRun, figures: RunFigures) -> None:
     elif progress.watermark is not None:
         line += f"; watermark {tick_text(progress.watermark, run.plan.time_unit)}"
     say("summary", line, **figures.known(), run=run.saved.run)
+    if outcome.waiting.matches:
+        say("note", _waiting(request, run))
+
+
+def _waiting(request: MatchRequest, run: ComputedRun) -> str:
+    """How many matches wait for how far the logs must come, and what decides that."""
+    from cepctl.render.lengths import ticks_text
+    from cepctl.schema import tick_text
+
+    unit, waiting = run.plan.time_unit, run.outcome.waiting
+    until = (
+        "the end (--final)" if waiting.until is None else f"the logs reach {tick_text(waiting.until, unit)}"
+    )
+    window = "no window" if run.plan.window is None else f"window {ticks_text(run.plan.window, unit)}"
+    line = f"{counted(waiting.matches, 'match', 'matches')} pending until {until}"
+    return f"{line} (slack {request.incremental.slack or '0 s'}, {window}); --eager says them now"
 
 
 def _left_out(late: pa.Table) -> str:
