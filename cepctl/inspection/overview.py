@@ -11,9 +11,12 @@ from cepctl.clocks import Offset
 from cepctl.inspection.attributes import AttributeColumn, attribute_columns
 from cepctl.inspection.clocks import ClockBound, clock_bounds
 from cepctl.inspection.disorder import FileOrder, Ties, TypeFacts, file_orders, simultaneous, ties, type_facts
+from cepctl.inspection.examples import ExampleQuery, example_queries
 from cepctl.inspection.granularity import Grain, granularities
+from cepctl.inspection.keys import JoinKey, best_key, join_keys
 from cepctl.inspection.observed import observed_attributes, observed_events
 from cepctl.inspection.sampling import SampledSeries, sampled_series
+from cepctl.inspection.values import AT_ONCE, MOST_ATTRIBUTES, AttributeValues, attribute_values
 from cepctl.matching.inputs import EventInputs
 from cepctl.memory import MemoryBudget, reading_budget
 
@@ -23,7 +26,8 @@ class Inspection:
     """Everything that was found; ticks are counted in `time_unit`.
 
     `uncertain` events have an interval longer than one tick; `clocks` are bounds that the logs give, and
-    `shared_clocks` those by which events err together, with their offsets in ticks.
+    `shared_clocks` those by which events err together, with their offsets in ticks.  `values` are those
+    of the attributes that most events have, `keys` join types by them, and `examples` can be asked.
     """
 
     events: int
@@ -39,6 +43,9 @@ class Inspection:
     series: tuple[SampledSeries, ...]
     clocks: tuple[ClockBound, ...]
     shared_clocks: Mapping[str, Offset] = field(default_factory=dict)
+    values: tuple[AttributeValues, ...] = ()
+    keys: tuple[JoinKey, ...] = ()
+    examples: tuple[ExampleQuery, ...] = ()
 
 
 _COPIES = 6
@@ -61,6 +68,14 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
         pl.col("upper").max(),
         (pl.col("upper") > pl.col("lower")).sum().alias("uncertain"),
     ).row(0)
+    types, attributes = type_facts(events, together), attribute_columns(inputs)
+    names = [each.name for each in sorted(attributes, key=lambda each: -each.values) if each.values]
+    looked_at = names[:MOST_ATTRIBUTES]
+    room = sorted(looked_at[:AT_ONCE])
+    inputs.require_room(room, _COPIES, memory or reading_budget(), "inspect")
+    values, compared = attribute_values(inputs, looked_at)
+    keys = join_keys(compared)
+    by_count = [each.event_type for each in sorted(types, key=lambda each: (-each.events, each.event_type))]
     return Inspection(
         events=events.height,
         time_unit=str(unit),
@@ -68,11 +83,14 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
         last=last,
         uncertain=uncertain,
         ties=ties(together),
-        types=type_facts(events, together),
-        attributes=attribute_columns(inputs),
+        types=types,
+        attributes=attributes,
         orders=file_orders(events),
         grains=granularities(events, unit),
         series=sampled_series(events, unit),
         clocks=clock_bounds(events, unit),
         shared_clocks=inputs.schema.clocks,
+        values=values,
+        keys=keys,
+        examples=example_queries(inputs, by_count, best_key(keys)),
     )

@@ -84,7 +84,7 @@ def pattern_to_text(pattern: Pattern) -> str:
     if not isinstance(pattern, ComponentPattern):
         parts = ", ".join(map(pattern_to_text, pattern.parts))
         return f"{negation}{pattern.operator}({parts}){'+' if pattern.kleene else ''}"
-    types = "|".join(map(_type_text, pattern.event_types)) or "*"
+    types = "|".join(map(type_text, pattern.event_types)) or "*"
     plus, members = ("+", "[]") if pattern.kleene else ("", "")
     variable = f" {variable_text(pattern.variable)}{members}" if pattern.variable is not None else ""
     return f"{negation}{types}{plus}{variable}"
@@ -122,7 +122,8 @@ def _return_item(item: ReturnItem) -> str:
     return expression_to_text(item.expression) + alias
 
 
-def _type_text(name: str) -> str:
+def type_text(name: str) -> str:
+    """An event type, in quotes where it needs them."""
     is_plain = _PLAIN.fullmatch(name) and name.lower() not in RESERVED
     return name if is_plain else _quotes(name)
 

@@ -1,8 +1,13 @@
-"""An inspection as tables for people, or as JSON for programs."""
+"""An inspection as tables for people, or as JSON for programs.
+
+One screen says what there is to ask; the rest is told where all is asked for.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -16,33 +21,80 @@ from cepctl.clocks import extremes
 from cepctl.inspection.clocks import ClockBound
 from cepctl.inspection.disorder import FileOrder
 from cepctl.inspection.granularity import Grain
+from cepctl.inspection.keys import JoinKey
 from cepctl.inspection.overview import Inspection
 from cepctl.inspection.sampling import SampledSeries
 from cepctl.inspection.suggestion import length, length_range
+from cepctl.inspection.values import AttributeValues
 from cepctl.render.console import SafeConsole
 from cepctl.render.counting import counted
 from cepctl.schema import TimeUnit, tick_text
 
 _ROWS_SHOWN = 40
+_TYPES_SHOWN, _ATTRIBUTES_SHOWN, _KEYS_SHOWN = 7, 9, 4
+_NAMES_SHOWN = 4
+_VALUES_WIDTH = 44
+_SHELL = re.compile(r'["$`\\!]')
+"""What a shell would not leave alone between double quotes."""
 _PIPE_WIDTH = 120
 _LEAST_COUNTED = 1_000
 
 
-def print_inspection(inspection: Inspection, file: TextIO | None = None) -> None:
-    """Print it to a file, standard output by default; NO_COLOR and pipes get plain text."""
+def print_inspection(
+    inspection: Inspection, file: TextIO | None = None, *, full: bool = False, events: str = "EVENTS"
+) -> None:
+    """Print it to a file, standard output by default; NO_COLOR and pipes get plain text.
+
+    Parameters
+    ----------
+    inspection, file
+        What goes where.
+    full
+        Print all of it, not what one screen holds.
+    events
+        How the commands that can be asked name the events.
+    """
     file = file or sys.stdout
     console = SafeConsole(file, width=None if file.isatty() else _PIPE_WIDTH, highlight=False)
     with console.capture() as captured:
-        _print_parts(console, inspection)
+        (_print_parts if full else _print_screen)(console, inspection, events)
     # Rich fills every line of a table with blanks.
     file.write("".join(f"{line.rstrip()}\n" for line in captured.get().rstrip().split("\n")))
 
 
-def _print_parts(console: SafeConsole, inspection: Inspection) -> None:
+def _print_screen(console: SafeConsole, inspection: Inspection, events: str) -> None:
+    unit = TimeUnit.parse(inspection.time_unit)
+    console.print(_overview(inspection, unit))
+    _print(console, _commonest_types(inspection, unit), len(inspection.types), "--full")
+    _print(console, _telling_attributes(inspection), len(inspection.attributes), "--full")
+    _print_questions(console, inspection, events)
+    skewed = [clock for clock in inspection.clocks if clock.provably_skewed]
+    if inspection.clocks:
+        console.print(_clock_summary(inspection.clocks, skewed))
+
+
+def _print_questions(console: SafeConsole, inspection: Inspection, events: str) -> None:
+    """Keys, and queries that can be copied whole."""
+    _print(console, _keys(inspection.keys[:_KEYS_SHOWN]), len(inspection.keys), "--format json")
+    if inspection.examples:
+        console.print("What to ask", style="bold")
+    for example in inspection.examples:
+        console.print(f"# {escape(example.asks)}", style="dim", soft_wrap=True)
+        console.print(f"cepctl match {escape(_quoted(example.query))} {escape(events)}", soft_wrap=True)
+    console.print()
+
+
+def _quoted(query: str) -> str:
+    """A query as a word of a shell, in the quotes that are easier to read."""
+    return f'"{query}"' if "'" in query and not _SHELL.search(query) else shlex.quote(query)
+
+
+def _print_parts(console: SafeConsole, inspection: Inspection, events: str) -> None:
     unit = TimeUnit.parse(inspection.time_unit)
     console.print(_overview(inspection, unit))
     _print(console, _types(inspection, unit))
     _print(console, _attributes(inspection))
+    _print_questions(console, inspection, events)
     late = [order for order in inspection.orders if order.late]
     _print(console, _orders(late[:_ROWS_SHOWN]), len(late))
     _print(console, _grains(inspection.grains[:_ROWS_SHOWN]), len(inspection.grains))
@@ -62,14 +114,14 @@ def inspection_json(inspection: Inspection) -> str:
     return json.dumps(content, ensure_ascii=False, indent=2)
 
 
-def _print(console: SafeConsole, table: Table, rows: int | None = None) -> None:
-    """A table that has rows, and how many of all its rows it leaves out."""
+def _print(console: SafeConsole, table: Table, rows: int | None = None, rest: str = "--format json") -> None:
+    """A table that has rows, how many of all its rows it leaves out, and the option that has them."""
     if not table.row_count:
         return
     console.print(table)
     hidden = (table.row_count if rows is None else rows) - table.row_count
     if hidden > 0:
-        console.print(f"... and {hidden:,} more; --format json has them all")
+        console.print(f"... and {hidden:,} more; {rest} has them all")
     console.print()
 
 
@@ -126,10 +178,56 @@ def _types(inspection: Inspection, unit: TimeUnit) -> Table:
     return table
 
 
-def _attributes(inspection: Inspection) -> Table:
-    table = _table("Attributes", "name", "type", "events with a value", numbers=("events with a value",))
-    for attribute in inspection.attributes:
-        table.add_row(escape(attribute.name), attribute.type, f"{attribute.values:,}")
+def _commonest_types(inspection: Inspection, unit: TimeUnit) -> Table:
+    table = _table("Event types", "type", "events", "first", "last", numbers=("events",))
+    for facts in sorted(inspection.types, key=lambda each: (-each.events, each.event_type))[:_TYPES_SHOWN]:
+        first, last = tick_text(facts.first, unit), tick_text(facts.last, unit)
+        table.add_row(escape(facts.event_type), f"{facts.events:,}", first, last)
+    return table
+
+
+def _telling_attributes(inspection: Inspection) -> Table:
+    """Those that tell events apart: keys first, then those that most events have."""
+    keys = [key.name for key in inspection.keys]
+    places = {name: place for place, name in reversed([*enumerate(keys)])}
+    counts = {each.name: each.values for each in inspection.attributes}
+    telling = [each for each in inspection.values if each.distinct > 1] or list(inspection.values)
+    telling.sort(key=lambda each: (places.get(each.name, len(keys)), -counts[each.name], each.name))
+    return _attributes(inspection, [each.name for each in telling[:_ATTRIBUTES_SHOWN]])
+
+
+def _attributes(inspection: Inspection, names: Sequence[str] | None = None) -> Table:
+    """Some attributes, or all, with the values of those that were looked at."""
+    columns = ("name", "type", "events with a value", "values", "commonest, or range")
+    table = _table("Attributes", *columns, numbers=("events with a value", "values"))
+    known = {each.name: each for each in inspection.attributes}
+    values = {each.name: each for each in inspection.values}
+    for name in known if names is None else names:
+        found = values.get(name)
+        told = ("", "") if found is None else (f"{found.distinct:,}", escape(_values(found)))
+        table.add_row(escape(name), known[name].type, f"{known[name].values:,}", *told)
+    return table
+
+
+def _values(found: AttributeValues) -> str:
+    if found.least is not None and found.most is not None and found.distinct > _NAMES_SHOWN:
+        return f"{found.least:.6g} .. {found.most:.6g}, half below {found.middle:.6g}"
+    shown: list[str] = []
+    for value, count in found.top:
+        text = f"{value} ({count:,})"
+        if shown and len(", ".join([*shown, text])) > _VALUES_WIDTH:
+            break
+        shown.append(text)
+    return ", ".join(shown if len(shown) == found.distinct else [*shown, "..."])
+
+
+def _keys(keys: Sequence[JoinKey]) -> Table:
+    title = "Keys: types that have the same values (inferred)"
+    table = _table(title, "key", "values", "types", numbers=("values",))
+    for key in keys:
+        more = len(key.types) - _NAMES_SHOWN
+        types = ", ".join(key.types[:_NAMES_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+        table.add_row(escape(key.condition), f"{key.shared:,}", escape(types))
     return table
 
 

@@ -41,6 +41,7 @@ ALWAYS = {
     "fail-on-match": "every run has matches or none",
     "listed": "every page lists matches",
     "write-model": "all events have times",
+    "full": "inspect alone has it, which always prints",
     "rank": "it excludes others",
     "last": "it excludes others",
     "columns": "it is refused where rows take another form, which FILE's name may tell",

@@ -22,8 +22,8 @@ def csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def inspected(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """What `inspect` prints, blanks made one."""
-    assert main(["inspect", *arguments]) == 0
+    """All that `inspect` prints, blanks made one."""
+    assert main(["inspect", "--full", *arguments]) == 0
     return " ".join(capsys.readouterr().out.split())
 
 

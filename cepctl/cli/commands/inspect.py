@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
 from cepctl.cli.options.exclusions import CheckedCommand
@@ -29,6 +31,7 @@ from cepctl.memory import MemoryBudget
     metavar="FILE",
     help="Write the uncertainty model (TOML) that the times suggest, with its evidence.",
 )
+@click.option("--full", is_flag=True, help="Print all of it, not what one screen holds.")
 @raw_input_options("--input-format")
 @reading_memory_option
 @verbosity_options
@@ -36,15 +39,16 @@ def command(
     events: tuple[str, ...],
     output_format: str,
     write_model: str | None,
+    full: bool,
     raw_input: RawInput,
     memory: MemoryBudget,
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Show types, attributes, counts and span of EVENTS, and how far their times can be trusted.
+    """Show what can be asked of EVENTS: types, attributes, their values, keys that join types, queries.
 
-    That is ties, disorder, granularity, sampling steps and the clocks of hosts.  EVENTS are ingested
-    datasets, plain event files or raw logs; nothing is changed.
+    With --full also how far the times can be trusted: ties, disorder, granularity, sampling steps and the
+    clocks of hosts.  EVENTS are ingested datasets, plain event files or raw logs; nothing is changed.
     """
     from cepctl.render.inspection import inspection_json, print_inspection
 
@@ -55,4 +59,4 @@ def command(
     if output_format == "json":
         click.echo(inspection_json(found.facts))
     else:
-        print_inspection(found.facts)
+        print_inspection(found.facts, full=full, events=shlex.join(events))
