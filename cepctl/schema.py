@@ -31,6 +31,14 @@ FIXED_COLUMNS: dict[str, pa.DataType] = {
 }
 # The time of an interval event's end as the log gave it; only in datasets where some event has one.
 END_TIME = "end_time"
+# What interval events may have besides: the mass of the end (null: uniform), and the bounds of the length
+# (null: 0 and unbounded); each only in datasets where some event has one.
+END_PMF, LENGTH_LOWER, LENGTH_UPPER = "end_pmf", "length_lower", "length_upper"
+LENGTH_COLUMNS: dict[str, pa.DataType] = {
+    END_PMF: PMF_TYPE,
+    LENGTH_LOWER: pa.int64(),
+    LENGTH_UPPER: pa.int64(),
+}
 # The clock that stamped an event, null for none; only in datasets where some event has one.
 CLOCK = "clock"
 # In plain event files: the offset of the event's clock, `lo:hi:p|lo:hi:p`.

@@ -11,7 +11,7 @@ from cepctl.clocks import Clocks, extremes
 from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
 from cepctl.plan.plan import EventSchema, Plan
-from cepctl.schema import CLOCK, FIXED_COLUMNS, MILLISECOND
+from cepctl.schema import CLOCK, FIXED_COLUMNS, LENGTH_COLUMNS, MILLISECOND, PMF_TYPE
 
 ATTRIBUTES: dict[str, pa.DataType] = {"x": pa.int64(), "k": pa.string(), "g": pa.string()}
 
@@ -32,6 +32,11 @@ class Event:
     k: str | None = None
     g: str | None = None
     clock: str | None = None
+    end_lower: int | None = None
+    end_upper: int | None = None
+    end_pmf: tuple[tuple[int, int, float], ...] | None = None
+    length_lower: int | None = None
+    length_upper: int | None = None
 
     def __repr__(self) -> str:
         """Only what differs from the defaults, so that a failing example is short."""
@@ -46,6 +51,19 @@ def histogram(event_id: str, event_type: str, *pmf: tuple[int, int, float]) -> E
     return Event(event_id, event_type, min(lo for lo, _, _ in pmf), max(hi for _, hi, _ in pmf), pmf)
 
 
+def lasting(
+    event_id: str,
+    event_type: str,
+    start: tuple[int, int],
+    end: tuple[int, int],
+    *,
+    length: tuple[int | None, int | None] = (None, None),
+) -> Event:
+    """An event that lasts, start and end uniform over intervals."""
+    event = Event(event_id, event_type, *start)
+    return replace(event, end_lower=end[0], end_upper=end[1], length_lower=length[0], length_upper=length[1])
+
+
 def on(clock: str, clocks: Clocks, event: Event) -> Event:
     """An event, given as its own part, that a clock stamped."""
     first, last = extremes(clocks[clock])
@@ -57,14 +75,19 @@ def event_table(events: Iterable[Event]) -> pa.Table:
     rows = list(events)
     columns: dict[str, pa.Array] = {}
     clock = {CLOCK: pa.string()} if any(row.clock is not None for row in rows) else {}
-    for name, kind in {**FIXED_COLUMNS, **clock, **ATTRIBUTES}.items():
+    lengths = {
+        name: kind
+        for name, kind in LENGTH_COLUMNS.items()
+        if any(getattr(row, name) is not None for row in rows)
+    }
+    for name, kind in {**FIXED_COLUMNS, **lengths, **clock, **ATTRIBUTES}.items():
         values = [getattr(row, name, None) for row in rows]
-        if name == "pmf":
+        if kind == PMF_TYPE:
             values = [v and [{"lo": lo, "hi": hi, "p": p} for lo, hi, p in v] for v in values]
         columns[name] = pa.array(values, kind)
     return pa.table(columns)
 
 
-def plan_of(query: str, clocks: Clocks | None = None) -> Plan:
+def plan_of(query: str, clocks: Clocks | None = None, *, lasting: bool = False) -> Plan:
     """The plan of a query over test events; one tick is 1 ms."""
-    return analyze(parse(query), EventSchema(ATTRIBUTES, MILLISECOND, clocks=clocks or {}))
+    return analyze(parse(query), EventSchema(ATTRIBUTES, MILLISECOND, clocks=clocks or {}, lasting=lasting))

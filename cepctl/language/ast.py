@@ -190,13 +190,22 @@ AllenRelation: TypeAlias = Literal[
 ]
 
 
+Interrelation: TypeAlias = AllenRelation | Literal["intersects"]
+
+
 @dataclass(frozen=True)
 class Allen:
-    """`a OVERLAPS b`: an Allen relation between two interval events."""
+    """`a OVERLAPS|DURING b TOLERANCE d`, or `a INTERSECTS b BY d`: how two interval events lie in time.
 
-    relation: AllenRelation
+    One of the `relations` holds.  Endpoints at most `tolerance` apart count as equal; `by` is how long at
+    least both last together.
+    """
+
+    relations: tuple[Interrelation, ...]
     left: str
     right: str
+    tolerance: Duration | None = None
+    by: Duration | None = None
     span: Span = _span()
 
 
@@ -234,6 +243,11 @@ class ComponentPattern:
     kleene: bool = False
     negated: bool = False
     span: Span = _span()
+
+    @property
+    def name(self) -> str:
+        """The variable as it is written; an unnamed component is called by its types."""
+        return self.variable if self.variable is not None else "|".join(self.event_types) or "*"
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,11 @@ relations; they do not chain), + -, * / %, the sign of a number
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import cast, get_args
 
 from cepctl.language.ast import (
     COMPARISONS,
     Allen,
-    AllenRelation,
     Between,
     Binary,
     BinaryOperator,
@@ -22,15 +20,16 @@ from cepctl.language.ast import (
     In,
     IsNull,
     Like,
-    Span,
     StrategyClause,
     Unary,
     Variable,
 )
-from cepctl.language.keywords import ALLEN_RELATIONS, RESERVED, STRATEGIES
+from cepctl.language.keywords import RESERVED, STRATEGIES
+from cepctl.language.literals import duration, number
 from cepctl.language.messages import QueryProblem
 from cepctl.language.references import ReferenceParser
-from cepctl.language.stream import TokenStream, found_text
+from cepctl.language.relations import at_relation, refinement, relations
+from cepctl.language.stream import TokenStream
 from cepctl.language.tokens import Token, TokenKind
 from cepctl.schema import MICROSECONDS
 
@@ -38,7 +37,6 @@ MAX_HEIGHT = 100
 """An expression tree may be this high; a chain of ANDs or ORs is balanced and needs little."""
 
 _BALANCE_FROM = 32
-_LARGEST_INTEGER = 2**63 - 1
 _OR, _AND, _NOT, _COMPARE, _ADD, _MULTIPLY, _SIGN = range(1, 8)
 _BINDING = {"+": _ADD, "-": _ADD, "*": _MULTIPLY, "/": _MULTIPLY, "%": _MULTIPLY}
 _NOT_OPERANDS = RESERVED - {"null", "true", "false", "start", "end"}
@@ -55,6 +53,7 @@ class ExpressionParser(ReferenceParser):
         super().__init__(stream, bare_attributes)
         self.asides: dict[int, tuple[Constant, tuple[str, ...] | StrategyClause]] = {}
         self.takes_asides = False
+        self.takes_chains = False
 
     def expression(self) -> Expression:
         """One whole expression, its height checked."""
@@ -83,7 +82,7 @@ class ExpressionParser(ReferenceParser):
                 operator = cast(BinaryOperator, token.value)
                 left = Binary(operator, left, right, self.stream.span_from(start))
             elif loosest <= _COMPARE and (compared := self._comparison(left, start)) is not None:
-                left = compared
+                left = self._chained(compared) if self.takes_chains else compared
                 self._refuse_chained_comparison()
             else:
                 return left
@@ -116,9 +115,9 @@ class ExpressionParser(ReferenceParser):
             if not stream.accept_word("NULL"):
                 stream.fail("NULL or NOT NULL after IS")
             return IsNull(left, negated, stream.span_from(start))
-        if isinstance(left, Variable) and self._at_allen_relation():
-            relation = cast(AllenRelation, stream.take().value.lower())
-            return Allen(relation, left.name, self.variable_name(), stream.span_from(start))
+        if isinstance(left, Variable) and at_relation(stream):
+            found, right = relations(stream), self.variable_name()
+            return Allen(found, left.name, right, *refinement(stream, found), stream.span_from(start))
         negated = stream.current.is_word("NOT") and stream.ahead().is_word("IN", "BETWEEN", "LIKE")
         if negated:
             stream.take()
@@ -135,15 +134,20 @@ class ExpressionParser(ReferenceParser):
             return Like(left, text, negated, stream.span_from(start))
         return None
 
+    def _chained(self, compared: Expression) -> Expression:
+        """`x < y < z`, as Li10 writes it in ISEQ's brackets: `x < y AND y < z`."""
+        stream, last = self.stream, compared
+        while isinstance(last, Binary) and stream.current.is_symbol(*COMPARISONS):
+            start = last.right.span.start
+            operator = cast(BinaryOperator, stream.take().value)
+            last = Binary(operator, last.right, self._binary(_ADD), stream.span_from(start))
+            compared = Binary("AND", compared, last, stream.span_from(compared.span.start))
+        return compared
+
     def _refuse_chained_comparison(self) -> None:
         token = self.stream.current
         if token.kind is TokenKind.SYMBOL and token.value in COMPARISONS:
             raise QueryProblem(token.span, "comparisons do not chain; write a < b AND b < c")
-
-    def _at_allen_relation(self) -> bool:
-        token, after = self.stream.current, self.stream.ahead()
-        is_relation = token.kind is TokenKind.WORD and token.value.lower() in ALLEN_RELATIONS
-        return is_relation and after.kind in (TokenKind.WORD, TokenKind.QUOTED_NAME)
 
     def _choices(self) -> tuple[Expression, ...]:
         self.stream.expect_symbol("(", "'(' and the choices after IN")
@@ -205,7 +209,7 @@ class ExpressionParser(ReferenceParser):
             return duration(token, unit)
         if unit.is_symbol("%") and not _starts_operand(self.stream.ahead()):
             self.stream.take()
-        return Constant(_number(token), token.span)
+        return Constant(number(token), token.span)
 
     def _interval(self) -> Duration:
         self.stream.take()
@@ -250,33 +254,6 @@ class ExpressionParser(ReferenceParser):
         if self.stream.accept_symbol("["):
             self.stream.expect_symbol("]")
         return name
-
-
-def duration(amount: Token, unit: Token) -> Duration:
-    """A number (or the string of an INTERVAL) with its unit."""
-    span = Span(amount.span.start, unit.span.end)
-    try:
-        length = Fraction(amount.value)
-    except (ValueError, ZeroDivisionError):
-        raise QueryProblem(amount.span, f"found {found_text(amount)}, expected a number") from None
-    if len(amount.value) > 40 or length > 10**30:
-        raise QueryProblem(amount.span, "this duration is too long")
-    if unit.value.lower() in ("tick", "ticks"):
-        if length.denominator != 1:
-            raise QueryProblem(span, "a number of ticks must be whole")
-        return Duration(None, int(length), span)
-    return Duration(length * MICROSECONDS[unit.value.lower()], None, span)
-
-
-def _number(token: Token) -> int | float:
-    if token.value.isdigit():
-        if len(token.value) > 30 or int(token.value) > _LARGEST_INTEGER:
-            raise QueryProblem(token.span, "this number does not fit 64 bits; write it with a point")
-        return int(token.value)
-    number = float(token.value)
-    if number == float("inf"):
-        raise QueryProblem(token.span, "this number is too large")
-    return number
 
 
 def _starts_operand(token: Token) -> bool:

@@ -22,7 +22,8 @@ GROUP_FIELDS = ("occurrence", "expected", "matches", "best", "confidence", "star
 """What rows of GROUP BY have beside their key; RETURN may name it there."""
 FUNCTIONS = ("abs", "lower", "upper", "length", "coalesce", "regexp_like")
 AGGREGATES = ("avg", "sum", "min", "max", "count")
-ALLEN_RELATIONS: tuple[str, ...] = get_args(AllenRelation)
+ALLEN_RELATIONS: tuple[AllenRelation, ...] = get_args(AllenRelation)
+RELATIONS: tuple[str, ...] = (*ALLEN_RELATIONS, "intersects")
 
 OTHER_LANGUAGES = {
     **dict.fromkeys(("SELECT", "WITH", "FROM", "MATCH_RECOGNIZE"), "SQL"),

@@ -26,9 +26,10 @@ from cepctl.language.ast import (
 from cepctl.language.expressions import ExpressionParser
 from cepctl.language.keywords import CLAUSES, OTHER_LANGUAGES, STRATEGIES
 from cepctl.language.messages import Problem, QueryProblem, render
-from cepctl.language.patterns import PatternParser, window
+from cepctl.language.patterns import PatternParser
 from cepctl.language.stream import TokenStream, found_text
 from cepctl.language.tokens import MAX_QUERY_LENGTH, TokenKind, tokenize
+from cepctl.language.windows import window
 
 
 def parse(text: str) -> Query:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Literal, cast
 
-from cepctl.language.ast import ComponentPattern, Composite, Duration, Expression, Pattern, Span
-from cepctl.language.expressions import ExpressionParser, duration
+from cepctl.language.ast import Allen, ComponentPattern, Composite, Duration, Expression, Pattern, Span
+from cepctl.language.expressions import ExpressionParser
 from cepctl.language.keywords import MATCH_FIELDS, PATTERN_OPERATORS, RESERVED
-from cepctl.language.messages import QueryProblem, did_you_mean
+from cepctl.language.messages import QueryProblem
+from cepctl.language.relations import at_relation, refinement, relations
 from cepctl.language.stream import TokenStream
 from cepctl.language.tokens import Token, TokenKind
-from cepctl.schema import MICROSECONDS
+from cepctl.language.windows import iseq_window
 
 _TYPE_KINDS = (TokenKind.WORD, TokenKind.QUOTED_NAME, TokenKind.STRING)
 
@@ -35,7 +35,20 @@ class PatternParser:
             stream.fail("an event type, or SEQ, AND or OR")
         if stream.current.kind is TokenKind.WORD and stream.ahead().is_symbol("("):
             stream.fail("an event type, or SEQ, AND or OR", PATTERN_OPERATORS)
-        return self._component(negated, start)
+        component = self._component(negated, start)
+        return self._related(component, start) if at_relation(stream, in_pattern=True) else component
+
+    def _related(self, left: ComponentPattern, start: int) -> Composite:
+        """`A a DURING B b`: both in any order, and the relation as a condition."""
+        stream = self.stream
+        found = relations(stream)
+        second = stream.current.span.start
+        negated = bool(stream.accept_symbol("!", "~") or stream.accept_word("NOT"))
+        right = self._component(negated, second)
+        tolerance, by = refinement(stream, found)
+        span = stream.span_from(start)
+        self.conditions.append(Allen(found, left.name, right.name, tolerance, by, span))
+        return Composite("ISEQ", (left, right), span=span)
 
     def at_composite(self) -> bool:
         after = self.stream.ahead()
@@ -48,7 +61,9 @@ class PatternParser:
         word = stream.take()
         operator = cast(Literal["SEQ", "AND", "OR", "ISEQ"], word.value.upper())
         if stream.accept_symbol("["):
-            self.conditions.append(ExpressionParser(stream).expression())
+            bracket = ExpressionParser(stream)
+            bracket.takes_chains = True
+            self.conditions.append(bracket.expression())
             stream.expect_symbol("]", "']' after the condition of ISEQ")
         stream.expect_symbol("(")
         parts = [self.pattern()]
@@ -102,47 +117,11 @@ class PatternParser:
             return self.stream.take().value
         if token.kind is not TokenKind.WORD or self.stream.at_clause():
             return None
+        if at_relation(self.stream, in_pattern=True):
+            return None
         word = token.value.lower()
         if word in MATCH_FIELDS and self.stream.ahead().is_symbol(",", ")", "["):
             raise QueryProblem(
                 token.span, f"'{token.value}' means a column of the match; choose another variable"
             )
         return self.stream.take().value if word not in RESERVED else None
-
-
-def iseq_window(stream: TokenStream) -> Duration:
-    """The window inside ISEQ's parentheses; Li10 writes it without a unit, in ticks."""
-    amount = stream.current
-    if amount.kind is not TokenKind.NUMBER:
-        stream.fail("the window of ISEQ, as in ISEQ(A a, B b; 30)")
-    unit = stream.ahead()
-    if unit.kind is TokenKind.WORD:
-        return window(stream)
-    stream.take()
-    if not amount.value.isdigit() or len(amount.value) > 30:
-        raise QueryProblem(amount.span, "a window without a unit is a whole number of ticks")
-    return Duration(None, int(amount.value), amount.span)
-
-
-def window(stream: TokenStream) -> Duration:
-    """The duration of WITHIN: `15 seconds`, `15s`, `2001 ticks` or `INTERVAL '15' SECOND`."""
-    units = "us, ms, s, min, h, day, week or ticks"
-    interval = stream.accept_word("INTERVAL")
-    amount = stream.current
-    if amount.kind is not (TokenKind.STRING if interval else TokenKind.NUMBER):
-        stream.fail(
-            "a duration, such as INTERVAL '15' SECOND" if interval else "a duration, such as 15 seconds"
-        )
-    stream.take()
-    unit = stream.current
-    names = MICROSECONDS if interval else (*MICROSECONDS, "tick", "ticks")
-    if unit.kind is TokenKind.WORD and unit.value.lower() not in names and not stream.at_clause():
-        nearest = did_you_mean(unit.value, names)
-        raise QueryProblem(unit.span, f"'{unit.value}' is not a unit of time; the units are {units}{nearest}")
-    if unit.kind is not TokenKind.WORD or stream.at_clause():
-        raise QueryProblem(amount.span, f"a duration needs a unit: {units}")
-    stream.take()
-    result = duration(amount, unit)
-    if (result.microseconds or Fraction(result.ticks or 0)) < 0:
-        raise QueryProblem(amount.span, "a window cannot be negative")
-    return result

@@ -172,9 +172,15 @@ def _text(expression: Expression) -> tuple[str, int]:
             return f"{_inside(operand, _ADD)} {_not(negated)}LIKE {_quotes(pattern)}", _COMPARE
         case IsNull(operand, negated):
             return f"{_inside(operand, _ADD)} IS {_not(negated)}NULL", _COMPARE
-        case Allen(relation, left_name, right_name):
-            names = variable_text(left_name), variable_text(right_name)
-            return f"{names[0]} {relation.upper()} {names[1]}", _COMPARE
+        case Allen():
+            return _relation(expression), _COMPARE
+
+
+def _relation(expression: Allen) -> str:
+    relation = "|".join(each.upper() for each in expression.relations)
+    tolerance = f" TOLERANCE {duration_text(expression.tolerance)}" if expression.tolerance else ""
+    by = f" BY {duration_text(expression.by)}" if expression.by else ""
+    return f"{variable_text(expression.left)} {relation} {variable_text(expression.right)}{tolerance}{by}"
 
 
 def _inside(expression: Expression, least: int) -> str:

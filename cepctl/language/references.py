@@ -68,6 +68,8 @@ class ReferenceParser:
         token = self.stream.current
         if token.kind is TokenKind.WORD and self._is_misplaced_keyword(token):
             self.stream.fail("a value, such as a.value, 95 or 'text'")
+        if self.stream.ahead().is_symbol("^-", "^+"):
+            return self._endpoint()
         reference = self._reference()
         if reference.index in ("all", "before"):
             shape = "b[].x" if reference.index == "all" else "b[1..i-1].x"
@@ -78,6 +80,12 @@ class ReferenceParser:
         if reference.attribute is None:
             return self._bare_name(reference, token)
         return _attribute_or_time(reference.variable, index, reference.attribute, reference.span)
+
+    def _endpoint(self) -> EventTime:
+        """Li10's `A^-` and `A^+`: start and end."""
+        variable, sign = self.stream.take(), self.stream.take()
+        which: Literal["start", "end"] = "start" if sign.value == "^-" else "end"
+        return EventTime(variable.value, which, None, self.stream.span_from(variable.span.start))
 
     def attribute_of(self, variable: Token) -> Attribute | EventTime:
         """One name of the list in `a.(x, y)`."""

@@ -13,6 +13,7 @@ from itertools import pairwise
 from cepctl.language.ast import (
     NOWHERE,
     Aggregate,
+    Allen,
     Attribute,
     ComponentPattern,
     EventTime,
@@ -32,6 +33,7 @@ from cepctl.plan.or_free_patterns import Names, or_free_patterns
 from cepctl.plan.plan import Alternative, EventSchema, Plan
 from cepctl.plan.predicates import Conjunct, alternative_of, ordered_variables, with_usable_keys
 from cepctl.plan.problems import Problems
+from cepctl.plan.relations import related
 from cepctl.plan.returns import return_columns
 from cepctl.plan.support import check_support
 from cepctl.plan.timings import RefusedTimingError, differences, in_ticks, is_timing, window_ticks
@@ -107,6 +109,7 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
         never=None if possible else reasons[0],
         clocks={} if schema is None else schema.clocks,
         given=given,
+        lasting=schema is not None and schema.lasting,
     )
 
 
@@ -129,10 +132,16 @@ class _Analysis:
                 yield Conjunct(counted)
                 continue
             for each in walk(expression):
-                if isinstance(each, EventTime):
+                if isinstance(each, EventTime | Allen):
                     checker.value(each)
             try:
-                yield Conjunct(expression, differences(expression, self.unit))
+                if isinstance(expression, Allen):
+                    cases = related(expression, self.unit)
+                    yield (
+                        Conjunct(expression, cases[0]) if len(cases) == 1 else Conjunct(expression, (), cases)
+                    )
+                else:
+                    yield Conjunct(expression, differences(expression, self.unit))
             except RefusedTimingError as refused:
                 self.problems.refuse(refused.problem.span, refused.problem.message)
             except QueryProblem as problem:

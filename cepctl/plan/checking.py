@@ -97,11 +97,8 @@ class Checker:
                 if self.clause == "WHERE":
                     self.problems.error(span, f"'{name}' of the match can be read in RETURN only")
                 return ValueType.FLOAT if name == "confidence" else ValueType.INTEGER
-            case Allen(_, left, right, span):
-                self.names.resolve(left, span, self.problems)
-                self.names.resolve(right, span, self.problems)
-                self.problems.refuse(span, "interval events: " + expression_to_text(expression))
-                return ValueType.BOOLEAN
+            case Allen():
+                return self._relation(expression)
             case Unary() | Binary():
                 return self._operator(expression)
             case Call():
@@ -145,14 +142,16 @@ class Checker:
             return ValueType.ANY
         return ValueType.STRING if self.names.find(name) else ValueType.ANY
 
+    def _relation(self, relation: Allen) -> ValueType:
+        for name in (relation.left, relation.right):
+            binding = self.names.resolve(name, relation.span, self.problems)
+            if binding is not None and binding.kleene:
+                self.problems.refuse(relation.span, f"a relation of '{name}', which is a group of events")
+        return ValueType.BOOLEAN
+
     def _event_time(self, time: EventTime) -> ValueType:
         self._member(time.variable, time.member, time.span)
-        if time.which in ("start", "end"):
-            written = self.problems.text[time.span.start : time.span.end].rpartition(".")[2] or time.which
-            hint = f"for an attribute of that name write {variable_text(time.variable)}.`{written}`"
-            self.problems.refuse(time.span, f"interval events: {_shown(time)} ({hint})")
-            return ValueType.ANY
-        return ValueType.TIME if time.which == "time" else ValueType.INTEGER
+        return ValueType.INTEGER if time.which in ("lower", "upper") else ValueType.TIME
 
     def _aggregate(self, aggregate: Aggregate) -> ValueType:
         binding = self._resolve(aggregate.variable, aggregate.span)

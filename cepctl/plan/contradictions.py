@@ -17,8 +17,10 @@ from cepctl.plan.plan import Alternative
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
-_ZERO = -1
-"""Node of the constant 0 in the graph of differences; the others are indexes of components."""
+_Node: TypeAlias = tuple[int, bool]
+"""In the graph of differences: a component, and whether its end is meant."""
+_ZERO: _Node = (-1, False)
+"""The constant 0."""
 
 
 def never_matches(alternative: Alternative, partition_by: Sequence[str], window: int | None) -> str | None:
@@ -165,8 +167,8 @@ def _can_hold(left: object, operator: str, right: object) -> bool:
 class _Edge:
     """`t(left) - t(right) <= bound`, and how a message says it."""
 
-    left: int
-    right: int
+    left: _Node
+    right: _Node
     bound: int
     text: str
 
@@ -174,10 +176,10 @@ class _Edge:
 def _timing_cycle(alternative: Alternative, window: int | None) -> str | None:
     """A cycle of differences whose bounds sum to less than 0 has no solution (Bellman, Ford)."""
     edges = list(_edges(alternative, window))
-    nodes = {_ZERO, *alternative.positive}
+    nodes = {_ZERO, *((i, end) for i in alternative.positive for end in (False, True))}
     reach = dict.fromkeys(nodes, 0)
-    came: dict[int, _Edge] = {}
-    changed: int | None = None
+    came: dict[_Node, _Edge] = {}
+    changed: _Node | None = None
     for _ in nodes:
         changed = None
         for edge in edges:
@@ -195,7 +197,7 @@ def _timing_cycle(alternative: Alternative, window: int | None) -> str | None:
     while at != node:
         cycle.append(came[at])
         at = came[at].right
-    return "these exclude each other: " + "; ".join(dict.fromkeys(edge.text for edge in cycle))
+    return "these exclude each other: " + "; ".join(dict.fromkeys(edge.text for edge in cycle if edge.text))
 
 
 def _edges(alternative: Alternative, window: int | None) -> Iterator[_Edge]:
@@ -204,14 +206,16 @@ def _edges(alternative: Alternative, window: int | None) -> Iterator[_Edge]:
     blocks = [[i for i in block if i in positive] for block in alternative.blocks]
     for before, after in pairwise([block for block in blocks if block]):
         for i, j in product(before, after):
-            yield _Edge(i, j, -1, f"{names[i]} before {names[j]} (SEQ)")
+            yield _Edge((i, True), (j, False), -1, f"{names[i]} before {names[j]} (SEQ)")
+    for i in positive:
+        yield _Edge((i, False), (i, True), 0, "")
     if window is not None:
         for i, j in product(positive, positive):
-            if i != j:
-                yield _Edge(i, j, window - 1, f"the window of {window} ticks")
+            yield _Edge((i, True), (j, False), window - 1, f"the window of {window} ticks")
     for timing in alternative.timings:
-        ends = [_ZERO if end is None else end for end in (timing.left, timing.right)]
-        if timing.not_equal or not set(ends) <= {_ZERO, *positive}:
+        sides = ((timing.left, timing.left_end), (timing.right, timing.right_end))
+        if timing.not_equal or not {each for each, _ in sides} <= {None, *positive}:
             continue
-        shown = ["0" if end == _ZERO else f"{names[end]}.time" for end in ends]
+        ends = [_ZERO if each is None else (each, end) for each, end in sides]
+        shown = ["0" if end == _ZERO else f"{names[end[0]]}.{'end' if end[1] else 'time'}" for end in ends]
         yield _Edge(ends[0], ends[1], timing.bound, f"{shown[0]} - {shown[1]} <= {timing.bound} ticks")

@@ -73,8 +73,10 @@ def confidence_method(plan: Plan, alternative: Alternative) -> str:
         reasons.append("group members")
     if any(len(block) > 1 for block in alternative.blocks):
         reasons.append("unordered events")
-    if alternative.timings:
+    if alternative.timings or alternative.choices:
         reasons.append("timing constraints")
+    if plan.of_intervals:
+        reasons.append("ends of events")
     if reasons:
         return f"exact nested sums over cells of time, because of {', '.join(reasons)}"
     window = "" if plan.window is None else " shifted by the window"
@@ -104,6 +106,9 @@ def _alternative(plan: Plan, alternative: Alternative, counts: Counts, order: Or
             for each in alternative.equalities
         ],
         "timings": [_timing(timing, names) for timing in alternative.timings],
+        **(
+            {"choices": [_choice(each, names) for each in alternative.choices]} if alternative.choices else {}
+        ),
         "kleene_predicates": dict(_kleene_predicates(alternative)),
         "order": {
             "name": chosen.name,
@@ -139,8 +144,17 @@ def _link(link: Link, names: list[str]) -> dict[str, Any]:
 
 
 def _timing(timing: Timing, names: list[str]) -> str:
-    left, right = ("0" if end is None else f"t({names[end]})" for end in (timing.left, timing.right))
+    sides = ((timing.left, timing.left_end), (timing.right, timing.right_end))
+    left, right = (
+        "0" if component is None else f"{'end' if end else 't'}({names[component]})"
+        for component, end in sides
+    )
     return f"{left} - {right} {'<>' if timing.not_equal else '<='} {timing.bound} ticks"
+
+
+def _choice(cases: tuple[tuple[Timing, ...], ...], names: list[str]) -> list[str]:
+    """What holds in each case of a relation."""
+    return [" AND ".join(_timing(timing, names) for timing in case) for case in cases]
 
 
 def _kleene_predicates(alternative: Alternative) -> Iterator[tuple[str, str]]:
@@ -220,6 +234,9 @@ def _reading(plan: Plan, alternative: Alternative, counts: Counts, order: OrderN
         for link in facts["links"]:
             key = "  (join key)" if link["condition"] in facts["join_keys"] else ""
             yield f"    {link['condition']}  checked {link['checked']}{key}"
+    if facts.get("choices"):
+        yield "One of"
+        yield from (f"    {' OR '.join(cases)}" for cases in facts["choices"])
     if facts["timings"]:
         yield "Timing, which selects worlds and not events"
         yield from (f"    {timing}" for timing in facts["timings"])

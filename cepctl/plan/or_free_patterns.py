@@ -77,7 +77,7 @@ def _expand(pattern: Pattern, problems: Problems) -> list[tuple[BlockPattern, ..
         _check_count(len(combined) * len(part))
         combined = [before + blocks for before, blocks in product(combined, part)]
         _check_size(combined)
-    if pattern.operator == "AND" and len(pattern.parts) > 1:
+    if pattern.operator in ("AND", "ISEQ") and len(pattern.parts) > 1:
         combined = [(_and_group(pattern, blocks, problems),) for blocks in combined]
     return combined
 
@@ -99,8 +99,6 @@ def _refuse_composite(pattern: Composite, problems: Problems) -> None:
     if pattern.kleene:
         hint = "; write A|B+ x[] for either type" if pattern.operator == "OR" else ""
         problems.refuse(pattern.span, f"a repeated {pattern.operator}: {pattern.operator}(...)+{hint}")
-    if pattern.operator == "ISEQ":
-        problems.refuse(pattern.span, "interval events: ISEQ(...)")
 
 
 def _and_group(pattern: Composite, blocks: Iterable[BlockPattern], problems: Problems) -> BlockPattern:
@@ -109,13 +107,15 @@ def _and_group(pattern: Composite, blocks: Iterable[BlockPattern], problems: Pro
         isinstance(part, Composite) and part.operator == "SEQ" and len(part.parts) > 1
         for part in pattern.parts
     ):
-        problems.refuse(pattern.span, "SEQ inside AND")
+        problems.refuse(pattern.span, f"SEQ inside {pattern.operator}")
     for member in members:
         if member.negated:
-            hint = "write it beside the group, as in SEQ(AND(A a, B b), !N n)"
-            problems.refuse(member.span, f"negation inside AND; {hint}")
+            hint = "; write it beside the group, as in SEQ(AND(A a, B b), !N n)"
+            problems.refuse(
+                member.span, f"negation inside {pattern.operator}{hint if pattern.operator == 'AND' else ''}"
+            )
         if member.kleene:
-            problems.refuse(member.span, "Kleene plus inside AND")
+            problems.refuse(member.span, f"Kleene plus inside {pattern.operator}")
     return members
 
 

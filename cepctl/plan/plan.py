@@ -93,13 +93,16 @@ class Timing:
 
     `left` or `right` is None for the constant 0 (an ISO constant is then in `bound`).  A Kleene
     component means each of its members.  Equality is two constraints.  When one side is a negated
-    component the constraint is part of that component's fitting.
+    component the constraint is part of that component's fitting.  The tick of an interval event is its
+    start; `left_end` and `right_end` say that its end is meant.
     """
 
     left: int | None
     right: int | None
     bound: int
     not_equal: bool = False
+    left_end: bool = False
+    right_end: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,7 @@ class Alternative:
 
     `blocks` holds the indexes of components; a negated component is a block of its own and
     stands in the gap between its neighbours (leading or trailing if it has none on that side).
+    Of each of `choices` the timings of one case hold, and no two cases can at once (`a OVERLAPS|DURING b`).
     """
 
     components: tuple[Component, ...]
@@ -115,6 +119,12 @@ class Alternative:
     links: tuple[Link, ...] = ()
     equalities: tuple[Equality, ...] = ()
     timings: tuple[Timing, ...] = ()
+    choices: tuple[tuple[tuple[Timing, ...], ...], ...] = ()
+
+    @property
+    def reads_ends(self) -> bool:
+        """Whether a condition speaks of the end of an event, so that its start alone says too little."""
+        return bool(self.choices) or any(each.left_end or each.right_end for each in self.timings)
 
     @property
     def positive(self) -> tuple[int, ...]:
@@ -150,7 +160,8 @@ class EventSchema:
 
     `attributes` excludes the fixed columns of the event table.  `clocks` are those that stamped some event,
     with their offsets in ticks; where there are any, the event table has the column `clock`.  `given` is
-    what the dataset says that every world satisfies, in the words of the language.
+    what the dataset says that every world satisfies, in the words of the language.  `lasting` says whether
+    some event has an end of its own.
     """
 
     attributes: Mapping[str, pa.DataType]
@@ -158,6 +169,7 @@ class EventSchema:
     type_counts: Mapping[str, int] | None = None
     clocks: Clocks = field(default_factory=dict)
     given: tuple[str, ...] = ()
+    lasting: bool = False
 
 
 @dataclass(frozen=True)
@@ -169,6 +181,7 @@ class Plan:
     None where rows are matches; `minimum_confidence` then speaks of occurrences.  `never` says why the
     query can never match, if so.  `clocks` are those of the events, whose offsets are part of every world.
     `given` is what every world satisfies, whether query or dataset say so.
+    `lasting` says whether some event has an end of its own.
     """
 
     query: Query
@@ -185,3 +198,9 @@ class Plan:
     never: str | None = None
     clocks: Clocks = field(default_factory=dict, hash=False)
     given: tuple[Given, ...] = ()
+    lasting: bool = False
+
+    @property
+    def of_intervals(self) -> bool:
+        """Whether a match may depend on the end of an event."""
+        return self.lasting or any(each.reads_ends for each in self.alternatives)

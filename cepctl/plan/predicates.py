@@ -27,15 +27,20 @@ from cepctl.language.traversal import rewrite, variables_read, walk
 from cepctl.plan.or_free_patterns import OrFreePattern, component_name
 from cepctl.plan.plan import Alternative, Component, Equality, EventSchema, Link, Scope, Timing
 from cepctl.plan.problems import Problems
+from cepctl.plan.relations import Case
 from cepctl.plan.timings import Difference
 
 
 @dataclass(frozen=True)
 class Conjunct:
-    """One conjunct of WHERE; `differences` is what it says about times, None for a value predicate."""
+    """One conjunct of WHERE; `differences` is what it says about times, None for a value predicate.
+
+    Of several `cases` one holds.
+    """
 
     expression: Expression
     differences: tuple[Difference, ...] | None = None
+    cases: tuple[Case, ...] = ()
 
 
 @dataclass
@@ -44,6 +49,7 @@ class _Sorted:
     links: list[Link] = field(default_factory=list)
     equalities: list[Equality] = field(default_factory=list)
     timings: list[Timing] = field(default_factory=list)
+    choices: list[tuple[tuple[Timing, ...], ...]] = field(default_factory=list)
 
 
 def alternative_of(
@@ -71,7 +77,12 @@ def alternative_of(
         for i, (name, component) in enumerate(zip(names, pattern.components, strict=True))
     )
     return Alternative(
-        components, pattern.blocks, tuple(found.links), tuple(found.equalities), tuple(found.timings)
+        components,
+        pattern.blocks,
+        tuple(found.links),
+        tuple(found.equalities),
+        tuple(found.timings),
+        tuple(found.choices),
     )
 
 
@@ -141,7 +152,17 @@ def _sort_differences(
             message = f"{name}.time cancels out of this condition; leave it out"
             problems.error(conjunct.expression.span, message)
         else:
-            found.timings.append(Timing(ends[0], ends[1], difference.bound, difference.not_equal))
+            found.timings.append(_timing(difference, index))
+    if conjunct.cases:
+        found.choices.append(tuple(tuple(_timing(each, index) for each in case) for case in conjunct.cases))
+
+
+def _timing(difference: Difference, index: Mapping[str, int]) -> Timing:
+    ends = [None if name is None else index[name] for name in (difference.left, difference.right)]
+    return Timing(
+        *(ends[0], ends[1], difference.bound, difference.not_equal),
+        *(difference.left_end, difference.right_end),
+    )
 
 
 def _scope(expression: Expression) -> Scope:

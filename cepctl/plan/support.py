@@ -12,7 +12,7 @@ from typing import Literal
 from cepctl.errors import UnsupportedQueryError
 from cepctl.language.ast import NOWHERE, Query, Span, Strategy
 from cepctl.plan.or_free_patterns import OrFreePattern
-from cepctl.plan.plan import Alternative, Plan, Scope
+from cepctl.plan.plan import Alternative, Component, Plan, Scope
 from cepctl.plan.problems import Problems
 
 Engine = Literal["event", "point", "worlds"]
@@ -35,6 +35,12 @@ class Construct(Enum):
     GROUPED_CLOCKS = "GROUP BY of events that share clocks"
     GIVEN = "GIVEN"
     GIVEN_CLOCKS = "GIVEN of events that share clocks"
+    INTERVALS = "interval events"
+    INTERVALS_NEGATION = "negation beside interval events"
+    INTERVALS_KLEENE = "Kleene groups beside interval events"
+    INTERVALS_OR = "OR of interval events"
+    INTERVALS_CLOCKS = "interval events that share clocks"
+    INTERVALS_GROUP_BY = "GROUP BY of interval events"
 
 
 _ALL = frozenset(Strategy)
@@ -43,6 +49,16 @@ _DEFINED: Mapping[Construct, frozenset[Strategy]] = {
     construct: _ANY_MATCH if construct in (Construct.AND_GROUP, Construct.KLEENE_ORDER) else _ALL
     for construct in Construct
 }
+_BESIDE_INTERVALS = {
+    Construct.NEGATION: Construct.INTERVALS_NEGATION,
+    Construct.KLEENE: Construct.INTERVALS_KLEENE,
+    Construct.OR: Construct.INTERVALS_OR,
+    Construct.CLOCKS: Construct.INTERVALS_CLOCKS,
+    Construct.GROUP_BY: Construct.INTERVALS_GROUP_BY,
+}
+"""What a construct is called where matches depend on the ends of events."""
+_OF_INTERVALS = frozenset({Construct.INTERVALS, *_BESIDE_INTERVALS.values()})
+_DEFINED = {**_DEFINED, **dict.fromkeys(_OF_INTERVALS, _ANY_MATCH)}
 
 _GROUPS = frozenset({Construct.KLEENE, Construct.KLEENE_ORDER, Construct.KLEENE_AGGREGATE})
 
@@ -56,15 +72,20 @@ def _without(left_out: frozenset[Construct]) -> Mapping[Construct, frozenset[Str
 
 
 SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
-    "event": _without(frozenset({Construct.GROUPED_CLOCKS, Construct.GIVEN_CLOCKS})),
-    "point": _without(_GROUPS | _OF_GROUP_BY | _OF_GIVEN),
+    "event": _without(
+        frozenset({Construct.GROUPED_CLOCKS, Construct.GIVEN_CLOCKS, *_BESIDE_INTERVALS.values()})
+    ),
+    "point": _without(_GROUPS | _OF_GROUP_BY | _OF_GIVEN | _OF_INTERVALS),
     "worlds": _DEFINED,
 }
 """Under which strategies each engine runs a construct; what is absent is refused by name."""
 
 
-def constructs_of(plan: Plan) -> tuple[Construct, ...]:
-    """The constructs that a plan uses, in the order of the table."""
+def constructs_of(plan: Plan, *, lasting: bool = False) -> tuple[Construct, ...]:
+    """The constructs that a plan uses, in the order of the table.
+
+    `lasting` says that some event which fits a component has an end.
+    """
     found = {Construct.SEQUENCE}
     if len(plan.alternatives) > 1:
         found.add(Construct.OR)
@@ -86,10 +107,13 @@ def constructs_of(plan: Plan) -> tuple[Construct, ...]:
                 (Construct.KLEENE, any(each.kleene for each in alternative.components)),
                 (Construct.KLEENE_ORDER, any(each.ordered for each in alternative.components)),
                 (Construct.KLEENE_AGGREGATE, Scope.GROUP in scopes),
-                (Construct.TIMING, bool(alternative.timings)),
+                (Construct.TIMING, bool(alternative.timings or alternative.choices)),
             )
             if used
         )
+    if lasting or any(each.reads_ends for each in plan.alternatives):
+        found.add(Construct.INTERVALS)
+        found.update(beside for construct, beside in _BESIDE_INTERVALS.items() if construct in found)
     return tuple(construct for construct in Construct if construct in found)
 
 
@@ -99,28 +123,40 @@ def _with_given(plan: Plan) -> Iterator[Construct]:
         yield Construct.GIVEN_CLOCKS
 
 
-def engine_refusals(plan: Plan, engine: Engine) -> tuple[str, ...]:
+def engine_refusals(plan: Plan, engine: Engine, *, lasting: bool = False) -> tuple[str, ...]:
     """The constructs of a plan that an engine does not run under the plan's strategy."""
     runs = SUPPORT[engine]
     lacking = [
         construct.value
-        for construct in constructs_of(plan)
+        for construct in constructs_of(plan, lasting=lasting)
         if plan.strategy not in runs.get(construct, frozenset())
     ]
     return tuple(lacking)
 
 
-def require_engine(plan: Plan, engine: Engine) -> None:
-    """Raise UnsupportedQueryError, naming the constructs, unless the engine runs the plan."""
-    lacking = engine_refusals(plan, engine)
+def require_engine(plan: Plan, engine: Engine, *, lasting: bool = False) -> None:
+    """Raise UnsupportedQueryError, naming the constructs, unless the engine runs the plan.
+
+    `lasting` says that some event which fits a component has an end.
+    """
+    lacking = engine_refusals(plan, engine, lasting=lasting)
     if not lacking:
         return
-    others = [other for other in ENGINES if not engine_refusals(plan, other)]
+    others = [other for other in ENGINES if not engine_refusals(plan, other, lasting=lasting)]
     remedy = f"; --engine {others[0]} runs it" if others else ""
     under = f"under {plan.strategy.value}"
     raise UnsupportedQueryError(
         f"not supported yet: {', '.join(lacking)} {under} in the {engine} engine{remedy}"
     )
+
+
+def refuse_lasting_groups(component: Component) -> None:
+    """Raise UnsupportedQueryError if the component, which events with an end fit, is a Kleene group."""
+    if component.kleene:
+        raise UnsupportedQueryError(
+            f"not supported yet: events that last in the Kleene group {component.variable}[]; "
+            "bind them one by one, or ingest without --intervals"
+        )
 
 
 def support_table() -> str:

@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
 from math import ceil, floor
+from typing import TypeAlias
 
 from cepctl.language.ast import (
     COMPARISONS,
+    Allen,
     Between,
     Binary,
     Constant,
@@ -34,6 +36,7 @@ from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TICK_MAX, TimeUnit
 FARTHEST = LATEST_TICK - EARLIEST_TICK - 2
 """Durations saturate here, the most that fits int64 with one tick to spare: beyond are only the very ends of
 time."""
+_UNCERTAIN = ("time", "start", "end")
 _FRACTION = re.compile(r"(?<=:\d\d)[.,](\d{1,30})(?!\d)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
@@ -45,26 +48,38 @@ class RefusedTimingError(QueryProblem):
 
 @dataclass(frozen=True)
 class Difference:
-    """`t(left) - t(right) <= bound` in ticks over variables; None stands for the constant 0."""
+    """`t(left) - t(right) <= bound` in ticks over variables; None stands for the constant 0.
+
+    `left_end` and `right_end` say that the end of the event is meant, not its start.
+    """
 
     left: str | None
     right: str | None
     bound: int
     not_equal: bool = False
+    left_end: bool = False
+    right_end: bool = False
+
+
+Side: TypeAlias = tuple[str, bool]
+"""A variable, and whether the end of its event is meant."""
 
 
 @dataclass
 class _Sum:
     """A linear form: times with their sign, ISO constants counted, and ticks."""
 
-    times: Counter[str] = field(default_factory=Counter)
+    times: Counter[Side] = field(default_factory=Counter)
     instants: int = 0
     ticks: Fraction = Fraction(0)
 
 
 def is_timing(expression: Expression) -> bool:
-    """Whether an expression reads the uncertain tick of an event."""
-    return any(isinstance(each, EventTime) and each.which == "time" for each in walk(expression))
+    """Whether an expression reads an uncertain tick of an event."""
+    return any(
+        isinstance(each, Allen) or (isinstance(each, EventTime) and each.which in _UNCERTAIN)
+        for each in walk(expression)
+    )
 
 
 def differences(expression: Expression, unit: TimeUnit) -> tuple[Difference, ...]:
@@ -133,19 +148,21 @@ def _compare(
     total = _Sum()
     _add(left, 1, total, unit)
     _add(right, -1, total, unit)
-    signs = {variable: sign for variable, sign in total.times.items() if sign}
+    signs = {side: sign for side, sign in total.times.items() if sign}
     if sum(signs.values()) + total.instants != 0 or len(signs) > 2 or any(abs(s) > 1 for s in signs.values()):
         raise QueryProblem(
             span,
             "a time may only be compared with another time or an ISO constant, plus or minus a duration, "
             "as in b.time - a.time <= 5 s",
         )
-    later = next((variable for variable, sign in signs.items() if sign > 0), None)
-    earlier = next((variable for variable, sign in signs.items() if sign < 0), None)
+    later = next((side for side, sign in signs.items() if sign > 0), None)
+    earlier = next((side for side, sign in signs.items() if sign < 0), None)
     yield from _bounded(later, earlier, operator, -total.ticks)
 
 
-def _bounded(later: str | None, earlier: str | None, operator: str, bound: Fraction) -> Iterator[Difference]:
+def _bounded(
+    later: Side | None, earlier: Side | None, operator: str, bound: Fraction
+) -> Iterator[Difference]:
     """`t(later) - t(earlier) operator bound` in whole ticks."""
     if later is None and earlier is None:
         holds = {"<": bound > 0, "<=": bound >= 0, ">": bound < 0, ">=": bound <= 0,
@@ -155,7 +172,7 @@ def _bounded(later: str | None, earlier: str | None, operator: str, bound: Fract
         return
     if operator == "<>":
         if bound.denominator == 1 and abs(bound) <= FARTHEST:
-            yield Difference(later, earlier, int(bound), not_equal=True)
+            yield _difference(later, earlier, int(bound), not_equal=True)
         return
     if operator in ("<", "<=", "="):
         yield from _at_most(later, earlier, ceil(bound) - 1 if operator == "<" else floor(bound))
@@ -163,17 +180,23 @@ def _bounded(later: str | None, earlier: str | None, operator: str, bound: Fract
         yield from _at_most(earlier, later, ceil(-bound) - 1 if operator == ">" else floor(-bound))
 
 
-def _at_most(left: str | None, right: str | None, bound: int) -> Iterator[Difference]:
+def _at_most(left: Side | None, right: Side | None, bound: int) -> Iterator[Difference]:
     """`t(left) - t(right) <= bound`: nothing where it always holds, `0 - 0 <= -1` where it never does."""
     if bound < EARLIEST_TICK - LATEST_TICK:
         yield Difference(None, None, -1)
     elif bound <= FARTHEST:
-        yield Difference(left, right, max(bound, -FARTHEST - 1))
+        yield _difference(left, right, max(bound, -FARTHEST - 1))
+
+
+def _difference(left: Side | None, right: Side | None, bound: int, *, not_equal: bool = False) -> Difference:
+    one, left_end = left or (None, False)
+    other, right_end = right or (None, False)
+    return Difference(one, other, bound, not_equal, left_end, right_end)
 
 
 def _add(expression: Expression, sign: int, total: _Sum, unit: TimeUnit) -> None:
     match expression:
-        case EventTime(variable, "time", member, span):
+        case EventTime(variable, "time" | "start" | "end" as which, member, span):
             if member not in (None, "each"):
                 shown = "i-1" if member == "previous" else member
                 raise RefusedTimingError(
@@ -181,7 +204,7 @@ def _add(expression: Expression, sign: int, total: _Sum, unit: TimeUnit) -> None
                     f"{variable}[{shown}].time in a timing constraint, where a group stands for each of its "
                     f"members: write {variable}[i].time",
                 )
-            total.times[variable.lower()] += sign
+            total.times[variable.lower(), which == "end"] += sign
         case Duration():
             total.ticks += sign * duration_ticks(expression, unit)
         case Constant(str() as text):

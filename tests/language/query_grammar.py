@@ -64,7 +64,12 @@ LEAVES: st.SearchStrategy[Expression] = st.one_of(
     st.builds(MatchField, st.sampled_from(["start", "end", "confidence"])),
     st.builds(Aggregate, st.sampled_from(["avg", "sum", "min", "max", "count"]), NAMES, NAMES, st.booleans()),
     st.builds(lambda name, before: Aggregate("count", name, None, before), NAMES, st.booleans()),
-    st.builds(Allen, st.sampled_from(ALLEN_RELATIONS), NAMES, NAMES),
+    st.builds(
+        Allen,
+        st.lists(st.sampled_from(ALLEN_RELATIONS), min_size=1, max_size=3, unique=True).map(tuple),
+        *(NAMES, NAMES, st.one_of(st.none(), DURATIONS)),
+    ),
+    st.builds(Allen, st.just(("intersects",)), NAMES, NAMES, st.none(), st.one_of(st.none(), DURATIONS)),
 )
 
 

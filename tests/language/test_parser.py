@@ -103,7 +103,7 @@ def test_patterns(text: str, pattern: Pattern) -> None:
             EventTime("a", "time")), Duration(Fraction(5_000_000)))),
         ("a.te > a.lower", Binary(">", EventTime("a", "end"), EventTime("a", "lower"))),
         ("a.`time` = 1", Binary("=", Attribute("a", "time"), Constant(1))),
-        ("a MET_BY b", Allen("met_by", "a", "b")),
+        ("a MET_BY b", Allen(("met_by",), "a", "b")),
     ],
 )  # fmt: skip
 def test_conditions(text: str, expression: Expression) -> None:

@@ -46,8 +46,19 @@ PROBES = {
     Construct.GROUPED_CLOCKS: "SEQ(A a, B b) GROUP BY ()",
     Construct.GIVEN: "SEQ(A a, B b) GIVEN SEQ(B p, B q) IF p.x < q.x",
     Construct.GIVEN_CLOCKS: "SEQ(A a, B b) GIVEN SEQ(B p, B q) IF p.x < q.x",
+    Construct.INTERVALS: "SEQ(A a, B b) WHERE b.start - a.end <= 4 ticks",
+    Construct.INTERVALS_NEGATION: "SEQ(A a, !C n, B b) WHERE b.start - a.end <= 4 ticks",
+    Construct.INTERVALS_KLEENE: "SEQ(A a, B+ b[], C c) WHERE c.start - a.end <= 6 ticks",
+    Construct.INTERVALS_OR: "SEQ(A a, OR(B b, C c)) WHERE b.start - a.end <= 4 ticks",
+    Construct.INTERVALS_CLOCKS: "SEQ(A a, B b) WHERE b.start - a.end <= 4 ticks",
+    Construct.INTERVALS_GROUP_BY: "SEQ(A a, B b) WHERE b.start - a.end <= 4 ticks GROUP BY ()",
 }
-STAMPED_PROBES = (Construct.CLOCKS, Construct.GROUPED_CLOCKS, Construct.GIVEN_CLOCKS)
+STAMPED_PROBES = (
+    Construct.CLOCKS,
+    Construct.GROUPED_CLOCKS,
+    Construct.GIVEN_CLOCKS,
+    Construct.INTERVALS_CLOCKS,
+)
 
 
 def judged(plan: Plan, events: pa.Table) -> pa.Table:
@@ -161,9 +172,13 @@ REFUSED = {
     "SEQ(A a, AND(B b, C c)+)": "a repeated AND",
     "SEQ(A a, !OR(B b, C c), A d)": "a negated OR: !OR(...); write !A|B x",
     "SEQ(A a, OR(B b, C c)+)": "a repeated OR: OR(...)+; write A|B+ x[]",
-    "ISEQ(A a, B b)": "interval events",
-    "SEQ(A a, B b) WHERE a.start < b.start": "interval events",
-    "SEQ(A a, B b) WHERE a OVERLAPS b": "interval events",
+    "ISEQ(A a, B b) STRATEGY skip_till_next_match": "AND(...) under skip_till_next_match",
+    "ISEQ(A a, !B b)": "negation inside ISEQ",
+    "ISEQ(A a, B+ b[])": "Kleene plus inside ISEQ",
+    "ISEQ(A a, SEQ(B b, C c))": "SEQ inside ISEQ",
+    "SEQ(A a, B+ b[]) WHERE a DURING b": "a relation of 'b', which is a group of events",
+    "SEQ(A a, B b) WHERE a OVERLAPS b OR a.x = 1": "a timing constraint inside OR, NOT or IN",
+    "SEQ(A a, B b) WHERE NOT a OVERLAPS b": "a timing constraint inside OR, NOT or IN",
 }
 
 # What stands beside it, and runs.
@@ -179,6 +194,9 @@ RUN_BESIDE = (
     "SEQ(A a, B+ b[], C+ c[]) WHERE b[i].x <= c[i].x AND b[last].x <= c[first].x",
     "SEQ(A a, B+ b[], C+ c[]) WHERE b[i].x <= c[i-1].x AND avg(b[].x) <= sum(c[].x)",
     "OR(SEQ(A a, B b), AND(B c, C d), SEQ(A e, B+ f[]))",
+    "ISEQ(A a, B b)",
+    "SEQ(A a, B b) WHERE a.start < b.start",
+    "A a BEFORE|MEETS|EQUALS B b",
 )
 
 
