@@ -14,13 +14,12 @@ from itertools import product
 from typing import TypeAlias, cast
 
 from cepctl.engines.worlds.expressions import Row
+from cepctl.engines.worlds.spans import Mass, SpanMass, Times, end_buckets, lasting_mass, lasts, point_mass
 from cepctl.errors import EventSchemaError, QueryTooLargeError
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK
 
 MAX_WORLDS = 100_000
 
-Mass: TypeAlias = tuple[tuple[int, int], ...]
-"""The ticks of positive mass of one event or clock, each with its weight, a whole number."""
 Buckets: TypeAlias = Sequence[tuple[int, int, float]]
 
 
@@ -31,7 +30,7 @@ class Variables:
     `clock_of[e]` is the place of event e's clock among the offsets, None where it has none.
     """
 
-    owns: tuple[Mass, ...]
+    owns: tuple[SpanMass, ...]
     offsets: tuple[Mass, ...]
     clock_of: tuple[int | None, ...]
 
@@ -54,8 +53,8 @@ class Variables:
         """The weight of all worlds together."""
         return math.prod(sum(weight for _, weight in mass) for mass in (*self.owns, *self.offsets))
 
-    def worlds(self) -> Iterator[tuple[tuple[int, ...], int]]:
-        """Every possible world: a tick per event, and the world's weight.
+    def worlds(self) -> Iterator[tuple[Times, int]]:
+        """Every possible world: start and end of every event, and the world's weight.
 
         Raises
         ------
@@ -69,8 +68,16 @@ class Variables:
             moved = [0 if clock is None else offsets[clock][0] for clock in self.clock_of]
             weight = math.prod(each for _, each in offsets)
             for world in product(*self.owns):
-                ticks = tuple(own + shift for (own, _), shift in zip(world, moved, strict=True))
-                yield ticks, weight * math.prod(each for _, each in world)
+                spans = [
+                    (start + shift, end + shift)
+                    for ((start, end), _), shift in zip(world, moved, strict=True)
+                ]
+                yield Times.of(spans), weight * math.prod(each for _, each in world)
+
+
+def can_happen(row: Row, clocks: Mapping[str, Buckets]) -> bool:
+    """Whether an event has any mass at all: one that lasts may end before its start, whatever the world."""
+    return not lasts(row) or bool(_own(row, clocks))
 
 
 def too_many_worlds(worlds: int) -> QueryTooLargeError:
@@ -81,8 +88,21 @@ def too_many_worlds(worlds: int) -> QueryTooLargeError:
     )
 
 
-def _own(row: Row, clocks: Mapping[str, Buckets]) -> Mass:
-    """The own part of an event: its histogram, or all alike between its ends less those of the offset."""
+def _own(row: Row, clocks: Mapping[str, Buckets]) -> SpanMass:
+    """The own part of an event, from its start to its end."""
+    starts = _own_starts(row, clocks)
+    if not lasts(row):
+        return point_mass(starts)
+    ends = end_buckets(row)
+    clock = cast("str | None", row.get("clock"))
+    if clock is not None and not row.get("end_pmf"):
+        offset = _positive(clocks[clock])
+        ends = [(lo - offset[0][0], hi - offset[-1][1], p) for lo, hi, p in ends]
+    return lasting_mass(row, starts, _of_event(row, ends))
+
+
+def _own_starts(row: Row, clocks: Mapping[str, Buckets]) -> Mass:
+    """The own part of a start: its histogram, or all alike between its ends less those of the offset."""
     given = cast("list[Mapping[str, float]] | None", row["pmf"])
     if given:
         buckets = [(int(b["lo"]), int(b["hi"]), b["p"]) for b in given]

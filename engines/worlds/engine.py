@@ -16,13 +16,15 @@ from typing import TypeAlias, cast
 
 import pyarrow as pa
 
-from cepctl.engines.worlds.clocks import Variables
+from cepctl.engines.worlds.clocks import Variables, can_happen
 from cepctl.engines.worlds.expressions import Row, Scene, Value, evaluate
 from cepctl.engines.worlds.given import Known, constrained_rows, no_world_remains
 from cepctl.engines.worlds.search import Bound, Search, extent
+from cepctl.engines.worlds.spans import Times, lasts
 from cepctl.engines.worlds.stream import Stream, Work
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan
+from cepctl.plan.support import refuse_lasting_groups, require_engine
 from cepctl.precision import CONFIDENCE_DECIMALS
 
 SIGNATURE_TYPE = pa.list_(pa.list_(pa.string()))
@@ -188,9 +190,11 @@ def visited_worlds(
 
 
 def _visited(plan: Plan, rows: Iterable[Row]) -> Iterator[World]:
-    stream = _that_can_matter(plan, Stream.of(rows, plan.partition_by))
+    matter = _that_can_matter(plan, Stream.of(rows, plan.partition_by))
+    stream = Stream.of([row for row in matter.rows if can_happen(row, plan.clocks)], plan.partition_by)
     work = Work()
     searches = [Search(plan, alternative, stream, work) for alternative in plan.alternatives]
+    _require_intervals(plan, searches)
     variables = Variables.of(stream.rows, plan.clocks)
     whole = variables.whole
     possible = variables.worlds()
@@ -208,7 +212,17 @@ def _visited(plan: Plan, rows: Iterable[Row]) -> Iterator[World]:
         yield World(weight, whole, returned)
 
 
-def _matches(searches: Sequence[Search], ticks: tuple[int, ...]) -> Iterator[tuple[int, Bound]]:
+def _require_intervals(plan: Plan, searches: Sequence[Search]) -> None:
+    """Raise UnsupportedQueryError where an event that lasts fits what it may not."""
+    for search in searches:
+        for j, component in enumerate(search.alternative.components):
+            rows = (e for e, row in enumerate(search.stream.rows) if lasts(row) and search.can_fit(j, e))
+            if next(rows, None) is not None:
+                require_engine(plan, "worlds", lasting=True)
+                refuse_lasting_groups(component)
+
+
+def _matches(searches: Sequence[Search], ticks: Times) -> Iterator[tuple[int, Bound]]:
     for number, search in enumerate(searches):
         for bound in search.matches(ticks):
             yield number, bound

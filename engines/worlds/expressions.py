@@ -131,7 +131,11 @@ def _attribute(node: Attribute, scene: Scene) -> Value:
 
 def _event_time(node: EventTime, scene: Scene) -> Value:
     row = _member(node, scene)
-    return None if row is None else row[node.which]
+    if row is None:
+        return None
+    if node.which == "end":
+        return row.get("end_time") if row.get("end_lower") is not None else row["time"]
+    return row["time" if node.which == "start" else node.which]
 
 
 def _aggregate(node: Aggregate, scene: Scene) -> Value:

@@ -6,7 +6,7 @@ each finished combination the questions of the table "A match in one world", one
 row.  Nothing is clever, so that it can be compared with the text line by line.
 
     name here     in semantics.md
-    ticks[e]      t(e), the tick of event e in this world
+    ticks[e]      t(e), the tick of event e in this world: of one that lasts its start, ticks.ends[e] its end
     Bound         the events bound so far, by component
     fits          "e fits component E_j given the events already bound"
     Group         the events of one component: one, or those of a Kleene group in signature order
@@ -21,11 +21,12 @@ from itertools import combinations, pairwise
 from typing import TypeAlias
 
 from cepctl.engines.worlds.expressions import Members, holds
+from cepctl.engines.worlds.spans import Times
 from cepctl.engines.worlds.stream import Stream, Work
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Alternative, Link, Plan, Scope, Timing
 
-Ticks: TypeAlias = Sequence[int]
+Ticks: TypeAlias = Times
 Group: TypeAlias = tuple[int, ...]
 Bound: TypeAlias = Mapping[int, Group]
 Edge: TypeAlias = int | float
@@ -101,7 +102,7 @@ class Search:
             yield bound
             return
         component = rest[0]
-        floor = max((ticks[e] for e in self._block_before(component, bound)), default=-math.inf)
+        floor = max((ticks.ends[e] for e in self._block_before(component, bound)), default=-math.inf)
         for group in self._groups(ticks, component, bound, floor):
             yield from self._combinations(ticks, {**bound, component: group}, rest[1:])
 
@@ -140,6 +141,9 @@ class Search:
             _timing_holds(timing, ticks, bound)
             for timing in self.alternative.timings
             if not {timing.left, timing.right} & negated
+        ) and all(
+            any(all(_timing_holds(timing, ticks, bound) for timing in case) for case in cases)
+            for cases in self.alternative.choices
         )
 
     def _negations_hold(self, ticks: Ticks, bound: Bound) -> bool:
@@ -149,7 +153,7 @@ class Search:
                 continue
             lo, hi = self._gap(ticks, bound, place)
             if any(
-                lo < ticks[e] < hi and self._negated_holds(ticks, component, e, bound)
+                lo < ticks[e] and ticks.ends[e] < hi and self._negated_holds(ticks, component, e, bound)
                 for e in self.fitting(component, bound)
             ):
                 return False
@@ -157,7 +161,7 @@ class Search:
 
     def _gap(self, ticks: Ticks, bound: Bound, place: int) -> tuple[Edge, Edge]:
         """Both ends, excluded, of the gap in which the negated block at `place` looks."""
-        before = [ticks[e] for block in self.alternative.blocks[:place] for e in _of(bound, block)]
+        before = [ticks.ends[e] for block in self.alternative.blocks[:place] for e in _of(bound, block)]
         after = [ticks[e] for block in self.alternative.blocks[place + 1 :] for e in _of(bound, block)]
         window = math.inf if self.plan.window is None else self.plan.window
         lo = max(before) if before else max(after) - window
@@ -263,8 +267,9 @@ def extent(ticks: Ticks, bound: Bound) -> tuple[int, int]:
 
 def _timing_holds(timing: Timing, ticks: Ticks, bound: Bound) -> bool:
     """`t(left) - t(right) <= bound`, or `!=`, for each member of either side; None is the tick 0."""
-    left = [0] if timing.left is None else [ticks[e] for e in bound[timing.left]]
-    right = [0] if timing.right is None else [ticks[e] for e in bound[timing.right]]
+    lefts, rights = (ticks.ends if end else ticks for end in (timing.left_end, timing.right_end))
+    left = [0] if timing.left is None else [lefts[e] for e in bound[timing.left]]
+    right = [0] if timing.right is None else [rights[e] for e in bound[timing.right]]
     gaps = [a - b for a in left for b in right]
     return all(gap != timing.bound if timing.not_equal else gap <= timing.bound for gap in gaps)
 
@@ -282,4 +287,4 @@ def _first(ticks: Ticks, events: Iterable[int]) -> int:
 
 
 def _last(ticks: Ticks, events: Iterable[int]) -> int:
-    return max(ticks[e] for e in events)
+    return max(ticks.ends[e] for e in events)

@@ -17,6 +17,7 @@ from cepctl.engines.worlds import clocks, search, stream
 from cepctl.engines.worlds.engine import match_table
 from cepctl.engines.worlds.expressions import Row
 from cepctl.engines.worlds.search import Bound, Edge, Group, Search, Ticks
+from cepctl.engines.worlds.spans import SpanMass
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan
 from tests.engines.agreement import assert_same_rows, check
@@ -120,9 +121,9 @@ def _always(*_: object) -> bool:
     return True
 
 
-def _uniform(row: Row, _: object) -> clocks.Mass:
+def _uniform(row: Row, _: object) -> SpanMass:
     lower, upper = cast(int, row["lower"]), cast(int, row["upper"])
-    return tuple((tick, 1) for tick in range(lower, upper + 1))
+    return tuple(((tick, tick), 1) for tick in range(lower, upper + 1))
 
 
 def _null_is_a_key(row: Row, partition_by: tuple[str, ...]) -> tuple[object, ...]:
