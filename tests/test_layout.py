@@ -114,6 +114,14 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence.chain",
         "engines.confidence.coupled",
     },
+    "engines.intervals": {
+        "plan",
+        "engines.columns",
+        "engines.pattern",
+        "engines.confidence",
+        "engines.confidence.chain",
+        "engines.confidence.coupled",
+    },
     "engines.kleene": {
         "language",
         "plan",
@@ -145,6 +153,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.measure",
         "engines.clocks",
         "engines.occurrence",
+        "engines.intervals",
         "engines.kleene",
         "engines.given",
     },

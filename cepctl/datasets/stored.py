@@ -16,7 +16,7 @@ from cepctl.clocks import Clocks, clocks_of
 from cepctl.datasets.marker import SUCCESS, incomplete
 from cepctl.errors import EventSchemaError
 from cepctl.io.source.locations import Location
-from cepctl.schema import META_TIME_UNIT, META_TYPE_COUNTS, TimeUnit
+from cepctl.schema import END_TIME, META_TIME_UNIT, META_TYPE_COUNTS, TimeUnit
 
 STANDARD_INPUT = "-"
 """The path that names standard input."""
@@ -37,6 +37,27 @@ class StoredDataset:
     def events(self) -> int | None:
         """How many events its ingest wrote; None where the metadata do not say."""
         return sum(self.type_counts.values()) if self.type_counts else None
+
+
+def some_event_lasts(dataset: StoredDataset) -> bool:
+    """Whether some event of a dataset has an end, as the statistics of its parts tell."""
+    if END_TIME in dataset.schema.names:
+        return True
+    filesystem, _ = dataset.location.resolve()
+    return any(_holds_ends(pq.read_metadata(part, filesystem=filesystem)) for part in dataset.parts)
+
+
+def _holds_ends(metadata: pq.FileMetaData) -> bool:
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        columns = (group.column(place) for place in range(group.num_columns))
+        column = next((each for each in columns if each.path_in_schema == "end_lower"), None)
+        if column is None:
+            continue
+        known = column.is_stats_set and column.statistics.has_null_count
+        if not known or column.statistics.null_count < column.num_values:
+            return True
+    return False
 
 
 def stored_dataset(path: str) -> StoredDataset | None:

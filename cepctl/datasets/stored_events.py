@@ -28,18 +28,34 @@ from cepctl.io.contract.clock_offsets import rescaled_with_clocks
 from cepctl.io.contract.rescaling import first_tick, last_tick
 from cepctl.io.source.locations import Location, first_line
 from cepctl.plan.plan import EventSchema
-from cepctl.schema import CLOCK, CLOCK_OFFSET, FIXED_COLUMNS, PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit
+from cepctl.schema import (
+    CLOCK,
+    CLOCK_OFFSET,
+    END_PMF,
+    END_TIME,
+    FIXED_COLUMNS,
+    LENGTH_COLUMNS,
+    PMF_TYPE,
+    TICK_MAX,
+    TICK_MIN,
+    TIME_TYPE,
+    TimeUnit,
+)
 
 if TYPE_CHECKING:
     from cepctl.datasets.stored import StoredDataset
 
 KINDS = {pa.bool_(): Kind.BOOL, pa.int64(): Kind.INT, pa.float64(): Kind.FLOAT, pa.string(): Kind.STRING}
-_NEVER_READ = ("source", "end_lower", "end_upper")
+_NEVER_READ = ("source",)
+_OF_ENDS = ("end_lower", "end_upper")
 _FOOTERS_AT_ONCE = 16
 _FORMAT = ds.ParquetFileFormat()
 # Types are few: as numbers of a dictionary they are read and compared several times as fast.
 _FEW_VALUES = ("event_type",)
-_LEAVES = {"pmf": ("pmf.list.element.lo", "pmf.list.element.hi", "pmf.list.element.p")}
+PMF = "pmf"
+_LEAVES = {
+    name: tuple(f"{name}.list.element.{leaf}" for leaf in ("lo", "hi", "p")) for name in (PMF, END_PMF)
+}
 
 
 @dataclass(frozen=True)
@@ -172,7 +188,8 @@ class StoredEvents:
 
     @property
     def _fixed(self) -> list[str]:
-        return [name for name in fixed_columns(self.schema) if name not in _NEVER_READ]
+        left_out = _NEVER_READ if self.schema.lasting else (*_NEVER_READ, *_OF_ENDS)
+        return [name for name in fixed_columns(self.schema) if name not in left_out]
 
     @property
     def _filesystem(self) -> fs.FileSystem:
@@ -228,8 +245,10 @@ def _only_nulls(group: pq.RowGroupMetaData, places: Sequence[int]) -> bool:
 
 
 def fixed_columns(schema: EventSchema) -> dict[str, pa.DataType]:
-    """The columns that events have beside attributes: with that of clocks where there are any."""
-    return {**FIXED_COLUMNS, CLOCK: pa.string()} if schema.clocks else FIXED_COLUMNS
+    """The columns that events have beside attributes: with those of clocks and ends where there are any."""
+    clock = {CLOCK: pa.string()} if schema.clocks else {}
+    ends = {END_TIME: TIME_TYPE, **LENGTH_COLUMNS} if schema.lasting else {}
+    return {**FIXED_COLUMNS, **ends, **clock}
 
 
 def common_form(
@@ -241,10 +260,14 @@ def common_form(
     """
     # Parquet names the list's elements in its own way.
     table = table.replace_schema_metadata(None)
-    table = table.set_column(table.column_names.index("pmf"), "pmf", table.column("pmf").cast(PMF_TYPE))
+    for name in (PMF, END_PMF):
+        if name in table.column_names:
+            place = table.column_names.index(name)
+            table = table.set_column(place, name, table.column(name).cast(PMF_TYPE))
     fixed = fixed_columns(schema)
-    if CLOCK in fixed and CLOCK not in table.column_names:
-        table = table.append_column(CLOCK, pa.nulls(len(table), pa.string()))
+    for name, kind in fixed.items():
+        if name not in FIXED_COLUMNS and name not in table.column_names:
+            table = table.append_column(name, pa.nulls(len(table), kind))
     if CLOCK in fixed and unit != schema.time_unit:
         texts = [offset_text(clocks[name]) for name in clocks]
         places = pc.index_in(table.column(CLOCK), pa.array(list(clocks), pa.string()))

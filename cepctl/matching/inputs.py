@@ -21,12 +21,12 @@ from cepctl.atomic.folders import temporary_folder
 from cepctl.clocks import joined_clocks, rescaled_clocks
 from cepctl.datasets.kinds import Kind, unified
 from cepctl.datasets.marker import check_count
-from cepctl.datasets.stored import StoredDataset, stored_dataset
-from cepctl.datasets.stored_events import KINDS, StoredEvents, common_form
+from cepctl.datasets.stored import StoredDataset, some_event_lasts, stored_dataset
+from cepctl.datasets.stored_events import KINDS, StoredEvents, common_form, fixed_columns
 from cepctl.errors import EventSchemaError, QueryTooLargeError
 from cepctl.memory import MemoryBudget, size_text
 from cepctl.plan.plan import EventSchema
-from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS
+from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS, LENGTH_COLUMNS
 
 if TYPE_CHECKING:
     from cepctl.ingestion.jobs import IngestOptions
@@ -216,13 +216,14 @@ def _common_schema(datasets: Sequence[StoredDataset]) -> EventSchema:
     for dataset in datasets:
         counts.update(dataset.type_counts)
         for column in dataset.schema:
-            if column.name not in FIXED_COLUMNS and column.name not in (END_TIME, CLOCK):
+            if column.name not in (*FIXED_COLUMNS, *LENGTH_COLUMNS, END_TIME, CLOCK):
                 kinds.setdefault(column.name, set()).add(KINDS[column.type])
     units = [dataset.time_unit for dataset in datasets]
     attributes = {name: _arrow_type(unified(kinds[name])) for name in sorted(kinds)}
     unit = min(units, key=lambda unit: unit.microseconds)
     clocks = joined_clocks([rescaled_clocks(each.clocks, each.time_unit, unit) for each in datasets])
-    return EventSchema(attributes, unit, dict(sorted(counts.items())), clocks)
+    lasting = any(map(some_event_lasts, datasets))
+    return EventSchema(attributes, unit, dict(sorted(counts.items())), clocks, lasting)
 
 
 def _arrow_type(kind: Kind) -> pa.DataType:
@@ -238,8 +239,8 @@ def _events(
     """The wanted events of one dataset (None: all) in the common time unit and types."""
     filesystem, _ = dataset.location.resolve()
     present = [name for name in names if name in dataset.schema.names]
-    clock = [CLOCK] if schema.clocks and CLOCK in dataset.schema.names else []
-    columns = [*FIXED_COLUMNS, *clock, *present]
+    others = [name for name in fixed_columns(schema) if name not in FIXED_COLUMNS]
+    columns = [*FIXED_COLUMNS, *(name for name in others if name in dataset.schema.names), *present]
     check_count(dataset.location, _held(dataset), dataset.events)
     table = pa.concat_tables(
         pq.read_table(part, columns=columns, filesystem=filesystem, filters=wanted, partitioning=None)

@@ -41,6 +41,7 @@ class Construct(Enum):
     INTERVALS_OR = "OR of interval events"
     INTERVALS_CLOCKS = "interval events that share clocks"
     INTERVALS_GROUP_BY = "GROUP BY of interval events"
+    INTERVALS_GIVEN = "GIVEN beside interval events"
 
 
 _ALL = frozenset(Strategy)
@@ -55,6 +56,7 @@ _BESIDE_INTERVALS = {
     Construct.OR: Construct.INTERVALS_OR,
     Construct.CLOCKS: Construct.INTERVALS_CLOCKS,
     Construct.GROUP_BY: Construct.INTERVALS_GROUP_BY,
+    Construct.GIVEN: Construct.INTERVALS_GIVEN,
 }
 """What a construct is called where matches depend on the ends of events."""
 _OF_INTERVALS = frozenset({Construct.INTERVALS, *_BESIDE_INTERVALS.values()})

@@ -21,6 +21,7 @@ from cepctl.engines.diagnosis.valid_intervals import (
 )
 from cepctl.plan.given import refuse_given
 from cepctl.plan.grouping import refuse_groups
+from cepctl.plan.interval_support import refuse_conditions_on_ends, refuse_lasting_events
 from cepctl.plan.plan import Plan
 from cepctl.schema import PMF_TYPE
 
@@ -66,6 +67,8 @@ def matched_events(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Matche
     refuse_given(plan, "a drawing of matches")
     events = inputs.read_ids(_bound_ids(matches.column("signature")), list(inputs.schema.attributes))
     bound = bound_events(matches.column("signature"), events.column("event_id").combine_chunks())
+    refuse_conditions_on_ends(plan, "a drawing of matches")
+    refuse_lasting_events(plan, events, "a drawing of matches")
     columns = events_of(events, plan.clocks)
     valid = valid_intervals(plan, columns, bound)
     empty = [name for name in inputs.schema.attributes if events.column(name).null_count == len(events)]

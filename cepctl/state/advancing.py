@@ -25,6 +25,7 @@ from cepctl.arrays import Ticks
 from cepctl.engines.runners.relevance import Relevance
 from cepctl.plan.clock_support import refuse_clocks
 from cepctl.plan.given import refuse_given
+from cepctl.plan.interval_support import refuse_conditions_on_ends, refuse_lasting_events
 from cepctl.plan.plan import Plan
 from cepctl.schema import TICK_MAX, TICK_MIN
 from cepctl.state.corrections import Correction, by_end, marked, without
@@ -100,6 +101,7 @@ def advance(before: Progress, arrived: pa.Table, plan: Plan, find: Find, options
     """
     refuse_clocks(plan, "--state")
     refuse_given(plan, "--state")
+    refuse_conditions_on_ends(plan, "--state")
     reach = reach_of(plan)
     fresh, repeated = _new_to(before, arrived)
     is_late = pc.less(fresh.column("lower"), TICK_MIN if before.watermark is None else before.watermark)
@@ -107,6 +109,8 @@ def advance(before: Progress, arrived: pa.Table, plan: Plan, find: Find, options
     relevance = Relevance(plan)
     held = pa.concat_tables([before.late, relevance.relevant(late)])
     on_time = relevance.relevant(fresh.filter(pc.invert(is_late)))
+    for each in (on_time, held):
+        refuse_lasting_events(plan, each, "--state")
     newest = _largest(before.newest, pc.max(fresh.column("lower")).as_py())
     watermark = before.watermark
     if newest is not None:

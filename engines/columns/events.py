@@ -5,6 +5,7 @@ Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,8 +17,10 @@ import pyarrow.compute as pc
 from cepctl.arrays import Indexes
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.clocks import EventClocks, event_clocks
+from cepctl.engines.columns.endpoints import Endpoints, endpoints_of, has_ends, of_points
 from cepctl.engines.columns.masses import Masses, masses_of
 from cepctl.engines.columns.ties import EventTies
+from cepctl.schema import END_PMF, END_TIME
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,23 @@ class Events:
     frame: pl.DataFrame
     clocks: EventClocks | None = None
     ties: EventTies | None = None
+    ends: Endpoints | None = None
 
     def __len__(self) -> int:
         return len(self.masses.lower)
+
+    def last(self, candidates: Iterable[Indexes]) -> bool:
+        """Whether some of these events have an end."""
+        if self.ends is None:
+            return False
+        is_lasting = np.zeros(len(self), dtype=bool)
+        is_lasting[self.ends.lasting] = True
+        return any(bool(is_lasting[each].any()) for each in candidates)
+
+    @cached_property
+    def endpoints(self) -> Endpoints:
+        """Start and end of every event; those of a point are one."""
+        return of_points(self.masses) if self.ends is None else self.ends
 
     @property
     def ids(self) -> pl.Series:
@@ -53,13 +70,25 @@ class Events:
 def events_of(table: pa.Table, clocks: Clocks | None = None) -> Events:
     """Take over an event table; raises EventSchemaError where an interval, pmf or clock is wrong."""
     table = _in_order(table)
-    attributes = [name for name in table.column_names if name not in ("pmf", "source")]
+    attributes = [name for name in table.column_names if name not in _NO_ATTRIBUTES]
     frame = pl.from_arrow(table.select(attributes))
     assert isinstance(frame, pl.DataFrame)
     stamped = event_clocks(table, clocks) if clocks else None
-    if stamped is not None:
-        return Events(stamped.envelopes, frame, stamped)
-    return Events(masses_of(table), frame)
+    masses = masses_of(table) if stamped is None else stamped.envelopes
+    ends = endpoints_of(table, masses) if has_ends(table) else None
+    return Events(masses, _with_end_times(frame), stamped, ends)
+
+
+def _with_end_times(frame: pl.DataFrame) -> pl.DataFrame:
+    """The logged end beside the logged time, which it is where an event does not last."""
+    if "time" not in frame.columns:
+        return frame
+    lasts = pl.col("end_lower").is_not_null() if "end_lower" in frame.columns else pl.lit(False)
+    logged = pl.col(END_TIME) if END_TIME in frame.columns else pl.lit(None, frame.schema["time"])
+    return frame.with_columns(pl.when(lasts).then(logged).otherwise(pl.col("time")).alias(END_TIME))
+
+
+_NO_ATTRIBUTES = ("pmf", "source", END_PMF)
 
 
 def _in_order(table: pa.Table) -> pa.Table:

@@ -15,6 +15,7 @@ from cepctl.engines.columns.events import Events
 from cepctl.language.ast import Attribute, EventTime, Expression, MatchField, Variable
 from cepctl.plan.plan import Alternative, Component, Link
 from cepctl.polars_expressions import Leaf, compile_expression
+from cepctl.schema import END_TIME
 
 
 def component_of(alternative: Alternative, variable: str) -> int | None:
@@ -44,7 +45,7 @@ def column_name(leaf: Leaf) -> str:
     if isinstance(leaf, Attribute):
         return leaf.name
     if isinstance(leaf, EventTime):
-        return leaf.which
+        return {"start": "time", "end": END_TIME}.get(leaf.which, leaf.which)
     if isinstance(leaf, Variable):
         return "event_id"
     raise AssertionError(f"{leaf} is read only over a finished group")

@@ -28,6 +28,7 @@ from cepctl.engines.enumeration.search import Search
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
 from cepctl.language.ast import Expression
 from cepctl.language.printer import duration_text, expression_to_text
+from cepctl.plan.interval_support import refuse_intervals
 from cepctl.plan.plan import Alternative, Equality, Link, Plan, Timing
 from cepctl.plan.summary import with_one_member
 
@@ -82,6 +83,8 @@ class Conditions:
             if component.kleene:
                 alternative = with_one_member(alternative, i)
         candidates = tuple(fitting_events(events, each) for each in alternative.components)
+        if alternative.reads_ends or events.last(candidates):
+            refuse_intervals("why nothing matched, or only some events,")
         return cls(alternative, plan.partition_by, differences, candidates)
 
     @property

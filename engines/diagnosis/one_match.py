@@ -27,9 +27,13 @@ from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.errors import UsageError
 from cepctl.plan.given import refuse_given
+from cepctl.plan.interval_support import refuse_conditions_on_ends, refuse_intervals
 from cepctl.plan.plan import Alternative, Plan
 
 Ids = tuple[tuple[str, ...], ...]
+
+
+_WHAT = "the drawing and explanation of one match"
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,9 @@ def one_match(plan: Plan, table: pa.Table, signature: Ids, bins: int = 60) -> On
     refuse_given(plan, "cepctl show")
     events = events_of(table, plan.clocks)
     rows = _rows(events, signature)
+    refuse_conditions_on_ends(plan, _WHAT)
+    if events.last(np.array(part, dtype=np.int64) for part in rows):
+        refuse_intervals(_WHAT)
     fitting = [each for each in plan.alternatives if _has_form(each, signature)]
     if not fitting:
         raise UsageError(_wrong_form(plan, signature))

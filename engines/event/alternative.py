@@ -37,9 +37,11 @@ from cepctl.memory import MemoryBudget, default_budget
 from cepctl.plan.evaluation_order import OrderName, evaluation_order
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.plan.summary import KleeneRows
+from cepctl.plan.support import require_engine
 
 if TYPE_CHECKING:
     from cepctl.engines.confidence.coupled.problem import Problems
+    from cepctl.engines.intervals.search import IntervalSearch
     from cepctl.engines.pattern.rival_joins import RivalJoin
     from cepctl.engines.pattern.rivals import Rivals
 
@@ -101,6 +103,7 @@ class PreparedAlternative:
     shape: Shape
     search: Search
     options: MatchOptions
+    intervals: IntervalSearch | None = None
 
     @classmethod
     def of(
@@ -108,20 +111,27 @@ class PreparedAlternative:
     ) -> PreparedAlternative:
         """Find the candidates of every component and close the constraints."""
         candidates = tuple(fitting_events(events, each) for each in alternative.components)
-        system = _system(plan, alternative)
+        intervals = None
+        if alternative.reads_ends or events.last(candidates):
+            require_engine(plan, "event", lasting=True)
+            from cepctl.engines.intervals.search import IntervalSearch
+
+            intervals = IntervalSearch.of(plan, alternative, events)
+            candidates = tuple(intervals.possible(each) for each in candidates)
+        system = _system(plan, alternative) if intervals is None else intervals.system
         search = Search(
             *(alternative, alternative.positive, system, candidates, plan.partition_by),
             pairs_at_once=_pairs_at_once(plan, alternative, options),
         )
-        return cls(plan, events, shape_of(plan, alternative), search, options)
+        return cls(plan, events, shape_of(plan, alternative), search, options, intervals)
 
     def above(self, threshold: Threshold) -> PreparedAlternative:
         """The same, leaving out early what cannot reach the threshold.
 
-        Estimates may exceed any bound, and so may events that err together or are tied.
+        Estimates may exceed any bound, and so may events that err together, are tied or last.
         """
-        together = self.events.clocks is not None or self.events.ties is not None
-        if not threshold.decides or self.options.approximate is not None or together:
+        apart = self.events.clocks is None and self.events.ties is None and self.intervals is None
+        if not threshold.decides or self.options.approximate is not None or not apart:
             return self
         push_down = PushDown(threshold, self.events.masses, complete=not self.shape.plain_chain)
         return replace(self, search=replace(self.search, push_down=push_down))
@@ -151,7 +161,8 @@ class PreparedAlternative:
         order = evaluation_order(self.alternative, self.options.type_counts, self.options.order).components
         columns = tuple(self.search.singles.index(i) for i in order)
         fewest = FEWEST_STARTS if self.shape.plain_chain else FEWEST_COSTLY_STARTS
-        parts = enumeration_parts(self.search, self.events, columns, owned, fewest=fewest)
+        events = self.events if self.intervals is None else self.intervals.hulls
+        parts = enumeration_parts(self.search, events, columns, owned, fewest=fewest)
         return [partial(self._matches, part, owned) for part in parts]
 
     def _matches(
@@ -215,6 +226,8 @@ class PreparedAlternative:
         QueryTooLargeError
             If a match needs more memory or more work than is allowed.
         """
+        if self.intervals is not None:
+            return self.intervals.measured(single_events([bound[i] for i in self.search.singles]))
         if self.shape.plain_chain:
             return self.decided(bound, [])
         count = len(self.measure.groups(bound)[0].sizes)

@@ -56,6 +56,8 @@ def missed_by_raw_times(plan: Plan, matches: pa.Table, table: pa.Table) -> RawTi
     if not matches.num_rows:
         return RawTimeCounts(0, 0, 0)
     events = events_of(table)
+    if events.ends is not None or any(each.reads_ends for each in plan.alternatives):
+        return RawTimeCounts(0, 0, 0)
     times = CertainTimes.of(plan, events)
     columns = [
         found_at_raw_times(times, bound) for bound in _bindings(matches.column("signature"), events.ids)

@@ -16,11 +16,13 @@ import polars as pl
 from cepctl.arrays import Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses, ticks_between
+from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.columns.ties import event_ties
 from cepctl.engines.given.closing import intervals_left
 from cepctl.engines.given.components import require_possible
 from cepctl.engines.given.edges import Differences, differences_of
 from cepctl.plan.plan import Plan
+from cepctl.plan.support import require_engine
 
 _MOST_WAYS = 50_000_000
 
@@ -34,7 +36,12 @@ def known_events(plan: Plan, events: Events) -> Events:
         If there is no such world.
     QueryTooLargeError
         If what is given speaks of too many combinations of events.
+    UnsupportedQueryError
+        If it speaks of events that last.
     """
+    named = (fitting_events(events, one) for each in plan.given for one in each.alternative.components)
+    if events.last(named):
+        require_engine(plan, "event", lasting=True)
     found = differences_of(plan.given, events)
     if not len(found):
         return events

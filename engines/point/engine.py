@@ -114,6 +114,8 @@ def _signatures(plan: Plan, events: Events) -> Iterator[pl.DataFrame]:
 
 def _searches(plan: Plan, events: Events) -> list[PointSearch]:
     candidates = [candidates_of(events, each) for each in plan.alternatives]
+    if events.last(each for own in candidates for each in own):
+        require_engine(plan, "point", lasting=True)
     wanted = np.unique(np.concatenate([each for own in candidates for each in own]))
     if plan.strategy in (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY):
         wanted = np.arange(len(events))

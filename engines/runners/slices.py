@@ -115,7 +115,7 @@ def choose_slicing(groups: RowGroups, plan: Plan, parallelism: int, length: int 
         return _whole(events)
     keyed = bool(plan.partition_by) and plan.strategy is not Strategy.STRICT_CONTIGUITY
     whole = TimeSlice()
-    if plan.window is None:
+    if plan.window is None or plan.of_intervals:
         buckets = -(-events // EVENTS_PER_SLICE) if keyed and events > EVENTS_PER_SLICE else 1
         return Slicing((whole,), events, events, buckets, sent=buckets > 1)
     if length is not None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, permutations
+from itertools import permutations
 from typing import TypeAlias
 
 from cepctl.engines.worlds.expressions import Members, holds
+from cepctl.engines.worlds.spans import Times
 from cepctl.engines.worlds.stream import Stream
 from cepctl.errors import ContradictionError, QueryTooLargeError
 from cepctl.plan.plan import Given
@@ -31,9 +32,12 @@ class Known:
     def of(cls, given: Sequence[Given], stream: Stream) -> Known:
         return cls(tuple((each, found) for each in given for found in _combinations(each, stream)))
 
-    def holds(self, ticks: Sequence[int]) -> bool:
+    def holds(self, ticks: Times) -> bool:
         """Whether a world contradicts none of them."""
-        return all(_holds(given, [ticks[e] for e in found]) for given, found in self.combinations)
+        return all(
+            _holds(given, [ticks[e] for e in found], [ticks.ends[e] for e in found])
+            for given, found in self.combinations
+        )
 
 
 def constrained_rows(given: Sequence[Given], stream: Stream) -> set[int]:
@@ -50,10 +54,10 @@ def no_world_remains(given: Sequence[Given]) -> ContradictionError:
     )
 
 
-def _holds(given: Given, ticks: Sequence[int]) -> bool:
+def _holds(given: Given, starts: Sequence[int], ends: Sequence[int]) -> bool:
     ordered = len(given.alternative.blocks) > 1
-    in_order = all(a < b for a, b in pairwise(ticks)) if ordered else True
-    return in_order and (given.window is None or max(ticks) - min(ticks) < given.window)
+    in_order = all(a < b for a, b in zip(ends, starts[1:], strict=False)) if ordered else True
+    return in_order and (given.window is None or max(ends) - min(starts) < given.window)
 
 
 def _combinations(given: Given, stream: Stream) -> Iterator[Combination]:

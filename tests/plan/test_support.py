@@ -52,6 +52,9 @@ PROBES = {
     Construct.INTERVALS_OR: "SEQ(A a, OR(B b, C c)) WHERE b.start - a.end <= 4 ticks",
     Construct.INTERVALS_CLOCKS: "SEQ(A a, B b) WHERE b.start - a.end <= 4 ticks",
     Construct.INTERVALS_GROUP_BY: "SEQ(A a, B b) WHERE b.start - a.end <= 4 ticks GROUP BY ()",
+    Construct.INTERVALS_GIVEN: (
+        "SEQ(A a, B b) WHERE b.start - a.end <= 4 ticks GIVEN SEQ(B p, B q) IF p.x < q.x"
+    ),
 }
 STAMPED_PROBES = (
     Construct.CLOCKS,

@@ -1,0 +1,181 @@
+"""When interval events start and end: both endpoints of n events as one list of masses.
+
+The endpoints 0 to n - 1 are the starts.  The ends of the events that last follow; the end of one that does
+not is its start.  The law of an event is P(start) P(end) given that its length lies within its bounds; the
+probability of that, `whole`, is what every sum over its endpoints is divided by.
+
+Runs inside Spark workers: imports NumPy and PyArrow only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
+from cepctl.schema import END_PMF, LENGTH_LOWER, LENGTH_UPPER
+
+UNBOUNDED_LENGTH = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Endpoints:
+    """Endpoints of n events, of which k last.
+
+    `masses`: of n starts and k ends.  `end`: which of them is each event's end, shape (n,).
+    `shortest`, `longest`: bounds of the length, shape (n,), 0 and UNBOUNDED_LENGTH where there are none.
+    `whole`: the probability that the stamps of an event agree with its length, shape (n,); 1 for points.
+    """
+
+    masses: Masses
+    end: Indexes
+    shortest: Ticks
+    longest: Ticks
+    whole: Reals
+
+    def __len__(self) -> int:
+        return len(self.end)
+
+    @property
+    def lasting(self) -> Indexes:
+        """The events that have an end of their own."""
+        return np.flatnonzero(self.end >= len(self))
+
+    @property
+    def hulls(self) -> Masses:
+        """All ticks from the first possible start to the last possible end; only these two are meant."""
+        lower, upper = self.masses.lower[: len(self)], self.masses.upper[self.end]
+        count = len(lower)
+        return Masses(lower, np.maximum(lower, upper), np.arange(count + 1), lower, lower, np.ones(count))
+
+
+def of_points(masses: Masses) -> Endpoints:
+    """Events none of which lasts."""
+    count = len(masses.lower)
+    longest = np.full(count, UNBOUNDED_LENGTH)
+    return Endpoints(masses, np.arange(count), np.zeros(count, np.int64), longest, np.ones(count))
+
+
+def has_ends(table: pa.Table) -> bool:
+    """Whether some event of a table lasts."""
+    names = table.column_names
+    return "end_lower" in names and table.column("end_lower").null_count < len(table)
+
+
+def endpoints_of(table: pa.Table, starts: Masses) -> Endpoints:
+    """Read the ends of an event table whose starts are known.
+
+    Raises
+    ------
+    EventSchemaError
+        If an end is missing or reversed, or its pmf is wrong; the message names the event.
+    """
+    points = of_points(starts)
+    if not has_ends(table):
+        return points
+    count, end, shortest, longest, whole = (
+        len(table),
+        points.end,
+        *(
+            points.shortest,
+            points.longest,
+            points.whole,
+        ),
+    )
+    rows = np.flatnonzero(pc.is_valid(table.column("end_lower")).to_numpy())
+    lasting = table.take(rows)
+    ends = masses_of(_as_starts(lasting))
+    masses = _joined(starts, ends)
+    end[rows] = count + np.arange(len(rows))
+    for name, bounds in ((LENGTH_LOWER, shortest), (LENGTH_UPPER, longest)):
+        if name in lasting.column_names:
+            bounds[rows] = pc.fill_null(lasting.column(name), int(bounds[0])).to_numpy()
+    shortest = np.maximum(shortest, 0)
+    whole[rows] = _agreeing(masses, rows, end[rows], shortest[rows], longest[rows])
+    return Endpoints(masses, end, shortest, longest, whole)
+
+
+def _as_starts(lasting: pa.Table) -> pa.Table:
+    columns = {
+        "event_id": lasting.column("event_id"),
+        "lower": lasting.column("end_lower"),
+        "upper": lasting.column("end_upper"),
+    }
+    if END_PMF in lasting.column_names:
+        columns["pmf"] = lasting.column(END_PMF)
+    return pa.table(columns)
+
+
+def _joined(starts: Masses, ends: Masses) -> Masses:
+    return Masses(
+        np.concatenate([starts.lower, ends.lower]),
+        np.concatenate([starts.upper, ends.upper]),
+        np.concatenate([starts.starts, starts.starts[-1] + ends.starts[1:]]),
+        np.concatenate([starts.lo, ends.lo]),
+        np.concatenate([starts.hi, ends.hi]),
+        np.concatenate([starts.density, ends.density]),
+    )
+
+
+def _agreeing(masses: Masses, start: Indexes, end: Indexes, shortest: Ticks, longest: Ticks) -> Reals:
+    """P(shortest <= end - start <= longest) of independent endpoints, exactly 1 where it is certain."""
+    certain = (masses.lower[end] - masses.upper[start] >= shortest) & (
+        masses.upper[end] - masses.lower[start] <= longest
+    )
+    found = difference_probability(masses, start, end, shortest, longest)
+    return np.where(certain, 1.0, found)
+
+
+def difference_probability(
+    masses: Masses, first: Indexes, second: Indexes, least: Ticks, most: Ticks
+) -> Reals:
+    """P(least <= t(second) - t(first) <= most) of independent pairs, shape (n,), as a sum of positive terms.
+
+    Of two buckets of m and M >= m ticks, the number of pairs of ticks that are d apart rises by one with d
+    up to m, stays there, and falls by one: what the bounds leave of each part is an arithmetic series.
+    """
+    pair, one, other = _bucket_pairs(masses, first, second)
+    low, high = masses.lo[other] - masses.hi[one], masses.hi[other] - masses.lo[one]
+    sizes = [ticks_between(masses.lo[each], masses.hi[each]) for each in (one, other)]
+    fewer, more = np.minimum(*sizes), np.maximum(*sizes)
+    least, most = np.maximum(least[pair], low), np.minimum(most[pair], high)
+    begin, end = (least - low).astype(np.float64), (most - low).astype(np.float64)
+    rising = _series(begin, np.minimum(end, fewer - 2))
+    flat = fewer * np.maximum(np.minimum(end, more - 1) - np.maximum(begin, fewer - 1) + 1, 0.0)
+    begin, end = (high - most).astype(np.float64), (high - least).astype(np.float64)
+    falling = _series(begin, np.minimum(end, fewer - 2))
+    pairs = np.where(least <= most, rising + flat + falling, 0.0)
+    weights = masses.density[one] * masses.density[other] * pairs
+    return np.asarray(np.bincount(pair, weights=weights, minlength=len(first)), dtype=np.float64)
+
+
+def mass_between(masses: Masses, which: Indexes, lower: Ticks, upper: Ticks) -> Reals:
+    """P(lower <= tick <= upper), shape (n,)."""
+    sizes = np.diff(masses.starts)[which]
+    row = np.repeat(np.arange(len(which)), sizes)
+    bucket = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + masses.starts[which][row]
+    first, last = np.maximum(masses.lo[bucket], lower[row]), np.minimum(masses.hi[bucket], upper[row])
+    inside = np.where(first <= last, masses.density[bucket] * ticks_between(first, last), 0.0)
+    return np.asarray(np.bincount(row, weights=inside, minlength=len(which)), dtype=np.float64)
+
+
+def _series(begin: Reals, end: Reals) -> Reals:
+    """Sum of d + 1 for all whole d from begin to end."""
+    count = np.maximum(end - begin + 1, 0.0)
+    return np.asarray(count * (begin + end + 2) / 2)
+
+
+def _bucket_pairs(masses: Masses, first: Indexes, second: Indexes) -> tuple[Indexes, Indexes, Indexes]:
+    """Every bucket of the one endpoint with every bucket of the other, and the row of the pair."""
+    sizes = np.diff(masses.starts)
+    counts = sizes[first] * sizes[second]
+    pair = np.repeat(np.arange(len(first)), counts)
+    within = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)
+    of_second = sizes[second][pair]
+    one = masses.starts[first][pair] + within // of_second
+    other = masses.starts[second][pair] + within % of_second
+    return pair, one, other

@@ -1,0 +1,125 @@
+"""What a pattern asks of the endpoints of the events it binds, as difference constraints.
+
+A component has two places, its start and its end; `x - y <= c` between two places is an edge.  An order of
+blocks, a window, a timing constraint and a relation are lists of edges.  Where one of several lists has to
+hold (`OVERLAPS|DURING`, `<>`) there are several cases, of which no two hold at once.
+
+Runs inside Spark workers: imports NumPy only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, pairwise, product
+from typing import TypeAlias
+
+import numpy as np
+
+from cepctl.arrays import Ticks
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
+from cepctl.errors import QueryTooLargeError
+from cepctl.plan.plan import Alternative, Timing
+
+Place: TypeAlias = int
+"""2 k is the start of the k-th positive component, 2 k + 1 its end."""
+CONSTANT: Place = -1
+"""The tick 0."""
+Edge: TypeAlias = tuple[Place, Place, int]
+Case: TypeAlias = tuple[Edge, ...]
+
+MAX_CASES = 256
+
+
+def cases_of(alternative: Alternative, window: int | None) -> tuple[Case, ...]:
+    """The cases of an alternative without negation and Kleene groups.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If there are more than MAX_CASES.
+    """
+    plain = [each for each in alternative.timings if not each.not_equal]
+    choices = [*alternative.choices, *map(_unequal, (t for t in alternative.timings if t.not_equal))]
+    count = int(np.prod([len(each) for each in choices], dtype=float))
+    if count > MAX_CASES:
+        raise QueryTooLargeError(
+            f"unions of relations and `<>` between times make {count:,} cases, {MAX_CASES} are the most; "
+            "leave some out, or ask for them one by one"
+        )
+    always = [*_order(alternative), *_window(alternative, window)]
+    return tuple(
+        tuple(chain(always, _edges(alternative, [*plain, *chain.from_iterable(chosen)])))
+        for chosen in product(*choices)
+    )
+
+
+def own_edges(components: int) -> list[Edge]:
+    """No event ends before it starts."""
+    return [(2 * k, 2 * k + 1, 0) for k in range(components)]
+
+
+def hull_system(cases: Iterable[Case], components: int) -> Ticks | None:
+    """What all cases say of the ticks of two components, whichever of their ticks: shape (l, l).
+
+    Entry [i, j] bounds the difference of some tick of i and some tick of j, so that it may be held against
+    the hulls of their events.  None if no case can hold.
+    """
+    found: Ticks | None = None
+    for case in cases:
+        edges = [each for each in case if CONSTANT not in each[:2]]
+        system = closure(2 * components, [*own_edges(components), *edges])
+        if (np.diag(system) < 0).any():
+            continue
+        hull = system.reshape(components, 2, components, 2).min(axis=(1, 3))
+        np.fill_diagonal(hull, 0)
+        found = hull if found is None else np.maximum(found, hull)
+    return found
+
+
+def without_redundant(count: int, edges: Sequence[Edge]) -> tuple[Edge, ...]:
+    """The same constraints over `count` places, without those that others imply."""
+    tightest: dict[tuple[Place, Place], int] = {}
+    for i, j, bound in edges:
+        tightest[i, j] = min(tightest.get((i, j), UNBOUNDED), bound)
+    kept = sorted((i, j, bound) for (i, j), bound in tightest.items() if i != j or bound < 0)
+    for each in sorted(kept, key=lambda edge: -edge[2]):
+        others = [other for other in kept if other != each]
+        if closure(count, others)[each[0], each[1]] <= each[2]:
+            kept = others
+    return tuple(kept)
+
+
+def _unequal(timing: Timing) -> tuple[tuple[Timing, ...], ...]:
+    """`t(left) - t(right) <> c`: less, or more."""
+    less = replace(timing, bound=timing.bound - 1, not_equal=False)
+    more = Timing(
+        *(timing.right, timing.left, -timing.bound - 1, False),
+        *(timing.right_end, timing.left_end),
+    )
+    return (less,), (more,)
+
+
+def _order(alternative: Alternative) -> Iterator[Edge]:
+    """All of a block ends before anything of the next begins."""
+    for before, after in pairwise(alternative.blocks):
+        for i, j in product(before, after):
+            yield (_place(alternative, i, end=True), _place(alternative, j, end=False), -1)
+
+
+def _window(alternative: Alternative, window: int | None) -> Iterator[Edge]:
+    """Every end is less than the window after every start."""
+    if window is not None:
+        for i, j in product(range(len(alternative.positive)), repeat=2):
+            yield (2 * i + 1, 2 * j, window - 1)
+
+
+def _edges(alternative: Alternative, timings: Iterable[Timing]) -> Iterator[Edge]:
+    for each in timings:
+        left = CONSTANT if each.left is None else _place(alternative, each.left, end=each.left_end)
+        right = CONSTANT if each.right is None else _place(alternative, each.right, end=each.right_end)
+        yield (left, right, each.bound)
+
+
+def _place(alternative: Alternative, component: int, *, end: bool) -> Place:
+    return 2 * alternative.positive.index(component) + end

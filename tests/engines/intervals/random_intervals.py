@@ -1,0 +1,88 @@
+"""Hypothesis strategies for small streams of events, many of which last, and for conditions on their ends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import strategies as st
+
+from cepctl.language.keywords import ALLEN_RELATIONS
+from tests.plans import Event
+
+_HOLES = st.sampled_from(
+    [((0, 0, 0.25), (2, 3, 0.75)), ((0, 1, 0.5), (4, 4, 0.5)), ((0, 0, 0.1), (1, 2, 0.9))]
+)
+_FORMS = st.sampled_from(["interval", "interval", "interval", "point", "histogram", "length"])
+
+
+@st.composite
+def lasting_events(draw: st.DrawFn, event_id: str, kind: str) -> Event:
+    """An event with few worlds: a point, or start and end, some with holes or bounds of the length."""
+    begin, form = draw(st.integers(0, 5)), draw(_FORMS)
+    key = draw(st.sampled_from(["p", "p", "p", "q", None]))
+    start = Event(event_id, kind, begin, begin + draw(st.integers(0, 3)), k=key)
+    if form == "histogram":
+        pmf = tuple((begin + lo, begin + hi, p) for lo, hi, p in draw(_HOLES))
+        start = replace(start, upper=pmf[-1][1], pmf=pmf)
+    if form == "point":
+        return start
+    end = draw(st.integers(max(start.lower - 1, 0), start.upper + 3))
+    lasting = replace(start, end_lower=end, end_upper=end + draw(st.integers(0, 3)))
+    if draw(st.integers(0, 4)) == 0:
+        pmf = tuple((end + lo, end + hi, p) for lo, hi, p in draw(_HOLES))
+        lasting = replace(lasting, end_upper=pmf[-1][1], end_pmf=pmf)
+    if form == "length":
+        shortest = draw(st.sampled_from([None, 0, 1, 2, 3]))
+        longest = draw(st.sampled_from([None, *((shortest or 0) + more for more in (0, 1, 3))]))
+        lasting = replace(lasting, length_lower=shortest, length_upper=longest)
+    return lasting
+
+
+_CONDITIONS = st.sampled_from(
+    ["relation", "union", "intersects", "by", "tolerance", "times", "times", "constant"]
+)
+
+
+@st.composite
+def conditions(draw: st.DrawFn, left: str, right: str) -> str:
+    """A relation of two variables, or a comparison of their times."""
+    form, ticks = draw(_CONDITIONS), draw(st.integers(0, 3))
+    names = [name.upper() for name in ALLEN_RELATIONS]
+    if form in ("relation", "tolerance", "union"):
+        several = draw(st.lists(st.sampled_from(names), min_size=2, max_size=4, unique=True))
+        chosen = "|".join(several) if form == "union" else several[0]
+        return f"{left} {chosen} {right}" + (f" TOLERANCE {ticks} ticks" if form == "tolerance" else "")
+    if form in ("intersects", "by"):
+        return f"{left} INTERSECTS {right}" + (f" BY {ticks} ticks" if form == "by" else "")
+    ends = [draw(st.sampled_from(["start", "end", "time"])) for _ in range(2)]
+    sign = draw(st.sampled_from(["<", "<=", "=", "<>", ">", ">="]))
+    if form == "constant":
+        return f"{left}.{ends[0]} {sign} '1970-01-01T00:00:00.{draw(st.integers(1, 7)):03}Z'"
+    other = draw(st.sampled_from([left, right]))
+    return f"{left}.{ends[0]} - {other}.{ends[1]} {sign} {ticks} ticks"
+
+
+PATTERNS = {
+    2: ["ISEQ(A a, B b)", "AND(A a, B b)", "SEQ(A a, B b)", "ISEQ(A a, A b)"],
+    3: ["ISEQ(A a, B b, C c)", "SEQ(A a, B b, C c)", "SEQ(A a, ISEQ(B b, C c))"],
+}
+
+
+@st.composite
+def queries(draw: st.DrawFn) -> str:
+    """A pattern of two or three components, up to three conditions, perhaps a window or a key."""
+    size = draw(st.sampled_from([2, 2, 2, 3]))
+    pattern = draw(st.sampled_from(PATTERNS[size]))
+    pairs = [pair for pair in ("ab", "ba", "bc", "ac") if size == 3 or "c" not in pair]
+    asked = [draw(conditions(*draw(st.sampled_from(pairs)))) for _ in range(draw(st.integers(0, 3)))]
+    keyed = ["[k]"] if draw(st.integers(0, 3)) == 0 else []
+    where = f" WHERE {' AND '.join([*asked, *keyed])}" if asked or keyed else ""
+    window = draw(st.sampled_from(["", "", " WITHIN 4 ticks", " WITHIN 7 ticks"]))
+    return f"PATTERN {pattern}{where}{window}"
+
+
+@st.composite
+def streams(draw: st.DrawFn) -> tuple[Event, ...]:
+    """Two to four events."""
+    kinds = draw(st.sampled_from(["AB", "ABC", "ABCA", "AAB"]))
+    return tuple(draw(lasting_events(f"e{number}", kind)) for number, kind in enumerate(kinds))
