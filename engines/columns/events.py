@@ -76,7 +76,7 @@ def events_of(table: pa.Table, clocks: Clocks | None = None) -> Events:
     stamped = event_clocks(table, clocks) if clocks else None
     masses = masses_of(table) if stamped is None else stamped.envelopes
     ends = endpoints_of(table, masses) if has_ends(table) else None
-    return Events(masses, _with_end_times(frame), stamped, ends)
+    return Events(masses, _with_end_times(frame), stamped, ends=ends)
 
 
 def _with_end_times(frame: pl.DataFrame) -> pl.DataFrame:
