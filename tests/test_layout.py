@@ -229,6 +229,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "uncertainty",
         "ingestion",
         "engines.event",
+        "engines.diagnosis",
         "engines.runners",
         "matching",
         "inspection",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
+
+from cepctl.errors import CepctlError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,6 +34,23 @@ def first_page(matches: Matches, count: int) -> str | None:
     return _page(matches, rows, count, best_only=summary.best or len(matches) > count)
 
 
+def _why_not(matches: Matches) -> str | None:
+    """What stopped partial matches, as text; None where nobody can tell."""
+    from cepctl.engines.diagnosis.why_not import why_not
+    from cepctl.matching.run import types_read
+    from cepctl.render.why_not import print_why_not
+
+    plan, inputs = matches.found.plan, matches.found.inputs
+    if plan.never is not None:
+        return plan.never
+    told = io.StringIO()
+    try:
+        print_why_not(why_not(plan, inputs.read(plan.attributes, types_read(plan))), told)
+    except CepctlError as problem:
+        return str(problem)
+    return told.getvalue().rstrip()
+
+
 def _page(matches: Matches, rows: pa.Table, listed: int, *, best_only: bool) -> str:
     from cepctl.engines.event.raw_time_counts import RawTimeCounts
     from cepctl.plan.plan import FOUND_AT_RAW_TIMES
@@ -45,6 +65,7 @@ def _page(matches: Matches, rows: pa.Table, listed: int, *, best_only: bool) -> 
         judged = rows.column(FOUND_AT_RAW_TIMES).slice(0, listed).to_pylist()
         rows = rows.drop_columns([FOUND_AT_RAW_TIMES])
     raw_times = RawTimeCounts(counts.judged, counts.missed, counts.untimed)
-    about = About(found.query, matches.summary.events, best_only, raw_times, judged)
+    why = None if rows.num_rows else _why_not(matches)
+    about = About(found.query, matches.summary.events, best_only, raw_times, judged, why)
     shown = matched_events(found.plan, found.inputs, rows.slice(0, listed))
     return page_html(document(shown, overview(found.plan, found.inputs, rows), about))

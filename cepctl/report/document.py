@@ -6,7 +6,9 @@ a number that JavaScript would round is a text.  The reader is page/data.js.
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass
+from itertools import takewhile
 from typing import Any
 
 import pyarrow.compute as pc
@@ -19,6 +21,7 @@ from cepctl.report.matched_events import MatchedEvents
 from cepctl.report.overview import Overview, key_texts
 from cepctl.report.records import EventRecord, event_records, plain, variables
 
+_SENTENCE = re.compile(r"(?<=[.?!]) ")
 _MEASURED = ("start", "end", "confidence", CONFIDENCE_ERROR)
 
 Document = dict[str, Any]
@@ -29,7 +32,8 @@ class About:
     """What the page says of the run beside its matches.
 
     `best_only`: only the most probable matches were asked for.  `found_at_raw_times`, where an engine tells:
-    of each listed match whether raw times find it too; None where one of its events has none.
+    of each listed match whether raw times find it too; None where one of its events has none.  `why_not`: why
+    nothing matched.
     """
 
     query: str
@@ -37,6 +41,7 @@ class About:
     best_only: bool
     raw_times: RawTimeCounts
     found_at_raw_times: list[bool | None] | None = None
+    why_not: str | None = None
 
 
 def document(found: MatchedEvents, counts: Overview, about: About) -> Document:
@@ -51,6 +56,8 @@ def document(found: MatchedEvents, counts: Overview, about: About) -> Document:
     return {
         "version": __version__,
         "query": about.query,
+        "title": title_of(about.query),
+        "whyNot": about.why_not,
         "strategy": plan.strategy.value,
         "unit": plan.time_unit.microseconds,
         "window": None if plan.window is None else plain(plan.window),
@@ -73,6 +80,23 @@ def document(found: MatchedEvents, counts: Overview, about: About) -> Document:
         "sources": sources.values,
         "names": names.values,
     }
+
+
+def title_of(query: str) -> str | None:
+    r"""The first sentence of the comment that a query begins with; None where it begins with none.
+
+    Examples
+    --------
+    >>> title_of("-- Which task was it?  It has\n-- to be known.\nPATTERN SEQ(A a)")
+    'Which task was it?'
+    >>> title_of("PATTERN SEQ(A a) -- all of them") is None
+    True
+    """
+    lines = takewhile(
+        lambda line: line.startswith("--"), (line.strip() for line in query.strip().splitlines())
+    )
+    comment = " ".join(" ".join(line.removeprefix("--").split()) for line in lines)
+    return _SENTENCE.split(comment)[0].strip() or None
 
 
 class Numbering:

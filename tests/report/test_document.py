@@ -152,6 +152,18 @@ def test_both_runners_write_the_same_page() -> None:
     assert pages[0] == pages[1]
 
 
+def test_the_title_is_the_first_sentence_of_the_comment_and_nothing_is_explained_without_need() -> None:
+    Path("query.cep").write_text(f"-- Who was it?  Node by\n-- node.\n{QUERY}\n")
+    found = reported("@query.cep")
+    assert (found["title"], found["whyNot"]) == ("Who was it?", None)
+
+
+def test_an_empty_page_says_why_nothing_matched() -> None:
+    found = reported(QUERY.replace("[node]", "[node] AND b.level > 9"))
+    assert (found["total"], found["title"]) == (0, None)
+    assert "No event fits b: b.level > 9 leaves out 1 of 1 event" in found["whyNot"]
+
+
 def test_what_was_found_and_where_it_is_are_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", QUERY, "events.csv", "-o", "page.html", "--listed", "1"]) == 0
     captured = capsys.readouterr()

@@ -6,7 +6,7 @@ function detail(report, match) {
     element("button", { type: "button", "data-span": span, onclick: () => choose(span) }, text),
   );
   let chosen = "intervals";
-  const draw = () => stage.replaceChildren(timeline(report, match, chosen, Math.max(420, stage.clientWidth)));
+  const draw = () => stage.replaceChildren(timeline(report, match, chosen, Math.max(300, stage.clientWidth)));
   const choose = (span) => {
     chosen = span;
     for (const button of choices) button.setAttribute("aria-pressed", String(button.dataset.span === span));
@@ -17,6 +17,15 @@ function detail(report, match) {
   choose(chosen);
   const zoom = element("div", { class: "zoom", role: "group", "aria-label": "What the timeline shows" }, ...choices);
   return element("div", { class: "opened" }, element("div", { class: "above" }, legend(report, match), zoom), stage, eventTable(report, match));
+}
+
+// The most probable match, drawn where it is seen without a click.
+function best(report, match) {
+  const stage = element("div", { class: "stage" });
+  const draw = () => stage.replaceChildren(timeline(report, match, "intervals", Math.max(300, stage.clientWidth)));
+  new ResizeObserver(draw).observe(stage);
+  draw();
+  return [stage, legend(report, match)];
 }
 
 function legend(report, match) {

@@ -30,6 +30,17 @@ function counted(count, noun, plural = `${noun}s`) {
   return `${count.toLocaleString("en")} ${count === 1 ? noun : plural}`;
 }
 
+// Certain and nearly certain are told apart.
+function probabilityText(probability) {
+  return probability < 1 - 1e-9 && percent(probability) === "100 %" ? ">99.99 %" : percent(probability);
+}
+
+// The same with digits that stand below each other.
+function evenPercent(probability) {
+  const text = probabilityText(probability);
+  return /^\d/.test(text) && probability >= 1e-4 ? `${(100 * probability).toFixed(2)} %` : text;
+}
+
 function percent(probability) {
   const hundredths = probability * 100;
   if (hundredths > 0 && hundredths < 0.01) return `${Number(hundredths.toPrecision(2))} %`;

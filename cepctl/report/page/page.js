@@ -1,5 +1,7 @@
 // The page: what it says of the run, its charts, and the one filter that all parts obey.
 
+const FEWEST_CHARTED = 10;
+
 function main() {
   const report = readReport();
   const columns = tableColumns(report);
@@ -41,6 +43,10 @@ function main() {
     update();
   });
   introduce(report);
+  if (report.matches.length) {
+    byId("best").hidden = false;
+    byId("best").append(...best(report, report.matches[0]));
+  }
   byId("charts").append(...charts.map((chart) => chart.figure));
   update();
 }
@@ -65,10 +71,17 @@ function introduce(report) {
     "times in UTC",
     missedText(report),
   ];
-  byId("title").textContent = `${total} in ${counted(report.eventCount, "event")}`;
-  document.title = `${total} – cepctl`;
+  const counts = `${total} in ${counted(report.eventCount, "event")}`;
+  byId("title").textContent = report.title ?? counts;
+  byId("headline").textContent = headline(report, report.title === null ? null : counts);
+  document.title = `${report.title ?? total} – cepctl`;
   byId("facts").textContent = facts.filter((fact) => fact !== null).join(" · ");
   byId("query-text").textContent = report.query.trim();
+  if (report.whyNot !== null) {
+    byId("why-not").hidden = false;
+    byId("why-not-text").textContent = report.whyNot;
+  }
+  for (const part of ["controls", "scroller", "table-help"]) byId(part).hidden = !report.matches.length;
   byId("footer").textContent = `Made by cepctl ${report.version}. This page asks nothing of the network.`;
   if (report.matches.length < report.total) {
     byId("limited").hidden = false;
@@ -76,6 +89,19 @@ function introduce(report) {
       `This page lists the ${report.matches.length.toLocaleString("en")} matches with the highest confidence, ` +
       `of ${report.total.toLocaleString("en")}. The pale bars below count them all.`;
   }
+}
+
+// What was found, in one sentence; `counts` is null where the title says how much it is.
+function headline(report, counts) {
+  const found = counts === null ? "" : report.bestOnly ? `The most probable ${counts}` : counts;
+  if (!report.matches.length) return counts === null ? "" : `${found}.`;
+  const [first] = report.matches;
+  const named = report.columns.slice(0, 4).map((name, at) => (first.cells[at] === null ? null : `${name} ${first.cells[at]}`));
+  const [from, to] = [tickText(report, first.start), tickText(report, first.end)];
+  const told = [...named.filter((text) => text !== null), `from ${readable(from)} to ${withoutDay(to, commonDay([from, to]))}`];
+  const which = report.total === 1 ? "it holds" : "the first holds";
+  const begun = counts === null ? `${which[0].toUpperCase()}${which.slice(1)}` : `${found}; ${which}`;
+  return `${begun} with a probability of ${probabilityText(first.confidence)}: ${told.join(", ")}.`;
 }
 
 function missedText({ rawTimes: { judged, missed, untimed } }) {
@@ -103,9 +129,13 @@ function tally(kept, bins, binOf) {
 }
 
 function reportCharts(report, onpick) {
-  if (!report.total) return [];
-  const charts = [confidenceChart(report, onpick), timeChart(report, onpick)];
-  if (report.keyCounts !== null) charts.push(keyChart(report, onpick));
+  // A few rows, or a single bar, say no more than the table does.
+  if (report.total < FEWEST_CHARTED) return [];
+  const varied = (counts) => counts.filter((count) => count > 0).length > 1;
+  const charts = [];
+  if (varied(report.confidenceCounts)) charts.push(confidenceChart(report, onpick));
+  if (varied(report.timeCounts.counts)) charts.push(timeChart(report, onpick));
+  if (report.keyCounts !== null && report.keyCounts.keys.length > 1) charts.push(keyChart(report, onpick));
   return charts;
 }
 

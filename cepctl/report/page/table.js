@@ -100,23 +100,24 @@ function tableColumns(report) {
   const day = dayOfAll(report);
   const dated = (name) => (day === null ? name : `${name} (${day})`);
   const moment = (tick) => element("td", { class: "moment" }, withoutDay(tickText(report, tick), day));
-  const columns = [
-    { name: "match", value: matchText, cell: (match) => element("td", { class: "ids" }, ...idParts(match)) },
+  const columns = report.columns.map((name, at) => {
+    const numeric = report.matches.every(({ cells }) => cells[at] === null || typeof cells[at] === "number");
+    const cell = (match) => element("td", { class: numeric ? "number" : null }, match.cells[at] === null ? "" : String(match.cells[at]));
+    return { name, numeric, value: (match) => match.cells[at], cell };
+  });
+  columns.push(
     { name: "confidence", numeric: true, value: (match) => Math.round(match.confidence * 1e9), cell: confidenceCell },
     { name: dated("start"), value: (match) => Number(match.start), cell: (match) => moment(match.start) },
     { name: dated("end"), value: (match) => Number(match.end), cell: (match) => moment(match.end) },
-  ];
-  if (report.keyCounts !== null) {
+  );
+  const isReturned = report.columns.some((_, at) => report.matches.every(({ key, cells }) => String(cells[at]) === key));
+  if (report.keyCounts !== null && !isReturned) {
     columns.push({ name: `[${report.keyCounts.name}]`, value: (match) => match.key, cell: (match) => element("td", {}, match.key) });
   }
-  report.columns.forEach((name, at) => {
-    const numeric = report.matches.every(({ cells }) => cells[at] === null || typeof cells[at] === "number");
-    const cell = (match) => element("td", { class: numeric ? "number" : null }, match.cells[at] === null ? "" : String(match.cells[at]));
-    columns.push({ name, numeric, value: (match) => match.cells[at], cell });
-  });
   if (report.rawTimes.judged && report.foundAtRawTimes !== null) {
     columns.push({ name: "raw times", value: (match) => match.raw, cell: (match) => element("td", {}, match.raw ?? "") });
   }
+  columns.push({ name: "match", value: matchText, cell: (match) => element("td", { class: "ids", title: matchText(match) }, matchText(match)) });
   return columns;
 }
 
@@ -127,14 +128,10 @@ function dayOfAll(report) {
   return report.matches.length ? commonDay([tickText(report, earliest), tickText(report, latest)]) : null;
 }
 
-function idParts(match) {
-  return matchText(match).split(" ").flatMap((text) => [element("span", { class: "id" }, text), " "]);
-}
-
 function confidenceCell(match) {
   const bar = element("span", { class: "meter", "aria-hidden": "true" }, element("span", {}));
   bar.firstChild.style.width = `${100 * match.confidence}%`;
-  const shown = match.confidence >= 1e-6 ? match.confidence.toFixed(6) : match.confidence.toPrecision(3);
+  const shown = evenPercent(match.confidence);
   const error = match.error ? ` ± ${match.error}` : "";
   return element("td", { class: "number", title: `${match.confidence}${error}` }, bar, `${shown}${error}`);
 }

@@ -4,25 +4,28 @@ const LANE = 40;
 const WINDOW = 24;
 const TOP = 30;
 const GUTTER = 190;
+const LETTER = 7.3;
 const MARGIN = 18;
+let drawings = 0;
 
 // `span` is "intervals" (all that the events could be) or "possible" (the range of the match).
 function timeline(report, match, span, width) {
   const [from, to] = shownSpan(report, match, span);
-  const plot = Math.max(120, width - GUTTER - MARGIN);
-  const place = (tick) => GUTTER + ((tick - from) / (to - from)) * plot;
-  const scale = { place, left: GUTTER, right: GUTTER + plot, from, to };
+  const gutter = Math.min(GUTTER, 0.35 * width);
+  const plot = Math.max(120, width - gutter - MARGIN);
+  const place = (tick) => gutter + ((tick - from) / (to - from)) * plot;
+  const scale = { place, left: gutter, right: gutter + plot, from, to };
   const top = TOP + (report.window === null ? 0 : WINDOW);
   const height = top + LANE * match.bound.length + 30;
-  const plotName = `plot-${match.rank}`;
+  const plotName = `plot-${(drawings += 1)}`;
   const tops = match.bound.map((_, number) => top + LANE * number);
   return drawn(
     "svg",
     { class: "timeline", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": spoken(report, match) },
-    drawn("defs", {}, hatch(), drawn("clipPath", { id: plotName }, drawn("rect", { x: GUTTER, y: 0, width: plot, height }))),
+    drawn("defs", {}, hatch(), drawn("clipPath", { id: plotName }, drawn("rect", { x: gutter, y: 0, width: plot, height }))),
     axis(report, scale, top, height, plot),
     bracket(report, match, scale, top),
-    ...match.bound.map(({ variable, event }, number) => label(variable, event, tops[number])),
+    ...match.bound.map(({ variable, event }, number) => label(variable, event, tops[number], gutter)),
     drawn("g", { "clip-path": `url(#${plotName})` }, ...match.bound.map((bound, number) => lane(report, bound, tops[number], scale))),
     ...match.bound.map(({ event }, number) => rawMark(report, event, tops[number], scale)),
   );
@@ -108,14 +111,15 @@ function lane(report, { event, validLower, validUpper }, top, scale) {
   );
 }
 
-function label(variable, event, top) {
+function label(variable, event, top, gutter) {
+  const letters = Math.floor(gutter / LETTER);
   const name = variable === event.type ? variable : `${variable}: ${event.type}`;
   return drawn(
     "svg",
-    { x: 0, y: top, width: GUTTER - 12, height: LANE },
+    { x: 0, y: top, width: gutter - 12, height: LANE },
     titled(`${name}\n${event.id}`),
     drawn("text", { class: "variable", x: 0, y: 15 }, name),
-    drawn("text", { class: "id", x: 0, y: 30 }, event.id.length > 26 ? `…${event.id.slice(-25)}` : event.id),
+    drawn("text", { class: "id", x: 0, y: 30 }, event.id.length > letters ? `…${event.id.slice(1 - letters)}` : event.id),
   );
 }
 
