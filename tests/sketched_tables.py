@@ -40,7 +40,7 @@ def sketch_of_table(
     groups = row_groups(table, size)
     parts = [groups[start : start + GROUPS_OF_PART] for start in range(0, len(groups), GROUPS_OF_PART)]
     identities = [
-        SketchedPart(PartIdentity(f"part-{number:05d}.parquet", 1, 1, 1), 0) for number in range(len(parts))
+        SketchedPart(PartIdentity(f"part-{number:05d}.parquet", 1, 1, 1)) for number in range(len(parts))
     ]
     kinds = {name: kind.value for name, kind in kinds_of(table).items()}
     dataset = SketchedDataset("events", str(unit), False, {}, kinds, tuple(identities))

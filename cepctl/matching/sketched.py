@@ -23,10 +23,13 @@ class Narrowed:
 
 
 def narrowed_by_sketches(plan: Plan, inputs: EventInputs) -> Narrowed | None:
-    """The inputs with the row groups that matter to a plan; None where some input has no sketch.
+    """The inputs with the row groups that matter to a plan; None where sketches are of no use.
 
-    A match may join events of several inputs, so either all have sketches, or none is of use.
+    A match may join events of several inputs, so either all have sketches, or none is of use.  What is given
+    may tie any event to those of a match.
     """
+    if plan.given:
+        return None
     try:
         sketches = [None if each is inputs.temporary else sketch_of(each) for each in inputs.datasets]
         known = tuple(each for each in sketches if each is not None)

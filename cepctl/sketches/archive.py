@@ -53,6 +53,12 @@ class Archive:
         counts = [len(table) for table in self._own_spans]
         return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
+    @property
+    def lasting(self) -> bool:
+        """Whether some event has an end of its own."""
+        datasets = (dataset for sketch in self.sketches for dataset in sketch.manifest.datasets)
+        return any(part.lasting for dataset in datasets for part in dataset.parts)
+
     @cached_property
     def spans(self) -> SpanTable:
         """The spans of all sketches, numbered through."""

@@ -1,5 +1,7 @@
 """A pattern as bounds between the ticks of its events: what spans are held to.
 
+The tick of an event that has an end is its start.
+
 A group counts as its first and its last member: two variables, the first not later than the last.  Absences
 and `<>` are left out, so that whatever the pattern allows, these bounds allow too.
 
@@ -12,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, product
 
-from cepctl.plan.plan import Alternative, Plan
+from cepctl.plan.plan import Alternative, Plan, Timing
 
 Bound = int | None
 """In ticks; None where there is none."""
@@ -79,7 +81,9 @@ def _direct(
     for timing in alternative.timings:
         sides = (timing.left, timing.right)
         negated = any(side is not None and alternative.components[side].negated for side in sides)
-        if timing.not_equal or negated:
+        # Of an end, which may be anywhere between the start and the end of the event, nothing is told.
+        of_ends = timing != Timing(timing.left, timing.right, timing.bound, timing.not_equal)
+        if timing.not_equal or negated or of_ends:
             continue
         left, right = (
             [origin] if side is None else [v for v in variables if components[v] == side] for side in sides

@@ -75,7 +75,7 @@ def make_sketch(datasets: Sequence[StoredDataset], indexed: Indexed, target: Pat
             bool(dataset.clocks),
             dict(sorted(dataset.type_counts.items())),
             kinds,
-            tuple(SketchedPart(each, 0) for each in identities(dataset)),
+            tuple(SketchedPart(each) for each in identities(dataset)),
         )
         for dataset, kinds in zip(datasets, known, strict=True)
     )

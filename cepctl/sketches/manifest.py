@@ -35,10 +35,11 @@ class PartIdentity:
 
 @dataclass(frozen=True)
 class SketchedPart:
-    """A part of a dataset, and how many spans the sketch has of it."""
+    """A part of a dataset, how many spans the sketch has of it, and whether some event has an end."""
 
     identity: PartIdentity
-    spans: int
+    spans: int = 0
+    lasting: bool = False
 
 
 @dataclass(frozen=True)
@@ -141,4 +142,4 @@ def _manifest(said: Mapping[str, Any]) -> Manifest:
 
 
 def _part(said: Mapping[str, Any]) -> SketchedPart:
-    return SketchedPart(PartIdentity(**said["identity"]), said["spans"])
+    return SketchedPart(PartIdentity(**said["identity"]), said["spans"], said["lasting"])

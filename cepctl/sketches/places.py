@@ -44,11 +44,15 @@ class Indexed:
 
 @dataclass(frozen=True)
 class PartPlaces:
-    """What is kept of one part of a dataset; `values` has one table for each attribute indexed so."""
+    """What is kept of one part of a dataset; `values` has one table for each attribute indexed so.
+
+    `lasting`: whether some event has an end of its own.
+    """
 
     spans: pa.Table
     types: pa.Table
     values: tuple[pa.Table, ...]
+    lasting: bool
 
 
 def places_of(row_groups: Iterable[tuple[int, pa.Table]], indexed: Indexed) -> PartPlaces:
@@ -64,8 +68,9 @@ def places_of(row_groups: Iterable[tuple[int, pa.Table]], indexed: Indexed) -> P
     spans: list[Spans] = []
     types: list[dict[str, Numbers]] = []
     values: list[list[dict[str, Numbers]]] = [[] for _ in indexed.values]
-    before = 0
+    before, lasting = 0, False
     for number, events in row_groups:
+        lasting |= events.column("end_upper").null_count < len(events)
         lower, upper = _bounds(events)
         own, of_event = spans_of(lower, upper, number)
         spans.append(own)
@@ -87,6 +92,7 @@ def places_of(row_groups: Iterable[tuple[int, pa.Table]], indexed: Indexed) -> P
         ),
         _in_order(_table(types, type_schema(indexed.ranges))),
         tuple(_in_order(_table(held, VALUE_SCHEMA)) for held in values),
+        lasting,
     )
 
 

@@ -52,7 +52,7 @@ def probe_rows(plan: Plan, archive: Archive) -> pa.Table:
 
     `[start, end]` of every match lies in one row.
     """
-    found = [reach(plan, each) for each in survivors(plan, archive)]
+    found = [reach(plan, each, lasting=archive.lasting) for each in survivors(plan, archive)]
     start, end = (_joined([getattr(each, name) for each in found]) for name in ("start", "end"))
     order = np.argsort(start, kind="stable")
     start, end = start[order], end[order]
@@ -110,8 +110,8 @@ def _whole(bound: Reals) -> Numbers:
     return np.where(bound < _EXACT, bound, 0.0).astype(np.int64)
 
 
-def reach(plan: Plan, found: Survivors) -> Reach:
-    """What the matches of one alternative can reach."""
+def reach(plan: Plan, found: Survivors, *, lasting: bool) -> Reach:
+    """What the matches of one alternative can reach; where events are `lasting`, their ends reach further."""
     bounds, items = found.bounds, found.items
     anchor = min(range(len(items)), key=lambda each: len(items[each]))
     own = items[anchor]
@@ -128,13 +128,14 @@ def reach(plan: Plan, found: Survivors) -> Reach:
         each *= meetings.events(own.key, first, last)
         about *= meetings.likely(own.key, first, last) / (last.astype(np.float64) - first + 1.0)
         first = np.maximum(first, meetings.first(own.key, first))
-        last = np.minimum(last, meetings.last(own.key, last))
-        start, end = np.minimum(start, first), np.maximum(end, last)
+        ends = meetings.last(own.key, last)
+        last = np.minimum(last, ends)
+        start, end = np.minimum(start, first), np.maximum(end, ends if lasting else last)
         own_first = np.maximum(own_first, first_tick_of(first, bounds.between[other][anchor]))
         own_last = np.minimum(own_last, last_tick_of(last, bounds.between[anchor][other]))
     return Reach(
         np.minimum(start, own_first),
-        np.maximum(end, own_last),
+        np.maximum(end, own.upper if lasting else own_last),
         each,
         own.events.astype(np.float64),
         about,

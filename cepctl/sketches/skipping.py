@@ -47,7 +47,7 @@ def row_groups_to_read(plan: Plan, archive: Archive) -> Chosen:
         for items in found.items:
             needed[items.span] = True
         if absences_decide(plan):
-            around = reach(plan, found)
+            around = reach(plan, found, lasting=archive.lasting)
             widened = 0 if plan.window is None else plan.window
             start, end = (np.clip(ticks, -(2**62), 2**62) for ticks in (around.start, around.end))
             needed |= _touched(spans.lower, spans.upper, moved(start, -widened), moved(end, widened))

@@ -24,6 +24,7 @@ from cepctl.sketches.manifest import (
     Block,
     Manifest,
     SketchedDataset,
+    SketchedPart,
     SketchFile,
 )
 from cepctl.sketches.places import SPAN_SCHEMA, VALUE_SCHEMA, Indexed, PartPlaces, type_schema
@@ -70,7 +71,7 @@ def _files(
     folder: Path, indexed: Indexed, datasets: Sequence[SketchedDataset], parts: Iterable[PartPlaces]
 ) -> tuple[tuple[SketchedDataset, ...], dict[str, SketchFile]]:
     """Write the Parquet files; returns the datasets with the numbers of their spans, and what is kept."""
-    counts = []
+    kept: list[tuple[int, bool]] = []
     schemas = {SPANS: SPAN_SCHEMA, TYPES: type_schema(indexed.ranges), VALUES: VALUE_SCHEMA}
     with ExitStack() as opened:
         files = {
@@ -81,10 +82,10 @@ def _files(
             files[TYPES].write_places(part.types, number, -1)
             for listed, values in enumerate(part.values):
                 files[VALUES].write_places(values, number, listed)
-            counts.append(len(part.spans))
-    spans = iter(counts)
+            kept.append((len(part.spans), part.lasting))
+    told = iter(kept)
     counted = tuple(
-        replace(each, parts=tuple(replace(part, spans=next(spans)) for part in each.parts))
+        replace(each, parts=tuple(SketchedPart(part.identity, *next(told)) for part in each.parts))
         for each in datasets
     )
     return counted, {name: file.written() for name, file in files.items()}

@@ -23,7 +23,7 @@ from cepctl.sketches.archive import Archive
 from cepctl.sketches.places import Indexed
 from cepctl.sketches.probing import probe_rows
 from cepctl.sketches.skipping import row_groups_to_read
-from tests.engines.agreement import check
+from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.engines.clock_cases import clocked_any_cases
 from tests.plans import ATTRIBUTES, plan_of
 from tests.sketched_tables import kept_events, sketch_of_table
@@ -85,4 +85,4 @@ def holds(case: Sketched) -> None:
 
 
 def test_every_match_lies_in_a_row_and_reading_less_changes_no_match() -> None:
-    check(sketched_cases(), holds)
+    check(sketched_cases(), holds, 2 * FEW_EXAMPLES)

@@ -1,0 +1,127 @@
+"""`cepctl sketch`, `probe` and what sketches leave a match to read, as a user calls them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import cepctl
+from cepctl.cli import main
+from cepctl.ingestion import writing
+
+LOG = "event_id,event_type,lower,upper,task\na1,A,10,12,t1\nb1,B,13,15,t1\na2,A,500,502,t2\nb2,B,900,905,t2\n"
+QUERY = "PATTERN SEQ(A a, B b) WITHIN 20 ticks"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with a dataset of two row groups."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CEPCTL_RUNNER", "local")
+    monkeypatch.setattr(writing, "ROW_GROUP_EVENTS", 2)
+    (tmp_path / "log.csv").write_text(LOG)
+    cepctl.ingest("log.csv", "events", runner="local")
+    return tmp_path
+
+
+def called(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> tuple[str, str]:
+    """Standard output and standard error of one call."""
+    capsys.readouterr()
+    assert main(words) == code
+    told = capsys.readouterr()
+    return told.out, told.err
+
+
+def test_a_probe_tells_where_matches_can_be_and_needs_no_events(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, said = called(capsys, "sketch", "events", "--on", "task")
+    assert "sketched 4 events by type and task in" in said
+    rows, said = called(capsys, "probe", QUERY, "events", "--time", "ticks")
+    assert rows.startswith("start,end,at_most,about\n10,15,1,")
+    assert said == "note: matches can be in 1 stretch of time, and nowhere else\n"
+    (folder / "events").rename(folder / "elsewhere")
+    assert called(capsys, "probe", QUERY, "events.sketch", "--time", "ticks")[0] == rows
+    chosen = ("probe", QUERY, "events.sketch", "--columns", "at_most", "-q")
+    assert called(capsys, *chosen)[0] == "at_most\n1\n"
+
+
+def test_a_match_reads_less_and_prints_the_same(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    without, _ = called(capsys, "match", QUERY, "events")
+    called(capsys, "sketch", "events")
+    rows, said = called(capsys, "match", QUERY, "events")
+    assert rows == without
+    assert "note: by the sketch, 1 of 2 row groups can matter\n" in said
+    assert "row groups" not in called(capsys, "match", QUERY, "events", "--sketch", "off")[1]
+    assert "Sketch      1 of 2 row groups to be read\n" in called(capsys, "explain", QUERY, "events")[0]
+
+
+def test_what_is_given_may_tie_any_events_so_all_are_read(capsys: pytest.CaptureFixture[str]) -> None:
+    called(capsys, "sketch", "events")
+    rows, said = called(capsys, "match", f"{QUERY} GIVEN SEQ(A x, B y) IF x.task = y.task", "events")
+    assert len(rows.splitlines()) == 2
+    assert "by the sketch" not in said
+
+
+def test_a_sketch_of_other_events_is_not_used(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    called(capsys, "sketch", "events")
+    (folder / "log.csv").write_text(LOG.replace("b2,B,900,905", "b2,B,505,509"))
+    called(capsys, "ingest", "log.csv", "-o", "events", "--overwrite")
+    out, said = called(capsys, "probe", QUERY, "events", code=3)
+    assert out == ""
+    assert said == (
+        f"error: {folder}/events.sketch: the sketch is not of the events that are in {folder}/events now; "
+        f"make it with: cepctl sketch {folder}/events\n"
+    )
+    rows, said = called(capsys, "match", QUERY, "events")
+    assert len(rows.splitlines()) == 3
+    assert f"make it with: cepctl sketch {folder}/events; all events are read\n" in said
+
+
+def test_a_missing_sketch_is_named_with_the_remedy(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = called(capsys, "probe", QUERY, "events", code=3)[1]
+    assert said == f"error: {folder}/events has no sketch; make it with: cepctl sketch {folder}/events\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--on", "tusk"), "no event has the attribute 'tusk'; did you mean 'task'?"),
+        (
+            ("--on", "task:range"),
+            "--on task:range asks for the least and the largest, and 'task' is text; write",
+        ),
+        (("--on", "task,,"), "--on needs names of attributes"),
+        (("-o", "log.csv"), "is a file, and a sketch is a directory"),
+        (("-o", "events"), "-o would overwrite the input events"),
+    ],
+)
+def test_what_cannot_be_sketched_is_refused(
+    words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert said in called(capsys, "sketch", "events", *words, code=2)[1]
+
+
+def test_an_ingest_sketches_too_and_nobody_takes_a_sketch_for_events(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "logs").mkdir()
+    (folder / "log.csv").rename(folder / "logs" / "log.csv")
+    called(capsys, "ingest", "logs/log.csv", "-o", "logs/events", "--sketch-on", "task")
+    assert (folder / "logs" / "events.sketch").is_dir()
+    assert "is a sketch, which holds no events" in called(capsys, "inspect", "logs/events.sketch", code=3)[1]
+    called(capsys, "ingest", "logs/*.csv", "-o", "again")
+    rows = called(capsys, "match", QUERY, "again")[0]
+    called(capsys, "ingest", "logs", "-o", "all", "--report", "report.json")
+    assert ".sketch" not in (folder / "report.json").read_text()
+    assert rows.count("\n") == 2
+
+
+def test_a_program_sketches_and_probes(folder: Path) -> None:
+    (made,) = cepctl.sketch("events", on="task")
+    assert (made.events, made.on, made.path) == (4, ("task",), f"{folder}/events.sketch")
+    found = cepctl.probe(f"{QUERY} WHERE [task]", made)
+    assert found.rows.select(["start", "end", "at_most"]).to_pylist() == [
+        {"start": 10, "end": 15, "at_most": 1}
+    ]
