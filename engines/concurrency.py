@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from queue import Empty, Full, Queue
 from threading import Event, Lock, Thread
 from typing import Generic, TypeVar
@@ -51,6 +52,22 @@ def concurrently(parts: Sequence[Part[Item]], threads: int) -> Iterator[Item]:
         crew.stop()
         raise
     crew.stop()
+
+
+def telling(parts: Sequence[Part[Item]], told: Callable[[int, int], None] | None) -> Sequence[Part[Item]]:
+    """The same parts; each that is done tells how many are, and of how many."""
+    if told is None:
+        return parts
+    lock, done = Lock(), 0
+
+    def watched(part: Part[Item]) -> Iterator[Item]:
+        nonlocal done
+        yield from part()
+        with lock:
+            done += 1
+            told(done, len(parts))
+
+    return [partial(watched, part) for part in parts]
 
 
 class _Crew(Generic[Item]):

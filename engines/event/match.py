@@ -17,7 +17,7 @@ import pyarrow as pa
 from cepctl.engines.columns.bindings import MatchBatch, members_of, signatures, single_events
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.returns import return_columns
-from cepctl.engines.concurrency import concurrently
+from cepctl.engines.concurrency import concurrently, telling
 from cepctl.engines.enumeration.threshold import Threshold
 from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
 from cepctl.engines.event.raw_time_counts import found_at_raw_times
@@ -104,12 +104,16 @@ def match_events(plan: Plan, table: pa.Table, options: MatchOptions | None = Non
 
 
 def match_batches(
-    plan: Plan, table: pa.Table, options: MatchOptions, owned: tuple[int, int] | None = None
+    plan: Plan,
+    table: pa.Table,
+    options: MatchOptions,
+    owned: tuple[int, int] | None = None,
+    told: Callable[[int, int], None] | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The matches of each alternative, batch by batch, so that memory stays bounded.
 
     `owned` keeps only matches whose first component's event has its `lower` between two ticks, both
-    included.
+    included.  `told` hears how many parts of the work are done, and of how many; not of an OR.
     """
     if plan.never is not None or not table.num_rows:
         return
@@ -121,7 +125,7 @@ def match_batches(
     if plan.group_by is not None:
         from cepctl.engines.event.groups import group_batches
 
-        yield from group_batches(plan, prepared, _of_each(prepared, owned, options), times)
+        yield from group_batches(plan, prepared, _of_each(prepared, owned, options, told), times)
         return
     threshold = Threshold((plan.minimum_confidence or 0.0) - CONFIDENCE_SLACK, options.top)
     if options.kleene == "summary":
@@ -130,11 +134,11 @@ def match_batches(
 
         summary = Summary.of(prepared[0].above(threshold))
         parts = [partial(_summarised, summary, each) for each in summary.parts(owned, threshold)]
-        batches = concurrently(parts, options.threads)
+        batches = concurrently(telling(parts, told), options.threads)
     elif len(prepared) == 1:
         source = prepared[0].above(threshold)
         parts = [partial(_found, source, each, threshold, times) for each in source.parts(owned)]
-        batches = concurrently(parts, options.threads)
+        batches = concurrently(telling(parts, told), options.threads)
     else:
         from cepctl.engines.event.union import united
 
@@ -160,7 +164,10 @@ def _in_worlds_left(plan: Plan, events: Events) -> Events:
 
 
 def _of_each(
-    prepared: Sequence[PreparedAlternative], owned: tuple[int, int] | None, options: MatchOptions
+    prepared: Sequence[PreparedAlternative],
+    owned: tuple[int, int] | None,
+    options: MatchOptions,
+    told: Callable[[int, int], None] | None = None,
 ) -> list[list[MatchBatch]]:
     """The matches of each alternative, all held: one signature may stand in several, one key have many.
 
@@ -174,7 +181,8 @@ def _of_each(
     what = "an OR" if prepared[0].plan.group_by is None else "GROUP BY"
     for each in prepared:
         found.append([])
-        for batch in concurrently(each.parts(owned), options.threads):
+        parts = telling(each.parts(owned), told if len(prepared) == 1 else None)
+        for batch in concurrently(parts, options.threads):
             found[-1].append(batch)
             count += len(batch)
             options.check_count(count)

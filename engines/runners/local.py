@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -29,9 +29,11 @@ def run(plan: Plan, events: pa.Table, options: MatchOptions | None = None) -> pa
     return ordered(match_events(plan, events, options), options.top)
 
 
-def batches(plan: Plan, events: pa.Table, options: MatchOptions) -> Iterator[pa.RecordBatch]:
-    """The rows of a plan on an event table, on all cores, as they are found."""
-    yield from match_batches(plan, events, replace(options, threads=usable_cores()))
+def batches(
+    plan: Plan, events: pa.Table, options: MatchOptions, told: Callable[[int, int], None] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a plan on an event table, on all cores, as they are found; `told` hears how far it is."""
+    yield from match_batches(plan, events, replace(options, threads=usable_cores()), told=told)
 
 
 def collect_stored(
@@ -63,8 +65,9 @@ def collect_stored(
     events = task.joined([table for found in tables for table in found])
     progress.relevant = events.num_rows
     progress.matching()
-    for batch in batches(plan, events, options):
+    for batch in batches(plan, events, options, progress.matched):
         rows.add(batch)
+        progress.found = rows.found
 
 
 def _relevant(

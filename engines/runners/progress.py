@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from typing import Any
 from cepctl.engines.runners.slices import Slicing
 
 _LOOK_SECONDS = 0.5
+_TOLD_FROM = 2.0
+_MINUTE = 60
 
 
 @dataclass
@@ -18,12 +21,15 @@ class Progress:
     """Facts of one run; `tell` takes a line for people now and then.
 
     `slicing` and `relevant`, how many events can matter, are None until they are known; the local runner
-    does not slice.
+    does not slice.  `found` are the rows so far, `began` when matching began on the `clock`, in seconds.
     """
 
     tell: Callable[[str], None] | None = None
     slicing: Slicing | None = None
     relevant: int | None = None
+    found: int = 0
+    clock: Callable[[], float] = time.monotonic
+    began: float | None = None
 
     def read(self, done: int, pieces: int) -> None:
         """Say how much of the files has been read."""
@@ -32,8 +38,15 @@ class Progress:
 
     def matching(self) -> None:
         """Say that all is read."""
+        self.began = self.clock()
         if self.tell is not None:
             self.tell(f"matching: {self.relevant:,} events that can matter")
+
+    def matched(self, done: int, parts: int) -> None:
+        """Say how much of the matching is done, and how long the rest takes at this pace."""
+        if self.tell is not None and self.began is not None:
+            ahead = ahead_text(done, parts, self.clock() - self.began)
+            self.tell(f"matching: {ahead}, {self.found:,} rows so far")
 
     @contextmanager
     def watching(self, context: Any, matches: Any) -> Iterator[None]:
@@ -51,13 +64,35 @@ class Progress:
             watch.join()
 
     def _watch(self, context: Any, matches: Any, done: threading.Event) -> None:
-        tracker = context.statusTracker()
+        tracker, began = context.statusTracker(), self.clock()
         while not done.wait(_LOOK_SECONDS):
             stages = [tracker.getStageInfo(each) for each in tracker.getActiveStageIds()]
             for stage in filter(None, stages[-1:]):
                 if self.tell is not None and self.slicing is not None:
                     done_tasks, tasks = stage.numCompletedTasks, stage.numTasks
-                    self.tell(stage_line(done_tasks, tasks, matches.value, self.slicing))
+                    line = stage_line(done_tasks, tasks, matches.value, self.slicing)
+                    self.tell(f"{line}, {ahead_text(done_tasks, tasks, self.clock() - began)}")
+
+
+def ahead_text(done: int, parts: int, seconds: float) -> str:
+    """How much of equal parts is done after some seconds, and about how long the others take.
+
+    The time left is told from two seconds on: before, it would be no news.
+
+    Examples
+    --------
+    >>> ahead_text(1, 4, 0.5), ahead_text(1, 4, 5.0), ahead_text(9, 10, 1800.0)
+    ('25 %', '25 %, about 15 s left', '90 %, about 3 min left')
+    """
+    share = f"{100 * done // parts} %"
+    if seconds < _TOLD_FROM or not 0 < done < parts:
+        return share
+    left = max(round(seconds * (parts - done) / done), 1)
+    return (
+        f"{share}, about {left} s left"
+        if left < 2 * _MINUTE
+        else f"{share}, about {left // _MINUTE} min left"
+    )
 
 
 def stage_line(done: int, tasks: int, matches: int, slicing: Slicing) -> str:

@@ -1,0 +1,60 @@
+"""What a run tells of itself: per cent of the parts, rows so far, and the time left at this pace."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from cepctl.engines.concurrency import concurrently, telling
+from cepctl.engines.event.alternative import MatchOptions
+from cepctl.engines.runners.local import batches
+from cepctl.engines.runners.progress import Progress
+from tests.plans import plan_of
+
+
+def test_each_part_that_is_done_is_told_once() -> None:
+    heard: list[tuple[int, int]] = []
+    parts = [lambda: iter("a"), lambda: iter("bc"), lambda: iter("")]
+    found = concurrently(telling(parts, lambda done, of: heard.append((done, of))), threads=2)
+    assert sorted(found) == ["a", "b", "c"]
+    assert heard == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_the_matching_of_one_alternative_tells_how_far_it_is() -> None:
+    events = pa.table(
+        {
+            "event_id": ["a", "b"],
+            "event_type": ["A", "B"],
+            "lower": [1, 3],
+            "upper": [1, 3],
+            "pmf": pa.nulls(2, pa.list_(pa.struct({"lo": pa.int64(), "hi": pa.int64(), "p": pa.float64()}))),
+        }
+    )
+    heard: list[tuple[int, int]] = []
+    rows = batches(plan_of("PATTERN SEQ(A a, B b)"), events, MatchOptions(), lambda *far: heard.append(far))
+    assert sum(batch.num_rows for batch in rows) == 1
+    assert heard
+    assert heard[-1][0] == heard[-1][1]
+
+
+def test_the_line_has_per_cent_rows_and_from_two_seconds_on_the_time_left() -> None:
+    lines: list[str] = []
+    seconds = iter([100.0, 101.0, 110.0, 120.0])
+    progress = Progress(lines.append, relevant=7, clock=lambda: next(seconds))
+    progress.matching()
+    progress.matched(1, 4)
+    progress.found = 1_200
+    progress.matched(2, 4)
+    progress.matched(4, 4)
+    assert lines == [
+        "matching: 7 events that can matter",
+        "matching: 25 %, 0 rows so far",
+        "matching: 50 %, about 10 s left, 1,200 rows so far",
+        "matching: 100 %, 1,200 rows so far",
+    ]
+
+
+def test_nobody_is_told_where_nobody_looks() -> None:
+    progress = Progress()
+    progress.matching()
+    progress.matched(1, 2)
+    assert progress.tell is None
