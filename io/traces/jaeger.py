@@ -19,6 +19,7 @@ from cepctl.io.traces.spans import (
     UNCERTAINTY,
     Moment,
     TracedSpan,
+    end_of,
     instant,
     others_of,
     text_or_none,
@@ -65,7 +66,7 @@ def _span(span: Any, processes: Mapping[str, Any]) -> TracedSpan | None:
     process = process if isinstance(process, dict) else {}
     own = _tags(span.get("tags"))
     tags = {**_tags(process.get("tags")), **own}
-    start, duration = instant(span.get("startTime")), whole_number(span.get("duration"))
+    start = instant(span.get("startTime"))
     references = span.get("references")
     if isinstance(references, list) and len(references) > 1:
         tags.setdefault("references", flat_value(references))
@@ -77,7 +78,7 @@ def _span(span: Any, processes: Mapping[str, Any]) -> TracedSpan | None:
         text_or_none(span.get("operationName")),
         text_or_none(process.get("serviceName")),
         start,
-        None if start is None or duration is None else start + duration,
+        end_of(start, span.get("duration")),
         _text(tags.pop("span.kind", None)),
         "error" if str(own.get("error", "")).lower() == "true" else None,
         tags=tags,

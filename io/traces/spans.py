@@ -27,7 +27,7 @@ UNCERTAINTY = "none: microseconds, by the clock of the service's host"
 OPTIONS = {"drop_domain": "traces", "intervals": "traces"}
 
 NOT_A_SPAN = "not a span: an object with the ids of its trace and its own"
-_UNENDED = "SpanFinish: a span that has not ended"
+_UNENDED = "SpanFinish: a span that has not ended, or at no time"
 _BACKWARDS = "spans that end before they start, kept as the points of both: {:,}"
 _OTHERS = "spans with members that spans of their kind do not have, kept as attributes: {:,}"
 _HOSTS = ("host.name", "hostname", "k8s.node.name", "host")
@@ -149,6 +149,18 @@ def instant(value: Any, per_micro: int = 1) -> int | None:
     if number is None or not 0 < number // per_micro < LAST_SECOND * 1_000_000:
         return None
     return number // per_micro
+
+
+def end_of(start: int | None, duration: Any) -> int | None:
+    """The end of a span that lasts so many microseconds; None where it is no time.
+
+    Examples
+    --------
+    >>> end_of(1_000_000, "5"), end_of(1_000_000, None), end_of(1_000_000, 1e37)
+    (1000005, None, None)
+    """
+    length = whole_number(duration)
+    return None if start is None or length is None else instant(start + length)
 
 
 def plain_tags(tags: Any) -> dict[str, Value]:

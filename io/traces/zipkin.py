@@ -17,11 +17,11 @@ from cepctl.io.traces.spans import (
     UNCERTAINTY,
     Moment,
     TracedSpan,
+    end_of,
     instant,
     others_of,
     plain_tags,
     text_or_none,
-    whole_number,
 )
 
 _KNOWN = frozenset(
@@ -55,7 +55,7 @@ def _span(span: Any) -> TracedSpan | None:
         tags.setdefault(f"remote.{name}", flat_value(value))
     if span.get("shared") is True:
         tags.setdefault("shared", True)
-    start, duration = instant(span.get("timestamp")), whole_number(span.get("duration"))
+    start = instant(span.get("timestamp"))
     notes = span.get("annotations")
     return TracedSpan(
         trace_id,
@@ -64,7 +64,7 @@ def _span(span: Any) -> TracedSpan | None:
         text_or_none(span.get("name")),
         text_or_none(local.get("serviceName")),
         start,
-        None if start is None or duration is None else start + duration,
+        end_of(start, span.get("duration")),
         kind.lower() if (kind := text_or_none(span.get("kind"))) else None,
         "error" if "error" in tags else None,
         text_or_none(local.get("ipv4")) or text_or_none(local.get("ipv6")),

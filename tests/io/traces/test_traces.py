@@ -90,10 +90,10 @@ def test_every_shape_of_a_file_is_told_and_read(tool: str, text: Any) -> None:
 
 
 def test_what_has_not_ended_or_ends_too_early_stays_points_and_is_counted() -> None:
-    spans = [{**ZIPKIN, "duration": None}, {**ZIPKIN, "duration": "-1"}]
+    spans = [{**ZIPKIN, "duration": duration} for duration in (None, "-1", 1e40)]
     events, report = read("zipkin", spans, intervals=True)
-    assert [event["event_type"] for event in events] == ["SpanStart", "SpanStart"]
-    assert report.skipped == {"SpanFinish: a span that has not ended": 2}
+    assert [event["event_type"] for event in events] == ["SpanStart"] * 3
+    assert report.skipped == {"SpanFinish: a span that has not ended, or at no time": 3}
     early = json.loads(SMALL_LOGS["otlp"][1].replace(b"1781417705380000000", b"1781417704380000000"))
     events, report = read("otlp", early, intervals=True)
     assert [event["event_type"] for event in events[:2]] == ["SpanStart", "SpanFinish"]
