@@ -16,9 +16,11 @@ from cepctl.library.raw_input import RawInput
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
+    from cepctl.datasets.stored import StoredDataset
     from cepctl.matching.inputs import EventInputs
     from cepctl.plan.plan import Plan
     from cepctl.sketches.making import Made
+    from cepctl.sketches.reading import Sketch
 
 SketchUse = Literal["auto", "off"]
 SKETCH_USES = get_args(SketchUse)
@@ -53,7 +55,7 @@ def sketch(
     Parameters
     ----------
     events
-        Paths of datasets.
+        Paths of datasets; with `output` also of sketches.
     on
         Attributes to know beside types: `task` by its values, `size:range` by its extremes.
     output
@@ -76,33 +78,44 @@ def sketch(
 
 def sketched(paths: Sequence[str], on: Sequence[str], output: str | None) -> list[Sketched]:
     """Write sketches, and log what is to be said of them; raises as `sketch` does."""
-    from cepctl.datasets.stored import stored_dataset
     from cepctl.engines.concurrency import usable_cores
     from cepctl.sketches.identity import sketch_beside
     from cepctl.sketches.making import make_sketch, parse_on
+    from cepctl.sketches.reading import Sketch
 
     indexed = parse_on(on)
-    datasets = []
-    for path in dict.fromkeys(paths):
-        dataset = stored_dataset(path)
-        if dataset is None:
-            raise UsageError(f"{path} is not a dataset; ingest it first: cepctl ingest {path} -o EVENTS")
-        datasets.append(dataset)
-    if not datasets:
+    sources = [_source(path) for path in dict.fromkeys(paths)]
+    if not sources:
         raise UsageError("there are no datasets: name one or more")
     if output is not None:
         refuse_overwriting({"-o": output}, paths, RawInput())
-        return [_told(make_sketch(datasets, indexed, Path(output).absolute(), usable_cores()))]
+        return [_told(make_sketch(sources, indexed, Path(output).absolute(), usable_cores()))]
     targets = []
-    for dataset in datasets:
-        target = sketch_beside(dataset)
+    for path, source in zip(dict.fromkeys(paths), sources, strict=True):
+        if isinstance(source, Sketch):
+            raise UsageError(f"{path} is a sketch; name a directory with -o to make one sketch of several")
+        target = sketch_beside(source)
         if target is None:
-            raise UsageError(f"{dataset.location.uri} is not on this machine; name a directory with -o")
+            raise UsageError(f"{source.location.uri} is not on this machine; name a directory with -o")
         targets.append(target)
     return [
-        _told(make_sketch([dataset], indexed, target, usable_cores()))
-        for dataset, target in zip(datasets, targets, strict=True)
+        _told(make_sketch([source], indexed, target, usable_cores()))
+        for source, target in zip(sources, targets, strict=True)
     ]
+
+
+def _source(path: str) -> StoredDataset | Sketch:
+    """The dataset or the sketch that a path names."""
+    from cepctl.datasets.stored import stored_dataset
+    from cepctl.sketches.finding import is_sketch
+    from cepctl.sketches.reading import Sketch
+
+    if is_sketch(path):
+        return Sketch.at(Path(path))
+    dataset = stored_dataset(path)
+    if dataset is None:
+        raise UsageError(f"{path} is not a dataset; ingest it first: cepctl ingest {path} -o EVENTS")
+    return dataset
 
 
 def refuse_unsketchable(dataset: str, on: Sequence[str]) -> None:
@@ -123,7 +136,7 @@ def refuse_unsketchable(dataset: str, on: Sequence[str]) -> None:
 
 def _told(made: Made) -> Sketched:
     for name in made.dropped:
-        tell(READING, "note", f"{made.path} does not know '{name}', which some of the datasets lack")
+        tell(READING, "note", f"{made.path} does not know '{name}', which some of its sources lack")
     on = (*made.indexed.values, *(f"{name}:range" for name in made.indexed.ranges))
     return Sketched(made.path, made.events, made.size, on)
 

@@ -23,12 +23,13 @@ from cepctl.io.source.locations import first_line
 from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS
 from cepctl.sketches.identity import identities
 from cepctl.sketches.manifest import SketchedDataset, SketchedPart
+from cepctl.sketches.merging import parts_of_sketch
 from cepctl.sketches.places import Indexed, PartPlaces, places_of
+from cepctl.sketches.reading import Sketch
 from cepctl.sketches.writing import refuse_foreign, write_sketch
 
 RANGE = ":range"
 _COLUMNS = ("event_type", "lower", "upper", "end_upper")
-NUMBERS = ("int", "float", "bool")
 
 
 @dataclass(frozen=True)
@@ -51,50 +52,67 @@ def parse_on(texts: Sequence[str]) -> Indexed:
     return Indexed(tuple(dict.fromkeys(name for name in names if not name.endswith(RANGE))), tuple(ranges))
 
 
-def make_sketch(datasets: Sequence[StoredDataset], indexed: Indexed, target: Path, threads: int) -> Made:
-    """Write the sketch of datasets.
+def make_sketch(
+    sources: Sequence[StoredDataset | Sketch], indexed: Indexed, target: Path, threads: int
+) -> Made:
+    """Write one sketch of datasets and of what other sketches know.
 
-    Attributes that some of several datasets lack are left out, and named in what is returned.
+    It has the attributes that are asked for and those of the sketches.  Those that some source does not have,
+    or has as another kind, are left out, and named in what is returned.
 
     Raises
     ------
     UsageError
-        If no dataset has an attribute, or `:range` is asked of a text.
+        If no source has an attribute, or `:range` is asked of a text.
     EventSchemaError
         If a part cannot be read.
+    SketchError
+        If a sketch is damaged.
     JobError
         If the sketch cannot be written.
     """
     refuse_foreign(target)
-    known = [_attributes(dataset) for dataset in datasets]
-    kept, dropped = _kept(indexed, known)
-    sketched = tuple(
-        SketchedDataset(
-            PurePosixPath(dataset.location.uri).name,
-            str(dataset.time_unit),
-            bool(dataset.clocks),
-            dict(sorted(dataset.type_counts.items())),
-            kinds,
-            tuple(SketchedPart(each) for each in identities(dataset)),
-        )
-        for dataset, kinds in zip(datasets, known, strict=True)
-    )
-    parts = [(dataset.location.resolve()[0], part) for dataset in datasets for part in dataset.parts]
-    with closing(_places(parts, kept, threads)) as places:
+    kept, dropped = _kept(indexed, sources)
+    sketched = tuple(dataset for source in sources for dataset in _sketched(source))
+    with closing(_places(sources, kept, threads)) as places:
         write_sketch(target, kept, sketched, places)
     size = sum(each.stat().st_size for each in target.iterdir())
     events = sum(part.identity.rows for dataset in sketched for part in dataset.parts)
     return Made(os.fspath(target), events, size, kept, dropped)
 
 
+def _sketched(source: StoredDataset | Sketch) -> tuple[SketchedDataset, ...]:
+    if isinstance(source, Sketch):
+        return source.manifest.datasets
+    dataset = SketchedDataset(
+        PurePosixPath(source.location.uri).name,
+        str(source.time_unit),
+        bool(source.clocks),
+        dict(sorted(source.type_counts.items())),
+        _attributes(source),
+        tuple(SketchedPart(each) for each in identities(source)),
+    )
+    return (dataset,)
+
+
 def _attributes(dataset: StoredDataset) -> dict[str, str]:
     """The attributes of a dataset and their kinds."""
     fixed = {*FIXED_COLUMNS, END_TIME, CLOCK}
-    return {each.name: KINDS[each.type].value for each in dataset.schema if each.name not in fixed}
+    kinds = {each.name: KINDS.get(each.type) for each in dataset.schema if each.name not in fixed}
+    return {name: kind.value for name, kind in kinds.items() if kind is not None}
 
 
-def _kept(indexed: Indexed, known: Sequence[dict[str, str]]) -> tuple[Indexed, tuple[str, ...]]:
-    """What can be indexed of all datasets, and what is left out as some lack it."""
+def _kept(indexed: Indexed, sources: Sequence[StoredDataset | Sketch]) -> tuple[Indexed, tuple[str, ...]]:
+    """What can be indexed of all sources, and what is left out."""
+    known = [
+        kinds
+        for source in sources
+        for kinds in (
+            [each.attributes for each in source.manifest.datasets]
+            if isinstance(source, Sketch)
+            else [_attributes(source)]
+        )
+    ]
     for name in (*indexed.values, *indexed.ranges):
         if not any(name in kinds for kinds in known):
             raise UsageError(_missing(name, sorted({each for kinds in known for each in kinds})))
@@ -104,12 +122,26 @@ def _kept(indexed: Indexed, known: Sequence[dict[str, str]]) -> tuple[Indexed, t
                 f"--on {name}{RANGE} asks for the least and the largest, and '{name}' is text; "
                 f"write --on {name}"
             )
-    common = set.intersection(*(set(kinds) for kinds in known))
+    sketches = [source.manifest.indexed for source in sources if isinstance(source, Sketch)]
+    values = dict.fromkeys([*indexed.values, *(name for each in sketches for name in each.values)])
+    ranges = dict.fromkeys([*indexed.ranges, *(name for each in sketches for name in each.ranges)])
+    comparable = {
+        name
+        for name in (*values, *ranges)
+        if len({kinds.get(name, "none") == "string" for kinds in known}) == 1
+        and all(name in kinds for kinds in known)
+    }
     kept = Indexed(
-        tuple(name for name in indexed.values if name in common),
-        tuple(name for name in indexed.ranges if name in common),
+        tuple(
+            name for name in values if name in comparable and all(name in each.values for each in sketches)
+        ),
+        tuple(
+            name for name in ranges if name in comparable and all(name in each.ranges for each in sketches)
+        ),
     )
-    return kept, tuple(name for name in (*indexed.values, *indexed.ranges) if name not in common)
+    left_out = [name for name in values if name not in kept.values]
+    left_out += [f"{name}{RANGE}" for name in ranges if name not in kept.ranges]
+    return kept, tuple(left_out)
 
 
 def _missing(name: str, known: Sequence[str]) -> str:
@@ -120,17 +152,22 @@ def _missing(name: str, known: Sequence[str]) -> str:
 
 
 def _places(
-    parts: Sequence[tuple[fs.FileSystem, str]], indexed: Indexed, threads: int
+    sources: Sequence[StoredDataset | Sketch], indexed: Indexed, threads: int
 ) -> Generator[PartPlaces, None, None]:
     """The places of parts, in their order; no more parts are at work than there are threads."""
     with ThreadPoolExecutor(threads) as pool:
-        waiting: deque[Future[PartPlaces]] = deque()
-        for filesystem, part in parts:
-            waiting.append(pool.submit(partial(_part_places, filesystem, part, indexed)))
-            if len(waiting) > threads:
+        for source in sources:
+            if isinstance(source, Sketch):
+                yield from parts_of_sketch(source, indexed)
+                continue
+            waiting: deque[Future[PartPlaces]] = deque()
+            filesystem, _ = source.location.resolve()
+            for part in source.parts:
+                waiting.append(pool.submit(partial(_part_places, filesystem, part, indexed)))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
 
 
 def _part_places(filesystem: fs.FileSystem, part: str, indexed: Indexed) -> PartPlaces:

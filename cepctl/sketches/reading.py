@@ -53,7 +53,7 @@ class Sketch:
         """All spans: `row_group`, `first`, `last`, `events`, and the number of the `part` of all parts."""
         tables = []
         for number, block in enumerate(self.manifest.files[SPANS].blocks):
-            table = self._read(SPANS, number)
+            table = self.block(SPANS, number)
             tables.append(table.append_column("part", pa.array(np.full(len(table), block.part))))
         empty = pa.schema(
             [("row_group", pa.int32()), ("first", pa.int64()), ("last", pa.int64()), ("events", pa.int32())]
@@ -67,7 +67,7 @@ class Sketch:
         for number, block in self._blocks(name, listed):
             if hashes is not None and not ((hashes >= block.first) & (hashes <= block.last)).any():
                 continue
-            table = self._read(name, number)
+            table = self.block(name, number)
             if hashes is not None:
                 table = _chosen(table, hashes)
             span = table.column("span").to_numpy().astype(np.int64) + self.first_spans[block.part]
@@ -80,7 +80,8 @@ class Sketch:
             if block.listed == listed:
                 yield number, block
 
-    def _read(self, name: str, number: int) -> pa.Table:
+    def block(self, name: str, number: int) -> pa.Table:
+        """One row group of a file, as it was written."""
         block = self.manifest.files[name].blocks[number]
         file = self._file(name)
         if self._checksum(name, block.start, block.stop) != block.checksum:

@@ -125,3 +125,27 @@ def test_a_program_sketches_and_probes(folder: Path) -> None:
     assert found.rows.select(["start", "end", "at_most"]).to_pylist() == [
         {"start": 10, "end": 15, "at_most": 1}
     ]
+
+
+def test_a_sketch_of_sketches_is_that_of_their_datasets(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "more.csv").write_text(
+        "event_id,event_type,lower,upper,task,n\nb3,B,28,29,t1,5\nc3,C,31,31,,6\n"
+    )
+    called(capsys, "ingest", "more.csv", "-o", "more")
+    called(capsys, "sketch", "events", "more", "--on", "task", "-o", "both.sketch")
+    called(capsys, "sketch", "events", "--on", "task")
+    called(capsys, "sketch", "more", "--on", "task,n,n:range")
+    _, said = called(capsys, "sketch", "events.sketch", "more.sketch", "-o", "merged.sketch")
+    assert "merged.sketch does not know 'n', which some of its sources lack" in said
+    assert "merged.sketch does not know 'n:range', which some of its sources lack" in said
+    for name in ("sketch.json", "spans.parquet", "types.parquet", "values.parquet"):
+        assert (folder / "merged.sketch" / name).read_bytes() == (folder / "both.sketch" / name).read_bytes()
+    asked = f"{QUERY} WHERE [task]", "--time", "ticks", "--columns", "start,end,at_most", "-q"
+    rows = called(capsys, "probe", *asked, "merged.sketch")[0]
+    assert rows == "start,end,at_most\n10,29,2\n"
+    assert called(capsys, "probe", *asked, "events", "more")[0] == rows
+    assert called(capsys, "match", QUERY, "events", "more")[1].count("of 3 row groups can matter") == 1
+    said = called(capsys, "sketch", "events.sketch", code=2)[1]
+    assert "events.sketch is a sketch; name a directory with -o to make one sketch of several" in said

@@ -23,7 +23,7 @@ from cepctl.library.sketch import sketched
     "--output",
     type=click.Path(),
     metavar="DIR",
-    help="Write one sketch of all EVENTS.  [default: EVENTS.sketch beside each]",
+    help="Write one sketch of all EVENTS, which may be sketches, too.  [default: EVENTS.sketch beside each]",
 )
 @verbosity_options
 def command(
