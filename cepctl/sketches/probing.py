@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepctl.arrays import Indexes, Numbers, Reals, Ticks
+from cepctl.plan.given import refuse_given
 from cepctl.plan.plan import Plan
 from cepctl.sketches.archive import Archive
 from cepctl.sketches.items import EARLIEST, LATEST, first_tick_of, last_tick_of
@@ -52,6 +53,7 @@ def probe_rows(plan: Plan, archive: Archive) -> pa.Table:
 
     `[start, end]` of every match lies in one row.
     """
+    refuse_given(plan, "cepctl probe")
     found = [reach(plan, each, lasting=archive.lasting) for each in survivors(plan, archive)]
     start, end = (_joined([getattr(each, name) for each in found]) for name in ("start", "end"))
     order = np.argsort(start, kind="stable")

@@ -42,7 +42,8 @@ def row_groups_to_read(plan: Plan, archive: Archive) -> Chosen:
     The sketches of `archive` are those of the datasets, in their order.
     """
     spans = archive.spans
-    needed = np.zeros(len(spans.lower), dtype=np.bool_)
+    # What is given speaks of events that no match binds, and all of them have to be held to it.
+    needed = np.full(len(spans.lower), bool(plan.given))
     for found in survivors(plan, archive):
         for items in found.items:
             needed[items.span] = True

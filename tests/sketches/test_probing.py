@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.plan import EventSchema
 from cepctl.schema import MILLISECOND
 from cepctl.sketches import spans
@@ -92,3 +93,11 @@ def test_about_is_what_chance_would_give(asked: Path) -> None:
         1.0,
     ]  # one B in the 11 or 10 ticks in which it can follow an A, ten of which count
     assert probe_rows(plan_of("PATTERN SEQ(A a, B b)"), archive).column("about").to_pylist() == [None]
+
+
+def test_what_is_given_needs_all_events_and_is_refused_in_a_probe(asked: Path) -> None:
+    query = "PATTERN SEQ(A a, B b) WHERE b.x = 5 WITHIN 10 ticks"
+    given = f"{query} GIVEN SEQ(A p, C q) IF p.k = q.k"
+    assert len(groups(asked, query)) < len(groups(asked, given)) == 3
+    with pytest.raises(UnsupportedQueryError, match="GIVEN with cepctl probe"):
+        rows(asked, given)
