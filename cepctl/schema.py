@@ -51,6 +51,7 @@ META_VERSION = b"cepctl.version"
 META_MODEL = b"cepctl.uncertainty_model"
 META_TYPE_COUNTS = b"cepctl.event_type_counts"
 META_CLOCKS = b"cepctl.clocks"
+META_GIVEN = b"cepctl.given"
 
 TICK_MIN = -(2**63)
 TICK_MAX = 2**63 - 1

@@ -16,7 +16,7 @@ from cepctl.clocks import Clocks, clocks_of
 from cepctl.datasets.marker import SUCCESS, incomplete
 from cepctl.errors import EventSchemaError
 from cepctl.io.source.locations import Location
-from cepctl.schema import END_TIME, META_TIME_UNIT, META_TYPE_COUNTS, TimeUnit
+from cepctl.schema import END_TIME, META_GIVEN, META_TIME_UNIT, META_TYPE_COUNTS, TimeUnit
 
 STANDARD_INPUT = "-"
 """The path that names standard input."""
@@ -32,6 +32,7 @@ class StoredDataset:
     time_unit: TimeUnit
     type_counts: dict[str, int]
     clocks: Clocks = field(default_factory=dict)
+    given: tuple[str, ...] = ()
 
     @property
     def events(self) -> int | None:
@@ -95,4 +96,5 @@ def stored_dataset(path: str) -> StoredDataset | None:
         raise EventSchemaError(incomplete(path))
     counts = json.loads(metadata.get(META_TYPE_COUNTS, b"{}"))
     unit = TimeUnit.parse(metadata[META_TIME_UNIT].decode())
-    return StoredDataset(location, tuple(parts), schema, unit, counts, clocks_of(metadata))
+    given = tuple(json.loads(metadata.get(META_GIVEN, b"[]")))
+    return StoredDataset(location, tuple(parts), schema, unit, counts, clocks_of(metadata), given)

@@ -34,6 +34,7 @@ from cepctl.io.formats import format_named, open_log
 from cepctl.io.source.locations import InputFile, Location, list_inputs, real_uri
 from cepctl.memory import MemoryBudget, reading_budget
 from cepctl.schema import (
+    META_GIVEN,
     META_MODEL,
     META_TIME_UNIT,
     META_TYPE_COUNTS,
@@ -276,4 +277,5 @@ def _metadata(summary: IngestSummary, model: UncertaintyModel) -> dict[bytes, by
         META_VERSION: __version__.encode(),
         META_MODEL: model.text.encode(),
         META_TYPE_COUNTS: json.dumps(summary.type_counts, ensure_ascii=False).encode(),
+        **({META_GIVEN: json.dumps(model.given, ensure_ascii=False).encode()} if model.given else {}),
     }

@@ -83,7 +83,9 @@ def find_matches(
         folder = stack.enter_context(temporary_folder())
         inputs = stack.enter_context(open_events(paths, given_ingest_options(question.raw_input)))
         tell_reading(inputs.summary)
-        plan = planned(question.query, inputs, question.matching.min_confidence)
+        plan = planned(
+            question.query, inputs, question.matching.min_confidence, no_given=question.matching.no_given
+        )
         if question.sketch == "auto" and question.execution.engine == "event":
             inputs = told_by_sketches(plan, inputs)
         type_counts = inputs.schema.type_counts
@@ -121,8 +123,12 @@ def columns_of(plan: Plan, options: MatchOptions) -> list[str]:
     return [name for name in names if name != FOUND_AT_RAW_TIMES]
 
 
-def planned(query: Query, inputs: EventInputs, min_confidence: float | None) -> Plan:
+def planned(
+    query: Query, inputs: EventInputs, min_confidence: float | None, *, no_given: bool = False
+) -> Plan:
     """The plan of a query for some events, after it has been said what can hardly be meant.
+
+    `no_given` leaves out what the datasets say that every world satisfies.
 
     Raises
     ------
@@ -131,7 +137,7 @@ def planned(query: Query, inputs: EventInputs, min_confidence: float | None) -> 
     """
     from cepctl.plan import analyze
 
-    plan = analyze(query, inputs.schema)
+    plan = analyze(query, replace(inputs.schema, given=()) if no_given else inputs.schema)
     if min_confidence is not None:
         plan = replace(plan, minimum_confidence=max(min_confidence, plan.minimum_confidence or 0.0))
     tell_plan(plan)

@@ -42,6 +42,7 @@ def match(
     since: str | datetime | None = None,
     until: str | datetime | None = None,
     kleene: KleeneRows = "groups",
+    no_given: bool = False,
     sketch: SketchUse = "auto",
     time: Times = "iso",
     runner: RunnerName = "auto",
@@ -78,6 +79,8 @@ def match(
         `yesterday`, or a datetime; UTC where it names no zone.
     kleene
         `groups`: a row for each group of a Type+; `summary`: one row for all groups between the same events.
+    no_given
+        Leave out what the datasets say that every world satisfies (`[[given]]` in their models).
     sketch
         `auto`: where every dataset has a sketch beside it, only row groups that can hold a match are read,
         which changes no row; `off`: all are.
@@ -136,6 +139,7 @@ def match(
         since=since,
         until=until,
         max_memory=max_memory,
+        no_given=no_given,
     )
     question = Question(
         text=text,

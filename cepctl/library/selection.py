@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Matching:
-    """How a query is run and which of its matches are kept; None where nothing was asked for."""
+    """How a query is run and which of its matches are kept; None where nothing was asked for.
+
+    `no_given`: what the events are said to satisfy is left out.
+    """
 
     engine: Engine
     order: OrderName
@@ -34,6 +37,7 @@ class Matching:
     since: int | None  # microseconds since 1970 UTC, as `until`
     until: int | None
     memory: MemoryBudget
+    no_given: bool = False
 
     def options(
         self, plan: Plan, type_counts: Mapping[str, int] | None, kleene: KleeneRows, *, judged: bool
@@ -63,6 +67,7 @@ def selected(
     since: str | datetime | None,
     until: str | datetime | None,
     max_memory: str | None,
+    no_given: bool,
 ) -> Matching:
     """The choices of a program.
 
@@ -88,6 +93,7 @@ def selected(
         since=_microseconds("since", since, now),
         until=_microseconds("until", until, now),
         memory=default_budget() if max_memory is None else budget_of(max_memory),
+        no_given=no_given,
     )
 
 

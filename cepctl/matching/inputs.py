@@ -223,7 +223,8 @@ def _common_schema(datasets: Sequence[StoredDataset]) -> EventSchema:
     unit = min(units, key=lambda unit: unit.microseconds)
     clocks = joined_clocks([rescaled_clocks(each.clocks, each.time_unit, unit) for each in datasets])
     lasting = any(map(some_event_lasts, datasets))
-    return EventSchema(attributes, unit, dict(sorted(counts.items())), clocks, lasting=lasting)
+    given = tuple(dict.fromkeys(text for each in datasets for text in each.given))
+    return EventSchema(attributes, unit, dict(sorted(counts.items())), clocks, given, lasting)
 
 
 def _arrow_type(kind: Kind) -> pa.DataType:

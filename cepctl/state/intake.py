@@ -98,7 +98,8 @@ def _joined(known: Known, new: EventSchema) -> EventSchema:
             )
     counts = Counter(known.type_counts) + Counter(new.type_counts or {})
     attributes = {**known.attributes, **new.attributes}
-    return EventSchema(attributes, known.time_unit or new.time_unit, dict(counts), new.clocks)
+    unit = known.time_unit or new.time_unit
+    return EventSchema(attributes, unit, dict(counts), new.clocks, new.given)
 
 
 def _sources(news: News, summary: IngestSummary) -> tuple[Source, ...]:

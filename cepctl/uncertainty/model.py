@@ -20,7 +20,7 @@ from typing import Any
 
 from cepctl.errors import CepctlError, UncertaintyModelError
 from cepctl.language.ast import Attribute, EventTime, Expression
-from cepctl.language.parser import parse_expression
+from cepctl.language.parser import parse_expression, parse_given
 from cepctl.language.traversal import walk
 from cepctl.precision import MASS_TOLERANCE
 from cepctl.schema import TimeUnit, parse_duration
@@ -118,12 +118,14 @@ class UncertaintyModel:
     """Rules in order, the first that fits wins; `text` is the TOML it was read from.
 
     `time_unit` is None when the model leaves it to the events; `file` names the model in messages.
+    `given` is what every world satisfies, in the words of the query language.
     """
 
     time_unit: TimeUnit | None = None
     rules: tuple[Rule, ...] = ()
     text: str = ""
     file: str = "uncertainty model"
+    given: tuple[str, ...] = ()
 
 
 def load_model(path: str) -> UncertaintyModel:
@@ -152,7 +154,7 @@ def parse_model(text: str, file: str = "uncertainty model") -> UncertaintyModel:
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise UncertaintyModelError(f"{file}: rules are tables; write [[rule]] before each")
     try:
-        _known_keys(document, ("time_unit", "rule"))
+        _known_keys(document, ("time_unit", "rule", "given"))
         unit = TimeUnit.parse(_text(document["time_unit"], "time_unit")) if "time_unit" in document else None
     except UncertaintyModelError as problem:
         raise UncertaintyModelError(f"{file}: {problem}") from problem
@@ -163,7 +165,25 @@ def parse_model(text: str, file: str = "uncertainty model") -> UncertaintyModel:
                 f"{file}: rule {rule.number + 1} is never asked: rule {rule.number} fits every event; "
                 f"give rule {rule.number} a condition (event_type, source or where) or move it to the end"
             )
-    return UncertaintyModel(unit, rules, text, file)
+    return UncertaintyModel(unit, rules, text, file, _given(document.get("given", []), file))
+
+
+def _given(tables: object, file: str) -> tuple[str, ...]:
+    """What every world satisfies: the text of each `holds`, which parses."""
+    form = 'write [[given]] before each, and holds = "SEQ(A a, B b) IF a.id = b.id" in it'
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise UncertaintyModelError(f"{file}: what is given are tables; {form}")
+    found = []
+    for number, table in enumerate(tables, start=1):
+        place = f"{file}: given {number}"
+        try:
+            _known_keys(table, ("holds",))
+            if "holds" not in table:
+                raise UncertaintyModelError(f"it says nothing; {form}")
+            found.append(parse_given(_text(table["holds"], "holds")).text)
+        except CepctlError as problem:
+            raise UncertaintyModelError(f"{place}: {problem}") from problem
+    return tuple(found)
 
 
 def _rule(number: int, table: Mapping[str, Any], file: str) -> Rule:

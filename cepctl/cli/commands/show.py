@@ -12,7 +12,7 @@ import click
 from cepctl.cli.match.last_match import recall
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.query_text import query_argument, read_query
-from cepctl.cli.options.shared import memory_option, raw_input_options, verbosity_options
+from cepctl.cli.options.shared import memory_option, no_given_option, raw_input_options, verbosity_options
 from cepctl.errors import NoMatchError, UsageError
 from cepctl.library.finding import Question, find_matches, planned
 from cepctl.library.notices import tell_reading
@@ -40,6 +40,7 @@ class _Asked:
     raw_input: RawInput
     signature: str | None
     rank: int
+    no_given: bool
 
 
 @click.command("show", cls=CheckedCommand)
@@ -70,6 +71,7 @@ class _Asked:
     show_default=True,
     help="How times are written.",
 )
+@no_given_option
 @raw_input_options("--input-format")
 @memory_option
 @verbosity_options
@@ -80,6 +82,7 @@ def command(
     rank: int | None,
     last: bool,
     times: str,
+    no_given: bool,
     raw_input: RawInput,
     memory: MemoryBudget,
     quiet: bool,
@@ -94,14 +97,14 @@ def command(
     from cepctl.render.one_match import Times, drawing_width, print_match, reason_text
 
     if last:
-        asked = _asked_of_last(arguments, rank or 1)
+        asked = _asked_of_last(arguments, rank or 1, no_given)
     elif signature is None and rank is None:
         raise UsageError("name the match: --match IDS, --rank 1, or --last of the last cepctl match")
     else:
         text, events = read_query(arguments, query_file)
         if not events:
             raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
-        asked = _Asked(text, events, raw_input, signature, rank or 1)
+        asked = _Asked(text, events, raw_input, signature, rank or 1, no_given)
     with _found(asked, memory) as (plan, inputs, ids):
         inputs.require_room(plan.attributes, _COPIES, memory, "show")
         match = one_match(plan, inputs.read(plan.attributes), ids_of(ids), bins=drawing_width())
@@ -111,14 +114,14 @@ def command(
         raise NoMatchError(f"'{ids}' is not a match of the query: {reasons}")
 
 
-def _asked_of_last(arguments: tuple[str, ...], rank: int) -> _Asked:
+def _asked_of_last(arguments: tuple[str, ...], rank: int, no_given: bool) -> _Asked:
     if arguments:
         raise UsageError("--last has QUERY and EVENTS of the last match; leave them out, or name --rank")
     last = recall()
     if "-" in last.events:
         raise UsageError("the last match read its events from standard input, which is gone; name a file")
     signature = last.matches[rank - 1] if rank <= len(last.matches) else None
-    return _Asked(last.query, last.events, last.raw_input, signature, rank)
+    return _Asked(last.query, last.events, last.raw_input, signature, rank, no_given)
 
 
 @contextmanager
@@ -131,7 +134,7 @@ def _found(asked: _Asked, memory: MemoryBudget) -> Iterator[tuple[Plan, EventInp
     if asked.signature is not None:
         with open_events(asked.events, given_ingest_options(asked.raw_input), memory) as inputs:
             tell_reading(inputs.summary)
-            yield planned(query, inputs, None), inputs, asked.signature
+            yield planned(query, inputs, None, no_given=asked.no_given), inputs, asked.signature
         return
     matching = Matching(
         *("event", "auto", None, asked.rank, _MOST_MATCHES),
@@ -139,6 +142,7 @@ def _found(asked: _Asked, memory: MemoryBudget) -> Iterator[tuple[Plan, EventInp
         since=None,
         until=None,
         memory=memory,
+        no_given=asked.no_given,
     )
     execution = Execution("event", RunnerChoice("local", "", ()), verbose=False)
     question = Question(asked.query, query, matching, "groups", asked.raw_input, execution, judged=False)

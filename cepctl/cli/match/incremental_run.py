@@ -126,13 +126,12 @@ def _computed(
     if saved is None and arrived.inputs is None:
         say("note", "the inputs hold no events yet; the state has not begun")
         return None
-    plan = planned(
-        request.question.query, EventInputs((), arrived.schema), request.question.matching.min_confidence
-    )
+    matching = request.question.matching
+    inputs = EventInputs((), arrived.schema)
+    plan = planned(request.question.query, inputs, matching.min_confidence, no_given=matching.no_given)
     if plan.window is None and not request.quiet:
         what = "the query has no WITHIN" if plan.query.within is None else "WITHIN covers all of time"
         say("warning", f"{what}: the state keeps every event that fits, and grows with the logs")
-    matching = request.question.matching
     if arrived.inputs is not None:
         present = [name for name in plan.attributes if name in arrived.inputs.schema.attributes]
         fewer = "take in fewer at a time (run it more often, or name fewer logs)"

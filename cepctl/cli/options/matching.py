@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from cepctl.cli.options.probability import Probability
-from cepctl.cli.options.shared import gathered, memory_option, with_options
+from cepctl.cli.options.shared import gathered, memory_option, no_given_option, with_options
 from cepctl.errors import UsageError
 from cepctl.library.instants import instant, microseconds_now
 from cepctl.library.selection import Matching
@@ -67,6 +67,7 @@ _OPTIONS = (
         metavar="EPS",
         help="Estimate confidences that are too costly to compute exactly, to within EPS (at least 0.0001).",
     ),
+    no_given_option,
     click.option(
         "--since",
         callback=_instant,

@@ -37,6 +37,11 @@ def gathered(command: Callable[..., Any], name: str, kind: type) -> Callable[...
     return gathering
 
 
+no_given_option = click.option(
+    "--no-given",
+    is_flag=True,
+    help="Leave out what the dataset says that every world satisfies ([[given]] in its model).",
+)
 words_or_json = click.option(
     "--format",
     "output_format",
