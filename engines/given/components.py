@@ -14,14 +14,13 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.problem import (
-    Factors,
     Problems,
     Structure,
     Variables,
     breakpoints,
 )
-from cepctl.engines.confidence.coupled.solve import coupled_confidence
 from cepctl.engines.given.contradictions import contradicted
+from cepctl.engines.given.separators import no_factors, tied_probability
 from cepctl.engines.given.structures import structure_texts, ties_between_ranks
 from cepctl.engines.given.work import within_bound
 from cepctl.engines.pattern.difference_constraints import closure, valid_bounds
@@ -42,18 +41,8 @@ def component_probability(ties: EventTies, masses: Masses, components: Indexes) 
         for text in np.unique(texts):
             alike = unknown[texts == text]
             problems = _problems(ties, masses, alike)
-            ties.probability[alike] = within_bound(
-                lambda some: coupled_confidence(masses, some, give_up=True)[0], problems
-            )
+            ties.probability[alike] = within_bound(lambda some: tied_probability(masses, some), problems)
     return np.asarray(ties.probability[components])
-
-
-def no_factors(count: int) -> Factors:
-    """The factors of problems that have none."""
-    none, no_flags = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
-    start = np.zeros(1, dtype=np.int64)
-    offsets = np.zeros(count + 1, dtype=np.int64)
-    return Factors(offsets, none, start, no_flags, start.copy(), no_flags.copy(), none.copy(), none.copy())
 
 
 def require_possible(given: Sequence[Given], events: Events) -> None:

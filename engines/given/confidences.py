@@ -16,9 +16,10 @@ from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems
-from cepctl.engines.confidence.coupled.solve import coupled_confidence, first_ticks, mirrored
+from cepctl.engines.confidence.coupled.solve import first_ticks, mirrored
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.given.components import component_probability
+from cepctl.engines.given.separators import tied_probability
 from cepctl.engines.given.tied_problems import Touched, tied_problems, touched
 from cepctl.engines.given.work import searched, within_bound
 from cepctl.engines.measure.measure import Measure
@@ -91,9 +92,12 @@ def _given(ties: EventTies, masses: Masses, touching: Touched, rows: Indexes) ->
 
 def _solved(masses: Masses, first: Problems, last: Problems) -> tuple[Reals, Indexes, Indexes]:
     """Probability, first and last tick of problems, given in both orders of their variables."""
+    confidence = within_bound(lambda some: tied_probability(masses, some), first)
+    if masses.uniform and not len(first.factors.event):
+        # Every end of a valid interval is reached in some world.
+        return confidence, first.variables.lower[:, 0], last.variables.upper[:, -1]
     begin = searched(lambda: first_ticks(masses, first), first)
     end = searched(lambda: first_ticks(*mirrored(masses, last)), last)
-    confidence = within_bound(lambda some: coupled_confidence(masses, some, give_up=True)[0], first)
     return confidence, begin, np.where(end == _LAST, -_LAST, -end)
 
 

@@ -16,7 +16,7 @@ Runs inside Spark workers: imports NumPy and Polars only.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -34,6 +34,7 @@ from cepctl.engines.confidence.coupled.problem import (
     breakpoints,
     owned,
 )
+from cepctl.engines.given.orders import reordered
 from cepctl.engines.given.structures import structure_texts, ties_between_ranks, without_implied
 from cepctl.engines.pattern.difference_constraints import closure, possible, valid_bounds
 from cepctl.errors import QueryTooLargeError
@@ -345,31 +346,4 @@ class _Made:
         points = breakpoints(self.count, self.edges, system, regions)
         variables = Variables(self.event[keep], lower[keep], upper[keep])
         first = Problems(Structure(system, tuple(self.edges), regions, points), rows[keep], variables, some)
-        yield first, _moved(first, width)
-
-
-def _moved(problems: Problems, width: int) -> Problems:
-    """The same with the first `width` variables behind the others."""
-    count = problems.variables.event.shape[1]
-    if count == width:
-        return problems
-    order = np.concatenate([np.arange(width, count), np.arange(width)])
-    new = np.argsort(order)
-    structure = problems.structure
-    edges = tuple((int(new[i]), int(new[j]), c) for i, j, c in structure.edges)
-    regions = tuple(
-        tuple(
-            bound if bound.variable == NO_VARIABLE else replace(bound, variable=int(new[bound.variable]))
-            for bound in region
-        )
-        for region in structure.regions
-    )
-    system = np.ascontiguousarray(structure.system[np.ix_(order, order)])
-    factors = problems.factors
-    place = np.append(new, NO_VARIABLE)
-    return Problems(
-        Structure(system, edges, regions, breakpoints(count, edges, system, regions)),
-        problems.match,
-        Variables(*(np.ascontiguousarray(each[:, order]) for each in problems.variables)),
-        factors._replace(variable=place[factors.variable]),
-    )
+        yield first, reordered(first, np.roll(np.arange(self.count), self.count - width))
