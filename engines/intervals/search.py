@@ -61,7 +61,7 @@ class IntervalSearch:
         )
         micros = [each.cast(pl.Datetime("us")).to_physical().fill_null(0).to_numpy() for each in columns]
         ticks = [np.clip(each // unit.microseconds, EARLIEST_TICK, LATEST_TICK)[matches] for each in micros]
-        places = np.stack(ticks, axis=2).reshape(len(matches), -1)
+        places = np.stack(ticks, axis=2).reshape(len(matches), 2 * matches.shape[1])
         # The last column is the constant 0, which -1 names.
         places = np.concatenate([places, np.zeros((len(matches), 1), dtype=np.int64)], axis=1)
         found = np.zeros(len(matches), dtype=bool)

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import exact_matches, match_table
 from tests.engines.intervals.worked_intervals import CASES, LI10, Row, li10_events
@@ -58,3 +59,8 @@ def test_example_5_4_of_li10(
         assert rows == {
             key: pytest.approx((s, e, float(c)), rel=1e-12) for key, (s, e, c) in expected.items()
         }
+
+
+def test_where_nothing_matches_raw_times_are_not_asked() -> None:
+    plan = plan_of("PATTERN ISEQ(A a, D d) WHERE a AFTER d", lasting=True)
+    assert match_events(plan, event_table(li10_events()), MatchOptions(raw_times=True)).num_rows == 0
