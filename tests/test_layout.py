@@ -247,6 +247,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "cli": {"start_up", "interrupts", "cli.output", "cli.options"},
     "cli.match": {
+        "io.source",
         "terminal",
         "spark",
         "io.rows",

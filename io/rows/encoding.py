@@ -93,17 +93,18 @@ def encoded_rows(
     shown: Callable[[pa.Table], pa.Table] = lambda block: block,
     *,
     empty_header: bool = True,
+    header: bool = True,
 ) -> Iterator[bytes]:
     """Blocks of rows, each as `shown`, as bytes, piece by piece.
 
     How the rows are cut into blocks changes no byte; there is one block at least.  `empty_header`:
-    CSV has its header also where there are no rows.
+    CSV has its header also where there are no rows.  Without `header` it never has one.
     """
     if form in TYPED_FORMS:
         yield from _grouped(blocks, shown, _parquet_writer if form == "parquet" else pa.ipc.new_file)
         return
     separator = _SEPARATORS.get(form)
-    begun = separator is None
+    begun = separator is None or not header
     opening = b"["
     for block in blocks:
         for start in range(0, max(block.num_rows, 1), _ROWS_AT_ONCE):

@@ -101,6 +101,8 @@ def command(
         judged=not quiet and kleene == "groups", columns=rows.chosen,
         sketch="off" if why_not else sketch,
     )  # fmt: skip
+    if incremental.follow and fail_on_match:
+        raise UsageError("--fail-on-match cannot apply with --follow: it runs until it is interrupted")
     request = MatchRequest(question, paths, incremental, rows, why_not, metrics, quiet)
     if incremental.state is None and rows.output is not None:
         refuse_unwritable(rows.output)
@@ -112,6 +114,10 @@ def command(
     else:
         from cepctl.cli.match.incremental_run import run_with_state
 
+        if incremental.follow:
+            from cepctl.cli.match.following import follow
+
+            follow(request, run_with_state)
         count = run_with_state(request)
     return MATCHES_FOUND if count and fail_on_match else 0
 

@@ -64,9 +64,17 @@ def hand_over(request: MatchRequest, run: ComputedRun) -> None:
     place = prepare(request.directory, run.saved, pieces)
     if request.incremental.late is not None:
         _list_late(Path(request.incremental.late), run)
-    if target is None:
+    if target is None and not (request.continued and form == "table" and not run.rows.num_rows):
         chosen = bool(request.rows.chosen)
-        write_rows(iter([run.rows]), shown, RowFile(form), None, quiet=request.quiet, chosen=chosen)
+        write_rows(
+            iter([run.rows]),
+            shown,
+            RowFile(form),
+            None,
+            quiet=request.quiet,
+            chosen=chosen,
+            header=not request.continued,
+        )
     deliver(place, target)
 
 

@@ -115,7 +115,10 @@ def row_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class MatchRequest:
-    """One call of the command; `metrics` names the file of its figures."""
+    """One call of the command; `metrics` names the file of its figures.
+
+    `continued`: rows have been printed before, and these go on below them.
+    """
 
     question: Question
     paths: tuple[str, ...]
@@ -124,6 +127,7 @@ class MatchRequest:
     why_not: bool
     metrics: str | None
     quiet: bool
+    continued: bool = False
 
     @property
     def directory(self) -> Path:

@@ -22,6 +22,7 @@ class Incremental:
     late: str | None
     reopen: bool
     keep: str | None
+    follow: bool
 
 
 _OPTIONS = (
@@ -50,6 +51,11 @@ _OPTIONS = (
         "--keep",
         metavar="DURATION",
         help="How late an event may be to be taken in by --reopen.  [default: as far as the state reaches]",
+    ),
+    click.option(
+        "--follow",
+        is_flag=True,
+        help="Run again when the inputs have grown (looked at once a second), until interrupted.",
     ),
 )
 

@@ -44,10 +44,11 @@ def write_rows(
     *,
     quiet: bool,
     chosen: bool = False,
+    header: bool = True,
 ) -> None:
     """Write blocks of rows, each as `shown`, to standard output, or to a file that appears whole.
 
-    `chosen`: the user has named the columns.
+    `chosen`: the user has named the columns.  Without `header` CSV has none.
     """
     from cepctl.io.rows.encoding import RowFormat, encoded_rows
 
@@ -60,7 +61,9 @@ def write_rows(
             return
         pieces: Iterable[bytes] = [_table_text(rows).encode()]
     else:
-        pieces = encoded_rows(blocks, cast(RowFormat, file.form), shown, empty_header=not quiet)
+        pieces = encoded_rows(
+            blocks, cast(RowFormat, file.form), shown, empty_header=not quiet, header=header
+        )
     write_pieces(pieces, output, file.compression)
 
 
