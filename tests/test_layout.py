@@ -238,6 +238,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "cli.output": {"spark", "io.rows", "library", "render"},
     "cli.options": {
+        "language",
+        "datasets",
         "spark",
         "plan",
         "io.formats",

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from cepctl.cli.options.query_completion import completed_query, is_query
 from cepctl.errors import UsageError
 from cepctl.library.query_text import file_text, text_in
 
@@ -83,7 +84,9 @@ def _text_of(file: str) -> str:
 def _query_or_events(
     context: click.Context, argument: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
-    """What a shell offers: files, which after `@` it would not find itself."""
+    """What a shell offers: words of a query that is begun, or files, which after `@` it would not find."""
+    if is_query(incomplete):
+        return completed_query(incomplete)
     if not incomplete.startswith("@"):
         return [CompletionItem(incomplete, type="file")]
     folder, slash, start = incomplete[1:].rpartition("/")
