@@ -30,7 +30,15 @@ from cepctl.datasets.kinds import (
 )
 from cepctl.io.contract.reader import END_COLUMNS, RAW_COLUMNS
 from cepctl.io.source.locations import InputFile
-from cepctl.schema import ATTRIBUTE_PREFIX, CLOCK, CLOCK_OFFSET, END_TIME, FIXED_COLUMNS, TIME_TYPE
+from cepctl.schema import (
+    ATTRIBUTE_PREFIX,
+    CLOCK,
+    CLOCK_OFFSET,
+    END_TIME,
+    FIXED_COLUMNS,
+    LENGTH_COLUMNS,
+    TIME_TYPE,
+)
 
 RAW_PREFIX = "cepctl.raw."
 RAW_NUMBER = RAW_PREFIX + "number"
@@ -68,7 +76,10 @@ class AttributeFacts:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A chunk on disk: where, how many rows, what the schema needs to know, first and last tick, clocks."""
+    """A chunk on disk: where, how many rows, what the schema needs to know, first and last tick, clocks.
+
+    `lengths` are the columns of LENGTH_COLUMNS that some event has.
+    """
 
     path: str
     rows: int
@@ -78,6 +89,7 @@ class Chunk:
     first: int
     last: int
     clocks: Mapping[str, Offset] = dataclass_field(default_factory=dict)
+    lengths: tuple[str, ...] = ()
 
 
 def raw_table(batch: pa.RecordBatch, file: InputFile) -> pa.Table:
@@ -104,7 +116,10 @@ def raw_table(batch: pa.RecordBatch, file: InputFile) -> pa.Table:
         columns[raw] = batch.column(name) if known else pa.nulls(len(batch), pa.string())
     fields.extend(pa.field(column, values.type) for column, values in columns.items())
     for field in batch.schema:
-        if field.name not in RAW_COLUMNS | END_COLUMNS | FIXED_COLUMNS | _CLOCK_COLUMNS:
+        if field.name in LENGTH_COLUMNS:
+            columns[field.name] = batch.column(field.name).cast(LENGTH_COLUMNS[field.name])
+            fields.append(pa.field(field.name, LENGTH_COLUMNS[field.name]))
+        elif field.name not in RAW_COLUMNS | END_COLUMNS | FIXED_COLUMNS | _CLOCK_COLUMNS:
             values = simple(pa.chunked_array([batch.column(field.name)])).combine_chunks()
             attribute = _attribute(field.name)
             columns[attribute] = values
@@ -133,7 +148,7 @@ def _attribute(column: str) -> str:
 
 def is_attribute(column: str) -> bool:
     """Whether a column of a chunk is an attribute."""
-    return column not in FIXED_COLUMNS and not column.startswith(RAW_PREFIX)
+    return column not in FIXED_COLUMNS | LENGTH_COLUMNS and not column.startswith(RAW_PREFIX)
 
 
 def joined(tables: Sequence[pa.Table]) -> pa.Table:
@@ -226,6 +241,12 @@ def sorted_events(table: pa.Table) -> pa.Table:
 def is_zoned(table: pa.Table) -> bool:
     """Whether some time was written in a zone other than UTC."""
     return bool(np.any(table.column(RAW_ZONE).to_numpy() != 0))
+
+
+def lengths_in(table: pa.Table) -> tuple[str, ...]:
+    """What some event says of its length, or of the mass of its end."""
+    present = (name for name in LENGTH_COLUMNS if has_column(table, name))
+    return tuple(name for name in present if table.column(name).null_count < len(table))
 
 
 def has_ends(table: pa.Table) -> bool:

@@ -13,8 +13,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Numbers
-from cepctl.ingestion.chunks import RAW_END_AFTER, RAW_END_BEFORE, RAW_END_TIME, RAW_END_ZONE, has_ends
-from cepctl.schema import PMF_TYPE, TimeUnit
+from cepctl.ingestion.chunks import (
+    RAW_END_AFTER,
+    RAW_END_BEFORE,
+    RAW_END_TIME,
+    RAW_END_ZONE,
+    has_column,
+    has_ends,
+)
+from cepctl.schema import END_PMF, PMF_TYPE, TimeUnit
 from cepctl.uncertainty.assign import RawTimes, assign
 from cepctl.uncertainty.model import Granularity, Rule
 
@@ -60,6 +67,11 @@ def with_ends(
     for name, ticks in (("end_lower", assigned.lower), ("end_upper", assigned.upper)):
         column = table.column(name).combine_chunks()
         filled = pc.replace_with_mask(column, rows.combine_chunks(), pa.array(ticks))
+        if has_column(table, END_PMF):
+            # A histogram is that of the interval which it came with.
+            moved = pc.fill_null(pc.not_equal(filled, column), True)
+            kept = pc.if_else(moved, pa.scalar(None, PMF_TYPE), table.column(END_PMF).combine_chunks())
+            table = table.set_column(table.column_names.index(END_PMF), END_PMF, kept)
         table = table.set_column(table.column_names.index(name), table.schema.field(name), filled)
     return table
 

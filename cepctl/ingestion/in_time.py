@@ -9,9 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.ingestion.chunks import is_attribute
+from cepctl.ingestion.lengths import ends_too_early
 from cepctl.io.contract.reader import BEYOND_TIME, NO_TIME, ReadReport, Reject
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK
 
+ENDS_FIRST = "ends before its start"
 _SHOWN_OF_REJECTS = ("event_id", "event_type")
 
 
@@ -33,6 +35,11 @@ def inside_time(table: pa.Table, report: ReadReport, source: str) -> pa.Table:
     ]
     bad = pc.fill_null(functools.reduce(pc.or_kleene, beyond), False)
     return _rejecting(table, bad, BEYOND_TIME, report, source)
+
+
+def ending_after_start(table: pa.Table, report: ReadReport, source: str) -> pa.Table:
+    """Interval events that can end after they start, and events that do not last; the others are rejected."""
+    return _rejecting(table, pc.fill_null(ends_too_early(table), False), ENDS_FIRST, report, source)
 
 
 def _rejecting(

@@ -26,6 +26,7 @@ from cepctl.ingestion.chunks import (
     is_attribute,
     is_zoned,
     joined,
+    lengths_in,
     raw_table,
     sorted_events,
 )
@@ -34,9 +35,10 @@ from cepctl.ingestion.clocks import (
     unstamped_notes,
 )
 from cepctl.ingestion.ends import end_notes
-from cepctl.ingestion.in_time import inside_time, with_times
+from cepctl.ingestion.in_time import ending_after_start, inside_time, with_times
 from cepctl.ingestion.intervals import at_local_midnight, with_intervals
 from cepctl.ingestion.kinds_read import KindsRead, ReadAs, kinds_read_by
+from cepctl.ingestion.lengths import with_ends_of_lengths
 from cepctl.ingestion.rejects import RejectLog, TooManyRejectsError
 from cepctl.ingestion.results import EMPTY, FileResult, TimesSeen
 from cepctl.ingestion.room import chunk_bytes, is_little, return_freed
@@ -210,7 +212,8 @@ class _Gathered:
             return
         report.rules |= assigned.rules
         report.notes.update(unstamped_notes(assigned.unstamped, task.model.rules))
-        table = inside_time(table, report, task.file.name)
+        table = inside_time(with_ends_of_lengths(table), report, task.file.name)
+        table = ending_after_start(table, report, task.file.name)
         if not len(table):
             return
         report.notes.update(end_notes(table))
@@ -286,7 +289,10 @@ def _write(task: ReadTask, table: pa.Table, number: int) -> Chunk:
     pq.write_table(table, path, filesystem=filesystem, compression="snappy", row_group_size=groups)
     facts = attribute_facts(table)
     first, last = pc.min(table.column("lower")).as_py(), pc.max(table.column("upper")).as_py()
-    return Chunk(path, len(table), facts, is_zoned(table), has_ends(table), first, last, clocks_in(table))
+    return Chunk(
+        *(path, len(table), facts, is_zoned(table), has_ends(table), first, last, clocks_in(table)),
+        lengths_in(table),
+    )
 
 
 def _rewritten(task: ReadTask, chunk: Chunk, number: int, read_as: ReadAs) -> Chunk:

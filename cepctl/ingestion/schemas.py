@@ -10,7 +10,7 @@ from cepctl.datasets.kinds import Kind, unified
 from cepctl.ingestion.chunks import ZONE_ATTRIBUTE
 from cepctl.ingestion.results import FileResult
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
-from cepctl.schema import ATTRIBUTE_PREFIX
+from cepctl.schema import ATTRIBUTE_PREFIX, LENGTH_COLUMNS
 
 OTHER = "other"
 
@@ -22,7 +22,8 @@ class DatasetSchema:
     `attributes` gives, in code-point order of the column names, the column, the attribute in the
     chunks and its kind; `overflow` the attributes whose values go to the JSON column `other`, and
     `crowded` says that some files brought such values as JSON already; `zoned` whether the offsets of
-    the zones are kept, `ended` whether the times of ends are, `clocked` whether some event has a clock.
+    the zones are kept, `ended` whether the times of ends are, `clocked` whether some event has a clock,
+    `lengths` which of LENGTH_COLUMNS are.
     """
 
     attributes: tuple[tuple[str, str, Kind], ...]
@@ -32,6 +33,7 @@ class DatasetSchema:
     ended: bool = False
     clocked: bool = False
     warnings: tuple[str, ...] = ()
+    lengths: tuple[str, ...] = ()
 
 
 def unify(results: Sequence[FileResult], known: Mapping[str, Kind] | None = None) -> DatasetSchema:
@@ -67,10 +69,11 @@ def unify(results: Sequence[FileResult], known: Mapping[str, Kind] | None = None
         )
     zoned = any(chunk.zoned for result in results for chunk in result.chunks)
     ended = any(chunk.ended for result in results for chunk in result.chunks)
+    lengths = {name for result in results for chunk in result.chunks for name in chunk.lengths}
     clocked = any(chunk.clocks for result in results for chunk in result.chunks)
     return DatasetSchema(
         tuple(sorted(columns)), tuple(overflow), crowded > 0, zoned and _free(columns), ended, clocked,
-        tuple(warnings),
+        tuple(warnings), tuple(name for name in LENGTH_COLUMNS if name in lengths),
     )  # fmt: skip
 
 

@@ -31,7 +31,7 @@ from cepctl.ingestion.schemas import OTHER, DatasetSchema
 from cepctl.io.contract.attribute_limit import REST
 from cepctl.io.source.locations import Location
 from cepctl.memory import MemoryBudget
-from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS, TIME_TYPE
+from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS, LENGTH_COLUMNS, TIME_TYPE
 
 ROW_GROUP_EVENTS = 65_536
 _ROWS_AT_ONCE = 1_000
@@ -101,7 +101,8 @@ def arrow_schema(schema: DatasetSchema) -> pa.Schema:
         columns[ZONE_ATTRIBUTE] = pa.int64()
     ends = [(END_TIME, TIME_TYPE)] if schema.ended else []
     clocks = [(CLOCK, pa.string())] if schema.clocked else []
-    return pa.schema([*FIXED_COLUMNS.items(), *ends, *clocks, *sorted(columns.items())])
+    lengths = [(name, LENGTH_COLUMNS[name]) for name in schema.lengths]
+    return pa.schema([*FIXED_COLUMNS.items(), *ends, *lengths, *clocks, *sorted(columns.items())])
 
 
 def _rows(one: Slice, filesystem: fs.FileSystem) -> pa.Table:
@@ -134,6 +135,9 @@ def _columns(table: pa.Table, dataset: DatasetSchema, schema: pa.Schema) -> pa.T
             columns.append(table.column(field.name))
         elif field.name == END_TIME:
             columns.append(table.column(RAW_END_TIME))
+        elif field.name in LENGTH_COLUMNS:
+            known = field.name in table.column_names
+            columns.append(table.column(field.name) if known else pa.nulls(len(table), field.type))
         elif field.name == CLOCK:
             columns.append(table.column(RAW_CLOCK))
         elif field.name in sources:

@@ -28,7 +28,7 @@ from cepctl.io.contract.natural_columns import (
 )
 from cepctl.io.contract.reader import END_COLUMNS, RAW_COLUMNS, ReadOptions
 from cepctl.io.contract.times import LogTime
-from cepctl.schema import ATTRIBUTE_PREFIX, CLOCK, CLOCK_OFFSET, FIXED_COLUMNS
+from cepctl.schema import ATTRIBUTE_PREFIX, CLOCK, CLOCK_OFFSET, FIXED_COLUMNS, LENGTH_COLUMNS
 
 INFERRED = {b"cepctl.infer": b"type"}
 """Marks a column of text whose type follows from all values of the dataset."""
@@ -36,7 +36,13 @@ INFERRED = {b"cepctl.infer": b"type"}
 BATCH_EVENTS = 50_000
 BATCH_CELLS = 5_000_000
 _NOTHING: Mapping[str, Value] = {}
-_TAKEN = RAW_COLUMNS.keys() | END_COLUMNS.keys() | FIXED_COLUMNS.keys() | {CLOCK, CLOCK_OFFSET}
+_TAKEN = (
+    RAW_COLUMNS.keys()
+    | END_COLUMNS.keys()
+    | FIXED_COLUMNS.keys()
+    | LENGTH_COLUMNS.keys()
+    | {CLOCK, CLOCK_OFFSET}
+)
 
 
 @dataclass(frozen=True)

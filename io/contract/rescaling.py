@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Numbers
-from cepctl.schema import PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit
+from cepctl.schema import END_PMF, LENGTH_LOWER, LENGTH_UPPER, PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit
 
 
 def first_tick(ticks: Numbers, old: TimeUnit, new: TimeUnit) -> Numbers:
@@ -60,10 +60,29 @@ def rescaled(table: pa.Table, old: TimeUnit, new: TimeUnit) -> pa.Table:
         if name in table.column_names:
             position = table.column_names.index(name)
             table = table.set_column(position, name, _converted(table.column(name), convert, old, new))
-    if "pmf" in table.column_names:
-        position = table.column_names.index("pmf")
-        table = table.set_column(position, "pmf", _histograms(table.column("pmf"), old, new))
+    for name in ("pmf", END_PMF):
+        if name in table.column_names:
+            position = table.column_names.index(name)
+            table = table.set_column(position, name, _histograms(table.column(name), old, new))
+    for name, length in ((LENGTH_LOWER, _shortest), (LENGTH_UPPER, _longest)):
+        if name in table.column_names:
+            position = table.column_names.index(name)
+            table = table.set_column(position, name, _converted(table.column(name), length, old, new))
     return table
+
+
+def _shortest(length: Numbers, old: TimeUnit, new: TimeUnit) -> Numbers:
+    """The least length in new ticks: each end may be any tick that its old one covers."""
+    return np.maximum(first_tick(length, old, new) - _covered(old, new), 0)
+
+
+def _longest(length: Numbers, old: TimeUnit, new: TimeUnit) -> Numbers:
+    return -first_tick(-length, old, new) + _covered(old, new)
+
+
+def _covered(old: TimeUnit, new: TimeUnit) -> int:
+    """How many more ticks than one a tick may cover."""
+    return -(-old.microseconds // new.microseconds) - 1
 
 
 def _converted(column: pa.ChunkedArray, convert: object, old: TimeUnit, new: TimeUnit) -> pa.Array:

@@ -25,8 +25,20 @@ from cepctl.io.tabular.clock_columns import NOT_AN_OFFSET, GivenClocks, given_cl
 from cepctl.io.tabular.histograms import Histograms, histograms, spanned_by
 from cepctl.io.tabular.instants import Instants, ReadContext, blanks, instants, simple, ticks
 from cepctl.io.tabular.mapping import RESERVED
-from cepctl.schema import CLOCK, CLOCK_OFFSET, EARLIEST_TICK, END_TIME, LATEST_TICK, PMF_TYPE, TIME_TYPE
+from cepctl.schema import (
+    CLOCK,
+    CLOCK_OFFSET,
+    EARLIEST_TICK,
+    END_PMF,
+    END_TIME,
+    LATEST_TICK,
+    LENGTH_LOWER,
+    LENGTH_UPPER,
+    PMF_TYPE,
+    TIME_TYPE,
+)
 
+_NO_LENGTH = "{} is not a number of ticks, 0 or more"
 _MISFIT = "{} is a number of another size than the first of its column; --epoch-unit names the unit of all"
 
 
@@ -119,13 +131,20 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
 
 @dataclass(frozen=True)
 class _Ends:
-    """When events end: written times, and ticks with which rows have them, by the name of their column."""
+    """When events end: written times, and ticks with which rows have them, by the name of their column.
+
+    The bounds of their lengths stand among the ticks; `pmf` are the masses of ends.
+    """
 
     times: Instants
     ticks: Mapping[str, tuple[Numbers, Flags]]
+    pmf: Histograms | None = None
 
     def columns(self) -> dict[str, pa.Array]:
-        return {name: pa.array(end, mask=~known) for name, (end, known) in self.ticks.items()}
+        columns = {name: pa.array(end, mask=~known) for name, (end, known) in self.ticks.items()}
+        if self.pmf is not None:
+            columns[END_PMF] = pa.array(self.pmf.buckets, PMF_TYPE)
+        return columns
 
 
 def _given_ends(rows: Rows, given: Flags, causes: Causes, read: ReadContext) -> _Ends:
@@ -141,13 +160,34 @@ def _given_ends(rows: Rows, given: Flags, causes: Causes, read: ReadContext) -> 
         for name in ("end_lower", "end_upper")
         if name in rows.columns
     }
+    ends, pmf = _with_histograms(rows, ends, causes)
     if len(ends) == 2:
         (first, has_first), (last, has_last) = ends["end_lower"], ends["end_upper"]
         empty = (has_first ^ has_last) | (has_first & (first > last))
         _mark(causes, empty, "end_lower and end_upper are not an interval")
     for end, known in ends.values():
         _mark(causes, known & _beyond(end, end), BEYOND_TIME)
-    return _Ends(times, ends)
+    for name in (LENGTH_LOWER, LENGTH_UPPER):
+        if name in rows.columns:
+            ends[name] = ticks(rows.columns[name], name, len(causes), read)
+            unreadable = ~ends[name][1] & ~blanks(simple(rows.columns[name]))
+            _mark(causes, unreadable | (ends[name][1] & (ends[name][0] < 0)), _NO_LENGTH.format(name))
+    return _Ends(times, ends, pmf)
+
+
+def _with_histograms(
+    rows: Rows, ends: dict[str, tuple[Numbers, Flags]], causes: Causes
+) -> tuple[dict[str, tuple[Numbers, Flags]], Histograms | None]:
+    """The ends, also those that histograms span, and these; None where the file has none."""
+    if END_PMF not in rows.columns:
+        return ends, None
+    count = len(causes)
+    pmf = histograms(rows.columns[END_PMF], count)
+    _mark(causes, pmf.broken, "end_pmf is not a list of lo:hi:p whose p sum to 1")
+    nothing = (np.zeros(count, np.int64), np.zeros(count, np.bool_))
+    (lower, has_lower), (upper, has_upper) = (ends.get(name, nothing) for name in ("end_lower", "end_upper"))
+    lower, upper, has_lower, has_upper = spanned_by(pmf, lower, upper, has_lower, has_upper, causes)
+    return {"end_lower": (lower, has_lower), "end_upper": (upper, has_upper)}, pmf
 
 
 def _written_ends(rows: Rows, times: Instants) -> dict[str, pa.Array]:

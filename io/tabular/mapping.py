@@ -14,11 +14,11 @@ from difflib import get_close_matches
 from cepctl.errors import EventSchemaError, UsageError
 from cepctl.io.contract.batches import column_name
 from cepctl.io.contract.reader import ColumnMap
-from cepctl.schema import ATTRIBUTE_PREFIX, CLOCK, CLOCK_OFFSET, END_TIME
+from cepctl.schema import ATTRIBUTE_PREFIX, CLOCK, CLOCK_OFFSET, END_TIME, LENGTH_COLUMNS
 
 RESERVED = (
     *("event_id", "event_type", "lower", "upper", "end_lower", "end_upper", "pmf", "time", END_TIME),
-    *(CLOCK, CLOCK_OFFSET),
+    *(CLOCK, CLOCK_OFFSET, *LENGTH_COLUMNS),
 )
 _LISTED = 30
 

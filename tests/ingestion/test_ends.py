@@ -95,10 +95,20 @@ def test_an_end_that_is_no_time_makes_the_row_a_reject(tmp_path: Path) -> None:
     assert summary.events == 1
 
 
+def test_an_end_that_must_come_before_the_start_makes_the_row_a_reject(tmp_path: Path) -> None:
+    summary = ingested(tmp_path, "event_type,event_id,time,end_time\nA,a,10,5\nA,b,10,10\n")
+    assert [reject.cause for reject in summary.rejects] == ["ends before its start"]
+    assert ends(tmp_path) == {"b": (10, 10, 10, 10)}
+
+
 @pytest.mark.parametrize(
     ("rows", "model", "note"),
     [
-        ("A,10,5\n", "", "interval events whose end is logged before their start: 1"),
+        (
+            "A,10,5\n",
+            "rule = [{ interval = { before = '3 ms', after = '3 ms' } }]",
+            "interval events whose end is logged before their start: 1",
+        ),
         (
             "A,10,50\nB,10,50\n",
             "rule = [{ event_type = 'A', latency = [['0 ms', '3 ms', 1.0]] }]",

@@ -51,3 +51,13 @@ def test_the_new_ticks_cover_the_old_one_exactly(tick: int, old: TimeUnit, new: 
     ticks = np.array([tick])
     assert first_tick(ticks, old, new)[0] == min(max(first, TICK_MIN), TICK_MAX)
     assert last_tick(ticks, old, new)[0] == min(max(last, TICK_MIN), TICK_MAX)
+
+
+def test_a_length_in_a_finer_unit_is_any_that_its_ticks_cover() -> None:
+    """One second between a tick and the next is 1 ms at least, and less than two seconds."""
+    table = pa.table({name: pa.array([1, None], pa.int64()) for name in ("length_lower", "length_upper")})
+    finer = rescaled(table, TimeUnit(1_000_000), TimeUnit(1_000))
+    assert finer.to_pylist() == [
+        {"length_lower": 1, "length_upper": 1_999},
+        {"length_lower": None, "length_upper": None},
+    ]
