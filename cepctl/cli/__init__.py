@@ -47,6 +47,7 @@ COMMANDS: dict[str, str] = {
     "state": "Show how far incremental runs have come, and what they keep.",
     "config": "Show the values that options have, and where each comes from.",
     "completion": "Print what makes a shell complete commands, options and files.",
+    "man": "Print manual pages, made from the help of the commands.",
     "doctor": "Check what cepctl needs on this machine, and say what to do.",
 }
 INTERRUPTED = 130

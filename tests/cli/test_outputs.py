@@ -95,7 +95,7 @@ def test_a_new_file_among_the_logs_and_a_device_are_no_inputs(place: Path) -> No
     reader, terminal = os.openpty()  # nothing can be put in its place, even where the program is wrong
     device = os.ttyname(terminal)
     assert main(["match", QUERY, "logs/events", "-o", device, "--metrics", device, "--quiet"]) == 0
-    assert os.read(reader, 6) == b"match,"
+    assert os.read(reader, 11) == b"confidence,"
     os.close(reader)
     os.close(terminal)
     assert main(["match", QUERY, "logs/events", "-o", "logs/rows.csv", "--quiet"]) == 0

@@ -100,7 +100,7 @@ def test_no_row_is_an_empty_file_of_its_form() -> None:
     for name in ("r.json", "r.tsv", "r.arrow"):
         assert main(["match", "PATTERN SEQ(B b, A a)", "log.jsonl", "-o", name]) == 0
     assert json.loads(Path("r.json").read_text()) == []
-    assert Path("r.tsv").read_text() == "match\tstart\tend\tconfidence\n"
+    assert Path("r.tsv").read_text() == "confidence\tstart\tend\tmatch\n"
     assert pa.ipc.open_file(Path("r.arrow").read_bytes()).read_all().num_rows == 0
 
 

@@ -27,7 +27,7 @@ EVENTS = pa.table(
 
 def test_rows_are_a_table_with_the_columns_of_the_command_line() -> None:
     matches = cepctl.match(QUERY, EVENTS)
-    assert matches.arrow().column_names == ["match", "signature", "start", "end", "confidence", "a.task"]
+    assert matches.arrow().column_names == ["a.task", "confidence", "start", "end", "match", "signature"]
     assert list(matches) == [
         {
             "match": "table#1 table#3",
