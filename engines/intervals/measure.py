@@ -19,7 +19,7 @@ from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
 from cepctl.engines.columns.tick_sums import LAST, shifted
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.intervals.conditions import CONSTANT, Case, Edge, Place, own_edges, without_redundant
+from cepctl.engines.intervals.conditions import CONSTANT, Case, Edge, Place, without_redundant
 from cepctl.engines.intervals.reach import reach
 from cepctl.engines.intervals.sums import probability
 from cepctl.engines.pattern.difference_constraints import closure
@@ -124,7 +124,7 @@ class IntervalMeasure:
 @lru_cache(maxsize=1024)
 def _edges(case: Case, form: Form) -> tuple[Edge, ...]:
     """The edges of a case between endpoints; those of the events' own laws among them."""
-    own = own_edges(len(form))
+    own: list[Edge] = []
     for k, (_, shortest, longest) in enumerate(form):
         own += [(2 * k, 2 * k + 1, -shortest)]
         own += [(2 * k + 1, 2 * k, longest)] if longest < UNBOUNDED_LENGTH else []

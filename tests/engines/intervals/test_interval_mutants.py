@@ -1,0 +1,65 @@
+"""The worked numbers tell an engine with one fault planted from the right one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cepctl.arrays import Reals
+from cepctl.engines.columns import endpoints
+from cepctl.engines.event.match import match_events
+from cepctl.engines.intervals import conditions, measure
+from cepctl.engines.intervals.conditions import Edge
+from cepctl.plan import relations
+from cepctl.plan.plan import Alternative
+from tests.engines.intervals.worked_intervals import CASES, Row
+from tests.plans import Event, event_table, plan_of
+
+edges_of = measure._edges
+
+
+def is_right(query: str, events: tuple[Event, ...], row: Row | None) -> bool:
+    found = match_events(plan_of(f"PATTERN {query}", lasting=True), event_table(events)).to_pylist()
+    expected = [] if row is None else [(row.start, row.end, float(row.confidence))]
+    return [(each["start"], each["end"], round(each["confidence"], 12)) for each in found] == [
+        (start, end, round(confidence, 12)) for start, end, confidence in expected
+    ]
+
+
+def _ends_before_its_start(*arguments: Any) -> tuple[Edge, ...]:
+    return tuple((i, j, bound) for i, j, bound in edges_of(*arguments) if (i // 2, i % 2) != (j // 2, 0))
+
+
+def _all_stamps_agree(*arguments: Any) -> Reals:
+    return np.ones(len(arguments[1]))
+
+
+def _window_of_starts(alternative: Alternative, window: int | None) -> Iterator[Edge]:
+    for i, j in ((0, 1), (1, 0)) if window is not None else ():
+        yield (2 * i, 2 * j, (window or 0) - 1)
+
+
+def _without_the_third_sign() -> dict[Any, Any]:
+    return {name: (starts, ends, None) for name, (starts, ends, _) in relations._SIGNS.items()}
+
+
+FAULTS: dict[str, tuple[Any, str, Callable[..., Any] | dict[Any, Any]]] = {
+    "an event may end before its start": (measure, "_edges", _ends_before_its_start),
+    "worlds that contradict a length still count": (endpoints, "_agreeing", _all_stamps_agree),
+    "the window counts starts alone": (conditions, "_window", _window_of_starts),
+    "meets, overlaps and before are one": (relations, "_SIGNS", _without_the_third_sign()),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module, name, spoiled = FAULTS[fault]
+    monkeypatch.setattr(module, name, spoiled)
+    edges_of.cache_clear()
+    try:
+        assert not all(is_right(*case) for case in CASES)
+    finally:
+        edges_of.cache_clear()
