@@ -41,6 +41,9 @@ ALWAYS = {
     "fail-on-match": "every run has matches or none",
     "listed": "every page lists matches",
     "write-model": "all events have times",
+    "sketch": "off reads everything, which can always be asked for; ingest sketches any dataset",
+    "sketch-on": "it asks for --sketch",
+    "on": "sketch alone has it, which takes datasets",
     "full": "inspect alone has it, which always prints",
     "rank": "it excludes others",
     "last": "it excludes others",
@@ -90,7 +93,7 @@ def settled(command: str, *arguments: str) -> click.Context:
         if option.required and f"--{name}" not in arguments
         for word in (f"--{name}", NEEDED[name])
     ]
-    paths = {"ingest": ["log"], "assign": ["events"], "inspect": ["log"], "doctor": []}
+    paths = {"ingest": ["log"], "assign": ["events"], "inspect": ["log"], "sketch": ["events"], "doctor": []}
     context = found.make_context(command, [*arguments, *needed, *paths.get(command, [QUERY, "log"])])
     settle(context)
     return context
