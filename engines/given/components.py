@@ -22,7 +22,7 @@ from cepctl.engines.confidence.coupled.problem import (
 from cepctl.engines.given.contradictions import contradicted
 from cepctl.engines.given.separators import no_factors, tied_probability
 from cepctl.engines.given.structures import structure_texts, ties_between_ranks
-from cepctl.engines.given.work import within_bound
+from cepctl.engines.given.work import require_few, within_bound
 from cepctl.engines.pattern.difference_constraints import closure, valid_bounds
 from cepctl.plan.plan import Given
 
@@ -35,6 +35,7 @@ def component_probability(ties: EventTies, masses: Masses, components: Indexes) 
     QueryTooLargeError
         If one needs more products than the bound on the work.
     """
+    require_few(ties, components)
     unknown = np.unique(components[np.isnan(ties.probability[components])])
     if len(unknown):
         texts = structure_texts(ties, unknown).rank("dense").to_numpy()

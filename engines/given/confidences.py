@@ -21,7 +21,7 @@ from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.given.components import component_probability
 from cepctl.engines.given.separators import tied_probability
 from cepctl.engines.given.tied_problems import Touched, tied_problems, touched
-from cepctl.engines.given.work import searched, within_bound
+from cepctl.engines.given.work import require_few, searched, within_bound
 from cepctl.engines.measure.measure import Measure
 from cepctl.engines.measure.rival_blocks import coupled_blocks
 from cepctl.engines.pattern.rivals import Rivals
@@ -72,6 +72,7 @@ def given_confidences(matches: CoupledMatches, ties: EventTies) -> Measured:
         if len(free):
             some = problems.taken(free)
             total.add(some.match, *_solved(matches.masses, some, some))
+        require_few(ties, touching.component)
         if len(touching.problem):
             sums = _Sums(len(problems.match))
             for first, last in tied_problems(problems, ties, matches.masses, touching):

@@ -20,6 +20,7 @@ from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.problem import Problems, owned
 from cepctl.engines.given.components import component_probability
 from cepctl.engines.given.tied_problems import touched
+from cepctl.engines.given.work import require_few
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class GroupComponents:
             groups.append(each.match[touching.problem])
             components.append(touching.component)
         pairs = np.unique(np.stack([np.concatenate(groups), np.concatenate(components)], axis=1), axis=0)
+        require_few(ties, pairs[:, 1])
         return cls(np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1]))
 
     def probability(self, ties: EventTies, masses: Masses, count: int) -> Reals:

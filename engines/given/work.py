@@ -10,12 +10,27 @@ from typing import TypeVar
 
 import numpy as np
 
-from cepctl.arrays import Reals
+from cepctl.arrays import Indexes, Reals
+from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.solve import WORK_BOUND
 from cepctl.errors import QueryTooLargeError
 
+MOST_TIED = 64
+"""Events of one component that are summed together."""
+
 _Found = TypeVar("_Found")
+
+
+def require_few(ties: EventTies, components: Indexes) -> None:
+    """Raise QueryTooLargeError where one of these components has more than MOST_TIED events."""
+    sizes = ties.sizes[components]
+    if len(sizes) and int(sizes.max()) > MOST_TIED:
+        raise QueryTooLargeError(
+            f"GIVEN ties {int(sizes.max()):,} events to each other, some of which a match needs; at most "
+            f"{MOST_TIED} are summed together; say more in IF so that it ties fewer events, narrow their "
+            "intervals, or leave it out"
+        )
 
 
 def within_bound(solving: Callable[[Problems], Reals], problems: Problems) -> Reals:

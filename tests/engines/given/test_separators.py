@@ -8,6 +8,7 @@ import pytest
 
 from cepctl.engines.event.match import match_events
 from cepctl.engines.given import separators
+from cepctl.errors import QueryTooLargeError
 from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.engines.given.given_cases import agrees, with_given
 from tests.plans import Event, event_table, plan_of
@@ -45,3 +46,12 @@ def test_one_sample_of_a_long_series(scale: int) -> None:
 def test_problems_of_few_variables_taken_apart_agree_with_the_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(separators, "FEW_VARIABLES", 1)
     check(with_given(LEVELS["chains"]), agrees, FEW_EXAMPLES)
+
+
+def test_a_component_of_too_many_events_is_refused_with_its_size() -> None:
+    series = [Event(f"x{i:02}", "X", 3 * i, 3 * i + 4, g="n") for i in range(70)]
+    events = event_table([*series, Event("a", "A", 5, 5)])
+    with pytest.raises(QueryTooLargeError, match="GIVEN ties 70 events to each other"):
+        match_events(plan_of(f"PATTERN SEQ(A a, X x) WITHIN 9 ticks {IN_LOGGED_ORDER}"), events)
+    untouched = match_events(plan_of(f"PATTERN A a {IN_LOGGED_ORDER}"), events).to_pylist()
+    assert [row["confidence"] for row in untouched] == [1.0]
