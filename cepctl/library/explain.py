@@ -19,6 +19,7 @@ from cepctl.library.raw_input import RawInput, given_ingest_options
 from cepctl.library.sketch import read_by_sketches
 from cepctl.memory import MemoryBudget, budget_of, default_budget
 from cepctl.plan.evaluation_order import ORDERS, OrderName
+from cepctl.plan.support import engine_refusals
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
@@ -115,8 +116,25 @@ def explained(
         estimate = MemoryEstimate.of(plan, counts or {}, memory)
         read, sketch = read_by_sketches(plan, inputs)
         slices = _slices(plan, read)
-        facts = ShownFacts(counts, order, slices, estimate.text(), estimate.to_json(), sketch)
+        ties = _ties(plan, inputs)
+        facts = ShownFacts(counts, order, slices, estimate.text(), estimate.to_json(), sketch, ties)
         return Explanation(plan, facts)
+
+
+def _ties(plan: Plan, inputs: EventInputs) -> str | None:
+    """What is given makes of the events, which are read for it; None where nothing is."""
+    if not plan.given or plan.never is not None or engine_refusals(plan, "event"):
+        return None
+    from cepctl.engines.event.tie_counts import tie_counts
+    from cepctl.matching.run import types_read
+
+    found = tie_counts(plan, inputs.read(plan.attributes, types_read(plan)))
+    if not found.ties:
+        return "none: the intervals that what is given leaves say all of it"
+    largest = counted(found.largest, "event")
+    return (
+        f"{counted(found.ties, 'tie')} in {counted(found.components, 'component')}, the largest of {largest}"
+    )
 
 
 def _slices(plan: Plan, inputs: EventInputs) -> str:

@@ -92,7 +92,7 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
     for pattern, alternative in zip(patterns, alternatives, strict=True):
         check_support(pattern, alternative, strategy, query, problems)
     problems.raise_if_any()
-    reasons = [never_matches(alternative, query.partition_by, window) for alternative in alternatives]
+    reasons = [never_matches(alternative, query.partition_by, window, given) for alternative in alternatives]
     possible = tuple(a for a, why in zip(alternatives, reasons, strict=True) if why is None)
     return Plan(
         query=query,

@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 
 from cepctl.language.ast import Attribute, Between, Binary, Constant, Expression, In, IsNull
 from cepctl.language.printer import expression_to_text, variable_text
-from cepctl.plan.plan import Alternative
+from cepctl.plan.given_edges import GivenEdge, given_edges
+from cepctl.plan.plan import Alternative, Given
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
@@ -23,8 +24,13 @@ _ZERO: _Node = (-1, False)
 """The constant 0."""
 
 
-def never_matches(alternative: Alternative, partition_by: Sequence[str], window: int | None) -> str | None:
-    """Why no events can match, None if they might.
+def never_matches(
+    alternative: Alternative,
+    partition_by: Sequence[str],
+    window: int | None,
+    given: Sequence[Given] = (),
+) -> str | None:
+    """Why no events can match, None if they might; what is `given` holds in every world.
 
     Examples
     --------
@@ -36,7 +42,7 @@ def never_matches(alternative: Alternative, partition_by: Sequence[str], window:
     return (
         _false_condition(alternative)
         or _conflicting_values(alternative, partition_by)
-        or _timing_cycle(alternative, window)
+        or _timing_cycle(alternative, window, list(given_edges(alternative, partition_by, given)))
     )
 
 
@@ -173,9 +179,10 @@ class _Edge:
     text: str
 
 
-def _timing_cycle(alternative: Alternative, window: int | None) -> str | None:
+def _timing_cycle(alternative: Alternative, window: int | None, given: Sequence[GivenEdge]) -> str | None:
     """A cycle of differences whose bounds sum to less than 0 has no solution (Bellman, Ford)."""
     edges = list(_edges(alternative, window))
+    edges += [_Edge((each.left, False), (each.right, False), each.bound, each.text) for each in given]
     nodes = {_ZERO, *((i, end) for i in alternative.positive for end in (False, True))}
     reach = dict.fromkeys(nodes, 0)
     came: dict[_Node, _Edge] = {}

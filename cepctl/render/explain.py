@@ -24,7 +24,7 @@ class ShownFacts:
     """What is shown beside a plan: events by type, the order asked for, how Spark would split the events.
 
     `memory` are words, `memory_figures` numbers on what the run would take; `sketch` says what sketches leave
-    to be read.
+    to be read, `ties` what is given makes of the events.
     """
 
     counts: Mapping[str, int] | None
@@ -33,12 +33,14 @@ class ShownFacts:
     memory: str | None = None
     memory_figures: Mapping[str, int] | None = None
     sketch: str | None = None
+    ties: str | None = None
 
 
 def plan_json(plan: Plan, facts: ShownFacts) -> dict[str, Any]:
     """The plan and the facts as values that JSON has."""
     beside = {"slices": facts.slices, "memory": facts.memory_figures, "sketch": facts.sketch}
-    return to_json(plan, facts.counts, facts.order) | beside
+    ties = {} if facts.ties is None else {"ties": facts.ties}
+    return to_json(plan, facts.counts, facts.order) | beside | ties
 
 
 def print_plan(plan: Plan, facts: ShownFacts, *, as_json: bool, file: TextIO | None = None) -> None:
@@ -51,6 +53,8 @@ def print_plan(plan: Plan, facts: ShownFacts, *, as_json: bool, file: TextIO | N
     lines = to_text(plan, facts.counts, facts.order).splitlines()
     if facts.slices is not None:
         lines.append(f"Slices      {facts.slices}")
+    if facts.ties is not None:
+        lines.append(f"Ties        {facts.ties}")
     if facts.sketch is not None:
         lines.append(f"Sketch      {facts.sketch}")
     if facts.memory is not None:

@@ -53,6 +53,8 @@ def collect_stored(
         If the events that can matter do not fit in memory.
     """
     options, progress = options or MatchOptions(), progress or Progress()
+    if plan.never is not None:
+        return
     _refuse_repeated(sources)
     task = SliceTask(plan, options, tuple(sources), row_groups(sources))
     pieces = list(task.groups.pieces(_GROUPS_AT_ONCE))

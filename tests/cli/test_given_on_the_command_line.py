@@ -78,7 +78,20 @@ def test_a_dataset_keeps_what_its_model_says(
     assert printed(capfd, *asked) == ["0.7,1,3,s x"]
     assert printed(capfd, *asked, "--no-given") == ["0.5,1,3,s x"]
     assert main(["explain", "PATTERN SEQ(S s, X x)", dataset]) == 0
-    assert f"Given       {STARTS_FIRST}" in capfd.readouterr().out
+    said = capfd.readouterr().out
+    assert f"Given       {STARTS_FIRST}" in said
+    assert "Ties        1 tie in 1 component, the largest of 2 events" in said
+
+
+def test_a_query_that_contradicts_what_is_given_returns_nothing(
+    events: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    query = f"PATTERN SEQ(F f, S s) WHERE [m] GIVEN {STARTS_FIRST}"
+    assert printed(capfd, "match", query, events, "--runner", "local") == []
+    assert main(["match", query, events, "--runner", "local"]) == 0
+    assert f"the query can never match: these exclude each other: f before s (SEQ); GIVEN {STARTS_FIRST}" in (
+        capfd.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(

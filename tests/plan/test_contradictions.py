@@ -65,3 +65,24 @@ def test_an_impossible_reading_is_dropped_with_a_warning() -> None:
     assert plan.warnings == (
         "the reading (a, b) of the pattern can never match: b.x > 5 and b.x < 3 exclude each other",
     )
+
+
+@pytest.mark.parametrize(
+    ("query", "never"),
+    [
+        ("SEQ(B b, A a) WHERE [k] GIVEN SEQ(A p, B q) IF p.k = q.k", True),
+        ("SEQ(B b, A a) WHERE a.k = b.k GIVEN SEQ(A p, B q) IF p.k = q.k", True),
+        ("SEQ(B b, A a) WHERE b.k = a.k AND a.x > 1 GIVEN SEQ(A p, B q) IF p.k = q.k AND p.x > 1", True),
+        ("SEQ(B b, A a) WHERE a.k = b.k GIVEN SEQ(A p, B q) IF p.k = q.k AND p.x > 1", False),
+        ("SEQ(B b, A a) GIVEN SEQ(A p, B q) IF p.k = q.k", False),
+        ("SEQ(B b, A a) GIVEN SEQ(A|C p, B q) IF TRUE", True),
+        ("SEQ(B b, A|C a) GIVEN SEQ(A p, B q) IF TRUE", False),
+        ("SEQ(B b, * a) GIVEN SEQ(A p, B q) IF TRUE", False),
+        ("SEQ(A a, B b) WHERE b.time - a.time > 9 ticks GIVEN AND(A p, B q) WITHIN 9 ticks IF TRUE", True),
+        ("SEQ(A a, !B n, C c) WITHIN 9 ticks GIVEN SEQ(C p, B q) IF TRUE", False),
+    ],
+)
+def test_what_is_given_of_the_components_may_exclude_the_pattern(query: str, never: bool) -> None:
+    found = analyze(parse(f"PATTERN {query}")).never
+    assert (found is not None) == never
+    assert found is None or "GIVEN" in found

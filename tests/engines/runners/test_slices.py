@@ -22,6 +22,7 @@ from cepctl.engines.runners.slices import (
     Slicing,
     TimeSlice,
     choose_slicing,
+    group_slicing,
 )
 from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.plan import Plan
@@ -63,6 +64,14 @@ def test_more_cores_get_more_slices_until_these_are_small() -> None:
     counts = [len(choose_slicing(groups(60), plan, cores).slices) for cores in (1, 2, 4, 100)]
     assert counts == [3, 4, 8, 12]
     assert FEWEST_EVENTS <= 60 * 50_000 // 12
+
+
+def test_what_is_given_ties_events_of_any_slice_and_key() -> None:
+    keyed = PLAIN.replace(" WITHIN", " WHERE [k] WITHIN")
+    for query in (PLAIN, keyed, f"{keyed} GROUP BY a.k"):
+        plan = plan_of(f"{query} GIVEN SEQ(A p, B q) IF p.x = q.x")
+        for slicing in (choose_slicing(groups(60), plan, 4), group_slicing(groups(60), plan, 4)):
+            assert (slicing.slices, slicing.tasks, slicing.sent) == ((TimeSlice(),), 1, False)
 
 
 def test_a_burst_of_events_gets_slices_of_its_own() -> None:
