@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import ceil
 
 import numpy as np
 import pyarrow as pa
@@ -21,8 +23,8 @@ from cepctl.ingestion.chunks import (
     has_column,
     has_ends,
 )
-from cepctl.schema import END_PMF, PMF_TYPE, TimeUnit
-from cepctl.uncertainty.assign import RawTimes, assign
+from cepctl.schema import END_PMF, LENGTH_LOWER, LENGTH_UPPER, PMF_TYPE, TimeUnit
+from cepctl.uncertainty.assign import RawTimes, assign, fitted
 from cepctl.uncertainty.model import Granularity, Rule
 
 # Notes for the report, each completed with a number.
@@ -63,7 +65,7 @@ def with_ends(
         pmf=pa.nulls(count, PMF_TYPE),
     )
     selected = {name: column.filter(rows) for name, column in conditions.items()}
-    assigned = assign(times, selected, rules, unit, default)
+    assigned = assign(times, selected, [_of_end(rule) for rule in rules], unit, default)
     for name, ticks in (("end_lower", assigned.lower), ("end_upper", assigned.upper)):
         column = table.column(name).combine_chunks()
         filled = pc.replace_with_mask(column, rows.combine_chunks(), pa.array(ticks))
@@ -73,6 +75,47 @@ def with_ends(
             kept = pc.if_else(moved, pa.scalar(None, PMF_TYPE), table.column(END_PMF).combine_chunks())
             table = table.set_column(table.column_names.index(END_PMF), END_PMF, kept)
         table = table.set_column(table.column_names.index(name), table.schema.field(name), filled)
+    if any(rule.length for rule in rules):
+        table = _with_lengths(table, ended, selected, rules, unit, rows)
+    return table
+
+
+def _of_end(rule: Rule) -> Rule:
+    """What a rule says of an end: its `end`, or else what it says of the start."""
+    return rule if rule.end is None else replace(rule, interval=rule.end, shape=None)
+
+
+def _with_lengths(
+    table: pa.Table,
+    ended: pa.Table,
+    selected: Mapping[str, pa.ChunkedArray],
+    rules: Sequence[Rule],
+    unit: TimeUnit,
+    rows: pa.ChunkedArray,
+) -> pa.Table:
+    """The logged lengths of the `ended` events, which are `rows` of the table, widened to bounds."""
+    logged = _numbers(ended, RAW_END_TIME) - _numbers(ended, "time")
+    known = pc.is_valid(ended.column("time")).to_numpy()
+    won, _ = fitted(rules, selected, known)
+    for name, sign in ((LENGTH_LOWER, 1), (LENGTH_UPPER, -1)):
+        bounds = np.zeros(len(ended), dtype=np.int64)
+        bounded = np.zeros(len(ended), dtype=np.bool_)
+        for rule, fits in zip(rules, won, strict=True):
+            if rule.length is not None:
+                by = rule.length.before if sign > 0 else rule.length.after
+                # Outwards to whole ticks: down for the least length, up for the greatest.
+                ticks = sign * ((sign * logged - ceil(by)) // unit.microseconds)
+                bounds, bounded = np.where(fits, ticks, bounds), bounded | fits
+        column = (
+            table.column(name).combine_chunks()
+            if has_column(table, name)
+            else pa.nulls(len(table), pa.int64())
+        )
+        own = column.filter(rows.combine_chunks())
+        chosen = pc.if_else(pa.array(bounded), pa.array(np.maximum(bounds, 0)), own)
+        filled = pc.replace_with_mask(column, rows.combine_chunks(), chosen)
+        table = table.drop_columns([name]) if has_column(table, name) else table
+        table = table.append_column(name, filled)
     return table
 
 

@@ -109,7 +109,7 @@ def assign(
         lower, upper = np.where(plain, first, lower), np.where(plain, last, upper)
     masses: list[tuple[Flags, tuple[Bucket, ...]]] = []
     used: set[int] = set()
-    won, unstamped = _fitted(rules, events, times.known)
+    won, unstamped = fitted(rules, events, times.known)
     for rule, rows in zip(rules, won, strict=True):
         if not rows.any():
             continue
@@ -205,10 +205,10 @@ def rows_of_rules(
     rules: Sequence[Rule], events: Mapping[str, pa.Array | pa.ChunkedArray], known: Flags
 ) -> list[Flags]:
     """For each rule the events that it wins: those with a time that it is the first to fit."""
-    return _fitted(rules, events, known)[0]
+    return fitted(rules, events, known)[0]
 
 
-def _fitted(
+def fitted(
     rules: Sequence[Rule], events: Mapping[str, pa.Array | pa.ChunkedArray], known: Flags
 ) -> tuple[list[Flags], dict[int, int]]:
     """The events that each rule wins; how many some rules pass over for want of a clock."""

@@ -28,7 +28,7 @@ from cepctl.uncertainty.clock_rules import ClockRule, read_clock
 
 _CONDITIONS = ("event_type", "source", "where")
 _SHAPES = ("granularity", "latency", "normal")
-_RULE_KEYS = (*_CONDITIONS, "interval", *_SHAPES, "clock")
+_RULE_KEYS = (*_CONDITIONS, "interval", *_SHAPES, "clock", "end", "length")
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,8 @@ class Rule:
     """Which events, and what their time means.  A condition that is None fits every event.
 
     Where there is a `clock` alone, an event's own part is what its interval would be without the rule.
+    Of interval events `end` is what the time of the end means, as that of the start where it is None, and
+    `length` how far the logged length may be off.
     """
 
     number: int
@@ -87,6 +89,8 @@ class Rule:
     interval: Interval | None = None
     shape: Shape | None = None
     clock: ClockRule | None = None
+    end: Interval | None = None
+    length: Interval | None = None
 
     @property
     def unconditional(self) -> bool:
@@ -193,16 +197,17 @@ def _rule(number: int, table: Mapping[str, Any], file: str) -> Rule:
         shapes = [name for name in _SHAPES if name in table]
         if len(shapes) > 1:
             raise UncertaintyModelError(f"{shapes[0]} and {shapes[1]} exclude each other; keep one of them")
-        if not shapes and "interval" not in table and "clock" not in table:
+        if not shapes and not table.keys() & {"interval", "clock", "end", "length"}:
             raise UncertaintyModelError("it has no interval, granularity, latency, normal or clock; add one")
-        interval = _interval(table["interval"]) if "interval" in table else None
+        interval = _interval(table["interval"], "interval") if "interval" in table else None
         shape = _SHAPE_READERS[shapes[0]](table[shapes[0]]) if shapes else None
         where = parse_expression(_text(table["where"], "where")) if "where" in table else None
         event_type, source = (
             _text(table[name], name) if name in table else None for name in ("event_type", "source")
         )
         clock = read_clock(table["clock"]) if "clock" in table else None
-        return Rule(number, event_type, source, where, interval, shape, clock)
+        end, length = (_interval(table[name], name) if name in table else None for name in ("end", "length"))
+        return Rule(number, event_type, source, where, interval, shape, clock, end, length)
     except CepctlError as problem:
         message = str(problem)
         raise UncertaintyModelError(
@@ -224,13 +229,13 @@ def _text(value: object, key: str) -> str:
     return value
 
 
-def _interval(value: object) -> Interval:
+def _interval(value: object, name: str) -> Interval:
     if not isinstance(value, dict) or not value or not value.keys() <= {"before", "after"}:
-        raise UncertaintyModelError('write interval = { before = "15 s", after = "0 s" }')
+        raise UncertaintyModelError(f'write {name} = {{ before = "15 s", after = "0 s" }}')
     before = parse_duration(_text(value.get("before", "0 s"), "before"))
     after = parse_duration(_text(value.get("after", "0 s"), "after"))
     if before + after < 0:
-        raise UncertaintyModelError("the interval is empty: before and after together are below zero")
+        raise UncertaintyModelError(f"the {name} is empty: before and after together are below zero")
     return Interval(before, after)
 
 

@@ -95,6 +95,21 @@ def test_an_end_that_is_no_time_makes_the_row_a_reject(tmp_path: Path) -> None:
     assert summary.events == 1
 
 
+def test_a_rule_for_ends_and_one_for_lengths_bound_both(tmp_path: Path) -> None:
+    """The end is logged up to 2 s late; what lasted 10 s by its stamps lasted 9 s to 10.5 s."""
+    model = """
+        [[rule]]
+        interval = { before = "1 s", after = "1 s" }
+        end = { before = "2 s" }
+        length = { before = "1 s", after = "0.5 s" }
+    """
+    ingested(tmp_path, TASKS, model)
+    assert ends(tmp_path)["a"] == (9_000, 11_000, 18_000, 20_000)
+    rows = {row["event_id"]: row for row in pq.read_table(tmp_path / "events").to_pylist()}
+    bounds = {name: (row["length_lower"], row["length_upper"]) for name, row in rows.items()}
+    assert bounds == {"a": (9_000, 10_500), "b": (None, None), "c": (19_000, 20_500)}
+
+
 def test_an_end_that_must_come_before_the_start_makes_the_row_a_reject(tmp_path: Path) -> None:
     summary = ingested(tmp_path, "event_type,event_id,time,end_time\nA,a,10,5\nA,b,10,10\n")
     assert [reject.cause for reject in summary.rejects] == ["ends before its start"]
