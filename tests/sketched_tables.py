@@ -10,7 +10,7 @@ import pyarrow as pa
 from cepctl.datasets.kinds import Kind
 from cepctl.datasets.stored_events import KINDS
 from cepctl.plan.plan import EventSchema
-from cepctl.schema import CLOCK, FIXED_COLUMNS, MILLISECOND, TimeUnit
+from cepctl.schema import CLOCK, FIXED_COLUMNS, LENGTH_COLUMNS, MILLISECOND, TimeUnit
 from cepctl.sketches.archive import Archive
 from cepctl.sketches.manifest import PartIdentity, SketchedDataset, SketchedPart
 from cepctl.sketches.places import Indexed, places_of
@@ -23,7 +23,7 @@ GROUPS_OF_PART = 2
 
 def kinds_of(table: pa.Table) -> dict[str, Kind]:
     """The attributes of an event table."""
-    fixed = {*FIXED_COLUMNS, CLOCK}
+    fixed = {*FIXED_COLUMNS, *LENGTH_COLUMNS, CLOCK}
     return {each.name: KINDS[each.type] for each in table.schema if each.name not in fixed}
 
 

@@ -20,7 +20,7 @@ from cepctl.datasets.stored import StoredDataset
 from cepctl.datasets.stored_events import KINDS
 from cepctl.errors import EventSchemaError, UsageError
 from cepctl.io.source.locations import first_line
-from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS
+from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS, LENGTH_COLUMNS
 from cepctl.sketches.identity import identities
 from cepctl.sketches.manifest import SketchedDataset, SketchedPart
 from cepctl.sketches.merging import parts_of_sketch
@@ -97,7 +97,7 @@ def _sketched(source: StoredDataset | Sketch) -> tuple[SketchedDataset, ...]:
 
 def _attributes(dataset: StoredDataset) -> dict[str, str]:
     """The attributes of a dataset and their kinds."""
-    fixed = {*FIXED_COLUMNS, END_TIME, CLOCK}
+    fixed = {*FIXED_COLUMNS, *LENGTH_COLUMNS, END_TIME, CLOCK}
     kinds = {each.name: KINDS.get(each.type) for each in dataset.schema if each.name not in fixed}
     return {name: kind.value for name, kind in kinds.items() if kind is not None}
 

@@ -25,7 +25,8 @@ from cepctl.sketches.probing import probe_rows
 from cepctl.sketches.skipping import row_groups_to_read
 from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.engines.clock_cases import clocked_any_cases
-from tests.plans import ATTRIBUTES, plan_of
+from tests.engines.intervals.random_intervals import queries, streams
+from tests.plans import ATTRIBUTES, event_table, plan_of
 from tests.sketched_tables import kept_events, sketch_of_table
 from tests.strategies import any_cases, chain_cases
 
@@ -42,6 +43,7 @@ class Sketched:
     size: int
     span: int
     indexed: Indexed
+    lasting: bool = False
 
 
 @st.composite
@@ -57,12 +59,20 @@ def sketched_cases(draw: st.DrawFn) -> Sketched:
     )
 
 
+@st.composite
+def lasting_cases(draw: st.DrawFn) -> Sketched:
+    """Events that have a start and an end, and conditions on both."""
+    table = event_table(draw(streams()))
+    size, span = draw(st.integers(1, 3)), draw(st.integers(1, 2))
+    return Sketched(draw(queries()), table, {}, size, span, draw(st.sampled_from(INDEXES)), lasting=True)
+
+
 def matches_of(plan: Plan, table: pa.Table) -> pa.Table:
     return ordered(match_events(plan, table))
 
 
 def holds(case: Sketched) -> None:
-    plan = plan_of(case.query, case.clocks)
+    plan = plan_of(case.query, case.clocks, lasting=case.lasting)
     try:
         require_engine(plan, "event")
     except UnsupportedQueryError:
@@ -86,3 +96,7 @@ def holds(case: Sketched) -> None:
 
 def test_every_match_lies_in_a_row_and_reading_less_changes_no_match() -> None:
     check(sketched_cases(), holds, 2 * FEW_EXAMPLES)
+
+
+def test_every_match_of_events_that_last_lies_in_a_row() -> None:
+    check(lasting_cases(), holds, 2 * FEW_EXAMPLES)
