@@ -38,6 +38,11 @@ _QUERIES = (
     "PATTERN SEQ(A a, B+ b[], C c) STRATEGY skip_till_next_match WITHIN W ticks",
     "PATTERN SEQ(A a, B b) WITHIN W ticks GROUP BY a.k",
 )
+# Of tied events more than a few are summed together.
+_TIED = (
+    "PATTERN SEQ(A a, C c, B b) WITHIN W ticks GIVEN SEQ(A x, B y) IF x.k = y.k AND x.lower < y.lower "
+    "AND y.lower < x.upper"
+)
 _SUMMARISED = "PATTERN SEQ(A a, B+ b[], C c) WITHIN W ticks"
 # All matches, with estimates; the best, for which partial matches are bounded; and, of groups, their summary.
 _ALL = MatchOptions(raw_times=True, approximate=0.1)
@@ -46,6 +51,7 @@ _SUMMARY = MatchOptions(kleene="summary")
 _RUNS = (
     *((query, options) for query in _QUERIES for options in (_ALL, _BEST)),
     (_SUMMARISED, _SUMMARY),
+    (_TIED, MatchOptions(raw_times=True)),
 )
 # Chains have kernels of their own where events share clocks, all else has others.
 _CLOCKED = (

@@ -21,6 +21,7 @@ ENTRIES = {
     "confidence.gaps.time_range": "_first_ticks",
     "kleene.counts": "_company",
     "columns.range_join": "_pairs",
+    "given.first_nodes": "_listed",
     "confidence.quadrature": "summation_rule",
 }
 
