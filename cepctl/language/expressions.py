@@ -28,7 +28,7 @@ from cepctl.language.keywords import RESERVED, STRATEGIES
 from cepctl.language.literals import duration, number
 from cepctl.language.messages import QueryProblem
 from cepctl.language.references import ReferenceParser
-from cepctl.language.relations import at_relation, refinement, relations
+from cepctl.language.relations import at_relation, refinement, refuse_misspelt, relations
 from cepctl.language.stream import TokenStream
 from cepctl.language.tokens import Token, TokenKind
 from cepctl.schema import MICROSECONDS
@@ -118,6 +118,8 @@ class ExpressionParser(ReferenceParser):
         if isinstance(left, Variable) and at_relation(stream):
             found, right = relations(stream), self.variable_name()
             return Allen(found, left.name, right, *refinement(stream, found), stream.span_from(start))
+        if isinstance(left, Variable) and stream.current.value.lower() not in RESERVED:
+            refuse_misspelt(stream)
         negated = stream.current.is_word("NOT") and stream.ahead().is_word("IN", "BETWEEN", "LIKE")
         if negated:
             stream.take()

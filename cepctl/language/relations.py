@@ -9,7 +9,7 @@ from typing import cast
 
 from cepctl.language.ast import Duration, Interrelation
 from cepctl.language.keywords import CLAUSES, RELATIONS
-from cepctl.language.messages import QueryProblem
+from cepctl.language.messages import QueryProblem, did_you_mean
 from cepctl.language.stream import TokenStream
 from cepctl.language.tokens import TokenKind
 from cepctl.language.windows import window
@@ -28,6 +28,14 @@ def at_relation(stream: TokenStream, *, in_pattern: bool = False) -> bool:
     if not in_pattern:
         return after.kind in _NAMES
     return (after.kind in _TYPES and not after.is_word(*CLAUSES)) or after.is_symbol("*")
+
+
+def refuse_misspelt(stream: TokenStream) -> None:
+    """Raise the problem where a word that is nearly a relation stands between two variables."""
+    token = stream.current
+    plain = token.kind is TokenKind.WORD and not stream.at_clause() and stream.ahead().kind in _NAMES
+    if plain and did_you_mean(token.value, RELATIONS):
+        stream.fail("a relation between two events", RELATIONS)
 
 
 def relations(stream: TokenStream) -> tuple[Interrelation, ...]:
