@@ -41,6 +41,7 @@ ALWAYS = {
     "fail-on-match": "every run has matches or none",
     "listed": "every page lists matches",
     "write-model": "all events have times",
+    "no-given": "where nothing is given there is nothing to leave out",
     "sketch": "off reads everything, which can always be asked for; ingest sketches any dataset",
     "sketch-on": "it asks for --sketch",
     "on": "sketch alone has it, which takes datasets",
