@@ -9,6 +9,7 @@ than those of the readers (RECORDS_IN); it must be what came out.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -107,7 +108,8 @@ def _rows(data: bytes, delimiter: str) -> int:
 
 
 def _lines(data: bytes) -> int:
-    return sum(bool(line.strip()) for line in data.split(b"\n"))
+    # A mark of the byte order alone is not a record.
+    return sum(bool(line.strip()) for line in data.removeprefix(codecs.BOM_UTF8).split(b"\n"))
 
 
 def _elements(data: bytes, tag: str) -> int | None:
