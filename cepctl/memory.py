@@ -72,6 +72,11 @@ class MemoryBudget:
         return self.program * LEAST_BYTES // PROGRAM_BYTES
 
     @property
+    def for_reading(self) -> MemoryBudget:
+        """The same budget where one process reads logs and writes datasets, before anything is compiled."""
+        return replace(self, tasks=1, program=READING_PROGRAM_BYTES)
+
+    @property
     def of_task(self) -> int:
         """What one task may take in all."""
         return self.total // self.tasks

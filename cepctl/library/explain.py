@@ -110,7 +110,7 @@ def explained(
     from cepctl.engines.runners.memory_estimate import MemoryEstimate
     from cepctl.matching.inputs import open_events
 
-    with open_events(paths, given_ingest_options(choices)) as inputs:
+    with open_events(paths, given_ingest_options(choices), memory) as inputs:
         tell_reading(inputs.summary)
         plan, counts = analyze(query, inputs.schema), inputs.schema.type_counts
         estimate = MemoryEstimate.of(plan, counts or {}, memory)

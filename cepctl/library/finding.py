@@ -81,7 +81,8 @@ def find_matches(
     progress = progress or Progress()
     with opened or ExitStack() as stack:
         folder = stack.enter_context(temporary_folder())
-        inputs = stack.enter_context(open_events(paths, given_ingest_options(question.raw_input)))
+        reading = given_ingest_options(question.raw_input)
+        inputs = stack.enter_context(open_events(paths, reading, question.matching.memory))
         tell_reading(inputs.summary)
         plan = planned(
             question.query, inputs, question.matching.min_confidence, no_given=question.matching.no_given

@@ -189,7 +189,9 @@ def open_events(
 
             output = str(opened_folders.enter_context(temporary_folder()) / "events")
             chosen = options or IngestOptions()
-            summary = ingest(raw, output, replace(chosen, memory=memory or chosen.memory))
+            if memory is not None:
+                chosen = replace(chosen, memory=memory.for_reading)
+            summary = ingest(raw, output, chosen)
             ingested = stored_dataset(output)
             assert ingested is not None
             stored.append(ingested)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cepctl.cli import main
-from cepctl.memory import MemoryBudget
+from cepctl.ingestion import jobs
+from cepctl.memory import READING_PROGRAM_BYTES, MemoryBudget
 
 QUERY = "PATTERN SEQ(A a, B b)"
 
@@ -54,3 +57,31 @@ def test_less_than_the_program_takes_is_refused(
 ) -> None:
     assert main([*command, "--max-memory", "200MB"]) == 2
     assert f"name at least {least}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["match", QUERY, "log.csv"],
+        ["match", QUERY, "log.csv", "--state", "state"],
+        ["explain", QUERY, "log.csv"],
+        ["show", QUERY, "log.csv", "--match", "A1 B2"],
+        ["show", QUERY, "log.csv", "--rank", "1"],
+        ["inspect", "log.csv"],
+    ],
+    ids=lambda command: " ".join(command[:1] + command[3:4]),
+)
+def test_a_log_that_is_read_for_a_query_is_read_within_the_memory_too(
+    command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    budgets: list[MemoryBudget] = []
+
+    def noted(
+        function: Callable[[Any], Any], task: object, step: str, memory: MemoryBudget, *, local: bool
+    ) -> object:
+        budgets.append(memory)
+        return function(task)
+
+    monkeypatch.setattr(jobs, "in_own_process", noted)
+    assert main([*command, "--max-memory", "700MB"]) == 0
+    assert {(each.total, each.program) for each in budgets} == {(700_000_000, READING_PROGRAM_BYTES)}

@@ -52,7 +52,7 @@ def run_with_state(request: MatchRequest) -> int:
 
     began = time.monotonic()
     refuse_options(request)
-    options = ingest_options(request.question.raw_input)
+    options = ingest_options(request.question.raw_input, memory=request.question.matching.memory.for_reading)
     with held(request.directory), ExitStack() as opened:
         saved = load(request.directory)
         clean(request.directory)
