@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import Enum
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -26,6 +27,9 @@ _INTEGER = r"^-?(0|[1-9][0-9]*)$"
 _FLOAT = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$|^(?i:nan|-?inf|-?infinity)$"
 _PADDED = r"^-?0[0-9]"
 _BOOLEAN = r"^(?i:true|false)$"
+_LONG_INTEGER = r"^-?[1-9][0-9]{15,}$"
+_EXACT = 1 << 53
+_BEYOND = 2.0**63
 
 
 class Kind(Enum):
@@ -161,6 +165,28 @@ def reads_otherwise_as_float(column: pa.ChunkedArray) -> bool:
         return bool(pa.types.is_string(column.type))
     ends = pc.min_max(column).as_py().values()
     return any(abs(end) >= FIRST_WITH_EXPONENT for end in ends if end is not None)
+
+
+def beyond_floats(column: pa.ChunkedArray) -> int:
+    """How many values of a simple column are integers, or texts of them, that no float64 holds exactly."""
+    if pa.types.is_integer(column.type):
+        ends = [end for end in pc.min_max(column).as_py().values() if end is not None]
+        if all(abs(end) <= _EXACT for end in ends):
+            return 0
+        numbers = column.drop_null()
+    elif pa.types.is_string(column.type):
+        numbers = column.filter(pc.match_substring_regex(column, _LONG_INTEGER))
+    else:
+        return 0
+    try:
+        whole = numbers.cast(pa.int64()).to_numpy()
+    except pa.ArrowInvalid:  # Some are beyond 64 bits.
+        pairs = zip(numbers.to_pylist(), numbers.cast(pa.float64()).to_pylist(), strict=True)
+        return sum(int(number) != rounded for number, rounded in pairs)
+    rounded = whole.astype(np.float64)
+    # What rounds to 2^63 is less than that, as every integer of 64 bits.
+    back = np.where(rounded < _BEYOND, rounded, 0).astype(np.int64)
+    return int(np.count_nonzero((back != whole) | (rounded == _BEYOND)))
 
 
 def simple(column: pa.ChunkedArray) -> pa.ChunkedArray:

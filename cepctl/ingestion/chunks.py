@@ -19,6 +19,7 @@ from cepctl.clocks import Offset
 from cepctl.datasets.kinds import (
     ARROW_TYPES,
     Kind,
+    beyond_floats,
     is_inferred,
     kinds_in_text,
     kinds_of,
@@ -66,12 +67,14 @@ SORT_KEYS = [("lower", "ascending"), ("event_id", "ascending")]
 class AttributeFacts:
     """Of one attribute in one chunk: the kinds of its values and how many there are.
 
-    Of `text` whose type is yet to be told the kinds are what single values look like.
+    Of `text` whose type is yet to be told the kinds are what single values look like.  `beyond_floats` is
+    how many are integers that no float64 holds exactly.
     """
 
     kinds: frozenset[Kind]
     values: int
     text: bool = False
+    beyond_floats: int = 0
 
 
 @dataclass(frozen=True)
@@ -186,7 +189,9 @@ def attribute_facts(table: pa.Table) -> dict[str, AttributeFacts]:
 def _facts(field: pa.Field, column: pa.ChunkedArray) -> AttributeFacts:
     text = is_inferred(field)
     kinds = kinds_in_text(column) if text else kinds_of(field, column)
-    return AttributeFacts(kinds, len(column) - column.null_count, text)
+    # Of text that is known to be text, no value is a number.
+    large = beyond_floats(column) if kinds & {Kind.INT, Kind.BIG} else 0
+    return AttributeFacts(kinds, len(column) - column.null_count, text, large)
 
 
 def bytes_of_values(table: pa.Table) -> int:

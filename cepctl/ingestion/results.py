@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -118,7 +118,10 @@ class FileResult:
             for name, more in chunk.attributes.items():
                 known = facts.get(name, _NO_FACTS)
                 facts[name] = AttributeFacts(
-                    known.kinds | more.kinds, known.values + more.values, known.text or more.text
+                    known.kinds | more.kinds,
+                    known.values + more.values,
+                    known.text or more.text,
+                    known.beyond_floats + more.beyond_floats,
                 )
         return {name: _told(found) for name, found in facts.items()}
 
@@ -126,7 +129,7 @@ class FileResult:
 def _told(facts: AttributeFacts) -> AttributeFacts:
     if not facts.text or not facts.kinds:
         return facts
-    return AttributeFacts(frozenset[Kind]({kind_of_texts(facts.kinds)}), facts.values)
+    return replace(facts, kinds=frozenset[Kind]({kind_of_texts(facts.kinds)}), text=False)
 
 
 @dataclass(frozen=True)

@@ -44,10 +44,12 @@ def unify(results: Sequence[FileResult], known: Mapping[str, Kind] | None = None
     known = known or {}
     kinds: defaultdict[str, set[Kind]] = defaultdict(set)
     values: Counter[str] = Counter()
+    large: Counter[str] = Counter()
     for result in results:
         for name, facts in result.attributes().items():
             kinds[name] |= facts.kinds
             values[name] += facts.values
+            large[name] += facts.beyond_floats
     crowded = values.pop(REST, 0)
     kinds.pop(REST, None)
     by_use = sorted(kinds, key=lambda name: (-values[name], name))
@@ -57,6 +59,11 @@ def unify(results: Sequence[FileResult], known: Mapping[str, Kind] | None = None
         column = ATTRIBUTE_PREFIX + name if (overflow or crowded) and name == OTHER else name
         columns.append((column, name, unified(kinds[name] | {known[name]} if name in known else kinds[name])))
     warnings = [_mixed(name, kinds[name]) for name in sorted(kept) if _is_mixed(kinds[name])]
+    warnings += [
+        _rounded(name, large[name])
+        for _, name, kind in sorted(columns, key=lambda column: column[1])
+        if kind is Kind.FLOAT and large[name]
+    ]
     if overflow:
         warnings.append(
             f"{len(kinds):,} attributes: the {len(overflow):,} with the fewest values are in the column "
@@ -88,3 +95,10 @@ def _is_mixed(kinds: set[Kind]) -> bool:
 def _mixed(name: str, kinds: set[Kind]) -> str:
     said = " and ".join(sorted(kind.value for kind in kinds))
     return f"attribute '{name}' holds {said}; its column is text"
+
+
+def _rounded(name: str, count: int) -> str:
+    return (
+        f"attribute '{name}' holds int and float; its column is float, in which {count:,} whole "
+        f"{'number' if count == 1 else 'numbers'} beyond 2^53 became the nearest it holds"
+    )

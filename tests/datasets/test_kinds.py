@@ -8,9 +8,21 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from cepctl.datasets.kinds import Kind, converted, kinds_of, kinds_of_field, simple, simple_field, unified
+from cepctl.datasets.kinds import (
+    Kind,
+    beyond_floats,
+    converted,
+    kinds_of,
+    kinds_of_field,
+    simple,
+    simple_field,
+    unified,
+)
 from cepctl.io.contract.batches import INFERRED
+from cepctl.schema import TICK_MAX, TICK_MIN
 
 
 def looks_like(*texts: str | None) -> set[Kind]:
@@ -107,3 +119,14 @@ def test_any_arrow_column_becomes_a_simple_one(array: Any, values: list[object])
 def test_integers_beyond_64_bits_are_told(array: Any) -> None:
     values = simple(pa.chunked_array([array])).combine_chunks()
     assert kinds_of_field(simple_field("x", pa.field("x", array.type), values)) == {Kind.BIG}
+
+
+@given(st.lists(st.integers(TICK_MIN, TICK_MAX) | st.integers(2**53 - 2, 2**53 + 2)))
+def test_integers_that_no_float_holds_are_counted(numbers: list[int]) -> None:
+    rounded = sum(int(float(number)) != number for number in numbers)
+    assert beyond_floats(pa.chunked_array([numbers], pa.int64())) == rounded
+    texts = [*map(str, numbers), "0.5", "some text", None]
+    assert beyond_floats(pa.chunked_array([texts], pa.string())) == rounded
+    larger = [str(16 * number) for number in numbers]
+    beyond = sum(int(float(text)) != int(text) for text in larger)
+    assert beyond_floats(pa.chunked_array([larger], pa.string())) == beyond

@@ -115,3 +115,25 @@ def test_numbers_beside_floats_are_the_same_in_blocks_of_any_size(
     in_rows = taken_in(tmp_path / "in rows", NO_RULE)
     monkeypatch.setattr("cepctl.io.tabular.json_lines._BLOCK_BYTES", 1 << 20)
     assert taken_in(tmp_path / "in one block", NO_RULE) == in_rows
+
+
+@pytest.mark.parametrize("block", [1, 1 << 20], ids=["in blocks of a row", "in one block"])
+@pytest.mark.parametrize("log", [csv, json_lines])
+def test_whole_numbers_that_a_float_rounds_are_counted_in_a_note(
+    log: Callable[[Sequence[Value]], str], block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cepctl.io.tabular.delimited._BLOCK_BYTES", max(block, 24))
+    monkeypatch.setattr("cepctl.io.tabular.json_lines._BLOCK_BYTES", block)
+    wide = [2**53 + 1, 2**53 + 2, 2**63 - 1, -(2**53) - 1]
+    (tmp_path / "whole").write_text(log(wide))
+    (tmp_path / "mixed").write_text(log([*wide, 0.5]))
+
+    def notes(name: str) -> list[str]:
+        summary = ingest([str(tmp_path / name)], str(tmp_path / f"{name} events"), IngestOptions())
+        return [notice for notice in summary.notices if "'load'" in notice]
+
+    assert notes("whole") == []
+    assert notes("mixed") == [
+        "attribute 'load' holds int and float; its column is float, in which 3 whole numbers beyond 2^53 "
+        "became the nearest it holds"
+    ]
