@@ -14,23 +14,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from cepctl.clocks import Clocks, offset_text
+from cepctl.clocks import Clocks
 from cepctl.datasets.kinds import Kind, converted
 from cepctl.datasets.marker import check_count
 from cepctl.datasets.row_groups import PushedFilter, RowGroup
 from cepctl.errors import EventSchemaError
-from cepctl.io.contract.clock_offsets import rescaled_with_clocks
+from cepctl.io.contract.clock_offsets import rescaled_of_clocks
 from cepctl.io.contract.rescaling import first_tick, last_tick
 from cepctl.io.source.locations import Location, first_line
 from cepctl.plan.plan import EventSchema
 from cepctl.schema import (
     CLOCK,
-    CLOCK_OFFSET,
     END_PMF,
     END_TIME,
     FIXED_COLUMNS,
@@ -268,11 +266,7 @@ def common_form(
     for name, kind in fixed.items():
         if name not in FIXED_COLUMNS and name not in table.column_names:
             table = table.append_column(name, pa.nulls(len(table), kind))
-    if CLOCK in fixed and unit != schema.time_unit:
-        texts = [offset_text(clocks[name]) for name in clocks]
-        places = pc.index_in(table.column(CLOCK), pa.array(list(clocks), pa.string()))
-        table = table.append_column(CLOCK_OFFSET, pa.array(texts, pa.string()).take(places))
-    table = rescaled_with_clocks(table, unit, schema.time_unit, CLOCK_OFFSET)
+    table = rescaled_of_clocks(table, unit, schema.time_unit, clocks)
     for name in names:
         target = schema.attributes[name]
         if name in table.column_names:

@@ -69,6 +69,7 @@ class TableEngine:
     ) -> FoundRows:
         import pyarrow.parquet as pq
 
+        from cepctl.clocks import clocks_metadata
         from cepctl.datasets.marker import SUCCESS
         from cepctl.matching.inputs import open_events
         from cepctl.schema import META_TIME_UNIT
@@ -76,7 +77,8 @@ class TableEngine:
         directory, runs = folder / "events", folder / "rows"
         directory.mkdir()
         runs.mkdir()
-        metadata = {META_TIME_UNIT: str(self.schema.time_unit).encode()}
+        unit = str(self.schema.time_unit).encode()
+        metadata = {META_TIME_UNIT: unit, **clocks_metadata(plan.clocks)}
         pq.write_table(events.replace_schema_metadata(metadata), directory / "part-0.parquet")
         (directory / SUCCESS).touch()
         with open_events([str(directory)]) as inputs:

@@ -23,7 +23,6 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Ticks
 from cepctl.engines.runners.relevance import Relevance
-from cepctl.plan.clock_support import refuse_clocks
 from cepctl.plan.given import refuse_given
 from cepctl.plan.interval_support import refuse_conditions_on_ends, refuse_lasting_events
 from cepctl.plan.plan import Plan
@@ -97,9 +96,8 @@ def advance(before: Progress, arrived: pa.Table, plan: Plan, find: Find, options
     Raises
     ------
     CepctlError
-        What the engine raises, and where events share clocks; the state is then the one before.
+        What the engine raises; the state is then the one before.
     """
-    refuse_clocks(plan, "--state")
     refuse_given(plan, "--state")
     refuse_conditions_on_ends(plan, "--state")
     reach = reach_of(plan)

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
 
+from cepctl.clocks import Clocks, joined_clocks, rescaled_clocks
 from cepctl.datasets.kinds import ARROW_TYPES, Kind
+from cepctl.datasets.stored_events import fixed_columns
 from cepctl.errors import UsageError
 from cepctl.ingestion.jobs import IngestOptions, ingest_files
 from cepctl.ingestion.summary import IngestSummary
-from cepctl.io.contract.rescaling import rescaled
+from cepctl.io.contract.clock_offsets import rescaled_of_clocks
 from cepctl.matching.inputs import EventInputs, open_events
 from cepctl.plan.plan import EventSchema
-from cepctl.schema import FIXED_COLUMNS, TimeUnit
+from cepctl.schema import CLOCK, TimeUnit
 from cepctl.state.news import News
 from cepctl.state.progress import Progress
 from cepctl.state.sources import UNREADABLE, Source
@@ -27,11 +29,12 @@ _KINDS = {arrow: kind for kind, arrow in ARROW_TYPES.items()}
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of the events before: types of attributes, time unit, counts per event type."""
+    """What is known of the events before: types of attributes, time unit, counts per event type, clocks."""
 
     attributes: Mapping[str, pa.DataType]
     time_unit: TimeUnit | None
     type_counts: Mapping[str, int]
+    clocks: Clocks = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -46,14 +49,16 @@ class Arrivals:
 
     def read(self, names: Sequence[str]) -> pa.Table:
         """The new events: the fixed columns, and these attributes in the types of `schema`."""
-        fields = [*FIXED_COLUMNS.items(), *((name, self.schema.attributes[name]) for name in names)]
-        wanted = pa.schema(fields)
+        fixed = fixed_columns(replace(self.schema, lasting=False))
+        wanted = pa.schema([*fixed.items(), *((name, self.schema.attributes[name]) for name in names)])
         if self.inputs is None:
             return wanted.empty_table()
-        present = [name for name in names if name in self.inputs.schema.attributes]
-        table = rescaled(self.inputs.read(present), self.inputs.schema.time_unit, self.schema.time_unit)
-        for name in names:
-            if name not in present:
+        new = self.inputs.schema
+        present = [name for name in names if name in new.attributes]
+        table = self.inputs.read(present)
+        table = rescaled_of_clocks(table, new.time_unit, self.schema.time_unit, new.clocks)
+        for name in wanted.names:
+            if name not in table.column_names:
                 table = table.append_column(name, pa.nulls(len(table), wanted.field(name).type))
         return table.select(wanted.names).cast(wanted, safe=False)
 
@@ -66,11 +71,14 @@ def arrivals(news: News, known: Known, options: IngestOptions, scratch: Path) ->
     ------
     UsageError
         If the new events count time in finer ticks, or an attribute is no longer what it was.
+    EventSchemaError
+        If a clock has another offset than before.
     LogFormatError
         If an input cannot be read, or is damaged beyond what is allowed.
     """
     if not news.pieces:
-        schema = EventSchema(known.attributes, known.time_unit or TimeUnit(), known.type_counts)
+        unit = known.time_unit or TimeUnit()
+        schema = EventSchema(known.attributes, unit, known.type_counts, known.clocks)
         yield Arrivals(None, schema, tuple(news.unchanged), news.seen)
         return
     kinds = {name: _KINDS[kind] for name, kind in known.attributes.items()}
@@ -99,7 +107,8 @@ def _joined(known: Known, new: EventSchema) -> EventSchema:
     counts = Counter(known.type_counts) + Counter(new.type_counts or {})
     attributes = {**known.attributes, **new.attributes}
     unit = known.time_unit or new.time_unit
-    return EventSchema(attributes, unit, dict(counts), new.clocks, new.given)
+    clocks = joined_clocks([known.clocks, rescaled_clocks(new.clocks, new.time_unit, unit)])
+    return EventSchema(attributes, unit, dict(counts), clocks, new.given)
 
 
 def _sources(news: News, summary: IngestSummary) -> tuple[Source, ...]:
@@ -121,6 +130,11 @@ def _sources(news: News, summary: IngestSummary) -> tuple[Source, ...]:
 
 def widened(before: Progress, schema: pa.Schema) -> Progress:
     """The state with its events in the columns and types of the new ones."""
-    return replace(
-        before, events=before.events.cast(schema, safe=False), late=before.late.cast(schema, safe=False)
-    )
+    return replace(before, events=_in_form(before.events, schema), late=_in_form(before.late, schema))
+
+
+def _in_form(events: pa.Table, schema: pa.Schema) -> pa.Table:
+    if CLOCK in schema.names and CLOCK not in events.column_names:
+        events = events.append_column(CLOCK, pa.nulls(len(events), pa.string()))
+    # Where no clock is left, no event of one is.
+    return events.select(schema.names).cast(schema, safe=False)

@@ -23,7 +23,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +31,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cepctl import __version__
+from cepctl.clocks import Clocks
 from cepctl.errors import JobError, StateError, UsageError
 from cepctl.schema import PMF_TYPE, TimeUnit
 from cepctl.state.lock import LOCK
 from cepctl.state.progress import Counts, Progress
 from cepctl.state.sources import Source
 
-FORMAT = 3
-_READ = (1, 2, 3)  # 1 does not know what was on disk of an input, 1 and 2 have names of their own
+FORMAT = 4
+_READ = (1, 2, 3, 4)
+"""1 does not know what was on disk of an input, 1 and 2 have names of their own, 4 knows clocks."""
 MANIFEST = "manifest.json"
 PENDING = "rows.pending"
 _RUN = "run-"
@@ -58,7 +60,8 @@ class Saved:
     """A state as it is stored after run number `run`.
 
     `binding` says what it is bound to (the query, the model, ...), text by name; `sources` what has been
-    read of the inputs; `type_counts` how many events of each type; `written` when, ISO 8601.
+    read of the inputs; `type_counts` how many events of each type; `clocks` those of the events that are
+    kept, with their offsets; `written` when, ISO 8601.
     """
 
     run: int
@@ -68,6 +71,7 @@ class Saved:
     sources: tuple[Source, ...]
     progress: Progress
     written: str
+    clocks: Clocks = field(default_factory=dict)
 
 
 def run_name(number: int) -> str:
@@ -200,6 +204,7 @@ def _write_files(aside: Path, saved: Saved, rows: Iterable[bytes]) -> None:
         "binding": saved.binding,
         "time_unit": str(saved.time_unit),
         "type_counts": saved.type_counts,
+        "clocks": saved.clocks,
         "progress": {name: getattr(progress, name) for name in _NUMBERS},
         "counts": asdict(progress.counts),
         "files": {f"{name}.parquet": _digest(aside / f"{name}.parquet") for name in _TABLES},
@@ -233,6 +238,10 @@ def _loaded(place: Path) -> Saved:
             counts=Counts(**_named_as_now(content["counts"])),
         ),
         written=content["written"],
+        clocks={
+            name: tuple((lo, hi, p) for lo, hi, p in offset)
+            for name, offset in content.get("clocks", {}).items()
+        },
     )
 
 

@@ -7,10 +7,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.clocks import extremes, offset_text, parse_offset, rescaled_offset
+from cepctl.clocks import Clocks, extremes, offset_text, parse_offset, rescaled_offset
 from cepctl.errors import EventSchemaError
 from cepctl.io.contract.rescaling import rescaled
-from cepctl.schema import TimeUnit
+from cepctl.schema import CLOCK, CLOCK_OFFSET, TimeUnit
 
 Numbers = npt.NDArray[np.int64]
 _ENDS = (("lower", 0), ("upper", 1), ("end_lower", 0), ("end_upper", 1))
@@ -57,3 +57,13 @@ def rescaled_with_clocks(table: pa.Table, old: TimeUnit, new: TimeUnit, column: 
     values = pa.array(texts, pa.string()).take(encoded.indices)
     own = own.set_column(own.column_names.index(column), own.schema.field(column), values)
     return shifted_by_offsets(own, own.column(column), away=False)
+
+
+def rescaled_of_clocks(table: pa.Table, old: TimeUnit, new: TimeUnit, clocks: Clocks) -> pa.Table:
+    """As `rescaled`, of events that may name the clocks given, whose offsets are in the old unit."""
+    if old == new or CLOCK not in table.column_names:
+        return rescaled(table, old, new)
+    texts = [offset_text(offset) for offset in clocks.values()]
+    places = pc.index_in(table.column(CLOCK), pa.array(list(clocks), pa.string()))
+    told = table.append_column(CLOCK_OFFSET, pa.array(texts, pa.string()).take(places))
+    return rescaled_with_clocks(told, old, new, CLOCK_OFFSET).drop_columns([CLOCK_OFFSET])

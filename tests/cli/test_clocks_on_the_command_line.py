@@ -10,7 +10,7 @@ import pytest
 from cepctl.cli import main
 from cepctl.engines.event.match import match_events
 from cepctl.engines.rows.order import ordered
-from cepctl.errors import UnsupportedQueryError
+from cepctl.errors import EventSchemaError, UnsupportedQueryError
 from cepctl.language.parser import parse
 from cepctl.matching.inputs import open_events
 from cepctl.plan.analyze import analyze
@@ -35,14 +35,12 @@ def called(folder: Path, *arguments: str) -> int:
     [
         (("match", "--approximate", "0.1", "--runner", "local"), "--approximate"),
         (("match", "--kleene", "summary", "--runner", "local"), "--kleene summary"),
-        (("match", "--state", "STATE", "--runner", "local"), "--state"),
     ],
 )
 def test_what_does_not_run_with_clocks_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], what: str
 ) -> None:
-    given = [str(tmp_path / each) if each == "STATE" else each for each in arguments]
-    assert called(tmp_path, *given) == UnsupportedQueryError.exit_code
+    assert called(tmp_path, *arguments) == UnsupportedQueryError.exit_code
     said = capsys.readouterr()
     assert f"error: not supported yet: {what}" in said.err
     assert said.out == ""
@@ -111,3 +109,32 @@ def test_a_drawing_has_the_masses_of_readings_and_offsets_together(tmp_path: Pat
         (-1, pytest.approx(0.1)), *((tick, pytest.approx(0.2)) for tick in range(4)), (4, pytest.approx(0.1))
     ]  # fmt: skip
     assert found.attributes == ["clock"]
+
+
+def one_run(log: Path, *options: str) -> int:
+    state = ["--state", str(log.with_name("state")), "--runner", "local", "--time", "ticks", "-q"]
+    return main(["match", "PATTERN SEQ(A a, B b, D d) WITHIN 4 ticks", str(log), *state, *options])
+
+
+def test_runs_over_a_log_that_grows_remember_the_clocks_of_its_events(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "stamped.csv"
+    log.write_text(STAMPED)
+    assert one_run(log) == 0
+    log.write_text(STAMPED + "d,D,3,5,m,-1:1:1\n")
+    assert one_run(log) == 0
+    assert capsys.readouterr().out == ""
+    assert one_run(log, "--final") == 0
+    assert capsys.readouterr().out == "confidence,start,end,match\n0.2,0,5,a b d\n"
+
+
+def test_a_clock_has_the_same_offset_in_all_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "stamped.csv"
+    log.write_text(STAMPED)
+    assert one_run(log) == 0
+    log.write_text(STAMPED + "d,D,3,7,n,-1:1:1\n")
+    assert one_run(log) == EventSchemaError.exit_code
+    said = capsys.readouterr().err
+    assert "clock 'n' has two offsets, -2:2:1.0 and -1:1:1.0" in said
+    assert "the state is as it was" in said

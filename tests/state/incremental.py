@@ -9,9 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.clocks import Clocks
 from cepctl.engines.runners import local
 from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.plan import Plan
+from cepctl.schema import CLOCK
 from cepctl.state.advancing import Outcome, RunOptions, advance
 from cepctl.state.corrections import CHANGE, by_end
 from cepctl.state.progress import Progress, beginning
@@ -28,8 +30,8 @@ class Runs:
     progress: Progress | None = None
 
     @classmethod
-    def of(cls, query: str, **options: Any) -> Runs:
-        return cls(plan_of(query), RunOptions(**options))
+    def of(cls, query: str, clocks: Clocks | None = None, **options: Any) -> Runs:
+        return cls(plan_of(query, clocks), RunOptions(**options))
 
     def take(self, *events: Event, **changes: bool) -> list[str]:
         """One run; what it says, each row as `change match`, or the match alone."""
@@ -41,6 +43,10 @@ class Runs:
 
     def outcome(self, events: pa.Table, **changes: bool) -> Outcome:
         wanted = events.select([n for n in events.column_names if n not in ("source",)])
+        if self.plan.clocks and CLOCK not in wanted.column_names:
+            # Where `event_table` puts it.
+            clock = pa.nulls(len(wanted), pa.string())
+            wanted = wanted.add_column(wanted.column_names.index("time") + 1, CLOCK, clock)
         before = self.progress or beginning(self.plan, wanted.schema)
         found = advance(before, wanted, self.plan, local.run, replace(self.options, **changes))
         self.progress = found.progress

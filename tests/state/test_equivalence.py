@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.support import engine_refusals
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, assert_equal_rows, check
+from tests.engines.clock_cases import CLOCK_LEVELS, ClockCase
 from tests.plans import Event, plan_of
 from tests.state.incremental import Runs, ends_in_order, in_one_run, late_ids, summed, total
 from tests.strategies import LEVELS, Case
@@ -25,7 +26,7 @@ class Delivery:
     `spread` moves events apart, so that what is old is forgotten on the way.
     """
 
-    case: Case
+    case: Case | ClockCase
     cuts: tuple[int, ...]
     spread: int
     spare_slack: int
@@ -57,7 +58,7 @@ def _moved(event: Event, spread: int) -> Event:
 
 
 @st.composite
-def deliveries(draw: st.DrawFn, cases: st.SearchStrategy[Case]) -> Delivery:
+def deliveries(draw: st.DrawFn, cases: st.SearchStrategy[Case | ClockCase]) -> Delivery:
     case = draw(cases)
     if draw(st.integers(0, 3)):
         case = replace(case, events=tuple(sorted(case.events, key=lambda e: (e.lower, e.event_id))))
@@ -68,9 +69,10 @@ def deliveries(draw: st.DrawFn, cases: st.SearchStrategy[Case]) -> Delivery:
 
 def runs_of(delivery: Delivery, **options: Any) -> Runs:
     """All pieces, then the end; with the slack of the delivery unless told."""
-    plan = plan_of(delivery.case.query)
+    clocks = delivery.case.clocks if isinstance(delivery.case, ClockCase) else None
+    plan = plan_of(delivery.case.query, clocks)
     assume(not engine_refusals(plan, "event"))
-    runs = Runs.of(delivery.case.query, **({"slack": delivery.slack} | options))
+    runs = Runs.of(delivery.case.query, clocks, **({"slack": delivery.slack} | options))
     try:
         for piece in delivery.pieces:
             runs.take(*piece)
@@ -127,6 +129,19 @@ def test_late_events_are_told_and_the_rest_is_as_if_they_were_not_there() -> Non
 
 def test_reopened_runs_sum_up_to_the_rows_of_one_run_with_the_late_events() -> None:
     check(deliveries(st.one_of(*LEVELS.values())), reopened_runs_sum_up_to_one, 2 * FEW_EXAMPLES)
+
+
+def test_any_split_of_events_that_share_clocks_gives_the_rows_of_one_run() -> None:
+    cases = deliveries(st.one_of(*CLOCK_LEVELS.values()))
+    for holds in (delayed_runs_amount_to_one, eager_runs_sum_up_to_one, reopened_runs_sum_up_to_one):
+        check(cases, holds, max(FEW_EXAMPLES // 3, 1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", CLOCK_LEVELS)
+def test_any_split_of_events_that_share_clocks_in_many_cases(level: str) -> None:
+    for holds in (delayed_runs_amount_to_one, eager_runs_sum_up_to_one, reopened_runs_sum_up_to_one):
+        check(deliveries(CLOCK_LEVELS[level]), holds, MANY_EXAMPLES // 4)
 
 
 @pytest.mark.slow

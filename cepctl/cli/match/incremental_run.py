@@ -26,9 +26,12 @@ from cepctl.matching.table_engine import TableEngine
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from cepctl.clocks import Clocks
     from cepctl.ingestion.jobs import IngestOptions
+    from cepctl.plan.plan import Plan
     from cepctl.schema import TimeUnit
     from cepctl.state.intake import Arrivals
+    from cepctl.state.progress import Progress
     from cepctl.state.store import Saved
 
 _COPIES = 3
@@ -100,16 +103,27 @@ def _arrivals(
         say("warning", f"left out: {reason}")
     known = Known({}, None, {})
     if saved is not None:
-        known = Known(_attributes(saved.progress.events), saved.time_unit, saved.type_counts)
+        known = Known(_attributes(saved.progress.events), saved.time_unit, saved.type_counts, saved.clocks)
     arrived = opened.enter_context(arrivals(news, known, options, scratch))
     tell_reading(arrived.summary)
     return arrived
 
 
 def _attributes(events: pa.Table) -> dict[str, pa.DataType]:
-    from cepctl.schema import FIXED_COLUMNS
+    from cepctl.schema import CLOCK, FIXED_COLUMNS
 
-    return {field.name: field.type for field in events.schema if field.name not in FIXED_COLUMNS}
+    return {field.name: field.type for field in events.schema if field.name not in (*FIXED_COLUMNS, CLOCK)}
+
+
+def _clocks_kept(plan: Plan, progress: Progress) -> Clocks:
+    """The clocks of the events that a state keeps."""
+    from cepctl.schema import CLOCK
+
+    if not plan.clocks:
+        return {}
+    named = [table.column(CLOCK).unique().to_pylist() for table in (progress.events, progress.late)]
+    used = {name for names in named for name in names}
+    return {name: offset for name, offset in plan.clocks.items() if name in used}
 
 
 def _computed(
@@ -164,6 +178,7 @@ def _computed(
         sources=kept_sources(sources, arrived.seen, watermark),
         progress=outcome.progress,
         written=datetime.now(UTC).isoformat(timespec="seconds"),
+        clocks=_clocks_kept(plan, outcome.progress),
     )
     rows = starting_between(outcome.rows, plan, matching.since, matching.until)
     return ComputedRun(plan, after, outcome, rows, len(events))
