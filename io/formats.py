@@ -44,6 +44,7 @@ FORMATS = (
     "cepctl.io.ganglia.rrd_dump:FORMAT",
     "cepctl.io.ganglia.rrd_fetch:FORMAT",
     "cepctl.io.ganglia.rrd_xport:FORMAT",
+    "cepctl.io.ocel.log:FORMAT",
     "cepctl.io.xes.log:FORMAT",
     "cepctl.io.spark_history.event_log:FORMAT",
     "cepctl.io.traces.otlp:FORMAT",

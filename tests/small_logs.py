@@ -26,6 +26,7 @@ from tests.io.hadoop.test_hadoop_jhist_binary import binary_history, json_histor
 from tests.io.hadoop.test_hadoop_rumen import LIFETIME as RUMEN_JOB
 from tests.io.hadoop.test_hadoop_rumen import trace
 from tests.io.hadoop.test_hadoop_sls import container, job
+from tests.io.ocel.ocel_logs import json_log, sqlite_log, xml_log
 from tests.log4j_logs import CONSOLE, CONTAINER, DAEMON, OLD_HDFS
 from tests.rrd_files import MACHINES, rrd_bytes
 from tests.xes_documents import LOG
@@ -193,6 +194,9 @@ SMALL_LOGS: dict[str, tuple[str, bytes]] = {
     "text": ("text", _TEXT.encode()),
     "spark": ("spark", _SPARK.encode()),
     "syslog": ("syslog", _SYSLOG.encode()),
+    "ocel, JSON": ("ocel", json_log()),
+    "ocel, XML": ("ocel", xml_log()),
+    "ocel, SQLite": ("ocel", sqlite_log()),
     "csv, gzip": ("csv", gzip.compress(_CSV.encode(), mtime=0)),
     "xes, bzip2": ("xes", bz2.compress(_PLAIN_XES)),
 }

@@ -20,6 +20,7 @@ _SWITCHES: tuple[tuple[str, str, Callable[[ReadOptions], bool], str], ...] = (
     ("--tz", "time_zone", lambda read: read.time_zone is not None and read.epoch is None, "{}"),
     ("--drop-domain", "drop_domain", lambda read: read.drop_domain, "logs of {}"),
     ("--intervals", "intervals", lambda read: read.intervals, "logs of {}"),
+    ("--per-object", "per_object", lambda read: read.per_object is not None, "logs of {}"),
     ("--epoch", "epoch", lambda read: read.epoch is not None, "{}"),
     ("--keep-unmatched", "keep_unmatched", lambda read: read.keep_unmatched, "{} logs"),
 )

@@ -51,7 +51,16 @@ EXCLUSIONS = (
     Exclusion(
         (
             *("file", "input-format", "uncertainty", "tz", "name", "drop-domain", "patterns"),
-            *("keep-unmatched", "intervals", "epoch", "map", "follow-links", "epoch-unit", "time-format"),
+            *(
+                "keep-unmatched",
+                "intervals",
+                "epoch",
+                "map",
+                "follow-links",
+                "epoch-unit",
+                "time-format",
+                "per-object",
+            ),
         ),
         "last",
         (True,),

@@ -45,6 +45,8 @@ class ReadingOptions(TypedDict, total=False):
         Unit of the numbers in columns of times, counted from 1970; without it told from their size.
     time_format
         How times are written, where not as ISO 8601, such as `%d.%m.%Y %H:%M`.
+    per_object
+        Type of object of which an event of an object-centric log becomes one event for each.
     """
 
     uncertainty: PathText | None
@@ -59,6 +61,7 @@ class ReadingOptions(TypedDict, total=False):
     follow_links: bool
     epoch_unit: EpochUnit | None
     time_format: str | None
+    per_object: str | None
 
 
 class EventOptions(ReadingOptions, total=False):
@@ -99,6 +102,7 @@ def raw_input(options: Mapping[str, Any], input_format: str | None = None) -> Ra
         follow_links=given.get("follow_links", False),
         epoch_unit=given.get("epoch_unit"),
         time_format=given.get("time_format"),
+        per_object=given.get("per_object"),
     )
 
 

@@ -29,6 +29,7 @@ class RawInput:
     follow_links: bool = False
     epoch_unit: str | None = None
     time_format: str | None = None
+    per_object: str | None = None
 
 
 def given_ingest_options(raw_input: RawInput) -> IngestOptions | None:
@@ -75,6 +76,7 @@ def ingest_options(
             columns=parse_mapping(raw_input.columns),
             epoch_unit=raw_input.epoch_unit,
             time_format=None if raw_input.time_format is None else check_form(raw_input.time_format),
+            per_object=raw_input.per_object,
         ),
         type_names=check_names(raw_input.renames),
         model=load_model(raw_input.uncertainty) if raw_input.uncertainty is not None else UncertaintyModel(),

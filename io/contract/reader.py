@@ -148,7 +148,8 @@ class ReadOptions:
     pairs of (field, column); `patterns` are tried on log records before the built-in ones, and
     `keep_unmatched` makes events of records that none fits. `epoch_unit` (s, ms, us or ns) is that of
     numbers in the columns of times of plain files, and `time_format` the form of their written times, in
-    codes of strptime; without them both are told from the file.
+    codes of strptime; without them both are told from the file.  `per_object` is the type of object of which
+    an event about several becomes one event for each.
     """
 
     time_zone: str | None = None
@@ -161,6 +162,7 @@ class ReadOptions:
     keep_unmatched: bool = False
     epoch_unit: str | None = None
     time_format: str | None = None
+    per_object: str | None = None
 
 
 class Reader(Protocol):

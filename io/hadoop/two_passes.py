@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator
 from typing import IO
 
@@ -12,9 +11,8 @@ from cepctl.io.contract.batches import EventBatches
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.hadoop.events import add_events, history_facts
 from cepctl.io.hadoop.records import Record
+from cepctl.io.source.copies import copy_of
 from cepctl.io.source.streams import Chunks
-
-_COPY_IN_MEMORY_BYTES = 1 << 26
 
 Records = Callable[[IO[bytes], ReadReport], Iterator[Record]]
 
@@ -34,10 +32,7 @@ def history_events(
     The copy goes to disk where it is large: a stream can be read only once.  `times_complete` says that
     every record has all the times of its kind, so that one which is missing is damage.
     """
-    with tempfile.SpooledTemporaryFile(max_size=_COPY_IN_MEMORY_BYTES) as copy:
-        for chunk in chunks:  # writelines would hold all of them in memory
-            copy.write(chunk)
-        copy.seek(0)
+    with copy_of(chunks) as copy:
         facts = history_facts(records(copy, ReadReport()), options, times_complete=times_complete)
         copy.seek(0)
         rows = EventBatches(options)

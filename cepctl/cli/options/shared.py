@@ -210,6 +210,11 @@ _RAW_INPUT_OPTIONS = (
         metavar="FORM",
         help="How times of plain event files are written, where not as ISO 8601, such as '%d.%m.%Y %H:%M'.",
     ),
+    click.option(
+        "--per-object",
+        metavar="TYPE",
+        help="Of object-centric logs (OCEL): make one event for each object of this type that an event is about.",
+    ),
 )
 
 

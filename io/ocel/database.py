@@ -1,0 +1,192 @@
+"""OCEL 2.0 as an SQLite database, opened to be read alone; nothing that is stored in it is run.
+
+event_map_type, object_map_type    types, and the ends of the names of their tables
+event_X, object_X                  one row per event, and per value of an object: id, time, attributes
+event_object                       which event is about which object, with a qualifier
+event, object                      the type of every id; those that no table of a type has are rejects
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import IO, Any
+
+from cepctl.errors import LogFormatError
+from cepctl.io.contract.reader import ReadReport, Reject
+from cepctl.io.ocel.records import Declared, LogEvent, LogObject, Record, Worth, text_of
+
+MAGIC = b"SQLite format 3\0"
+TELLING = b"event_map_type"
+_LONGEST_VALUE = 128 << 20
+_TYPES = {"BOOL": "boolean", "INT": "integer", "REAL": "float", "FLOA": "float", "DOUB": "float"}
+_OWN = frozenset(("ocel_id", "ocel_time", "ocel_changed_field"))
+_NO_TABLE = "its type has no table, or that has no row for it"
+_UNFINISHED = "the database is damaged, read as far as it goes"
+
+
+def database_records(stream: IO[bytes], source: str, report: ReadReport) -> Iterator[Record]:
+    """The records of a database; damage is one reject.
+
+    Raises
+    ------
+    LogFormatError
+        If it is no database at all, or has not the tables of OCEL.
+    """
+    # SQLite opens files by their names alone.
+    with tempfile.NamedTemporaryFile(suffix=".sqlite") as copy:
+        shutil.copyfileobj(stream, copy)
+        copy.flush()
+        with closing(_opened(copy.name)) as connection:
+            try:
+                tables = _tables(connection)
+            except sqlite3.Error as problem:
+                raise LogFormatError(f"{source}: damaged OCEL database: {problem}") from None
+            _require_tables(tables, source)
+            try:
+                _say_damage(connection, report)
+                yield from _declared(connection, tables)
+                yield from _objects(connection, tables, source, report)
+                yield from _events(connection, tables, source, report)
+            except (sqlite3.Error, OverflowError) as problem:
+                report.records += 1
+                report.rejects.append(Reject(source, None, _UNFINISHED, str(problem)))
+
+
+def _opened(path: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"{Path(path).as_uri()}?mode=ro&immutable=1", uri=True)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
+    return connection
+
+
+def _tables(connection: sqlite3.Connection) -> dict[str, list[str]]:
+    """The columns of the tables; views are none, since what they do is up to who wrote them."""
+    names = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+    return {
+        str(name): [str(row[1]) for row in connection.execute(f"PRAGMA table_info({_quoted(str(name))})")]
+        for (name,) in names
+    }
+
+
+def _declared(connection: sqlite3.Connection, tables: dict[str, list[str]]) -> Iterator[Declared]:
+    """What the columns of the tables of the types are declared to hold."""
+    for kind in ("event", "object"):
+        for of, table in _named_tables(kind, connection, tables).items():
+            for row in connection.execute(f"PRAGMA table_info({_quoted(table)})").fetchall():
+                declared = next((name for part, name in _TYPES.items() if part in str(row[2]).upper()), None)
+                if declared is not None:
+                    yield Declared(kind, of, str(row[1]), declared)
+
+
+def _require_tables(tables: dict[str, list[str]], source: str) -> None:
+    missing = [
+        name
+        for name in ("event_map_type", "object_map_type", "event", "object", "event_object")
+        if name not in tables
+    ]
+    if missing:
+        raise LogFormatError(
+            f"{source}: not a whole OCEL database: it has no table {', '.join(missing)}; export it again"
+        )
+
+
+def _say_damage(connection: sqlite3.Connection, report: ReadReport) -> None:
+    (first,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    if first != "ok":
+        said = " ".join(str(first).split())[:200]
+        report.warnings.append(f"{_UNFINISHED}: {said}")
+
+
+def _objects(
+    connection: sqlite3.Connection, tables: dict[str, list[str]], source: str, report: ReadReport
+) -> Iterator[LogObject]:
+    for object_type, table in _tables_of("object", connection, tables, source, report):
+        names = [name for name in tables[table] if name not in _OWN]
+        columns = [
+            "ocel_id",
+            _or_null("ocel_time", tables[table]),
+            _or_null("ocel_changed_field", tables[table]),
+        ]
+        query = f"SELECT {', '.join([*columns, *map(_quoted, names)])} FROM {_quoted(table)} ORDER BY ocel_id"
+        for object_id, rows in groupby(connection.execute(query), itemgetter(0)):
+            values = [worth for row in rows for worth in _worths(row, names)]
+            if (known := text_of(object_id)) is not None:
+                yield LogObject(known, object_type, tuple(values))
+
+
+def _worths(row: Sequence[Any], names: Sequence[str]) -> Iterator[Worth]:
+    """What a row says: that one field has changed, or what all of them are worth from the start."""
+    _, time, changed, *values = row
+    for name, value in zip(names, values, strict=True):
+        if (changed is None and value is not None) or changed == name:
+            yield Worth(name, None if changed is None else str(time), value)
+
+
+def _events(
+    connection: sqlite3.Connection, tables: dict[str, list[str]], source: str, report: ReadReport
+) -> Iterator[LogEvent]:
+    for event_type, table in _tables_of("event", connection, tables, source, report):
+        names = [name for name in tables[table] if name not in _OWN]
+        columns = [
+            "e.rowid",
+            "e.ocel_id",
+            f"e.{_quoted('ocel_time')}",
+            *(f"e.{_quoted(name)}" for name in names),
+        ]
+        query = (
+            f"SELECT r.ocel_object_id, r.ocel_qualifier, {', '.join(columns)} FROM {_quoted(table)} AS e "
+            "LEFT JOIN event_object AS r ON r.ocel_event_id = e.ocel_id ORDER BY e.rowid"
+        )
+        for _, rows in groupby(connection.execute(query), itemgetter(2)):
+            related = list(rows)
+            _, _, _, event_id, time, *values = related[0]
+            attributes = {name: value for name, value in zip(names, values, strict=True) if value is not None}
+            yield LogEvent(
+                text_of(event_id) or "",
+                event_type,
+                time if isinstance(time, str) else None,
+                attributes,
+                [(known, text_of(row[1])) for row in related if (known := text_of(row[0])) is not None],
+                raw=f"{table}: {event_id} at {time}",
+            )
+
+
+def _tables_of(
+    kind: str, connection: sqlite3.Connection, tables: dict[str, list[str]], source: str, report: ReadReport
+) -> Iterator[tuple[str, str]]:
+    """The types and their tables; then what the list of all has beyond them becomes rejects."""
+    found = _named_tables(kind, connection, tables)
+    yield from found.items()
+    known = "".join(f" UNION ALL SELECT ocel_id FROM {_quoted(table)}" for table in set(found.values()))
+    query = f"SELECT ocel_id, ocel_type FROM {kind} WHERE ocel_id NOT IN (SELECT NULL WHERE 0{known})"
+    for lost_id, of in connection.execute(query):
+        report.records += 1
+        report.rejects.append(Reject(source, None, _NO_TABLE, f"{kind} {lost_id} of type {of}"))
+
+
+def _named_tables(kind: str, connection: sqlite3.Connection, tables: dict[str, list[str]]) -> dict[str, str]:
+    """The tables of the types of events, or of objects."""
+    by_small = {name.lower(): name for name in tables}
+    found: dict[str, str] = {}
+    for of, end in connection.execute(f"SELECT ocel_type, ocel_type_map FROM {kind}_map_type"):
+        table = by_small.get(f"{kind}_{end}".lower())
+        if text_of(of) is not None and table is not None and "ocel_id" in tables[table]:
+            found[str(of)] = table
+    return found
+
+
+def _or_null(name: str, columns: Sequence[str]) -> str:
+    return name if name in columns else "NULL"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

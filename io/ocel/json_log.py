@@ -1,0 +1,125 @@
+"""OCEL 2.0 in JSON: an object with arrays of eventTypes, objectTypes, events and objects, in any order.
+
+event   {id, type, time, attributes: [{name, value}], relationships: [{objectId, qualifier}]}
+object  {id, type, attributes: [{name, time, value}], relationships}
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterator
+from typing import IO, Any, cast
+
+from cepctl.io.contract.reader import ReadReport, Reject
+from cepctl.io.ocel.records import (
+    NOT_AN_EVENT,
+    NOT_AN_OBJECT,
+    Declared,
+    LogEvent,
+    LogObject,
+    Record,
+    Worth,
+    text_of,
+)
+from cepctl.io.source.json_documents import Element, read_documents
+from cepctl.io.source.json_objects import flat_value
+from cepctl.io.source.streams import Chunks
+from cepctl.io.source.text_encoding import Recoded
+
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+ARRAYS = ("eventTypes", "objectTypes", "events", "objects")
+_KNOWN = frozenset(("id", "type", "time", "attributes", "relationships"))
+_MISSING = "the document has no array of {}"
+_OTHER = "members of the document that OCEL does not have, left out: {:,}"
+_NO_OBJECT = "relationships without an objectId, left out: {:,}"
+
+
+def json_records(stream: IO[bytes], source: str, report: ReadReport) -> Iterator[Record]:
+    """The records of a file in JSON."""
+    recoded = stream.read(2) in UTF16
+    stream.seek(0)
+    chunks = Chunks(cast(IO[bytes], Recoded(stream, "utf-16")) if recoded else stream)
+    for part in read_documents(chunks, ARRAYS, source, report):
+        if isinstance(part, Element):
+            yield from _records(part.key, part.value, source, report)
+            continue
+        if part.members:
+            report.notes[_OTHER] += len(part.members)
+        for name in ("events", "objects"):
+            if name in part.missing:
+                report.records += 1
+                report.rejects.append(Reject(source, part.line, _MISSING.format(name)))
+
+
+def _records(key: str, value: Any, source: str, report: ReadReport) -> Iterator[Record]:
+    if key in ("eventTypes", "objectTypes"):
+        yield from _declared(key.removesuffix("Types"), value)
+        return
+    record_id, record_type = text_of(_member(value, "id")), text_of(_member(value, "type"))
+    if record_id is None or record_type is None:
+        report.records += 1
+        cause = NOT_AN_EVENT if key == "events" else NOT_AN_OBJECT
+        report.rejects.append(Reject(source, None, cause, _shown(value)))
+    elif key == "events":
+        yield _event(record_id, record_type, value, report)
+    else:
+        yield LogObject(record_id, record_type, tuple(_values(value)))
+
+
+def _declared(kind: str, value: Any) -> Iterator[Declared]:
+    of = text_of(_member(value, "name"))
+    for each in _listed(value, "attributes"):
+        name, declared = text_of(_member(each, "name")), text_of(_member(each, "type"))
+        if of is not None and name is not None and declared is not None:
+            yield Declared(kind, of, name, declared)
+
+
+def _event(event_id: str, event_type: str, value: dict[str, Any], report: ReadReport) -> LogEvent:
+    relations = []
+    for each in _listed(value, "relationships"):
+        object_id, qualifier = text_of(_member(each, "objectId")), text_of(_member(each, "qualifier"))
+        if object_id is None:
+            report.notes[_NO_OBJECT] += 1
+        else:
+            relations.append((object_id, qualifier))
+    attributes = {str(name): _member(each, "value") for name, each in _named(value)}
+    time = value.get("time")
+    return LogEvent(
+        event_id,
+        event_type,
+        time if isinstance(time, str) else None,
+        attributes,
+        relations,
+        raw=_shown(value),
+        others={name: flat_value(each) for name, each in value.items() if name not in _KNOWN},
+    )
+
+
+def _values(value: Any) -> Iterator[Worth]:
+    for name, each in _named(value):
+        time = _member(each, "time")
+        yield Worth(name, None if time is None else str(time), _member(each, "value"))
+
+
+def _named(value: Any) -> Iterator[tuple[str, Any]]:
+    for each in _listed(value, "attributes"):
+        name = text_of(_member(each, "name"))
+        if name is not None:
+            yield name, each
+
+
+def _listed(value: Any, name: str) -> list[Any]:
+    found = _member(value, name)
+    return found if isinstance(found, list) else []
+
+
+def _member(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else None
+
+
+def _shown(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return ""

@@ -1,0 +1,105 @@
+"""OCEL 2.0 in its three forms: read twice, since events name objects whose types stand elsewhere."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from typing import IO
+
+import pyarrow as pa
+
+from cepctl.io.contract.log_format import ZONELESS, LogFormat
+from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
+from cepctl.io.ocel.database import MAGIC, TELLING, database_records
+from cepctl.io.ocel.events import ObjectCentricEvents
+from cepctl.io.ocel.json_log import ARRAYS, UTF16, json_records
+from cepctl.io.ocel.objects import objects_of
+from cepctl.io.ocel.records import Declared, LogEvent, Records
+from cepctl.io.ocel.xml_log import xml_records
+from cepctl.io.source.copies import copy_of
+from cepctl.io.source.json_documents import first_members
+from cepctl.io.source.streams import Chunks
+from cepctl.io.source.xml_stream import without_comments
+
+_TAG = re.compile(rb"<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)")
+_GROUPS = frozenset((b"object-types", b"event-types", b"objects", b"events"))
+_TYPES = frozenset(("objectTypes", "eventTypes"))
+_BEFORE_XML = (b"<", b"\xef\xbb\xbf<", b"\xff\xfe<", b"\xfe\xff<")
+
+
+class ObjectCentricLog:
+    """Reader of OCEL 2.0, whatever it is written in."""
+
+    def recognises(self, head: bytes) -> bool:
+        return _records_of(head) is not None
+
+    def read(
+        self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the events of one log, then what changed of its objects.
+
+        Raises
+        ------
+        LogFormatError
+            If the file is none of the forms, or XML that declares entities.
+        UsageError
+            If the zone of the user does not exist.
+        """
+        chunks = Chunks(stream)
+        with copy_of(chunks) as copy:
+            records = _records_of(copy.read(1 << 16)) or json_records
+            copy.seek(0)
+            objects = objects_of(records(copy, source, ReadReport()))
+            copy.seek(0)
+            events = ObjectCentricEvents(source, options, report, objects)
+            for record in records(copy, source, report):
+                if isinstance(record, LogEvent):
+                    events.add(record)
+                elif not isinstance(record, Declared):
+                    events.add_changes(record)
+                if events.rows.full:
+                    yield events.rows.take()
+        if len(events.rows):
+            yield events.rows.take()
+        if chunks.damage:
+            report.records += 1
+            report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
+
+
+def _records_of(head: bytes) -> Records | None:
+    """How a file that begins so is read; None for one that is not of OCEL."""
+    if head.startswith(MAGIC):
+        return database_records if TELLING in head else None
+    text = without_comments(head).lstrip()
+    if text.startswith(_BEFORE_XML):
+        tags = [found[1] for found, _ in zip(_TAG.finditer(text), range(2), strict=False)]
+        return xml_records if tags[:1] == [b"log"] and tags[1:] and tags[1] in _GROUPS else None
+    if head.startswith(UTF16):
+        head = head[: len(head) // 2 * 2].decode("utf-16", "replace").encode()
+    if not head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
+        return None
+    if not any(name.encode() in head for name in ARRAYS):
+        return None
+    members = first_members(head, ARRAYS)
+    if members & _TYPES or (members & set(ARRAYS) and b'"objectId"' in head):
+        return json_records
+    return None
+
+
+FORMAT = LogFormat(
+    name="ocel",
+    description="object-centric event logs, OCEL 2.0 as JSON, XML or SQLite",
+    events="one type per activity, ObjectChange; ocel_id, the attributes, and one key per type of object",
+    uncertainty="1 ms; one day where every time of the file is a local midnight",
+    example=(
+        '{"objectTypes":[{"name":"order","attributes":[]}],"eventTypes":[{"name":"pay","attributes":[]}],\n'
+        '"objects":[{"id":"o1","type":"order"}],\n'
+        '"events":[{"id":"e1","type":"pay","time":"2026-06-14T08:15:04Z",\n'
+        '"relationships":[{"objectId":"o1","qualifier":"paid"}]}]}\n'
+    ),
+    page="logs-ocel.md",
+    reader=ObjectCentricLog(),
+    options={"time_zone": ZONELESS, "per_object": "object-centric events"},
+    whole_days=True,
+)
