@@ -23,7 +23,18 @@ from cepctl.errors import LogFormatError
 from cepctl.io.clues import clue_to
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions
-from cepctl.io.source.archives import XZ_MAGIC, ZIP_MAGICS, TarStream, XzStream, is_tar, zip_stream
+from cepctl.io.source.archives import (
+    TAR_HEAD_BYTES,
+    XZ_MAGIC,
+    ZIP_MAGICS,
+    Member,
+    TarStream,
+    XzStream,
+    is_tar,
+    tar_members,
+    zip_members,
+    zip_stream,
+)
 from cepctl.io.source.block_compression import LZ4_MAGIC, SNAPPY_MAGIC, lz4_stream, snappy_stream
 from cepctl.io.source.file_parts import FilePart, PartBytes
 from cepctl.io.source.locations import Location, first_line
@@ -213,6 +224,32 @@ def open_log(location: Location, part: FilePart | None = None) -> Iterator[OpenL
             yield _opened(_decompressed(file, location.uri))
         else:
             yield _opened(_Bytes(PartBytes(file, part), location.uri, compressed=False))
+
+
+@contextmanager
+def open_members(location: Location) -> Iterator[Iterator[Member] | None]:
+    """The files of an archive, one after the other; None where a file is no archive of several.
+
+    Raises
+    ------
+    LogFormatError
+        If the file cannot be opened.
+    OSError, EOFError
+        While they are taken, where it is damaged.
+    """
+    try:
+        filesystem, path = location.resolve()
+        file = filesystem.open_input_file(path)
+    except (OSError, pa.ArrowInvalid) as problem:
+        raise LogFormatError(f"cannot read {location.uri}: {first_line(problem)}") from problem
+    with file:
+        is_zip = bytes(file.read(4)) in ZIP_MAGICS
+        file.seek(0)
+        if is_zip:
+            yield zip_members(cast(IO[bytes], file))
+            return
+        stream = io.BufferedReader(_decompressed(file, location.uri), HEAD_BYTES)
+        yield tar_members(stream) if is_tar(stream.peek(TAR_HEAD_BYTES)) else None
 
 
 @contextmanager

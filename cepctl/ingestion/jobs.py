@@ -26,6 +26,7 @@ from cepctl.ingestion.schemas import DatasetSchema, unify
 from cepctl.ingestion.spooling import spooled
 from cepctl.ingestion.summary import IngestSummary, refuse_unreadable, report_text, summarised
 from cepctl.ingestion.type_names import TypeNames
+from cepctl.ingestion.unpacking import unpacked
 from cepctl.ingestion.unused import unused
 from cepctl.ingestion.writing import PartTask, write_part
 from cepctl.io.contract.reader import ReadOptions
@@ -101,7 +102,7 @@ def ingest(
 
     def files(scratch: Location) -> Sequence[InputFile]:
         listed = list_inputs(spooled(paths, scratch), follow_links=options.follow_links)
-        return _beside(target, listed, paths)
+        return unpacked(_beside(target, listed, paths), scratch)
 
     def tell_unused(results: Sequence[FileResult], summary: IngestSummary) -> list[str]:
         return unused(options.read, options.type_names, options.model, results, summary.type_counts)

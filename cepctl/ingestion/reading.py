@@ -165,8 +165,9 @@ def _read_whole(task: ReadTask, kinds: KindsRead, report: ReadReport) -> FileRes
         known = format_of(log.head, task.file.name, task.input_format, task.options)
         batches = known.reader.read(log.stream, task.file.name, task.options, report)
         result = _written(task, known, kinds, batches, report)
-        if log.damage:
-            report.rejects.append(Reject(task.file.name, None, f"the file is damaged: {log.damage}"))
+        damage = log.damage or task.file.damage
+        if damage:
+            report.rejects.append(Reject(task.file.name, None, f"the file is damaged: {damage}"))
             report.records += 1
     assert isinstance(report.rejects, RejectLog)
     return replace(

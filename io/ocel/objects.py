@@ -22,7 +22,7 @@ _START = "1970-01-01"
 _NOTHING: Mapping[str, Value] = {}
 
 Related = dict[str | None, dict[str, list[str]]]
-"""The objects of an event: by their type (None where it is not known) and id the qualifiers, which may be empty."""
+"""Of the objects of an event the qualifiers, which may be empty: by type (None where not known) and id."""
 
 
 @dataclass(frozen=True)

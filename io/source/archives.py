@@ -1,7 +1,7 @@
-"""xz, and archives that hold one file: zip and tar, also compressed ones.
+"""xz, and archives: zip and tar, also compressed ones.
 
-An archive of several files is refused: they are files of their own, with formats and names of their own, and
-unpacking them is one command.
+An archive of one file is read as that file.  One of several holds logs with formats and names of their own:
+an ingest takes its members one by one; where a single stream is asked for, it is refused.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import IO, Protocol
 
 from cepctl.errors import LogFormatError
@@ -23,6 +24,9 @@ _XZ_MEMORY = 256 << 20
 _READ_BYTES = 1 << 16
 _ENCRYPTED = 0x1
 _PADDING = b"\0" * 4
+_ZIP_PROBLEMS = (zipfile.BadZipFile, NotImplementedError, zlib.error, ValueError, OverflowError)
+# How documents of office programs, of OpenDocument and archives of Java begin.
+_PACKED_PROGRAMS = ("[Content_Types].xml", "mimetype", "META-INF/")
 
 
 class Plain(Protocol):
@@ -85,14 +89,7 @@ def zip_stream(file: IO[bytes], name: str) -> IO[bytes]:
         if inside[0].flag_bits & _ENCRYPTED:
             raise LogFormatError(f"{name}: the zip archive is encrypted; unpack it")
         return archive.open(inside[0])
-    except (
-        zipfile.BadZipFile,
-        NotImplementedError,
-        zlib.error,
-        EOFError,
-        ValueError,
-        OverflowError,
-    ) as problem:
+    except (*_ZIP_PROBLEMS, EOFError) as problem:
         raise LogFormatError(
             f"{name}: a damaged zip archive, or one of a kind that is not read: {problem}"
         ) from None
@@ -132,6 +129,54 @@ class TarStream:
         except (tarfile.TarError, zlib.error, ValueError, OverflowError) as problem:
             raise OSError(f"damaged tar: {problem}") from None
         _require_one(found, self._name, "tar archive", f"tar -xf {_last(self._name)} -C FOLDER")
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file in an archive: its name there, and its bytes in pieces, to be taken before the next member."""
+
+    name: str
+    pieces: Iterator[bytes]
+
+
+def zip_members(file: IO[bytes]) -> Iterator[Member]:
+    """The files of a zip archive; none where it holds one, or is a document or a program packed as zip.
+
+    Raises OSError where it is damaged, encrypted, or of a kind that is not read.
+    """
+    try:
+        archive = zipfile.ZipFile(file)
+        inside = [each for each in archive.infolist() if not each.is_dir()]
+        if len(inside) < 2 or inside[0].filename.startswith(_PACKED_PROGRAMS):
+            return
+        if any(each.flag_bits & _ENCRYPTED for each in inside):
+            raise OSError("the zip archive is encrypted; unpack it")
+        for each in inside:
+            with archive.open(each) as opened:
+                yield Member(each.filename, _pieces(opened, "zip"))
+    except (*_ZIP_PROBLEMS, EOFError) as problem:
+        raise OSError(f"damaged zip, or one of a kind that is not read: {problem}") from None
+
+
+def tar_members(packed: IO[bytes]) -> Iterator[Member]:
+    """The files of a tar archive, in their order; raises OSError or EOFError where it is damaged."""
+    try:
+        with tarfile.open(fileobj=packed, mode="r|") as archive:
+            for member in archive:
+                file = archive.extractfile(member) if member.isfile() else None
+                if file is not None:
+                    yield Member(member.name, _pieces(file, "tar"))
+    except (tarfile.TarError, zlib.error, ValueError, OverflowError) as problem:
+        raise OSError(f"damaged tar: {problem}") from None
+
+
+def _pieces(file: IO[bytes], kind: str) -> Iterator[bytes]:
+    """The bytes of a member; raises OSError or EOFError where they are damaged."""
+    try:
+        while piece := file.read(_READ_BYTES):
+            yield piece
+    except (tarfile.TarError, *_ZIP_PROBLEMS) as problem:
+        raise OSError(f"damaged {kind}: {problem}") from None
 
 
 def _require_one(names: list[str], name: str, kind: str, unpack: str) -> None:

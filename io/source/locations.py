@@ -85,7 +85,8 @@ class InputFile:
     log, `records_before` is how many records stood before it, `id_name` what its ids begin with, and `format`
     and `time_forms` (ReadReport of io/contract) are those of the log, which its rest alone may not tell.
     Where only a `part` of it is meant, `lines_before` are to be added to the lines of that.  `size` is in
-    bytes, where it is known.  `left_out` says why it is not read, as it is not a file.
+    bytes, where it is known.  `left_out` says why it is not read, as it is not a file, `damage` what is wrong
+    with the archive that it was taken from, behind it.
     """
 
     location: Location
@@ -99,6 +100,7 @@ class InputFile:
     time_forms: tuple[tuple[str, str], ...] = ()
     size: int | None = field(default=None, compare=False)
     left_out: str | None = None
+    damage: str | None = None
 
 
 def list_inputs(paths: Sequence[str], *, follow_links: bool = False) -> tuple[InputFile, ...]:

@@ -17,7 +17,7 @@ def command(output_format: str, shown: str | None) -> None:
 
     The format of a file is told from its content, never from its name; --format (--input-format in
     match, explain and inspect) overrides.  Every format may be compressed with gzip, bzip2, xz or
-    zstd, or lie alone in a zip or tar archive.
+    zstd, or lie in a zip or tar archive, alone or with others.
     """
     from cepctl.io.catalogue import all_formats, example_of
     from cepctl.render.formats import print_formats

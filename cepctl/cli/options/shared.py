@@ -213,7 +213,7 @@ _RAW_INPUT_OPTIONS = (
     click.option(
         "--per-object",
         metavar="TYPE",
-        help="Of object-centric logs (OCEL): make one event for each object of this type that an event is about.",
+        help="In object-centric logs (OCEL), make of an event one for each object of this type.",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""xz, and archives of one file: read as that file; of several, refused with the way to unpack them."""
+"""xz, and archives of one file, read as that file; a stream of several is refused."""
 
 from __future__ import annotations
 

@@ -1,0 +1,85 @@
+"""Archives of several files: each member is a file of its own, by its own name."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from cepctl.errors import LogFormatError
+from cepctl.ingestion import unpacking
+from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.summary import IngestSummary
+from tests.io.source.test_archives import tarred, zipped
+
+A, B = b"event_type,time\nA,5\nA,6\n", b'{"event_type":"B","time":7}\n'
+TWO = (("a.csv", A), ("deep/b.jsonl", B))
+ARCHIVES = {"zip": zipped(*TWO), "tar": tarred(*TWO), "tar.gz": gzip.compress(tarred(*TWO))}
+
+
+def taken(folder: Path, data: bytes, **options: Any) -> tuple[IngestSummary, list[str]]:
+    """The summary, and the ids of all events."""
+    (folder / "in").mkdir()
+    (folder / "in" / "logs.bin").write_bytes(data)
+    summary = ingest([str(folder / "in" / "logs.bin")], str(folder / "out"), IngestOptions(**options))
+    return summary, sorted(pq.read_table(folder / "out").column("event_id").to_pylist())
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_each_file_of_an_archive_is_read_by_its_own_name_and_format(name: str, tmp_path: Path) -> None:
+    summary, ids = taken(tmp_path, ARCHIVES[name])
+    assert ids == ["logs.bin/logs/a.csv#1", "logs.bin/logs/a.csv#2", "logs.bin/logs/deep/b.jsonl#1"]
+    assert [(file.file, file.format) for file in summary.accounts] == [
+        ("logs.bin/logs/a.csv", "csv"),
+        ("logs.bin/logs/deep/b.jsonl", "jsonl"),
+    ]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["in", "out"]
+
+
+def test_a_tar_archive_of_one_file_is_read_as_that_file(tmp_path: Path) -> None:
+    assert taken(tmp_path, tarred(TWO[0]))[1] == ["logs.bin#1", "logs.bin#2"]
+
+
+def test_names_in_an_archive_lead_nowhere_and_stay_apart(tmp_path: Path) -> None:
+    _, ids = taken(tmp_path, tarred(("../../../x.csv", A[:20]), ("../../../x.csv", A[:20]), ("/etc/.hid", A)))
+    assert ids == ["logs.bin/logs/x.csv#1", "logs.bin/logs/x.csv@2#1"]
+    assert not (tmp_path / "x.csv").exists()
+
+
+def test_what_is_no_log_in_an_archive_is_left_out_and_said(tmp_path: Path) -> None:
+    summary, ids = taken(tmp_path, zipped(("a.csv", A), ("README", b"Words, words.")))
+    assert len(ids) == 2
+    assert [file.file for file in summary.unreadable] == ["logs.bin/logs/README"]
+
+
+@pytest.mark.parametrize("name", ["tar", "tar.gz"])
+def test_an_archive_that_is_cut_gives_the_files_before_the_cut_and_says_so(name: str, tmp_path: Path) -> None:
+    many = tarred(*TWO, ("c.csv", b"event_type,time\n" + b"A,5\n" * 60_000))
+    packed = many if name == "tar" else gzip.compress(many, 0)
+    (tmp_path / "late").mkdir()
+    (tmp_path / "soon").mkdir()
+    late, ids = taken(tmp_path / "late", packed[:-60_000], max_errors=10)
+    assert "logs.bin/logs/c.csv#1" in ids
+    assert [cause.partition(":")[0] for cause in late.rejected] == ["the file is damaged"]
+    soon, ids = taken(tmp_path / "soon", packed[:20_000])
+    assert [each.rpartition("/")[2] for each in ids] == ["a.csv#1", "a.csv#2", "b.jsonl#1"]
+    assert [str(each.unreadable).partition(" damaged")[0] for each in soon.unreadable] == [
+        "logs.bin/logs/c.csv: the archive is"
+    ]
+
+
+def test_an_archive_that_would_fill_the_disk_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unpacking, "_SHARE_OF_DISK", 1e-15)
+    with pytest.raises(LogFormatError, match="more than half of what is free on the disk; unpack it"):
+        taken(tmp_path, ARCHIVES["zip"])
+
+
+def test_a_spreadsheet_is_refused_in_one_line(tmp_path: Path) -> None:
+    sheet = zipped(*TWO).replace(b"logs/a.csv", b"mimetype.x")
+    with pytest.raises(LogFormatError, match=r"a zip archive with mimetype\.x, .*; unpack it"):
+        taken(tmp_path, sheet)
