@@ -38,14 +38,22 @@ def mixed(value):
 
 
 @njit(nogil=True, cache=True)
+def mass_digest(buckets, event):
+    """A number that is the same for the same mass, and nearly always another one for another mass."""
+    digest = mixed(np.uint64(buckets.lower[event]))
+    digest = mixed(digest ^ np.uint64(buckets.upper[event]))
+    for b in range(buckets.starts[event], buckets.starts[event + 1]):
+        # One after the other: side by side, the ends of a single bucket would cancel those of the event.
+        digest = mixed(digest ^ np.uint64(buckets.lo[b]))
+        digest = mixed(digest ^ np.uint64(buckets.hi[b]))
+    return digest
+
+
+@njit(nogil=True, cache=True)
 def _fill(buckets, table, first):
     """Look every event up in a hash table of those before it, of which half at least is free."""
-    lower, upper, starts = buckets.lower, buckets.upper, buckets.starts
     for event in range(len(first)):
-        digest = mixed(np.uint64(lower[event])) ^ np.uint64(upper[event])
-        for b in range(starts[event], starts[event + 1]):
-            digest = mixed(digest ^ mixed(np.uint64(buckets.lo[b])) ^ np.uint64(buckets.hi[b]))
-        place = np.int64(mixed(digest) & np.uint64(len(table) - 1))
+        place = np.int64(mass_digest(buckets, event) & np.uint64(len(table) - 1))
         while table[place] >= 0 and not _same(buckets, table[place], event):
             place = (place + 1) & (len(table) - 1)
         if table[place] < 0:

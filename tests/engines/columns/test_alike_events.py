@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cepctl.engines.columns.alike_events import alike_events
+from cepctl.engines.columns.alike_events import alike_events, mass_digest
 from cepctl.engines.columns.events import events_of
 from tests.plans import Event, event_table, histogram
 
@@ -34,3 +34,10 @@ def test_events_are_alike_by_their_mass_alone() -> None:
 
 def test_of_no_events_none_are_alike() -> None:
     assert alike_events(events_of(event_table([])).masses).tolist() == []
+
+
+def test_events_with_other_masses_lie_apart_in_the_table() -> None:
+    events = [Event(f"e{i}", "A", i, i + 9) for i in range(50)]
+    events += [Event(f"w{i}", "A", 0, 10 + i) for i in range(50)]
+    masses = events_of(event_table(events)).masses
+    assert len({int(mass_digest(masses.buckets, event)) for event in range(100)}) == 100
