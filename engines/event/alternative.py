@@ -42,7 +42,7 @@ from cepctl.plan.support import require_engine
 if TYPE_CHECKING:
     from cepctl.engines.confidence.coupled.problem import Problems
     from cepctl.engines.intervals.search import IntervalSearch
-    from cepctl.engines.pattern.rival_joins import RivalJoin
+    from cepctl.engines.pattern.rival_joins import RivalJoin, RuleIndexes
     from cepctl.engines.pattern.rivals import Rivals
 
 _ROW_BYTES, _COMPONENT_BYTES, _DEPTH_BYTES = 300, 150, 24
@@ -205,18 +205,18 @@ class PreparedAlternative:
             joins=joins,
         )
 
-    def _rival_joins(self, bound: dict[int, Bindings]) -> list[RivalJoin]:
-        from cepctl.engines.pattern.rival_joins import rival_joins, spans_of
+    @cached_property
+    def _rule_indexes(self) -> RuleIndexes:
+        from cepctl.engines.pattern.rival_joins import RuleIndexes
 
-        return rival_joins(
-            self.shape,
-            self.events,
-            self.search.candidates,
-            self.plan.partition_by,
-            bound,
-            spans_of(self.events.masses, self.measure.groups(bound)),
-            by_partition=self.plan.strategy is Strategy.PARTITION_CONTIGUITY,
-        )
+        by_partition = self.plan.strategy is Strategy.PARTITION_CONTIGUITY
+        candidates, partition_by = self.search.candidates, self.plan.partition_by
+        return RuleIndexes(self.shape, self.events, candidates, partition_by, by_partition)
+
+    def _rival_joins(self, bound: dict[int, Bindings]) -> list[RivalJoin]:
+        from cepctl.engines.pattern.rival_joins import spans_of
+
+        return self._rule_indexes.joins(bound, spans_of(self.events.masses, self.measure.groups(bound)))
 
     def judged(self, bound: dict[int, Bindings]) -> Measured:
         """Time range and confidence of matches, with their rivals found in blocks that fit in memory.

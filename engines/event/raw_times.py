@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -28,7 +29,7 @@ from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.measure.rival_blocks import BlockMemory, joined_blocks
 from cepctl.engines.pattern.blocks import BlockKind, Point, Shape, shape_of
-from cepctl.engines.pattern.rival_joins import Spans, rival_joins, spans_of
+from cepctl.engines.pattern.rival_joins import RuleIndexes, Spans, spans_of
 from cepctl.engines.pattern.rivals import Rivals, link_holds_for_pairs, rivals_of
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan, Scope, Timing
@@ -73,6 +74,15 @@ class CertainTimes:
         known = time.is_not_null().to_numpy()
         memory = memory or BlockMemory.of()
         return cls(plan, Events(masses, events.frame), known, shapes, candidates, memory)
+
+    @cached_property
+    def _rule_indexes(self) -> list[RuleIndexes]:
+        """Of each alternative."""
+        by_partition = self.plan.strategy is Strategy.PARTITION_CONTIGUITY
+        return [
+            RuleIndexes(shape, self.events, candidates, self.plan.partition_by, by_partition)
+            for shape, candidates in zip(self.shapes, self.candidates, strict=True)
+        ]
 
     def judgeable(self, bound: tuple[Bindings, ...]) -> Flags:
         """Matches all of whose events have a raw time, shape (n,); `bound` as in `MatchBatch`."""
@@ -135,9 +145,7 @@ class CertainTimes:
         broken = np.zeros(count, dtype=bool)
         partition_by, candidates = self.plan.partition_by, self.candidates[number]
         spans = _spans(shape, masses, bound)
-        joins = rival_joins(
-            shape, self.events, candidates, partition_by, bound, spans, by_partition=by_partition
-        )
+        joins = self._rule_indexes[number].joins(bound, spans)
         for begin, end in joined_blocks(joins, count, self.memory):
             part = _taken(bound, np.arange(begin, end))
             spans = _spans(shape, masses, part)

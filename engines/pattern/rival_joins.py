@@ -1,12 +1,14 @@
 """Which events can reach where a rule of absence looks: a range join per rule, counted before it is listed.
 
+What is joined depends on the events alone, and is sorted once for all batches of matches.
+
 Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +16,7 @@ import numpy as np
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.join_keys import join_key, partition_codes
+from cepctl.engines.columns.join_keys import JoinKey, join_key, partition_codes
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.range_join import Candidates, IntervalIndex, candidates_of, interval_index, listed
 from cepctl.engines.columns.tick_sums import shifted
@@ -79,59 +81,78 @@ class RivalJoin:
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
-def rival_joins(
-    shape: Shape,
-    events: Events,
-    candidates: tuple[Indexes, ...],
-    partition_by: tuple[str, ...],
-    bound: dict[int, Bindings],
-    spans: Spans,
-    *,
-    by_partition: bool,
-) -> list[RivalJoin]:
-    """One join for every rule; the parameters are those of `cepctl.engines.pattern.rivals.rivals_of`."""
-    return [
-        _join(shape, events, candidates, partition_by, bound, spans, rule, by_partition)
-        for rule in shape.rules
-    ]
+@dataclass(frozen=True)
+class RuleIndex:
+    """Where the rivals of one rule are looked for, whatever the match.
+
+    `codes` gives the key of every event; or else `key` that of the match from its single events.
+    """
+
+    rule: AbsenceRule
+    index: IntervalIndex
+    key: JoinKey | None
+    codes: Indexes | None
+
+    def join(self, bound: dict[int, Bindings], spans: Spans) -> RivalJoin:
+        """Where the rivals of some matches may be."""
+        if self.codes is not None:
+            keys = self.codes[some_event(bound)]
+        elif self.key is not None:
+            singles = [i for i, each in bound.items() if not isinstance(each, Group)]
+            keys = self.key.codes_of(np.stack([_as_column(bound[i]) for i in singles], axis=1), singles)
+        else:
+            keys = np.zeros(len(spans.first_lower), dtype=np.int64)
+        return RivalJoin(self.rule, self.index, keys, *_widest(self.rule, spans))
 
 
-def _join(
-    shape: Shape,
-    events: Events,
-    candidates: tuple[Indexes, ...],
-    partition_by: tuple[str, ...],
-    bound: dict[int, Bindings],
-    spans: Spans,
-    rule: AbsenceRule,
-    by_partition: bool,
-) -> RivalJoin:
-    count = len(spans.first_lower)
-    singles = [i for i, each in bound.items() if not isinstance(each, Group)]
+@dataclass(frozen=True)
+class RuleIndexes:
+    """Where the rivals of every rule of a shape are looked for: made once, asked by each batch of matches.
+
+    `by_partition`: strangers count only in the match's own partition.
+    """
+
+    shape: Shape
+    events: Events
+    candidates: tuple[Indexes, ...]
+    partition_by: tuple[str, ...]
+    by_partition: bool
+    _made: dict[frozenset[int], list[RuleIndex]] = field(default_factory=dict, compare=False, repr=False)
+
+    def joins(self, bound: dict[int, Bindings], spans: Spans) -> list[RivalJoin]:
+        """One join for every rule; `bound` gives the bindings per positive component."""
+        singles = frozenset(i for i, each in bound.items() if not isinstance(each, Group))
+        indexes = self._made.get(singles)
+        if indexes is None:
+            # Two threads may both make them; they are the same.
+            indexes = [_rule_index(self, rule, singles) for rule in self.shape.rules]
+            self._made[singles] = indexes
+        return [each.join(bound, spans) for each in indexes]
+
+
+def _rule_index(of: RuleIndexes, rule: AbsenceRule, singles: frozenset[int]) -> RuleIndex:
+    alternative, events = of.shape.alternative, of.events
+    key, codes = None, None
     if rule.component is None:
         event = np.arange(len(events), dtype=np.int64)
-        keys = partition_codes(partition_by, events) if by_partition else np.zeros(len(events), np.int64)
-        codes = keys[some_event(bound)]
-        event_codes = keys
+        if of.by_partition:
+            codes = partition_codes(of.partition_by, events)
+        event_codes = np.zeros(len(events), np.int64) if codes is None else codes
     else:
-        earlier = set(singles) if shape.alternative.components[rule.component].negated else {
-            i for i in singles if i < rule.component}  # fmt: skip
-        event = candidates[rule.component]
-        key = join_key(shape.alternative, partition_by, events, rule.component, earlier, event)
-        event_codes = key.candidate_codes
-        matrix = (
-            np.stack([_as_column(bound[i]) for i in singles], axis=1)
-            if singles
-            else np.zeros((count, 0), np.int64)
-        )
-        codes = key.codes_of(matrix, singles) if earlier else np.zeros(count, dtype=np.int64)
-        if not earlier and partition_by:
-            keys = partition_codes(partition_by, events)
-            codes, event_codes = keys[some_event(bound)], keys[event]
+        negated = alternative.components[rule.component].negated
+        earlier = singles if negated else {i for i in singles if i < rule.component}
+        event = of.candidates[rule.component]
+        found = join_key(alternative, of.partition_by, events, rule.component, earlier, event)
+        event_codes = found.candidate_codes
+        if earlier:
+            key = found
+        elif of.partition_by:
+            codes = partition_codes(of.partition_by, events)
+            event_codes = codes[event]
     usable = event_codes >= 0
     event, event_codes = event[usable], event_codes[usable]
     index = interval_index(event, event_codes, events.masses.lower[event], events.masses.upper[event])
-    return RivalJoin(rule, index, codes, *_widest(rule, spans))
+    return RuleIndex(rule, index, key, codes)
 
 
 def _as_column(bound: Bindings) -> Indexes:

@@ -18,7 +18,7 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import links_hold
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.pattern.blocks import AbsenceRule, Shape
-from cepctl.engines.pattern.rival_joins import RivalJoin, Spans, extreme, rival_joins
+from cepctl.engines.pattern.rival_joins import RivalJoin, RuleIndexes, Spans, extreme
 from cepctl.plan.plan import Link, Scope
 
 
@@ -53,10 +53,10 @@ def rivals_of(
     """Pairs for every rule.
 
     `bound` gives the bindings per positive component; `by_partition` says that strangers count only
-    in the match's own partition; `joins` are those of `rival_joins`, where they are known.
+    in the match's own partition; `joins` are those of `RuleIndexes`, where they are known.
     """
     if joins is None:
-        joins = rival_joins(shape, events, candidates, partition_by, bound, spans, by_partition=by_partition)
+        joins = RuleIndexes(shape, events, candidates, partition_by, by_partition).joins(bound, spans)
     found = []
     for join in joins:
         rule = join.rule
