@@ -31,6 +31,7 @@ from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.plan.plan import Alternative, Link, Scope
 
 if TYPE_CHECKING:
+    from cepctl.engines.enumeration.certain_gaps import CertainGap
     from cepctl.engines.enumeration.clock_joins import ClockJoin
 
 PARTS = 32
@@ -49,7 +50,8 @@ class Search:
     `singles` are the positive components, in pattern order, one column each; `system` is the closed system of
     difference constraints over them, shape (l, l); `candidates` the fitting events of every
     component of the alternative; `push_down` the threshold of confidence, where there is one.  A step of the
-    search lists `pairs_at_once` pairs of a partial match and an event.
+    search lists `pairs_at_once` pairs of a partial match and an event, but for those whose gap, one of
+    `gaps`, some rival breaks in every world.
     """
 
     alternative: Alternative
@@ -59,6 +61,7 @@ class Search:
     partition_by: tuple[str, ...] = ()
     push_down: PushDown | None = None
     pairs_at_once: int = PAIRS_AT_ONCE
+    gaps: tuple[CertainGap, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -177,6 +180,8 @@ def _pairs(
 ) -> Iterator[tuple[Indexes, Indexes]]:
     """Pairs of a partial match and an event that can be next in it."""
     ticks = reach(search, events, rows, before, step.column)
+    for gap in search.gaps:
+        ticks = gap.narrowed(events, rows, search.singles, before, step.column, ticks)
     codes = step.key.codes_of(rows, search.singles)
     if step.by_clock is None:
         return overlapping(step.index, codes, *ticks, search.pairs_at_once)

@@ -162,8 +162,19 @@ class PreparedAlternative:
         columns = tuple(self.search.singles.index(i) for i in order)
         fewest = FEWEST_STARTS if self.shape.plain_chain else FEWEST_COSTLY_STARTS
         events = self.events if self.intervals is None else self.intervals.hulls
-        parts = enumeration_parts(self.search, events, columns, owned, fewest=fewest)
+        parts = enumeration_parts(self.search_within_gaps(), events, columns, owned, fewest=fewest)
         return [partial(self._matches, part, owned) for part in parts]
+
+    def search_within_gaps(self) -> Search:
+        """The search, with the gaps that some rival may break in every world."""
+        if self.shape.plain_chain or self.events.clocks is not None or self.intervals is not None:
+            return self.search
+        from cepctl.engines.enumeration.certain_gaps import certain_gaps
+
+        by_partition = self.plan.strategy is Strategy.PARTITION_CONTIGUITY
+        candidates, keys = self.search.candidates, self.plan.partition_by
+        gaps = certain_gaps(self.shape, self.events, candidates, keys, by_partition=by_partition)
+        return replace(self.search, gaps=gaps)
 
     def _matches(
         self, bindings: Callable[[], Iterator[Indexes]], owned: tuple[int, int] | None

@@ -169,6 +169,18 @@ def groups_named_one_by_one(components: Sequence[Component], timings: Iterable[T
     return named
 
 
+def gap_of(region: Region) -> int | None:
+    """Number of the gap between neighbouring blocks that a region is; None for every other region."""
+    points = [end.point for end in region]
+    if len(region) != 2 or None in points or region[0].is_lower == region[1].is_lower:
+        return None
+    after, before = sorted(region, key=lambda end: not end.is_lower)
+    assert after.point is not None
+    assert before.point is not None
+    is_gap = after.constant == 1 and before.constant == -1 and before.point.block == after.point.block + 1
+    return after.point.block if is_gap else None
+
+
 def point_of(shape: Shape, component: int) -> Point:
     """The point that a component's time is, for one that binds a single event."""
     block = shape.block_of(component)

@@ -20,7 +20,7 @@ from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.gaps.rival_lists import GapRivals, gap_rivals
-from cepctl.engines.pattern.blocks import Region, Shape
+from cepctl.engines.pattern.blocks import Shape, gap_of
 from cepctl.engines.pattern.rivals import Rivals
 
 _FARTHEST = 1 << 61
@@ -63,19 +63,7 @@ class GapChains:
 def has_gaps_only(shape: Shape) -> bool:
     """Whether every rule of absence speaks of the gaps between single events, and of nothing else."""
     regions = [region for rule in shape.rules for region in rule.regions]
-    return shape.only_single and all(_gap_of(region) is not None for region in regions)
-
-
-def _gap_of(region: Region) -> int | None:
-    """Number of the gap that a region is; None for every other region."""
-    points = [end.point for end in region]
-    if len(region) != 2 or None in points or region[0].is_lower == region[1].is_lower:
-        return None
-    after, before = sorted(region, key=lambda end: not end.is_lower)
-    assert after.point is not None
-    assert before.point is not None
-    is_gap = after.constant == 1 and before.constant == -1 and before.point.block == after.point.block + 1
-    return after.point.block if is_gap else None
+    return shape.only_single and all(gap_of(region) is not None for region in regions)
 
 
 def window_ticks(window: int | None) -> np.int64:
@@ -109,7 +97,7 @@ def gap_chains(
     in_gaps = []
     for each in rivals:
         for region in each.rule.regions:
-            gap = _gap_of(region)
+            gap = gap_of(region)
             assert gap is not None
             in_gaps.append((gap, each))
     # By raw intervals, so that the rivals of a gap are the same for all chains that share it: for one that

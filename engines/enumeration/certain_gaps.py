@@ -1,0 +1,179 @@
+"""Where a rival leaves no room: ticks beyond which the gap between two neighbours is certainly broken.
+
+Let x be an event that may not lie between the neighbours a and b.  If x comes after a in every world, then b
+must not come after x in every world, so that with the events x of the right key
+
+    lower(b)  <=  least upper(x)        over all x with lower(x) > upper(a)
+    upper(a)  >=  greatest lower(x)     over all x with upper(x) < lower(b)
+
+A range join takes both as ends of the ticks that the next event may have, so that pairs of which no world
+makes a match are never listed: under skip_till_next_match and contiguity few events of a window are left.
+
+Runs inside Spark workers: imports NumPy, Numba and Polars only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.join_keys import JoinKey, join_key, partition_codes
+from cepctl.engines.pattern.blocks import AbsenceRule, BlockKind, Shape, gap_of
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.plan.plan import Alternative
+
+
+@dataclass(frozen=True)
+class CertainGap:
+    """The events that may not lie between the components of two columns, `gap` and `gap + 1`.
+
+    Sorted by key and `lower`, with the least `upper` from each on, `least`; and sorted by key and `upper`,
+    with the greatest `lower` up to each, `greatest`.  Those of key k lie between key_starts[k] and
+    key_starts[k + 1].  The key of a match comes from `codes`, one per event, or from the components that
+    `key` reads.
+    """
+
+    gap: int
+    key_starts: Indexes
+    lower: Ticks
+    least: Ticks
+    upper: Ticks
+    greatest: Ticks
+    codes: Indexes | None
+    key: JoinKey | None
+
+    def narrowed(
+        self, events: Events, rows: Indexes, singles: Sequence[int], before: Sequence[int], column: int,
+        ticks: tuple[Ticks, Ticks],
+    ) -> tuple[Ticks, Ticks]:  # fmt: skip
+        """The ticks that an event for `column` may have, given rows that bind the columns `before`."""
+        beside = self.gap if column == self.gap + 1 else self.gap + 1
+        if column not in (self.gap, self.gap + 1) or beside not in before:
+            return ticks
+        if self.key is not None and any(
+            singles.index(part.bound_component) not in before for part in self.key.parts
+        ):
+            return ticks
+        keys = self._keys(rows, singles, beside)
+        first, last = ticks
+        event = rows[:, beside]
+        if beside < column:
+            after = events.masses.upper[event]
+            return first, np.minimum(last, _least_after(self.key_starts, self.lower, self.least, keys, after))
+        until = events.masses.lower[event]
+        earliest = _greatest_before(self.key_starts, self.upper, self.greatest, keys, until)
+        return np.maximum(first, earliest), last
+
+    def _keys(self, rows: Indexes, singles: Sequence[int], beside: int) -> Indexes:
+        if self.codes is not None:
+            return self.codes[rows[:, beside]]
+        return np.zeros(len(rows), np.int64) if self.key is None else self.key.codes_of(rows, singles)
+
+
+def certain_gaps(
+    shape: Shape, events: Events, candidates: Sequence[Indexes], partition_by: tuple[str, ...],
+    *, by_partition: bool,
+) -> tuple[CertainGap, ...]:  # fmt: skip
+    """The gaps whose rivals are known by their key alone, in a pattern that binds single events only.
+
+    `by_partition`: strangers count only in the match's own partition.
+    """
+    if any(block.kind is not BlockKind.SINGLE for block in shape.blocks):
+        return ()
+    return tuple(
+        _certain_gap(gap, rule, shape.alternative, events, candidates, partition_by, by_partition)
+        for rule, gap in _gaps(shape)
+        if rule.component is None or _linked_by_keys(shape.alternative, events, rule.component)
+    )
+
+
+def _gaps(shape: Shape) -> Iterator[tuple[AbsenceRule, int]]:
+    for rule in shape.rules:
+        if not rule.spared and not rule.members_too:
+            for region in rule.regions:
+                gap = gap_of(region)
+                if gap is not None:
+                    yield rule, gap
+
+
+def _linked_by_keys(alternative: Alternative, events: Events, component: int) -> bool:
+    """Whether whatever links a component to earlier ones is an equality of values of one exact type."""
+    links = Counter(link.components for link in alternative.links if link.decides == component)
+    equal: Counter[tuple[int, ...]] = Counter()
+    for each in alternative.equalities:
+        if component in (each.left, each.right):
+            types = {events.frame.schema[name] for name in (each.left_attribute, each.right_attribute)}
+            exact = len(types) == 1 and not any(kind.is_float() for kind in types)
+            earlier = max(each.left, each.right) == component and each.left != each.right
+            equal[tuple(sorted((each.left, each.right)))] += exact and earlier
+    return all(equal[pair] == count for pair, count in links.items())
+
+
+def _certain_gap(
+    gap: int, rule: AbsenceRule, alternative: Alternative, events: Events, candidates: Sequence[Indexes],
+    partition_by: tuple[str, ...], by_partition: bool,
+) -> CertainGap:  # fmt: skip
+    key, codes = None, None
+    if rule.component is None:
+        event = np.arange(len(events), dtype=np.int64)
+        codes = partition_codes(partition_by, events) if by_partition else None
+        event_codes = np.zeros(len(events), np.int64) if codes is None else codes
+    else:
+        event = candidates[rule.component]
+        if any(link.decides == rule.component for link in alternative.links):
+            earlier = {i for i in alternative.positive if i < rule.component}
+            key = join_key(alternative, partition_by, events, rule.component, earlier, event)
+            event_codes = key.candidate_codes
+        else:
+            codes = partition_codes(partition_by, events) if partition_by else None
+            event_codes = np.zeros(len(event), np.int64) if codes is None else codes[event]
+    usable = event_codes >= 0
+    event, event_codes = event[usable], event_codes[usable]
+    lower, upper = events.masses.lower[event], events.masses.upper[event]
+    by_lower, by_upper = np.lexsort((lower, event_codes)), np.lexsort((upper, event_codes))
+    key_starts = np.searchsorted(event_codes[by_lower], np.arange(int(event_codes.max(initial=0)) + 2))
+    least, greatest = upper[by_lower], lower[by_upper]
+    _run(key_starts, least, greatest)
+    return CertainGap(gap, key_starts, lower[by_lower], least, upper[by_upper], greatest, codes, key)
+
+
+@njit(nogil=True, cache=True)
+def _run(key_starts, least, greatest):
+    """Make `least` the minimum from each place on, and `greatest` the maximum up to each, within each key."""
+    for k in range(len(key_starts) - 1):
+        for at in range(key_starts[k + 1] - 2, key_starts[k] - 1, -1):
+            least[at] = min(least[at], least[at + 1])
+        for at in range(key_starts[k] + 1, key_starts[k + 1]):
+            greatest[at] = max(greatest[at], greatest[at - 1])
+
+
+@njit(nogil=True, cache=True)
+def _least_after(key_starts, lower, least, keys, after):
+    """For each match the least `upper` of what begins after a tick."""
+    found = np.full(len(keys), UNBOUNDED)
+    for i in range(len(keys)):
+        if 0 <= keys[i] < len(key_starts) - 1:
+            start, stop = key_starts[keys[i]], key_starts[keys[i] + 1]
+            at = start + np.searchsorted(lower[start:stop], after[i], side="right")
+            if at < stop:
+                found[i] = least[at]
+    return found
+
+
+@njit(nogil=True, cache=True)
+def _greatest_before(key_starts, upper, greatest, keys, until):
+    """For each match the greatest `lower` of what ends before a tick."""
+    found = np.full(len(keys), -UNBOUNDED)
+    for i in range(len(keys)):
+        if 0 <= keys[i] < len(key_starts) - 1:
+            start, stop = key_starts[keys[i]], key_starts[keys[i] + 1]
+            at = start + np.searchsorted(upper[start:stop], until[i])
+            if at > start:
+                found[i] = greatest[at - 1]
+    return found
