@@ -101,19 +101,20 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence.chain",
         "engines.confidence.coupled",
     },
-    "engines.clocks": {
-        "engines.columns",
-        "engines.pattern",
-        "engines.confidence",
-        "engines.confidence.chain",
-        "engines.confidence.coupled",
-    },
     "engines.occurrence": {
         "engines.columns",
         "engines.pattern",
         "engines.confidence",
         "engines.confidence.chain",
         "engines.confidence.coupled",
+    },
+    "engines.clocks": {
+        "engines.columns",
+        "engines.pattern",
+        "engines.confidence",
+        "engines.confidence.chain",
+        "engines.confidence.coupled",
+        "engines.occurrence",
     },
     "engines.intervals": {
         "plan",

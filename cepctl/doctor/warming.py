@@ -59,6 +59,7 @@ _CLOCKED = (
     "PATTERN SEQ(A a, B b, C c) WITHIN W ticks",
     "PATTERN SEQ(A a, B b) STRATEGY skip_till_next_match WITHIN W ticks",
     "PATTERN SEQ(A a, !B b, C c) WITHIN W ticks",
+    "PATTERN SEQ(A a, B b) WITHIN W ticks GROUP BY a.k",
 )
 _OFFSETS = {"one": ((-2, 2, 1.0),), "other": ((-1, 0, 0.25), (1, 3, 0.75))}
 _SCALES = (1, 100_000)  # narrow intervals are summed tick by tick, wide ones by polynomials

@@ -74,9 +74,7 @@ def _without(left_out: frozenset[Construct]) -> Mapping[Construct, frozenset[Str
 
 
 SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
-    "event": _without(
-        frozenset({Construct.GROUPED_CLOCKS, Construct.GIVEN_CLOCKS, *_BESIDE_INTERVALS.values()})
-    ),
+    "event": _without(frozenset({Construct.GIVEN_CLOCKS, *_BESIDE_INTERVALS.values()})),
     "point": _without(_GROUPS | _OF_GROUP_BY | _OF_GIVEN | _OF_INTERVALS),
     "worlds": _DEFINED,
 }

@@ -263,7 +263,12 @@ class _Wanted:
         if events.ties is not None:
             return _given(events, events.ties, problems, len(groups), options, limited=limited), problems
         clauses = clauses_of(problems, len(groups), limited=limited)
-        return _measured(events, clauses, options), problems
+        if events.clocks is None:
+            return _measured(events, clauses, options), problems
+        from cepctl.engines.clocks.unions import occurrences_on_clocks
+
+        measuring = partial(_measured, options=options)
+        return occurrences_on_clocks(events.clocks, events.id_rank, clauses, measuring), problems
 
     def _parts(self, of_row: Indexes) -> Iterator[tuple[PreparedAlternative, MatchBatch, Indexes]]:
         """The matches of each alternative with the group of each, -1 for none."""

@@ -1,0 +1,171 @@
+"""The variables of the parts of groups, and their breakpoints before any is summed out: what walls come from.
+
+Runs inside Spark workers: imports NumPy only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.clocks.frames import Frames
+from cepctl.engines.clocks.union_frames import EVENT, LEVEL, NOTHING, Places, moved_bounds, places_of
+from cepctl.engines.clocks.union_walls import PartVariables
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.tick_sums import LAST
+from cepctl.engines.confidence.coupled.problem import owned
+from cepctl.engines.occurrence.clauses import Clauses
+
+
+def part_variables(frames: Frames, clauses: Clauses) -> PartVariables:
+    """The variables of all parts, the groups of the clauses."""
+    clause = np.repeat(np.arange(len(clauses.absent)), np.diff(clauses.difference_offsets))
+    problem = np.repeat(np.arange(len(clauses.clause_offsets) - 1), np.diff(clauses.clause_offsets))
+    part = np.repeat(np.arange(len(frames.levels)), np.diff(clauses.problem_offsets))[problem[clause]]
+    left, right = places_of(frames, part, clauses.left), places_of(frames, part, clauses.right)
+    names = np.unique(
+        np.concatenate([_levels(frames), _named(frames, part, left), _named(frames, part, right)])
+    )
+    numbers = _Numbers(frames, names[names >= 0])
+    x, y = numbers.within(part, left), numbers.within(part, right)
+    bound = moved_bounds(clauses.bound, right.by - left.by)
+    later, earlier = np.maximum(x, y), np.minimum(x, y)
+    cut = np.where(x > y, moved_bounds(bound, np.ones_like(bound)), -np.maximum(bound, -LAST))
+    apart = np.flatnonzero(x != y)
+    of_clauses = np.stack([part[apart], later[apart], earlier[apart], cut[apart]], axis=1)
+    rows = np.unique(np.concatenate([of_clauses, _of_masses(numbers)]), axis=0)
+    return PartVariables(
+        numbers.offsets, frames.levels, *_ranges(numbers),
+        np.searchsorted(rows[:, 0], np.arange(len(frames.levels) + 1)),
+        *(np.ascontiguousarray(rows[:, column]) for column in (1, 2, 3)),
+    )  # fmt: skip
+
+
+def _width(frames: Frames) -> int:
+    return _most(frames) + len(frames.clocks.clock) + len(frames.clocks.offsets.lower)
+
+
+def _most(frames: Frames) -> int:
+    return int(frames.levels.max(initial=0))
+
+
+def _named(frames: Frames, part: Indexes, places: Places) -> Indexes:
+    """One number for the variable of each place, -1 for nothing: by part, levels first."""
+    beside = np.where(places.kind == EVENT, _most(frames), _most(frames) + len(frames.clocks.clock))
+    code = places.variable + np.where(places.kind == LEVEL, 0, beside)
+    return np.where(places.kind == NOTHING, -1, part * _width(frames) + code)
+
+
+def _levels(frames: Frames) -> Indexes:
+    """The numbers of all offsets that are summed over."""
+    part = np.repeat(np.arange(len(frames.levels)), frames.levels)
+    first = np.cumsum(frames.levels) - frames.levels
+    numbers: Indexes = part * _width(frames) + np.arange(len(part)) - np.repeat(first, frames.levels)
+    return numbers
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """The variables of all parts by their numbers, `names`, ascending."""
+
+    frames: Frames
+    names: Indexes
+
+    @cached_property
+    def part(self) -> Indexes:
+        return self.names // _width(self.frames)
+
+    @cached_property
+    def offsets(self) -> Indexes:
+        """Where the variables of each part begin."""
+        return np.searchsorted(self.part, np.arange(len(self.frames.levels) + 1))
+
+    @cached_property
+    def place(self) -> Indexes:
+        """Of each its place in its part."""
+        return np.arange(len(self.names)) - self.offsets[self.part]
+
+    def within(self, part: Indexes, places: Places) -> Indexes:
+        """The place of the variable of each place in its part, -1 for nothing."""
+        named = _named(self.frames, part, places)
+        return np.where(named < 0, -1, np.searchsorted(self.names, named) - self.offsets[part])
+
+    def _between(self, first: int, last: int) -> tuple[Indexes, Indexes]:
+        code = self.names % _width(self.frames)
+        rows = np.flatnonzero((code >= first) & (code < last))
+        return rows, code[rows] - first
+
+    @cached_property
+    def of_levels(self) -> tuple[Indexes, Indexes]:
+        """Which are offsets that are summed over, and their clocks."""
+        frames = self.frames
+        rows, level = self._between(0, _most(frames))
+        width = max(len(frames.clocks.offsets.lower), 1)
+        here = np.flatnonzero(frames.level > 0)
+        names = (frames.keys[here] // width) * (_most(frames) + 1) + frames.level[here] - 1
+        order = np.argsort(names)
+        wanted = self.part[rows] * (_most(frames) + 1) + level
+        return rows, (frames.keys[here] % width)[order[np.searchsorted(names[order], wanted)]]
+
+    @cached_property
+    def of_events(self) -> tuple[Indexes, Indexes]:
+        """Which are events, and these."""
+        return self._between(_most(self.frames), _most(self.frames) + len(self.frames.clocks.clock))
+
+    @cached_property
+    def of_offsets(self) -> tuple[Indexes, Indexes]:
+        """Which are offsets that stand for sharp events, and their clocks."""
+        return self._between(_most(self.frames) + len(self.frames.clocks.clock), _width(self.frames))
+
+
+def _ranges(numbers: _Numbers) -> tuple[Ticks, Ticks]:
+    """Where each variable can be."""
+    frames, clocks = numbers.frames, numbers.frames.clocks
+    lower, upper = np.zeros(len(numbers.names), np.int64), np.zeros(len(numbers.names), np.int64)
+    for rows, clock in (numbers.of_levels, numbers.of_offsets):
+        lower[rows], upper[rows] = clocks.offsets.lower[clock], clocks.offsets.upper[clock]
+    rows, _ = numbers.of_levels
+    reference = frames.reference[numbers.part[rows]]
+    away = np.flatnonzero(reference >= 0)
+    lower[rows[away]] -= clocks.offsets.upper[reference[away]]
+    upper[rows[away]] -= clocks.offsets.lower[reference[away]]
+    rows, event = numbers.of_events
+    lower[rows], upper[rows] = clocks.own.lower[event], clocks.own.upper[event]
+    level = frames.level_of(numbers.part[rows], event)
+    moved = np.flatnonzero(level > 0)
+    by = numbers.offsets[numbers.part[rows[moved]]] + level[moved] - 1
+    lower[rows[moved]] += lower[by]
+    upper[rows[moved]] += upper[by]
+    return lower, upper
+
+
+def _of_masses(numbers: _Numbers) -> Indexes:
+    """Where masses begin and end, as rows: part, variable, the variable that moves it or -1, and tick."""
+    frames, clocks = numbers.frames, numbers.frames.clocks
+    rows, event = numbers.of_events
+    level = frames.level_of(numbers.part[rows], event)
+    found = [_ends(numbers, clocks.own, rows, np.maximum(level, 0) - 1, event)]
+    rows, clock = numbers.of_offsets
+    found.append(_ends(numbers, clocks.offsets, rows, np.full(len(rows), -1), clock))
+    rows, clock = numbers.of_levels
+    ends = _ends(numbers, clocks.offsets, rows, np.full(len(rows), -1), clock)
+    reference = frames.reference[ends[:, 0]]
+    found.append(ends[reference < 0])
+    both = np.flatnonzero(reference >= 0)
+    bucket, begins = owned(clocks.offsets.starts, reference[both])
+    for others in (clocks.offsets.lo, clocks.offsets.hi + 1):
+        against = ends[np.repeat(both, np.diff(begins))]
+        against[:, 3] -= others[bucket]
+        found.append(against)
+    return np.concatenate(found)
+
+
+def _ends(numbers: _Numbers, masses: Masses, rows: Indexes, other: Indexes, whose: Indexes) -> Indexes:
+    bucket, begins = owned(masses.starts, whose)
+    row = np.repeat(np.arange(len(whose)), np.diff(begins))
+    ends = (masses.lo[bucket], masses.hi[bucket] + 1)
+    columns = numbers.part[rows][row], numbers.place[rows][row], other[row]
+    return np.concatenate([np.stack([*columns, end], axis=1) for end in ends])

@@ -1,0 +1,223 @@
+"""The probability that some row of a group holds, for events that share clocks.
+
+Given the offsets that have to be summed over, every row asks for differences between independent variables
+again: own parts, and offsets that stand for sharp events.  That is what the room `occurrence` measures; it is
+summed over few offsets (nodes), between the walls of each part.
+
+Runs inside Spark workers: imports NumPy and Polars only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import polars as pl
+
+from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.clocks.frames import Frames
+from cepctl.engines.clocks.nodes import MOST_NODES, Nodes, nodes_of
+from cepctl.engines.clocks.segments import Segments
+from cepctl.engines.clocks.union_frames import (
+    EVENT,
+    LEVEL,
+    OFFSET,
+    SUBSTITUTED,
+    is_wide,
+    moved_bounds,
+    places_of,
+    union_frames,
+)
+from cepctl.engines.clocks.union_parts import union_parts
+from cepctl.engines.clocks.union_variables import part_variables
+from cepctl.engines.clocks.union_walls import MOST_BREAKPOINTS, walls_of_parts
+from cepctl.engines.columns.clocks import EventClocks
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.confidence.coupled.problem import owned
+from cepctl.engines.occurrence.clauses import NO_EVENT, Clauses
+from cepctl.engines.occurrence.occurrence import Occurrences
+from cepctl.errors import QueryTooLargeError
+
+DIFFERENCES_AT_ONCE = 400_000
+
+MeasuringClauses = Callable[[Events, Clauses], Occurrences]
+"""From independent events and clauses of these to the occurrences of groups."""
+
+
+def occurrences_on_clocks(
+    clocks: EventClocks, id_rank: Indexes, clauses: Clauses, measuring: MeasuringClauses
+) -> Occurrences:
+    """Measure groups of rows whose events share clocks.
+
+    Parameters
+    ----------
+    clocks, id_rank
+        Of all events; the second is the rank of their ids, from 1.
+    clauses
+        What the rows of each group ask for.
+    measuring
+        How independent events are measured.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a group needs its measure at too many offsets.
+    """
+    parts = union_parts(clocks, clauses)
+    frames = union_frames(clocks, parts.clauses)
+    count = len(frames.levels)
+    total, certain = np.zeros(count), np.ones(count, dtype=np.int64)
+    figures = [np.zeros(parts.groups, dtype=np.int64) for _ in range(3)]
+    for nodes in _nodes(frames, parts.clauses):
+        events, moved = _given_offsets(frames, nodes, id_rank, parts.clauses)
+        found = measuring(events, moved)
+        np.add.at(total, nodes.match, nodes.weight * found.probability)
+        certain[nodes.match[found.probability < 1.0]] = 0
+        costly = np.flatnonzero(np.isnan(found.probability))
+        for into, values in zip(figures, (found.hubs, found.rows, found.products), strict=True):
+            into[parts.of[nodes.match[costly]]] = values[costly]
+    probability: Reals = np.where(certain.astype(bool) & ~np.isnan(total), 1.0, np.minimum(total, 1.0))
+    return Occurrences(parts.together(probability), *figures)
+
+
+def _nodes(frames: Frames, clauses: Clauses) -> Iterator[Nodes]:
+    """The nodes of all parts, in blocks of bounded size."""
+    wide = is_wide(frames.clocks)[frames.event]
+    count, width = len(frames.levels), max(len(frames.clocks.offsets.lower), 1)
+    degree = np.bincount(frames.match[wide], minlength=count)
+    degree += np.bincount(frames.keys[frames.level == SUBSTITUTED] // width, minlength=count)
+    walls = _walls(frames, clauses)
+    sizes = np.diff(clauses.difference_offsets[clauses.clause_offsets[clauses.problem_offsets]])
+    for levels in range(int(frames.levels.max(initial=-1)) + 1):
+        parts = np.flatnonzero(frames.levels == levels)
+        if not len(parts):
+            continue
+        try:
+            nodes = nodes_of(frames, parts, walls, degree, edges=False)
+        except QueryTooLargeError:
+            raise _too_many(levels, f"{MOST_NODES:,} combinations of their offsets") from None
+        block = np.cumsum(sizes[nodes.match]) // DIFFERENCES_AT_ONCE
+        begins = np.flatnonzero(np.concatenate([[True], block[1:] != block[:-1]]))
+        for begin, end in zip(begins, [*begins[1:], len(nodes)], strict=True):
+            yield Nodes(nodes.match[begin:end], nodes.offset[begin:end], nodes.weight[begin:end])
+
+
+def _too_many(levels: int, what: str) -> QueryTooLargeError:
+    return QueryTooLargeError(
+        f"the occurrence of a key sums over {levels} clocks of its events and of those that could break its "
+        f"matches, and needs more than {what}; narrow the query (WITHIN, [attr], tighter predicates), or "
+        "group by more"
+    )
+
+
+def _given_offsets(
+    frames: Frames, nodes: Nodes, id_rank: Indexes, clauses: Clauses
+) -> tuple[Events, Clauses]:
+    """The clauses of a part once for each of its nodes, and the independent events that they speak of."""
+    taken = clauses.of_groups(nodes.match)
+    clause = np.repeat(np.arange(len(taken.absent)), np.diff(taken.difference_offsets))
+    problem = np.repeat(np.arange(len(taken.clause_offsets) - 1), np.diff(taken.clause_offsets))
+    node = np.repeat(np.arange(len(nodes)), np.diff(taken.problem_offsets))[problem[clause]]
+    copies = _Copies(frames, nodes, id_rank)
+    left, left_by = copies.of(node, taken.left)
+    right, right_by = copies.of(node, taken.right)
+    bound = moved_bounds(taken.bound, right_by - left_by)
+    events, (left, right) = copies.events(left, right)
+    return events, taken._replace(left=left, right=right, bound=bound)
+
+
+class _Copies:
+    """The variables of some nodes: events where offsets put them, and offsets that stand for sharp events.
+
+    A variable is told by a record (event, shift), or (-1 - clock, 0) of an offset.
+    """
+
+    def __init__(self, frames: Frames, nodes: Nodes, id_rank: Indexes) -> None:
+        self.frames, self.nodes, self.id_rank = frames, nodes, id_rank
+
+    def of(self, node: Indexes, event: Indexes) -> tuple[Indexes, Ticks]:
+        """Records of the variables of events at nodes, shape (k, 3), and what is to be added to their ticks.
+
+        The columns: whether there is a variable, its event or -1 - clock, its shift.
+        """
+        places = places_of(self.frames, self.nodes.match[node], event)
+        by = places.by.copy()
+        at_level = np.flatnonzero(places.kind == LEVEL)
+        by[at_level] += self.nodes.offset[node[at_level], places.variable[at_level]]
+        records = np.zeros((len(event), 3), dtype=np.int64)
+        records[:, 0] = (places.kind == EVENT) | (places.kind == OFFSET)
+        own = np.flatnonzero(places.kind == EVENT)
+        level = self.frames.level_of(self.nodes.match[node[own]], event[own])
+        summed = np.flatnonzero(level > 0)
+        records[own, 1] = event[own]
+        records[own[summed], 2] = self.nodes.offset[node[own[summed]], level[summed] - 1]
+        offsets = np.flatnonzero(places.kind == OFFSET)
+        records[offsets, 1] = -1 - places.variable[offsets]
+        return records, by
+
+    def events(self, *records: Indexes) -> tuple[Events, list[Indexes]]:
+        """The variables as events, and the row number of each record, NO_EVENT where it has none."""
+        clocks = self.frames.clocks
+        every = np.concatenate(records)
+        real = every[every[:, 0] == 1]
+        rank = np.where(
+            real[:, 1] < 0, len(self.id_rank) - real[:, 1], self.id_rank[np.maximum(real[:, 1], 0)]
+        )
+        order = np.lexsort((real[:, 2], rank))
+        fresh = np.ones(len(order), dtype=bool)
+        sorted_rank, shift = rank[order], real[order, 2]
+        fresh[1:] = (sorted_rank[1:] != sorted_rank[:-1]) | (shift[1:] != shift[:-1])
+        number = np.empty(len(order), dtype=np.int64)
+        number[order] = np.cumsum(fresh) - 1
+        numbers = np.full(len(every), NO_EVENT, dtype=np.int64)
+        numbers[every[:, 0] == 1] = number
+        chosen = real[order[fresh]]
+        masses = _masses(clocks, chosen[:, 1], chosen[:, 2])
+        # They stand in the order of their ranks.
+        frame = pl.DataFrame({"event_id": np.arange(len(chosen))})
+        ends = np.cumsum([len(each) for each in records])[:-1]
+        return Events(masses, frame), np.split(numbers, ends)
+
+
+def _masses(clocks: EventClocks, event: Indexes, shift: Ticks) -> Masses:
+    """The own parts of events, moved, and the masses of offsets, where `event` is -1 - clock."""
+    owner, lo, hi, density = [], [], [], []
+    for masses, rows, whose in (
+        (clocks.own, (here := np.flatnonzero(event >= 0)), event[here]),
+        (clocks.offsets, (there := np.flatnonzero(event < 0)), -1 - event[there]),
+    ):
+        bucket, begins = owned(masses.starts, whose)
+        sizes = np.diff(begins)
+        owner.append(np.repeat(rows, sizes))
+        by = np.repeat(shift[rows], sizes)
+        lo.append(masses.lo[bucket] + by)
+        hi.append(masses.hi[bucket] + by)
+        density.append(masses.density[bucket])
+    whose = np.concatenate(owner)
+    order = np.argsort(whose, kind="stable")
+    begins = np.searchsorted(whose[order], np.arange(len(event) + 1))
+    first, last = np.concatenate(lo)[order], np.concatenate(hi)[order]
+    return Masses(
+        first[begins[:-1]], last[begins[1:] - 1], begins, first, last, np.concatenate(density)[order]
+    )
+
+
+def _walls(frames: Frames, clauses: Clauses) -> dict[tuple[int, int], Segments]:
+    """The walls of all parts, as `nodes_of` takes them."""
+    count, most = len(frames.levels), int(frames.levels.max(initial=0))
+    if not most:
+        return {}
+    parts = part_variables(frames, clauses)
+    found = np.empty((64 * count, 4), dtype=np.int64)
+    while (number := walls_of_parts(parts, found)) > len(found):
+        found = np.empty((number, 4), dtype=np.int64)
+    if number < 0:
+        raise _too_many(most, f"{MOST_BREAKPOINTS:,} breakpoints of an event")
+    part, later, earlier, constant = found[:number].T
+    walls = {}
+    for level in range(1, most + 1):
+        for before in range(level):
+            rows = np.flatnonzero((later == level - 1) & (earlier == before - 1))
+            walls[before, level] = Segments.of(count, part[rows], constant[rows])
+    return walls
