@@ -12,8 +12,9 @@ from cepctl.datasets.stored_events import KINDS
 from cepctl.plan.plan import EventSchema
 from cepctl.schema import CLOCK, FIXED_COLUMNS, LENGTH_COLUMNS, MILLISECOND, TimeUnit
 from cepctl.sketches.archive import Archive
+from cepctl.sketches.listing import SHARE, Indexed
 from cepctl.sketches.manifest import PartIdentity, SketchedDataset, SketchedPart
-from cepctl.sketches.places import Indexed, places_of
+from cepctl.sketches.places import places_of
 from cepctl.sketches.reading import Sketch
 from cepctl.sketches.writing import write_sketch
 from tests.event_sources import IN_ORDER
@@ -34,17 +35,23 @@ def row_groups(table: pa.Table, size: int) -> list[pa.Table]:
 
 
 def sketch_of_table(
-    folder: Path, table: pa.Table, indexed: Indexed, size: int, unit: TimeUnit = MILLISECOND
+    folder: Path,
+    table: pa.Table,
+    indexed: Indexed,
+    size: int,
+    unit: TimeUnit = MILLISECOND,
+    share: float = SHARE,
 ) -> Sketch:
     """The sketch of events that would be stored in row groups of `size`, two to a part."""
     groups = row_groups(table, size)
     parts = [groups[start : start + GROUPS_OF_PART] for start in range(0, len(groups), GROUPS_OF_PART)]
     identities = [
-        SketchedPart(PartIdentity(f"part-{number:05d}.parquet", 1, 1, 1)) for number in range(len(parts))
+        SketchedPart(PartIdentity(f"part-{number:05d}.parquet", 1, 1, 1), share)
+        for number in range(len(parts))
     ]
     kinds = {name: kind.value for name, kind in kinds_of(table).items()}
     dataset = SketchedDataset("events", str(unit), False, {}, kinds, tuple(identities))
-    write_sketch(folder, indexed, [dataset], [places_of(enumerate(part), indexed) for part in parts])
+    write_sketch(folder, indexed, [dataset], [places_of(enumerate(part), indexed, share) for part in parts])
     return Sketch.at(folder)
 
 

@@ -67,6 +67,7 @@ def ingest(
     max_errors: int | None = None,
     sketch: bool = False,
     sketch_on: str | Sequence[str] = (),
+    sketch_share: float = 0.125,
     runner: RunnerName = "auto",
     spark: SparkSession | None = None,
     master: str | None = None,
@@ -93,8 +94,8 @@ def ingest(
         Files for an account of every file (JSON) and for the bad records (JSON lines).
     max_errors
         Fail when there are more bad records; the larger of 10 and 0.1 % by default.
-    sketch, sketch_on
-        Whether the dataset is sketched, too, and which attributes that knows, as `cepctl.sketch` has it.
+    sketch, sketch_on, sketch_share
+        Whether the dataset is sketched, too, and what that keeps, as `cepctl.sketch` has it.
     runner, spark, master, conf
         Who does the work, as `cepctl.match` has it.
     reading
@@ -129,10 +130,10 @@ def ingest(
         refuse_for_datasets(sources, reading, ingesting=True)
         on = [sketch_on] if isinstance(sketch_on, str) else list(sketch_on)
         if sketch or on:
-            refuse_unsketchable(target, on)
+            refuse_unsketchable(target, on, sketch_share)
         dataset = ingested(sources, target, options, chosen)
         if sketch or on:
-            sketched([target], on, None)
+            sketched([target], on, None, sketch_share)
         return dataset
 
 

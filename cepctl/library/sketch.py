@@ -48,7 +48,11 @@ class Sketched:
 
 
 def sketch(
-    events: PathText | Sequence[PathText], *, on: str | Sequence[str] = (), output: PathText | None = None
+    events: PathText | Sequence[PathText],
+    *,
+    on: str | Sequence[str] = (),
+    share: float = 0.125,
+    output: PathText | None = None,
 ) -> list[Sketched]:
     """Sketch datasets: small summaries beside them that tell where a pattern cannot occur.
 
@@ -58,6 +62,8 @@ def sketch(
         Paths of datasets; with `output` also of sketches.
     on
         Attributes to know beside types: `task` by its values, `size:range` by its extremes.
+    share
+        Of the rarest types so large a part of all events, in (0, 1], is kept one by one.
     output
         Directory of one sketch of all datasets; without it each gets one of its own, `EVENTS.sketch`.
 
@@ -73,10 +79,11 @@ def sketch(
     """
     paths = [events] if isinstance(events, str | os.PathLike) else list(events)
     named = [on] if isinstance(on, str) else list(on)
-    return sketched([os.fspath(path) for path in paths], named, None if output is None else os.fspath(output))
+    target = None if output is None else os.fspath(output)
+    return sketched([os.fspath(path) for path in paths], named, target, share)
 
 
-def sketched(paths: Sequence[str], on: Sequence[str], output: str | None) -> list[Sketched]:
+def sketched(paths: Sequence[str], on: Sequence[str], output: str | None, share: float) -> list[Sketched]:
     """Write sketches, and log what is to be said of them; raises as `sketch` does."""
     from cepctl.engines.concurrency import usable_cores
     from cepctl.sketches.identity import sketch_beside
@@ -89,7 +96,7 @@ def sketched(paths: Sequence[str], on: Sequence[str], output: str | None) -> lis
         raise UsageError("there are no datasets: name one or more")
     if output is not None:
         refuse_overwriting({"-o": output}, paths, RawInput())
-        return [_told(make_sketch(sources, indexed, Path(output).absolute(), usable_cores()))]
+        return [_told(make_sketch(sources, indexed, Path(output).absolute(), usable_cores(), share))]
     targets = []
     for path, source in zip(dict.fromkeys(paths), sources, strict=True):
         if isinstance(source, Sketch):
@@ -99,7 +106,7 @@ def sketched(paths: Sequence[str], on: Sequence[str], output: str | None) -> lis
             raise UsageError(f"{source.location.uri} is not on this machine; name a directory with -o")
         targets.append(target)
     return [
-        _told(make_sketch([source], indexed, target, usable_cores()))
+        _told(make_sketch([source], indexed, target, usable_cores(), share))
         for source, target in zip(sources, targets, strict=True)
     ]
 
@@ -118,16 +125,17 @@ def _source(path: str) -> StoredDataset | Sketch:
     return dataset
 
 
-def refuse_unsketchable(dataset: str, on: Sequence[str]) -> None:
+def refuse_unsketchable(dataset: str, on: Sequence[str], share: float) -> None:
     """Raise UsageError where a dataset that is still to be written cannot be sketched, as far as is known."""
     from pyarrow import fs
 
     from cepctl.io.source.locations import Location
     from cepctl.sketches.identity import SUFFIX
-    from cepctl.sketches.making import parse_on
+    from cepctl.sketches.making import parse_on, require_share
     from cepctl.sketches.writing import refuse_foreign
 
     parse_on(on)
+    require_share(share)
     filesystem, path = Location.of(dataset).resolve()
     if not isinstance(filesystem, fs.LocalFileSystem):
         raise UsageError(f"{dataset} is not on this machine; cepctl sketch {dataset} -o DIR sketches it here")

@@ -11,6 +11,9 @@ from cepctl.sketches.archive import Archive
 from cepctl.sketches.finding import sketch_of
 from cepctl.sketches.skipping import row_groups_to_read
 
+PLACES_PER_ROW_GROUP = 16_384
+"""Reading so many places of values costs about what a match spends on a row group."""
+
 
 @dataclass(frozen=True)
 class Narrowed:
@@ -35,7 +38,7 @@ def narrowed_by_sketches(plan: Plan, inputs: EventInputs) -> Narrowed | None:
         known = tuple(each for each in sketches if each is not None)
         if len(known) < len(sketches):
             return None
-        chosen = row_groups_to_read(plan, Archive(known, inputs.schema))
+        chosen = row_groups_to_read(plan, Archive(known, inputs.schema), PLACES_PER_ROW_GROUP)
     except SketchError as problem:
         return Narrowed(inputs, problem=str(problem))
     return Narrowed(replace(inputs, only=chosen.groups), chosen.read, chosen.of)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -13,24 +13,37 @@ from cepctl.arrays import Flags, Hashes, Indexes, Numbers, Ticks
 from cepctl.io.contract.rescaling import first_tick, last_tick
 from cepctl.plan.plan import Component, EventSchema
 from cepctl.schema import TimeUnit
-from cepctl.sketches.conditions import Places, SpanCounts, satisfying
+from cepctl.sketches.conditions import Places, extremes_asked, satisfying
 from cepctl.sketches.hashing import text_hashes
 from cepctl.sketches.items import EARLIEST, LATEST, Items
+from cepctl.sketches.listing import ALL_OF_TYPE, VALUE_BITS, below, listed_schema, value_bits
 from cepctl.sketches.manifest import SketchedDataset
 from cepctl.sketches.places import stretches
-from cepctl.sketches.reading import OF_TYPES, Sketch
+from cepctl.sketches.reading import OF_TYPES, HashRanges, Sketch, just
+from cepctl.sketches.sections import runs
 
 _MOST_KEYS = 30_000_000
 """More values of events than these are not held against one another: spans alone then tell."""
 
+_REST = np.uint64(32 - VALUE_BITS)
+
 
 @dataclass(frozen=True)
 class SpanTable:
-    """All spans as columns: number of the input, of the part in it, of the row group; ticks; events."""
+    """All spans as columns: the row group, numbered through all sketches; ticks; events."""
 
-    source: Indexes
-    part: Indexes
-    row_group: Indexes
+    group: Indexes
+    lower: Ticks
+    upper: Ticks
+    events: Numbers
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Items of one sketch, as the columns of `Items` have them."""
+
+    place: Indexes
+    group: Indexes
     lower: Ticks
     upper: Ticks
     events: Numbers
@@ -42,36 +55,39 @@ class Archive:
 
     sketches: tuple[Sketch, ...]
     schema: EventSchema
-    _counts: dict[tuple[int, str, bytes], SpanCounts] = field(default_factory=dict, compare=False)
-
-    @cached_property
-    def _own_spans(self) -> list[pa.Table]:
-        return [sketch.spans() for sketch in self.sketches]
+    _counts: dict[tuple[int, str, bytes], tuple[Indexes, Numbers]] = field(
+        default_factory=dict, compare=False
+    )
+    _listed: list[tuple[int, pa.Table]] = field(default_factory=list, compare=False)
 
     @cached_property
     def _first_spans(self) -> Indexes:
-        counts = [len(table) for table in self._own_spans]
-        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return _summed([int(sketch.first_spans[-1]) for sketch in self.sketches])
+
+    @cached_property
+    def first_groups(self) -> Indexes:
+        """The number of the first row group of each sketch, and at last how many there are."""
+        return _summed([int(sketch.first_groups[-1]) for sketch in self.sketches])
 
     @property
     def lasting(self) -> bool:
         """Whether some event has an end of its own."""
-        datasets = (dataset for sketch in self.sketches for dataset in sketch.manifest.datasets)
-        return any(part.lasting for dataset in datasets for part in dataset.parts)
+        return any(part.lasting for sketch in self.sketches for part in sketch.manifest.parts)
 
     @cached_property
     def spans(self) -> SpanTable:
         """The spans of all sketches, numbered through."""
-        columns: list[list[Numbers]] = [[] for _ in range(6)]
-        for number, table in enumerate(self._own_spans):
-            own = {name: table.column(name).to_numpy().astype(np.int64) for name in table.column_names}
+        columns: list[list[Numbers]] = [[] for _ in range(4)]
+        for number, sketch in enumerate(self.sketches):
+            own = {name: sketch.spans.column(name).to_numpy() for name in sketch.spans.column_names}
+            group = self._group(number, own["part"], own["row_group"])
             ticks = self._common(number, own["part"], own["first"], own["last"])
-            source = np.full(len(table), number, dtype=np.int64)
-            for held, column in zip(
-                columns, (source, own["part"], own["row_group"], *ticks, own["events"]), strict=True
-            ):
-                held.append(column)
+            for held, column in zip(columns, (group, *ticks, own["events"]), strict=True):
+                held.append(column.astype(np.int64))
         return SpanTable(*(np.concatenate([np.empty(0, dtype=np.int64), *held]) for held in columns))
+
+    def _group(self, number: int, part: Indexes, row_group: Indexes) -> Indexes:
+        return np.asarray(self.first_groups[number] + self.sketches[number].first_groups[part] + row_group)
 
     def _common(self, number: int, part: Indexes, first: Ticks, last: Ticks) -> tuple[Ticks, Ticks]:
         """Ticks of a sketch in the common unit."""
@@ -85,53 +101,109 @@ class Archive:
 
     def items(self, component: Component) -> Items:
         """The items of a component: where events can be that fit it, as far as types and filters tell."""
-        found = [self._items(number, component) for number in range(len(self.sketches))]
-        span, lower, upper, events = (np.concatenate(columns) for columns in zip(*found, strict=True))
-        nothing = np.zeros(len(span), dtype=np.uint64)
+        found = [each for number in range(len(self.sketches)) for each in self._items(number, component)]
+        nothing = np.empty(0, dtype=np.int64)
+        place, group, lower, upper, events = (
+            np.concatenate([nothing, *(getattr(each, name) for each in found)])
+            for name in ("place", "group", "lower", "upper", "events")
+        )
+        key = np.zeros(len(place), dtype=np.uint64)
         return Items(
-            span,
-            lower,
-            upper,
-            events,
-            nothing,
-            events.astype(np.float64),
-            np.arange(len(span), dtype=np.int64),
+            place, group, lower, upper, events, key, events.astype(np.float64), np.arange(len(place))
         )
 
-    def _items(self, number: int, component: Component) -> tuple[Indexes, Ticks, Ticks, Numbers]:
-        sketch, before = self.sketches[number], int(self._first_spans[number])
+    def _items(self, number: int, component: Component) -> list[_Found]:
         if not component.event_types:
-            stop = int(self._first_spans[number + 1])
-            span = np.arange(before, stop)
-            lower, upper, events = (
-                getattr(self.spans, name)[before:stop] for name in ("lower", "upper", "events")
-            )
-            extremes: Mapping[str, tuple[Numbers, Numbers]] = {}
-        else:
-            hashes = text_hashes(pa.array(component.event_types, pa.string()))
-            table = sketch.places(OF_TYPES, hashes)
-            if table is None:
-                return (np.empty(0, dtype=np.int64),) * 4
-            span, events = (table.column(name).to_numpy().astype(np.int64) for name in ("span", "events"))
-            lower, upper = self._stretch(number, span, table)
-            extremes = {
-                name: (
-                    table.column(f"least:{name}").to_numpy().astype(np.int64),
-                    table.column(f"largest:{name}").to_numpy().astype(np.int64),
-                )
-                for name in sketch.manifest.indexed.ranges
-            }
-            span = span + before
-        places = Places(span, events, extremes, partial(self._with_values, number))
-        possible = events
+            return [self._whole_spans(number, component)]
+        types = np.unique(text_hashes(pa.array(component.event_types, pa.string())))
+        chosen, told = self._lists(number, types, component)
+        return [self._listed_items(number, chosen, component), self._in_spans(number, types, told, component)]
+
+    def _whole_spans(self, number: int, component: Component) -> _Found:
+        """Spans of a component that may be of any type."""
+        place = np.arange(int(self._first_spans[number]), int(self._first_spans[number + 1]))
+        spans = self.spans
+        found = _Found(place, spans.group[place], spans.lower[place], spans.upper[place], spans.events[place])
+        return self._satisfying(number, found, component)
+
+    def _satisfying(self, number: int, found: _Found, component: Component) -> _Found:
+        """The spans that hold events which satisfy the filters of a component, and how many."""
+        places = Places(found.events, {}, partial(self._with_values, number, found.place))
+        possible = found.events
         for condition in component.filters:
             possible = np.minimum(possible, satisfying(places, condition))
         kept = possible > 0
-        return span[kept], lower[kept], upper[kept], possible[kept]
+        return _Found(
+            found.place[kept], found.group[kept], found.lower[kept], found.upper[kept], possible[kept]
+        )
+
+    def _lists(self, number: int, types: Hashes, component: Component) -> tuple[Indexes, Hashes]:
+        """The lists that hold all events of a component in some part, and of which type and part they do."""
+        lists, ranges = self.sketches[number].lists, self.sketches[number].manifest.indexed.ranges
+        of_types = np.flatnonzero(np.isin(lists.type, types))
+        chosen = [of_types[lists.which[of_types] == ALL_OF_TYPE]]
+        told = np.empty(0, dtype=np.uint64)
+        for name, side, code in extremes_asked(component.filters):
+            if name in ranges:
+                own = of_types[lists.which[of_types] == side(ranges.index(name))]
+                beyond = code < lists.bound[own] if side is below else code > lists.bound[own]
+                named = _of_part(lists.type[own], lists.part[own])
+                new = beyond & ~np.isin(named, told)
+                chosen.append(own[new])
+                told = np.concatenate([told, named[new]])
+        return np.sort(np.concatenate(chosen)), told
+
+    def _listed_items(self, number: int, chosen: Indexes, component: Component) -> _Found:
+        """The events of some lists that satisfy the filters of a component, as far as their bits tell."""
+        sketch = self.sketches[number]
+        table = sketch.listed(chosen, listed_schema(sketch.manifest.indexed).names)
+        part = np.repeat(sketch.lists.part[chosen], sketch.lists.rows[chosen])
+        places = Places(
+            np.ones(len(table), dtype=np.int64),
+            {name: _crossed(table.column(f"at:{name}")) for name in sketch.manifest.indexed.ranges},
+            partial(self._with_bits, number, table),
+        )
+        possible = places.events
+        for condition in component.filters:
+            possible = np.minimum(possible, satisfying(places, condition))
+        kept = np.flatnonzero(possible > 0)
+        table, part = table.take(pa.array(kept)), part[kept]
+        before = sum(len(each) for _, each in self._listed)
+        self._listed.append((number, table))
+        lower, width = (table.column(name).to_numpy() for name in ("lower", "width"))
+        upper = (lower.view(np.uint64) + width.view(np.uint64)).view(np.int64)
+        lower, upper = self._common(number, part, lower, upper)
+        group = self._group(number, part, table.column("group").to_numpy())
+        return _Found(-1 - before - np.arange(len(table)), group, lower, upper, possible[kept])
+
+    def _with_bits(self, number: int, table: pa.Table, name: str, hashes: Hashes) -> Numbers | None:
+        """Which listed events have a value whose bits are those of one of the hashes."""
+        if not self._tells(number, name):
+            return None
+        bits, valid = _bits(table, name)
+        return np.asarray(np.isin(bits, value_bits(hashes)) & valid).astype(np.int64)
+
+    def _in_spans(self, number: int, types: Hashes, told: Hashes, component: Component) -> _Found:
+        """Spans that hold events of common types, but for the types and parts that lists tell of."""
+        sketch = self.sketches[number]
+        table = sketch.places(OF_TYPES, just(types))
+        span = table.column("span").to_numpy()
+        if len(told):
+            part = np.searchsorted(sketch.first_spans, span, "right") - 1
+            kept = ~np.isin(_of_part(table.column("hash").to_numpy().astype(np.uint64), part), told)
+            table, span = table.filter(pa.array(kept)), span[kept]
+        if not len(span):
+            return _Found(*(np.empty(0, dtype=np.int64),) * 5)
+        lower, upper = self._stretch(number, span, table)
+        place = span + self._first_spans[number]
+        events = table.column("events").to_numpy().astype(np.int64)
+        return self._satisfying(
+            number, _Found(place, self.spans.group[place], lower, upper, events), component
+        )
 
     def _stretch(self, number: int, span: Indexes, table: pa.Table) -> tuple[Ticks, Ticks]:
         """Between which common ticks the places of types lie, told from the steps of their spans."""
-        own = self._own_spans[number]
+        own = self.sketches[number].spans
         first, last = (own.column(name).to_numpy()[span] for name in ("first", "last"))
         begin, step = stretches(first, last)
         from_step, to_step = (table.column(name).to_numpy().astype(np.uint64) for name in ("first", "last"))
@@ -141,23 +213,23 @@ class Archive:
         upper = (begin + np.minimum((to_step + np.uint64(1)) * step - np.uint64(1), length)).view(np.int64)
         return self._common(number, own.column("part").to_numpy()[span], lower, upper)
 
-    def _with_values(self, number: int, name: str, hashes: Hashes) -> SpanCounts | None:
-        """Spans of a sketch that hold values with these hashes, and how many; None where it cannot tell."""
+    def _with_values(self, number: int, place: Indexes, name: str, hashes: Hashes) -> Numbers | None:
+        """How many events of spans have values with these hashes; None where the sketch cannot tell."""
         if not self._tells(number, name):
             return None
         asked = (number, name, np.unique(hashes).tobytes())
         if asked not in self._counts:
-            span, _, events = self._values(number, name, hashes)
-            spans, place = np.unique(span, return_inverse=True)
-            self._counts[asked] = spans, np.bincount(place, events, len(spans)).astype(np.int64)
-        return self._counts[asked]
+            span, _, events = self._values(number, name, just(hashes))
+            spans, at = np.unique(span, return_inverse=True)
+            self._counts[asked] = spans, np.bincount(at, events, len(spans)).astype(np.int64)
+        spans, events = self._counts[asked]
+        at = np.searchsorted(spans, place)
+        return np.where(np.append(spans, -1)[at] == place, np.append(events, 0)[at], 0)
 
-    def _values(self, number: int, name: str, hashes: Hashes | None) -> tuple[Indexes, Hashes, Numbers]:
+    def _values(self, number: int, name: str, wanted: HashRanges | None) -> tuple[Indexes, Hashes, Numbers]:
         """Places of values of an attribute, in no order: span, hash, events."""
         sketch = self.sketches[number]
-        table = sketch.places(sketch.manifest.indexed.values.index(name), hashes)
-        if table is None:
-            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
+        table = sketch.places(sketch.manifest.indexed.values.index(name), wanted)
         return (
             table.column("span").to_numpy() + int(self._first_spans[number]),
             table.column("hash").to_numpy().astype(np.uint64),
@@ -176,47 +248,103 @@ class Archive:
         """Whether all sketches know an attribute by values that can be compared with one another."""
         return all(self._tells(number, name) for number in range(len(self.sketches)))
 
-    def keyed(self, items: Items, name: str, keys: Hashes | None) -> Items | None:
-        """Items by the value of an attribute that their events share with others.
+    def cost_of_keys(self, items: Items, name: str, keys: Hashes | None, *, short: bool) -> int:
+        """How many places of values `keyed` reads, at most."""
+        if not (items.place >= 0).any():
+            return 0
+        wanted = None if keys is None else _ranges(keys, short=short)
+        return sum(
+            sketch.rows_of_places(sketch.manifest.indexed.values.index(name), wanted)
+            for sketch in self.sketches
+        )
+
+    def keyed(self, items: Items, name: str, keys: Hashes | None, *, short: bool) -> Items | None:
+        """Items by the value of an attribute that their events share with others: by its hash.
 
         Parameters
         ----------
         items, name
             Items without keys, and the attribute.
         keys
-            The hashes that can be, None for all.
+            The keys that can be, None for all.
+        short
+            Whether keys are the bits of hashes that listed events have: where some are held against others.
 
         Returns
         -------
-        An item for each value in the span of each; None where they are too many.
+        An item for each value of each; None where they are too many.
         """
+        listed = items.place < 0
+        alone, in_spans = items.where(listed), items.where(~listed)
+        keyed = self._keyed_alone(alone, name, keys)
+        if not len(in_spans):
+            return keyed
         wanted = np.zeros(int(self._first_spans[-1]), dtype=np.bool_)
-        wanted[items.span] = True
-        found = [self._keys_of(number, name, wanted, keys) for number in range(len(self.sketches))]
+        wanted[in_spans.place] = True
+        ranges = None if keys is None else _ranges(keys, short=short)
+        found = [self._keys_of(number, name, wanted, ranges) for number in range(len(self.sketches))]
         span, key, events = (np.concatenate(columns) for columns in zip(*found, strict=True))
         order = np.argsort(span, kind="stable")
         span, key, events = span[order], key[order], events[order]
-        begin, end = (np.searchsorted(span, items.span, side) for side in ("left", "right"))
-        count = end - begin
-        if count.sum() > _MOST_KEYS:
+        begin, end = (np.searchsorted(span, in_spans.place, side) for side in ("left", "right"))
+        if (end - begin).sum() > _MOST_KEYS:
             return None
-        item = np.repeat(np.arange(len(items)), count)
-        value = np.arange(len(item)) - np.repeat(np.cumsum(count) - count, count) + begin[item]
-        chosen = items.where(item)
-        share = events[value] / np.maximum(self.spans.events[chosen.span], 1)
-        return replace(
-            chosen,
-            events=np.minimum(chosen.events, events[value]),
-            key=key[value],
-            likely=chosen.likely * share,
+        item, value = np.repeat(np.arange(len(in_spans)), end - begin), runs(begin, end - begin)
+        chosen = in_spans.where(item)
+        share = events[value] / np.maximum(self.spans.events[chosen.place], 1)
+        return keyed.joined(
+            replace(
+                chosen,
+                events=np.minimum(chosen.events, events[value]),
+                key=value_bits(key[value]) if short else key[value],
+                likely=chosen.likely * share,
+            )
         )
 
+    def _keyed_alone(self, items: Items, name: str, keys: Hashes | None) -> Items:
+        """Listed events by the bits of their value."""
+        key, valid = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.bool_)
+        for _, table in self._listed:
+            own, held = _bits(table, name)
+            key, valid = np.concatenate([key, own]), np.concatenate([valid, held])
+        row = -1 - items.place
+        kept = valid[row] if keys is None else valid[row] & np.isin(key[row], keys)
+        return replace(items.where(kept), key=key[row[kept]])
+
     def _keys_of(
-        self, number: int, name: str, wanted: Flags, keys: Hashes | None
+        self, number: int, name: str, wanted: Flags, ranges: HashRanges | None
     ) -> tuple[Indexes, Hashes, Numbers]:
-        span, key, events = self._values(number, name, keys)
+        span, key, events = self._values(number, name, ranges)
         kept = wanted[span]
         return span[kept], key[kept], events[kept]
+
+
+def _bits(table: pa.Table, name: str) -> tuple[Hashes, Flags]:
+    """The bits of values of listed events, and which have one."""
+    column = table.column(f"is:{name}").combine_chunks()
+    return column.fill_null(0).to_numpy().astype(np.uint64), column.is_valid().to_numpy(zero_copy_only=False)
+
+
+def _crossed(column: pa.ChunkedArray) -> tuple[Numbers, Numbers]:
+    """The bits of numbers as least and as largest; crossed where there are none."""
+    held = column.combine_chunks()
+    return held.fill_null(1).to_numpy().astype(np.int64), held.fill_null(0).to_numpy().astype(np.int64)
+
+
+def _ranges(keys: Hashes, *, short: bool) -> HashRanges:
+    """The hashes that have one of some keys, ascending."""
+    if not short:
+        return keys, keys
+    return keys << _REST, (keys << _REST) | ((np.uint64(1) << _REST) - np.uint64(1))
+
+
+def _of_part(types: Hashes, part: Indexes) -> Hashes:
+    """A type in a part as one number."""
+    return (types << np.uint64(32)) | part.astype(np.uint64)
+
+
+def _summed(counts: Sequence[int]) -> Indexes:
+    return np.concatenate([[0], np.cumsum(np.asarray(counts, dtype=np.int64))]).astype(np.int64)
 
 
 def _rescaled(dataset: SketchedDataset, unit: TimeUnit, first: Ticks, last: Ticks) -> tuple[Ticks, Ticks]:

@@ -1,40 +1,43 @@
 """How many events of a place can satisfy a condition on one event, as far as a sketch can tell.
 
 tested                                    by
-`=`, IN                                   how many events of the span have one of the hashes
-`<`, `<=`, `>`, `>=`, `=`, BETWEEN        the extremes of the attribute in the place
+`=`, IN                                   how many events of the span have one of the hashes; bits of
+                                          the hash of a listed event
+`<`, `<=`, `>`, `>=`, `=`, BETWEEN        bits of the number of a listed event
 AND, OR of these                          the smaller number; the sum
 anything else                             nothing: all events of the place may satisfy it
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Hashes, Indexes, Numbers
+from cepctl.arrays import Hashes, Numbers
 from cepctl.language.ast import Attribute, Between, Binary, Constant, Expression, In
 from cepctl.sketches.hashing import order_codes, value_hashes
+from cepctl.sketches.listing import above, below, number_bits
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
-SpanCounts = tuple[Indexes, Numbers]
-"""Numbers of spans, each once and ascending, and how many events of each are meant."""
+Conjunct = tuple[str, Callable[[int], int], np.uint64]
+"""An attribute, the list of its extremes that can hold all events which satisfy something, and its code."""
 
 
 @dataclass(frozen=True)
 class Places:
-    """Places of one component: spans, how many events, and of attributes the least and the largest code.
+    """Places of one component, or listed events: how many events each holds, and what tells which they are.
 
-    `with_values` tells of an attribute and hashes which spans hold how many of these; None where it cannot.
+    `numbers` has of attributes the least and the largest bits of codes, crossed where all are null.
+    `with_values` tells of an attribute and hashes how many events of each place have one of these; None where
+    it cannot.
     """
 
-    span: Indexes
     events: Numbers
-    extremes: Mapping[str, tuple[Numbers, Numbers]]
-    with_values: Callable[[str, Hashes], SpanCounts | None]
+    numbers: Mapping[str, tuple[Numbers, Numbers]]
+    with_values: Callable[[str, Hashes], Numbers | None]
 
 
 def satisfying(places: Places, condition: Expression) -> Numbers:
@@ -63,19 +66,70 @@ def _compared(places: Places, name: str, sign: str, value: object) -> Numbers:
     if value is None:
         return np.zeros_like(places.events)  # a comparison with null is never true
     counts = _one_of(places, name, [value]) if sign == "=" else places.events
-    if name not in places.extremes or not isinstance(value, int | float):
+    code = _code(value)
+    if name not in places.numbers or code is None:
         return counts
-    try:
-        code = int(order_codes(np.array([float(value)]))[0])
-    except OverflowError:
-        return counts
-    least, largest = places.extremes[name]
+    bits = int(number_bits(code)[0])
+    least, largest = places.numbers[name]
     possible = least <= largest
     if sign in ("<", "<=", "="):
-        possible &= least <= code
+        possible &= least <= bits
     if sign in (">", ">=", "="):
-        possible &= largest >= code
+        possible &= largest >= bits
     return np.where(possible, counts, 0)
+
+
+def _code(value: object) -> Hashes | None:
+    """The code of a constant that is a number."""
+    if not isinstance(value, int | float):
+        return None
+    try:
+        return order_codes(np.array([float(value)]))
+    except OverflowError:
+        return None
+
+
+def extremes_asked(conditions: Iterable[Expression]) -> Iterator[Conjunct]:
+    """What conditions, which hold together, ask of numbers, as far as lists of extremes may tell."""
+    for condition in conditions:
+        match condition:
+            case Binary("AND", left, right):
+                yield from extremes_asked((left, right))
+            case Binary(sign, Attribute() as attribute, Constant(value)) if sign in _MIRRORED:
+                yield from _extreme(attribute.name, sign, value)
+            case Binary(sign, Constant(value), Attribute() as attribute) if sign in _MIRRORED:
+                yield from _extreme(attribute.name, _MIRRORED[sign], value)
+            case Between(Attribute() as attribute, Constant(low), Constant(high), negated=False):
+                yield from _extreme(attribute.name, ">=", low)
+                yield from _extreme(attribute.name, "<=", high)
+
+
+def _extreme(name: str, sign: str, value: object) -> Iterator[Conjunct]:
+    code = _code(value)
+    if code is not None:
+        if sign in ("<", "<=", "="):
+            yield name, below, code[0]
+        if sign in (">", ">=", "="):
+            yield name, above, code[0]
+
+
+def values_asked(conditions: Iterable[Expression], name: str) -> Iterator[Hashes]:
+    """The hashes that an attribute can have, of each of the conditions that fixes it to constants."""
+    for condition in conditions:
+        values: list[object] = []
+        match condition:
+            case Binary("AND", left, right):
+                yield from values_asked((left, right), name)
+            case Binary("=", Attribute() as attribute, Constant(value)) if attribute.name == name:
+                values = [value]
+            case Binary("=", Constant(value), Attribute() as attribute) if attribute.name == name:
+                values = [value]
+            case In(Attribute() as attribute, choices, negated=False) if attribute.name == name:
+                values.extend(each.value for each in choices if isinstance(each, Constant))
+                values = values if len(values) == len(choices) else []
+        hashes = constant_hashes([each for each in values if each is not None])
+        if values and hashes is not None:
+            yield hashes
 
 
 def _one_of(places: Places, name: str, values: Sequence[object]) -> Numbers:
@@ -85,12 +139,7 @@ def _one_of(places: Places, name: str, values: Sequence[object]) -> Numbers:
         return np.zeros_like(places.events)
     hashes = constant_hashes(known)
     found = None if hashes is None else places.with_values(name, hashes)
-    if found is None:
-        return places.events
-    spans, events = found
-    at = np.searchsorted(spans, places.span)
-    held = np.append(spans, -1)[at] == places.span
-    return np.asarray(np.minimum(np.where(held, np.append(events, 0)[at], 0), places.events))
+    return places.events if found is None else np.asarray(np.minimum(found, places.events))
 
 
 def constant_hashes(values: Sequence[object]) -> Hashes | None:

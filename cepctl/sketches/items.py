@@ -1,4 +1,4 @@
-"""Items: spans that hold events of one component, and where those of one can meet those of another."""
+"""Items: spans or listed events of one component, and where those of one can meet those of another."""
 
 from __future__ import annotations
 
@@ -15,14 +15,18 @@ _RANK_BITS = np.uint64(32)
 
 @dataclass(frozen=True)
 class Items:
-    """n items as columns, shape (n,): the `events` that a span holds of a component lie in [lower, upper].
+    """n items as columns, shape (n,): the `events` that each holds of a component lie in [lower, upper].
+
+    `place` is the number of a span, or, of a listed event, `-1 - r` with r its row among those that were
+    read; `group` is the number of the row group.
 
     `key` tells apart the values that all components share; 0 where they share none.  Items of several keys
     that were one have the same `origin`, and hold its events all together; `likely` is how many of them each
     holds if values are spread evenly over types.
     """
 
-    span: Indexes
+    place: Indexes
+    group: Indexes
     lower: Ticks
     upper: Ticks
     events: Numbers
@@ -31,11 +35,17 @@ class Items:
     origin: Indexes
 
     def __len__(self) -> int:
-        return len(self.span)
+        return len(self.lower)
 
     def where(self, chosen: Flags | Indexes) -> Items:
         """Some of them, or some of them several times."""
         return Items(*(getattr(self, each.name)[chosen] for each in fields(self)))
+
+    def joined(self, others: Items) -> Items:
+        """These and others."""
+        return Items(
+            *(np.concatenate([getattr(self, each.name), getattr(others, each.name)]) for each in fields(self))
+        )
 
     @cached_property
     def meetings(self) -> Meetings:

@@ -22,9 +22,10 @@ from cepctl.errors import EventSchemaError, UsageError
 from cepctl.io.source.locations import first_line
 from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS, LENGTH_COLUMNS
 from cepctl.sketches.identity import identities
+from cepctl.sketches.listing import SHARE, Indexed
 from cepctl.sketches.manifest import SketchedDataset, SketchedPart
 from cepctl.sketches.merging import parts_of_sketch
-from cepctl.sketches.places import Indexed, PartPlaces, places_of
+from cepctl.sketches.places import PartPlaces, places_of
 from cepctl.sketches.reading import Sketch
 from cepctl.sketches.writing import refuse_foreign, write_sketch
 
@@ -52,18 +53,29 @@ def parse_on(texts: Sequence[str]) -> Indexed:
     return Indexed(tuple(dict.fromkeys(name for name in names if not name.endswith(RANGE))), tuple(ranges))
 
 
+def require_share(share: float) -> None:
+    """Raise UsageError where a share is none."""
+    if not 0 < share <= 1:
+        raise UsageError(f"--share {share:g} is not more than 0 and at most 1; {SHARE:g} is usual")
+
+
 def make_sketch(
-    sources: Sequence[StoredDataset | Sketch], indexed: Indexed, target: Path, threads: int
+    sources: Sequence[StoredDataset | Sketch],
+    indexed: Indexed,
+    target: Path,
+    threads: int,
+    share: float = SHARE,
 ) -> Made:
     """Write one sketch of datasets and of what other sketches know.
 
-    It has the attributes that are asked for and those of the sketches.  Those that some source does not have,
-    or has as another kind, are left out, and named in what is returned.
+    Of datasets the rarest types, at most `share` of the events of a part, are listed one by one.  The sketch
+    has the attributes that are asked for and those of the sketches.  Those that some source does not have, or
+    has as another kind, are left out, and named in what is returned.
 
     Raises
     ------
     UsageError
-        If no source has an attribute, or `:range` is asked of a text.
+        If no source has an attribute, `:range` is asked of a text, or the share is not in (0, 1].
     EventSchemaError
         If a part cannot be read.
     SketchError
@@ -71,17 +83,18 @@ def make_sketch(
     JobError
         If the sketch cannot be written.
     """
+    require_share(share)
     refuse_foreign(target)
     kept, dropped = _kept(indexed, sources)
-    sketched = tuple(dataset for source in sources for dataset in _sketched(source))
-    with closing(_places(sources, kept, threads)) as places:
+    sketched = tuple(dataset for source in sources for dataset in _sketched(source, share))
+    with closing(_places(sources, kept, share, threads)) as places:
         write_sketch(target, kept, sketched, places)
     size = sum(each.stat().st_size for each in target.iterdir())
     events = sum(part.identity.rows for dataset in sketched for part in dataset.parts)
     return Made(os.fspath(target), events, size, kept, dropped)
 
 
-def _sketched(source: StoredDataset | Sketch) -> tuple[SketchedDataset, ...]:
+def _sketched(source: StoredDataset | Sketch, share: float) -> tuple[SketchedDataset, ...]:
     if isinstance(source, Sketch):
         return source.manifest.datasets
     dataset = SketchedDataset(
@@ -90,7 +103,7 @@ def _sketched(source: StoredDataset | Sketch) -> tuple[SketchedDataset, ...]:
         bool(source.clocks),
         dict(sorted(source.type_counts.items())),
         _attributes(source),
-        tuple(SketchedPart(each) for each in identities(source)),
+        tuple(SketchedPart(each, share) for each in identities(source)),
     )
     return (dataset,)
 
@@ -152,7 +165,7 @@ def _missing(name: str, known: Sequence[str]) -> str:
 
 
 def _places(
-    sources: Sequence[StoredDataset | Sketch], indexed: Indexed, threads: int
+    sources: Sequence[StoredDataset | Sketch], indexed: Indexed, share: float, threads: int
 ) -> Generator[PartPlaces, None, None]:
     """The places of parts, in their order; no more parts are at work than there are threads."""
     with ThreadPoolExecutor(threads) as pool:
@@ -163,16 +176,16 @@ def _places(
             waiting: deque[Future[PartPlaces]] = deque()
             filesystem, _ = source.location.resolve()
             for part in source.parts:
-                waiting.append(pool.submit(partial(_part_places, filesystem, part, indexed)))
+                waiting.append(pool.submit(partial(_part_places, filesystem, part, indexed, share)))
                 if len(waiting) > threads:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
 
 
-def _part_places(filesystem: fs.FileSystem, part: str, indexed: Indexed) -> PartPlaces:
+def _part_places(filesystem: fs.FileSystem, part: str, indexed: Indexed, share: float) -> PartPlaces:
     try:
-        return places_of(_row_groups(filesystem, part, indexed), indexed)
+        return places_of(_row_groups(filesystem, part, indexed), indexed, share)
     except (OSError, pa.ArrowInvalid) as problem:
         raise EventSchemaError(
             f"cannot read {part}: {first_line(problem)}; the dataset is not whole, ingest it again"
@@ -180,7 +193,8 @@ def _part_places(filesystem: fs.FileSystem, part: str, indexed: Indexed) -> Part
 
 
 def _row_groups(filesystem: fs.FileSystem, part: str, indexed: Indexed) -> Iterator[tuple[int, pa.Table]]:
-    with pq.ParquetFile(part, filesystem=filesystem, read_dictionary=["event_type"]) as file:
+    texts = ["event_type", *indexed.values]
+    with pq.ParquetFile(part, filesystem=filesystem, read_dictionary=texts) as file:
         present = set(file.schema_arrow.names)
         names = dict.fromkeys([*_COLUMNS, *indexed.values, *indexed.ranges])
         for number in range(file.num_row_groups):

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from cepctl.errors import SketchError
-from cepctl.sketches.places import Indexed
+from cepctl.sketches.listing import Indexed
 
-VERSION = 1
+VERSION = 2
 MANIFEST = "sketch.json"
 SPANS, TYPES, VALUES = "spans.parquet", "types.parquet", "values.parquet"
-FILES = (SPANS, TYPES, VALUES)
+LISTS, LISTED = "lists.parquet", "listed.parquet"
+FILES = (SPANS, TYPES, VALUES, LISTS, LISTED)
 _KEY = "cepctl.sketch"
 
 
@@ -35,10 +36,15 @@ class PartIdentity:
 
 @dataclass(frozen=True)
 class SketchedPart:
-    """A part of a dataset, how many spans the sketch has of it, and whether some event has an end."""
+    """A part of a dataset, and of the sketch of it: how many spans and row groups, which share is listed.
+
+    `lasting`: whether some event has an end.
+    """
 
     identity: PartIdentity
+    share: float
     spans: int = 0
+    row_groups: int = 0
     lasting: bool = False
 
 
@@ -55,20 +61,20 @@ class SketchedDataset:
 
 
 @dataclass(frozen=True)
-class Block:
-    """A row group of a file of the sketch, in bytes [start, stop) of it.
+class Blocks:
+    """The row groups of a file of the sketch as columns: bytes [start, stop) of it, and their checksums.
 
-    It is of the part number `part` of all parts.  Where it holds places, `listed` numbers the attribute (-1
-    for types), and `first` and `last` are the hashes between which they are.
+    Each is of a section.  Where it holds places, `listed` numbers the attribute (-1 for types), and `first`
+    and `last` are the hashes between which they are; where it holds listed events, their rows in the section.
     """
 
-    part: int
-    start: int
-    stop: int
-    checksum: int
-    listed: int = -1
-    first: int = 0
-    last: int = 0
+    section: tuple[int, ...]
+    listed: tuple[int, ...]
+    first: tuple[int, ...]
+    last: tuple[int, ...]
+    start: tuple[int, ...]
+    stop: tuple[int, ...]
+    checksum: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -77,16 +83,27 @@ class SketchFile:
 
     size: int
     footer: int
-    blocks: tuple[Block, ...]
+    blocks: Blocks
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a sketch says of itself."""
+    """What a sketch says of itself.
+
+    `sections` has the number of parts of each section, `distinct` of each attribute that is known by values
+    how many hashes it has at most.
+    """
 
     indexed: Indexed
     datasets: tuple[SketchedDataset, ...]
+    sections: tuple[int, ...]
+    distinct: Mapping[str, int]
     files: Mapping[str, SketchFile]
+
+    @property
+    def parts(self) -> tuple[SketchedPart, ...]:
+        """The parts of all datasets."""
+        return tuple(part for dataset in self.datasets for part in dataset.parts)
 
     def to_bytes(self) -> bytes:
         """The JSON file, with its checksum."""
@@ -135,11 +152,15 @@ def _manifest(said: Mapping[str, Any]) -> Manifest:
         SketchedDataset(**{**each, "parts": tuple(map(_part, each["parts"]))}) for each in said["datasets"]
     )
     files = {
-        name: SketchFile(each["size"], each["footer"], tuple(Block(**block) for block in each["blocks"]))
+        name: SketchFile(
+            each["size"],
+            each["footer"],
+            Blocks(**{column: tuple(held) for column, held in each["blocks"].items()}),
+        )
         for name, each in said["files"].items()
     }
-    return Manifest(indexed, datasets, files)
+    return Manifest(indexed, datasets, tuple(said["sections"]), said["distinct"], files)
 
 
 def _part(said: Mapping[str, Any]) -> SketchedPart:
-    return SketchedPart(PartIdentity(**said["identity"]), said["spans"], said["lasting"])
+    return SketchedPart(**{**said, "identity": PartIdentity(**said["identity"])})

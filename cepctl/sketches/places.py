@@ -1,7 +1,8 @@
-"""Places: which spans hold what, and how many of it; of one part of a dataset.
+"""What a sketch keeps of one part of a dataset: what its spans hold, and its rare events one by one.
 
-    types     a type in a span: how many, between which ticks, between which numbers
+    types     a common type in a span: how many, and between which 256th parts of the span they lie
     values    a value of an indexed attribute in a span: how many
+    listed    events of rare types, and those with extreme numbers (`listing.py`)
 
 What a place is of is known by 32 bits of its hash.  Places are in the order of these, then of spans.
 """
@@ -15,7 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from cepctl.arrays import Hashes, Indexes, Numbers, Ticks
-from cepctl.sketches.hashing import LARGEST_CODE, LEAST_CODE, floats, order_codes, value_hashes
+from cepctl.sketches.hashing import floats, order_codes, value_hashes
+from cepctl.sketches.listing import GroupEvents, Indexed, listing_of, rare_types
 from cepctl.sketches.spans import Spans, spans_of
 
 STEPS = 256
@@ -25,38 +27,30 @@ SPAN_SCHEMA = pa.schema(
     [("row_group", pa.int32()), ("first", pa.int64()), ("last", pa.int64()), ("events", pa.int32())]
 )
 VALUE_SCHEMA = pa.schema([("hash", pa.uint32()), ("span", pa.int32()), ("events", pa.int32())])
+TYPE_SCHEMA = pa.schema([*VALUE_SCHEMA, ("first", pa.uint8()), ("last", pa.uint8())])
 
-
-def type_schema(ranges: Sequence[str]) -> pa.Schema:
-    """The columns of the places of types, with the extremes of some attributes."""
-    stretch = [pa.field("first", pa.uint8()), pa.field("last", pa.uint8())]
-    codes = [pa.field(f"{end}:{name}", pa.int32()) for name in ranges for end in ("least", "largest")]
-    return pa.schema([*VALUE_SCHEMA, *stretch, *codes])
-
-
-@dataclass(frozen=True)
-class Indexed:
-    """The attributes that a sketch knows: some by their values, some by their extremes."""
-
-    values: tuple[str, ...] = ()
-    ranges: tuple[str, ...] = ()
+_HALF = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
 
 
 @dataclass(frozen=True)
 class PartPlaces:
     """What is kept of one part of a dataset; `values` has one table for each attribute indexed so.
 
-    `lasting`: whether some event has an end of its own.
+    `row_groups` is how many it has, `lasting` whether some event has an end of its own.
     """
 
     spans: pa.Table
     types: pa.Table
     values: tuple[pa.Table, ...]
+    lists: pa.Table
+    listed: pa.Table
+    row_groups: int
     lasting: bool
 
 
-def places_of(row_groups: Iterable[tuple[int, pa.Table]], indexed: Indexed) -> PartPlaces:
-    """The places of the events of a part, row group by row group.
+def places_of(row_groups: Iterable[tuple[int, pa.Table]], indexed: Indexed, share: float) -> PartPlaces:
+    """What a sketch keeps of the events of a part, row group by row group.
 
     Parameters
     ----------
@@ -64,36 +58,74 @@ def places_of(row_groups: Iterable[tuple[int, pa.Table]], indexed: Indexed) -> P
         Their numbers and events: `event_type`, `lower`, `upper`, `end_upper` and what is indexed.
     indexed
         What is kept beside types.
+    share
+        Of the rarest types so large a part of all events is listed.
     """
     spans: list[Spans] = []
     types: list[dict[str, Numbers]] = []
     values: list[list[dict[str, Numbers]]] = [[] for _ in indexed.values]
-    before, lasting = 0, False
+    groups: list[GroupEvents] = []
+    before, lasting, last = 0, False, -1
     for number, events in row_groups:
         lasting |= events.column("end_upper").null_count < len(events)
-        lower, upper = _bounds(events)
-        own, of_event = spans_of(lower, upper, number)
+        last = number
+        group, own, of_event = _group_of(events, number, indexed)
+        groups.append(group)
         spans.append(own)
-        hashes, _ = value_hashes(events.column("event_type"))
-        found = _TypePlaces(hashes, of_event, lower, upper, own).columns(events, indexed.ranges)
+        found = _type_places(group, of_event, own)
         types.append(found | {"span": found["span"] + before})
-        for held, name in zip(values, indexed.values, strict=True):
-            if name in events.column_names:
-                known, valid = value_hashes(events.column(name))
-                held.append(_counted(known[valid], of_event[valid], before))
+        for held, known in zip(values, group.values, strict=True):
+            held.append(_counted(known.hashes[known.valid], of_event[known.valid], before))
         before += len(own)
+    rare = rare_types(groups, share)
+    lists, listed = listing_of(groups, rare, indexed)
+    own_types = _table(types, TYPE_SCHEMA)
+    common = ~np.isin(own_types.column("hash").to_numpy(), rare)
     return PartPlaces(
-        _table(
-            [
-                {"row_group": each.row_group, "first": each.first, "last": each.last, "events": each.events}
-                for each in spans
-            ],
-            SPAN_SCHEMA,
-        ),
-        _in_order(_table(types, type_schema(indexed.ranges))),
-        tuple(_in_order(_table(held, VALUE_SCHEMA)) for held in values),
+        _table([vars(each) for each in spans], SPAN_SCHEMA),
+        in_order(own_types.filter(pa.array(common))),
+        tuple(in_order(_table(held, VALUE_SCHEMA)) for held in values),
+        lists,
+        listed,
+        last + 1,
         lasting,
     )
+
+
+def _group_of(events: pa.Table, number: int, indexed: Indexed) -> tuple[GroupEvents, Spans, Indexes]:
+    lower, upper = _bounds(events)
+    own, of_event = spans_of(lower, upper, number)
+    types = events.column("event_type").combine_chunks()
+    if not pa.types.is_dictionary(types.type):
+        types = types.dictionary_encode()
+    group = GroupEvents(
+        number,
+        value_hashes(types.dictionary)[0],
+        types.indices.to_numpy(zero_copy_only=False).astype(np.int64),
+        lower,
+        upper,
+        tuple(_Known(*value_hashes(_column(events, name))) for name in indexed.values),
+        tuple(_codes(_column(events, name)) for name in indexed.ranges),
+    )
+    return group, own, of_event
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Hashes, or codes, of an attribute, and which events have a value."""
+
+    hashes: Hashes
+    valid: np.ndarray
+
+
+def _column(events: pa.Table, name: str) -> pa.Array:
+    if name not in events.column_names:
+        return pa.nulls(len(events), pa.float64())
+    return events.column(name).combine_chunks()
+
+
+def _codes(array: pa.Array) -> _Known:
+    return _Known(order_codes(floats(array)), array.is_valid().to_numpy(zero_copy_only=False))
 
 
 def _bounds(events: pa.Table) -> tuple[Ticks, Ticks]:
@@ -105,83 +137,52 @@ def _bounds(events: pa.Table) -> tuple[Ticks, Ticks]:
     return lower, upper
 
 
-@dataclass(frozen=True)
-class _Groups:
-    """Events in order of what they are of and their span: `starts` is where each group begins."""
-
-    order: Indexes
-    starts: Indexes
-    hashes: Numbers
-    span: Indexes
-    events: Numbers
-
-    @classmethod
-    def of(cls, hashes: Hashes, of_event: Indexes) -> _Groups:
-        key = (hashes << np.uint64(32)) | of_event.astype(np.uint64)
-        order = np.argsort(key, kind="stable")
-        ordered = key[order]
-        begins = np.ones(len(key), dtype=np.bool_)
-        begins[1:] = ordered[1:] != ordered[:-1]
-        starts = np.flatnonzero(begins)
-        first = ordered[starts]
-        return cls(
-            order,
-            starts,
-            (first >> np.uint64(32)).astype(np.int64),
-            (first & np.uint64(0xFFFFFFFF)).astype(np.int64),
-            np.diff(np.append(starts, len(key))),
-        )
+def _begins(ordered: Hashes) -> Indexes:
+    """Where the runs of equal numbers begin."""
+    begins = np.ones(len(ordered), dtype=np.bool_)
+    begins[1:] = ordered[1:] != ordered[:-1]
+    return np.flatnonzero(begins)
 
 
 def _counted(hashes: Hashes, of_event: Indexes, before: int) -> dict[str, Numbers]:
-    groups = _Groups.of(hashes, of_event)
-    return {"hash": groups.hashes, "span": groups.span + before, "events": groups.events}
+    """How many events of each span have each hash."""
+    key = (hashes << _HALF) | of_event.astype(np.uint64)
+    key.sort()
+    starts = _begins(key)
+    return {
+        "hash": (key[starts] >> _HALF).astype(np.int64),
+        "span": (key[starts] & _LOW).astype(np.int64) + before,
+        "events": np.diff(np.append(starts, len(key))),
+    }
 
 
-@dataclass(frozen=True)
-class _TypePlaces:
-    """The events of one row group on their way to places of types."""
-
-    hashes: Hashes
-    of_event: Indexes
-    lower: Ticks
-    upper: Ticks
-    spans: Spans
-
-    def columns(self, events: pa.Table, ranges: Sequence[str]) -> dict[str, Numbers]:
-        groups = _Groups.of(self.hashes, self.of_event)
-        found = {"hash": groups.hashes, "span": groups.span, "events": groups.events}
-        if not len(groups.starts):
-            empty = np.empty(0, dtype=np.int64)
-            names = ["first", "last", *(f"{end}:{name}" for name in ranges for end in ("least", "largest"))]
-            return found | dict.fromkeys(names, empty)
-        first = np.minimum.reduceat(self.lower[groups.order], groups.starts)
-        last = np.maximum.reduceat(self.upper[groups.order], groups.starts)
-        begin, step = stretches(self.spans.first[groups.span], self.spans.last[groups.span])
-        found["first"] = ((first.view(np.uint64) - begin) // step).astype(np.int64)
-        found["last"] = ((last.view(np.uint64) - begin) // step).astype(np.int64)
-        for name in ranges:
-            least, largest = _extremes(events, name, groups)
-            found |= {f"least:{name}": least, f"largest:{name}": largest}
-        return found
+def _type_places(group: GroupEvents, of_event: Indexes, spans: Spans) -> dict[str, Numbers]:
+    """Of each type in each span of a row group: how many, and between which steps."""
+    # Type, span and event in one number: a row group has fewer than 2^16 of each.
+    place = group.codes * len(spans) + of_event
+    key = (place.astype(np.uint64) << _HALF) | np.arange(len(place), dtype=np.uint64)
+    key.sort()
+    order = (key & _LOW).astype(np.int64)
+    starts = _begins(key >> _HALF)
+    if not len(starts):
+        return dict.fromkeys(TYPE_SCHEMA.names, np.empty(0, dtype=np.int64))
+    code, span = np.divmod((key[starts] >> _HALF).astype(np.int64), len(spans))
+    first = np.minimum.reduceat(group.lower[order], starts)
+    last = np.maximum.reduceat(group.upper[order], starts)
+    begin, step = stretches(spans.first[span], spans.last[span])
+    return {
+        "hash": group.types[code].astype(np.int64),
+        "span": span,
+        "events": np.diff(np.append(starts, len(key))),
+        "first": ((first.view(np.uint64) - begin) // step).astype(np.int64),
+        "last": ((last.view(np.uint64) - begin) // step).astype(np.int64),
+    }
 
 
 def stretches(first: Ticks, last: Ticks) -> tuple[Hashes, Hashes]:
     """Where spans begin, and how many ticks one of their STEPS has; unsigned, as sums wrap around."""
     begin = first.view(np.uint64)
     return begin, (last.view(np.uint64) - begin) // np.uint64(STEPS) + np.uint64(1)
-
-
-def _extremes(events: pa.Table, name: str, groups: _Groups) -> tuple[Numbers, Numbers]:
-    """The least and the largest code of an attribute in each group; crossed where all are null."""
-    if name not in events.column_names:
-        nothing = np.full(len(groups.starts), LEAST_CODE, dtype=np.int64)
-        return nothing + LARGEST_CODE, nothing
-    array = events.column(name).combine_chunks()
-    codes, null = order_codes(floats(array)), array.is_null().to_numpy(zero_copy_only=False)
-    least = np.where(null, LARGEST_CODE, codes)[groups.order]
-    largest = np.where(null, LEAST_CODE, codes)[groups.order]
-    return np.minimum.reduceat(least, groups.starts), np.maximum.reduceat(largest, groups.starts)
 
 
 def _table(columns: Sequence[Mapping[str, Numbers]], schema: pa.Schema) -> pa.Table:
@@ -194,6 +195,10 @@ def _table(columns: Sequence[Mapping[str, Numbers]], schema: pa.Schema) -> pa.Ta
     return pa.table(joined, schema=schema)
 
 
-def _in_order(places: pa.Table) -> pa.Table:
-    hashes, span = (places.column(name).to_numpy().astype(np.int64) for name in ("hash", "span"))
-    return places.take(pa.array(np.lexsort([span, hashes])))
+def in_order(places: pa.Table) -> pa.Table:
+    """Places in the order of hashes, then of spans."""
+    hashes, span = (places.column(name).to_numpy().astype(np.uint64) for name in ("hash", "span"))
+    key = (hashes << _HALF) | span
+    if (key[1:] >= key[:-1]).all():
+        return places
+    return places.take(pa.array(np.argsort(key)))

@@ -19,7 +19,6 @@ import numpy as np
 import pyarrow as pa
 
 from cepctl.arrays import Indexes, Numbers, Reals, Ticks
-from cepctl.plan.given import refuse_given
 from cepctl.plan.plan import Plan
 from cepctl.sketches.archive import Archive
 from cepctl.sketches.items import EARLIEST, LATEST, first_tick_of, last_tick_of
@@ -51,9 +50,9 @@ class Reach:
 def probe_rows(plan: Plan, archive: Archive) -> pa.Table:
     """The rows of a probe, apart and ascending; `at_most` is null with Kleene, `about` without WITHIN.
 
-    `[start, end]` of every match lies in one row.
+    `[start, end]` of every match lies in one row.  What is given counts as true: it takes matches away, and
+    adds none.
     """
-    refuse_given(plan, "cepctl probe")
     found = [reach(plan, each, lasting=archive.lasting) for each in survivors(plan, archive)]
     start, end = (_joined([getattr(each, name) for each in found]) for name in ("start", "end"))
     order = np.argsort(start, kind="stable")

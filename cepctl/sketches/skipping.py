@@ -7,6 +7,7 @@ by WITHIN.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,29 +37,31 @@ class Chosen:
         return sum(map(len, self.groups))
 
 
-def row_groups_to_read(plan: Plan, archive: Archive) -> Chosen:
+def row_groups_to_read(plan: Plan, archive: Archive, effort: float = math.inf) -> Chosen:
     """The row groups without which some row of a match would be other than it is.
 
-    The sketches of `archive` are those of the datasets, in their order.
+    The sketches of `archive` are those of the datasets, in their order; `effort` is that of `survivors`.
     """
-    spans = archive.spans
+    first_groups = archive.first_groups
     # What is given speaks of events that no match binds, and all of them have to be held to it.
-    needed = np.full(len(spans.lower), bool(plan.given))
-    for found in survivors(plan, archive):
+    needed = np.full(int(first_groups[-1]), bool(plan.given))
+    for found in survivors(plan, archive, effort):
         for items in found.items:
-            needed[items.span] = True
+            needed[items.group] = True
         if absences_decide(plan):
             around = reach(plan, found, lasting=archive.lasting)
             widened = 0 if plan.window is None else plan.window
             start, end = (np.clip(ticks, -(2**62), 2**62) for ticks in (around.start, around.end))
-            needed |= _touched(spans.lower, spans.upper, moved(start, -widened), moved(end, widened))
+            spans = archive.spans
+            touched = _touched(spans.lower, spans.upper, moved(start, -widened), moved(end, widened))
+            needed[spans.group[touched]] = True
     groups = []
-    for source in range(len(archive.sketches)):
-        own = needed & (spans.source == source)
-        pairs = zip(spans.part[own].tolist(), spans.row_group[own].tolist(), strict=True)
+    for number, sketch in enumerate(archive.sketches):
+        own = np.flatnonzero(needed[first_groups[number] : first_groups[number + 1]])
+        part = np.searchsorted(sketch.first_groups, own, "right") - 1
+        pairs = zip(part.tolist(), (own - sketch.first_groups[part]).tolist(), strict=True)
         groups.append(frozenset(pairs))
-    every = np.unique(np.stack([spans.source, spans.part, spans.row_group]), axis=1)
-    return Chosen(tuple(groups), every.shape[1])
+    return Chosen(tuple(groups), int(first_groups[-1]))
 
 
 def absences_decide(plan: Plan) -> bool:

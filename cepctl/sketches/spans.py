@@ -7,6 +7,7 @@ own run is long share runs with others of about their width.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -49,22 +50,11 @@ def spans_of(lower: Ticks, upper: Ticks, row_group: int) -> tuple[Spans, Indexes
     ([3, 900], [0, 1, 0])
     """
     count = len(lower)
-    order = np.argsort(lower, kind="stable")
-    kind = np.empty(count, dtype=np.int64)
-    kind[order] = _kinds(lower[order], upper[order])
-    order = order[np.argsort(kind[order], kind="stable")]
-    sorted_kind = kind[order]
-    place = np.arange(count)
-    begins = np.empty(count, dtype=np.bool_)
-    begins[:1] = True
-    begins[1:] = sorted_kind[1:] != sorted_kind[:-1]
-    within = place - np.maximum.accumulate(np.where(begins, place, 0))
-    begins |= within % SPAN_EVENTS == 0
-    starts = np.flatnonzero(begins)
-    of_event = np.empty(count, dtype=np.int64)
-    of_event[order] = np.cumsum(begins) - 1
     if not count:
-        return Spans(*(np.empty(0, dtype=np.int64) for _ in range(4))), of_event
+        return Spans(*(np.empty(0, dtype=np.int64) for _ in range(4))), np.empty(0, dtype=np.int64)
+    order, starts = _runs(lower, upper)
+    of_event = np.empty(count, dtype=np.int64)
+    of_event[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, count)))
     spans = Spans(
         np.full(len(starts), row_group, dtype=np.int64),
         np.minimum.reduceat(lower[order], starts),
@@ -74,12 +64,30 @@ def spans_of(lower: Ticks, upper: Ticks, row_group: int) -> tuple[Spans, Indexes
     return spans, of_event
 
 
-def _kinds(lower: Ticks, upper: Ticks) -> Numbers:
-    """0 for events no wider than their run is long, else the order of magnitude of their width, by fours."""
-    run = np.arange(len(lower)) // SPAN_EVENTS
+def _runs(lower: Ticks, upper: Ticks) -> tuple[Indexes, Indexes]:
+    """The events run by run, and where the runs begin: first those that are not wide, then by width."""
+    order = np.arange(len(lower))
+    if (lower[1:] < lower[:-1]).any():
+        order = np.argsort(lower, kind="stable")
+    wide = _wide(lower[order], upper[order])
+    kind = _magnitudes(lower, upper, order[wide])
+    sorted_kind = np.argsort(kind, kind="stable")
+    order = np.concatenate([order[~wide], order[wide][sorted_kind]])
+    edges = np.flatnonzero(np.diff(kind[sorted_kind])) + 1 + len(lower) - len(kind)
+    edges = np.unique(np.concatenate([[0], edges, [len(lower) - len(kind), len(lower)]]))
+    starts = [np.arange(a, b, SPAN_EVENTS) for a, b in pairwise(edges.tolist())]
+    return order, np.concatenate(starts)
+
+
+def _wide(lower: Ticks, upper: Ticks) -> np.ndarray:
+    """Which events, in order, are wider than the run of their neighbours is long."""
     starts = np.arange(0, len(lower), SPAN_EVENTS)
-    ends = np.minimum(starts + SPAN_EVENTS, len(lower)) - 1
-    length = (lower[ends].astype(np.float64) - lower[starts])[run]
-    width = upper.astype(np.float64) - lower.astype(np.float64)
-    magnitude = np.floor(np.log2(np.maximum(width, 1.0)) / 2.0).astype(np.int64) + 1
-    return np.where(width <= length, 0, magnitude)
+    ends = np.minimum(starts + SPAN_EVENTS, len(lower))
+    length = lower[ends - 1].astype(np.float64) - lower[starts]
+    return upper.astype(np.float64) - lower > np.repeat(length, ends - starts)
+
+
+def _magnitudes(lower: Ticks, upper: Ticks, chosen: Indexes) -> Numbers:
+    """The orders of magnitude of widths, by fours."""
+    width = upper[chosen].astype(np.float64) - lower[chosen]
+    return np.floor(np.log2(np.maximum(width, 1.0)) / 2.0).astype(np.int64)

@@ -7,16 +7,19 @@ told apart by its values.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.arrays import Reals
+from cepctl.arrays import Hashes, Reals
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.sketches.archive import Archive
+from cepctl.sketches.conditions import values_asked
 from cepctl.sketches.constraints import Bounds, bounds_of
 from cepctl.sketches.items import Items, first_tick_of, last_tick_of
+from cepctl.sketches.listing import value_bits
 
 _ROUNDS = 8
 """After so many rounds what is left is taken as it is; more would drop little."""
@@ -40,17 +43,21 @@ class Survivors:
         return all(len(each) for each in self.items)
 
 
-def survivors(plan: Plan, archive: Archive) -> Iterator[Survivors]:
-    """What can take part in matches, for each alternative that can have one."""
+def survivors(plan: Plan, archive: Archive, effort: float = math.inf) -> Iterator[Survivors]:
+    """What can take part in matches, for each alternative that can have one.
+
+    Values are told apart where no more of them are to be read, for each row group that they may spare, than
+    `effort`.
+    """
     if plan.never is not None:
         return
     for alternative in plan.alternatives:
-        found = _survivors(plan, alternative, archive)
+        found = _survivors(plan, alternative, archive, effort)
         if found.any:
             yield found
 
 
-def _survivors(plan: Plan, alternative: Alternative, archive: Archive) -> Survivors:
+def _survivors(plan: Plan, alternative: Alternative, archive: Archive, effort: float) -> Survivors:
     bounds = bounds_of(plan, alternative)
     items = {each: archive.items(alternative.components[each]) for each in set(bounds.components)}
     of_variables = tuple(items[each] for each in bounds.components)
@@ -60,7 +67,7 @@ def _survivors(plan: Plan, alternative: Alternative, archive: Archive) -> Surviv
     found = _settled(found)
     for name in shared_attributes(plan, alternative):
         if found.any and archive.tells(name):
-            keyed = _keyed(found, archive, name)
+            keyed = _keyed(found, archive, name, effort)
             return found if keyed is None else _settled(keyed)
     return found
 
@@ -84,17 +91,32 @@ def shared_attributes(plan: Plan, alternative: Alternative) -> list[str]:
     return names
 
 
-def _keyed(found: Survivors, archive: Archive, name: str) -> Survivors | None:
+def _keyed(found: Survivors, archive: Archive, name: str, effort: float) -> Survivors | None:
     """The same told apart by the values of an attribute; None where these are too many."""
-    keys = None
+    short = any((each.place < 0).any() for each in found.items)
+    keys = _fixed_keys(found, name, short=short)
+    groups = len(np.unique(np.concatenate([each.group for each in found.items])))
     items: dict[int, Items] = {}
     for variable in sorted(range(len(found.items)), key=lambda each: len(found.items[each])):
-        keyed = archive.keyed(found.items[variable], name, keys)
+        own = found.items[variable]
+        if archive.cost_of_keys(own, name, keys, short=short) > effort * groups:
+            return None
+        keyed = archive.keyed(own, name, keys, short=short)
         if keyed is None:
             return None
         keys = np.unique(keyed.key)
         items[variable] = keyed
     return replace(found, items=tuple(items[variable] for variable in range(len(items))))
+
+
+def _fixed_keys(found: Survivors, name: str, *, short: bool) -> Hashes | None:
+    """The keys that constants of the query leave to an attribute that all components share; None: any."""
+    keys: Hashes | None = None
+    for number in set(found.bounds.components):
+        for hashes in values_asked(found.alternative.components[number].filters, name):
+            own = np.unique(value_bits(hashes) if short else hashes)
+            keys = own if keys is None else np.intersect1d(keys, own)
+    return keys
 
 
 def _settled(found: Survivors) -> Survivors:

@@ -1,4 +1,4 @@
-"""Writing a sketch: places part by part into three Parquet files and a manifest, in place at once."""
+"""Writing a sketch: sections into Parquet files, and a manifest, in place at once."""
 
 from __future__ import annotations
 
@@ -9,27 +9,34 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cepctl.atomic.folders import folder_beside
 from cepctl.atomic.replacing import NEW, put_in_place
 from cepctl.errors import JobError, UsageError
+from cepctl.sketches.listing import LIST_SCHEMA, Indexed, listed_schema
 from cepctl.sketches.manifest import (
     FILES,
+    LISTED,
+    LISTS,
     MANIFEST,
     SPANS,
     TYPES,
     VALUES,
-    Block,
+    Blocks,
     Manifest,
     SketchedDataset,
     SketchedPart,
     SketchFile,
 )
-from cepctl.sketches.places import SPAN_SCHEMA, VALUE_SCHEMA, Indexed, PartPlaces, type_schema
+from cepctl.sketches.places import SPAN_SCHEMA, TYPE_SCHEMA, VALUE_SCHEMA, PartPlaces
+from cepctl.sketches.sections import Section, gathered, section_of
 
-_BLOCK_PLACES = 131_072
+BLOCK_PLACES = 16_384
+BLOCK_LISTED = 8_192
+_OF_PART = pa.field("part", pa.int32())
 
 
 def write_sketch(
@@ -49,8 +56,7 @@ def write_sketch(
         with folder_beside(target) as folder:
             new = folder / NEW
             new.mkdir()
-            counted, files = _files(new, indexed, datasets, parts)
-            (new / MANIFEST).write_bytes(Manifest(indexed, counted, files).to_bytes())
+            (new / MANIFEST).write_bytes(_written(new, indexed, datasets, parts).to_bytes())
             put_in_place(folder, target)
     except OSError as problem:
         raise JobError(f"cannot write {target}: {problem.strerror or problem}") from problem
@@ -67,37 +73,75 @@ def refuse_foreign(target: Path) -> None:
         raise UsageError(f"{target} is a file, and a sketch is a directory; name another")
 
 
-def _files(
+def _written(
     folder: Path, indexed: Indexed, datasets: Sequence[SketchedDataset], parts: Iterable[PartPlaces]
-) -> tuple[tuple[SketchedDataset, ...], dict[str, SketchFile]]:
-    """Write the Parquet files; returns the datasets with the numbers of their spans, and what is kept."""
-    kept: list[tuple[int, bool]] = []
-    schemas = {SPANS: SPAN_SCHEMA, TYPES: type_schema(indexed.ranges), VALUES: VALUE_SCHEMA}
+) -> Manifest:
+    """Write the Parquet files; returns what is kept of them and of the parts."""
+    schemas = {
+        SPANS: SPAN_SCHEMA.append(_OF_PART),
+        TYPES: TYPE_SCHEMA,
+        VALUES: VALUE_SCHEMA,
+        LISTS: LIST_SCHEMA.append(_OF_PART),
+        LISTED: listed_schema(indexed),
+    }
+    told: list[tuple[int, int, bool]] = []
+    sections: list[int] = []
+    distinct = dict.fromkeys(indexed.values, 0)
     with ExitStack() as opened:
         files = {
             name: opened.enter_context(_Writer(folder / name, schema)) for name, schema in schemas.items()
         }
-        for number, part in enumerate(parts):
-            files[SPANS].write(part.spans, number)
-            files[TYPES].write_places(part.types, number, -1)
-            for listed, values in enumerate(part.values):
-                files[VALUES].write_places(values, number, listed)
-            kept.append((len(part.spans), part.lasting))
-    told = iter(kept)
-    counted = tuple(
-        replace(each, parts=tuple(SketchedPart(part.identity, *next(told)) for part in each.parts))
-        for each in datasets
+        for number, together in enumerate(gathered(parts)):
+            told += [(len(part.spans), part.row_groups, part.lasting) for part in together]
+            sections.append(len(together))
+            section = section_of(together)
+            for name, values in zip(indexed.values, section.values, strict=True):
+                distinct[name] += _distinct(values)
+            _write_section(files, section, number)
+    return Manifest(
+        indexed,
+        _filled(datasets, told),
+        tuple(sections),
+        distinct,
+        {name: file.written() for name, file in files.items()},
     )
-    return counted, {name: file.written() for name, file in files.items()}
+
+
+def _filled(
+    datasets: Sequence[SketchedDataset], told: Iterable[tuple[int, int, bool]]
+) -> tuple[SketchedDataset, ...]:
+    """The datasets, of whose parts the numbers of spans and row groups are known, and whether events last."""
+    counted = iter(told)
+    return tuple(
+        replace(each, parts=tuple(_told(part, *next(counted)) for part in each.parts)) for each in datasets
+    )
+
+
+def _told(part: SketchedPart, spans: int, row_groups: int, lasting: bool) -> SketchedPart:
+    return replace(part, spans=spans, row_groups=row_groups, lasting=lasting)
+
+
+def _distinct(places: pa.Table) -> int:
+    hashes = places.column("hash").to_numpy()
+    return int(np.count_nonzero(np.diff(hashes))) + bool(len(hashes))
+
+
+def _write_section(files: dict[str, _Writer], section: Section, number: int) -> None:
+    files[SPANS].write(section.spans, number)
+    files[LISTS].write(section.lists, number)
+    files[LISTED].write(section.listed, number, BLOCK_LISTED)
+    files[TYPES].write_places(section.types, number, -1)
+    for listed, values in enumerate(section.values):
+        files[VALUES].write_places(values, number, listed)
 
 
 @dataclass
 class _Writer:
-    """One Parquet file, and of its row groups what they are of."""
+    """One Parquet file, and of its row groups what they are of: section, attribute, first and last."""
 
     path: Path
     schema: pa.Schema
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[tuple[int, int, int, int]] = field(default_factory=list)
 
     def __enter__(self) -> _Writer:
         self._writer = pq.ParquetWriter(
@@ -108,9 +152,7 @@ class _Writer:
             column_encoding={
                 each.name: "DELTA_BINARY_PACKED"
                 for each in self.schema
-                if pa.types.is_int32(each.type)
-                or pa.types.is_int64(each.type)
-                or pa.types.is_uint32(each.type)
+                if pa.types.is_integer(each.type) and each.type not in (pa.uint8(), pa.uint64())
             },
             write_statistics=False,
         )
@@ -119,32 +161,33 @@ class _Writer:
     def __exit__(self, *problem: object) -> None:
         self._writer.close()
 
-    def write(self, table: pa.Table, part: int) -> None:
-        """Write a table as one row group; an empty one is not written."""
-        if len(table):
-            self._writer.write_table(table, len(table))
-            self.blocks.append(Block(part, 0, 0, 0))
+    def write(self, table: pa.Table, section: int, rows: int | None = None) -> None:
+        """Write a table as row groups of so many rows, or as one; an empty one is not written."""
+        step = rows or max(len(table), 1)
+        for start in range(0, len(table), step):
+            piece = table.slice(start, step)
+            self._writer.write_table(piece, len(piece))
+            self.blocks.append((section, -1, start, start + len(piece) - 1))
 
-    def write_places(self, places: pa.Table, part: int, listed: int) -> None:
+    def write_places(self, places: pa.Table, section: int, listed: int) -> None:
         """Write places in the order of their hashes as row groups."""
-        for start in range(0, len(places), _BLOCK_PLACES):
-            piece = places.slice(start, _BLOCK_PLACES)
+        for start in range(0, len(places), BLOCK_PLACES):
+            piece = places.slice(start, BLOCK_PLACES)
             hashes = piece.column("hash")
             self._writer.write_table(piece, len(piece))
-            self.blocks.append(
-                Block(part, 0, 0, 0, listed, hashes[0].as_py(), hashes[len(piece) - 1].as_py())
-            )
+            self.blocks.append((section, listed, hashes[0].as_py(), hashes[len(piece) - 1].as_py()))
 
     def written(self) -> SketchFile:
         """What is kept of the file when it is closed."""
         edges = _edges(self.path)
         with self.path.open("rb") as file:
             sums = [zlib.crc32(file.read(stop - start)) for start, stop in pairwise(edges)]
-        blocks = tuple(
-            replace(block, start=start, stop=stop, checksum=checksum)
+        rows = [
+            (*block, start, stop, checksum)
             for block, (start, stop), checksum in zip(self.blocks, pairwise(edges), sums, strict=False)
-        )
-        return SketchFile(edges[-1], sums[-1], blocks)
+        ]
+        columns = zip(*rows, strict=True) if rows else [()] * 7
+        return SketchFile(edges[-1], sums[-1], Blocks(*columns))
 
 
 def _edges(path: Path) -> list[int]:

@@ -9,6 +9,7 @@ import pytest
 import cepctl
 from cepctl.cli import main
 from cepctl.ingestion import writing
+from cepctl.sketches.manifest import FILES, MANIFEST
 
 LOG = "event_id,event_type,lower,upper,task\na1,A,10,12,t1\nb1,B,13,15,t1\na2,A,500,502,t2\nb2,B,900,905,t2\n"
 QUERY = "PATTERN SEQ(A a, B b) WITHIN 20 ticks"
@@ -92,6 +93,8 @@ def test_a_missing_sketch_is_named_with_the_remedy(folder: Path, capsys: pytest.
             ("--on", "task:range"),
             "--on task:range asks for the least and the largest, and 'task' is text; write",
         ),
+        (("--share", "1.5"), "--share 1.5 is not more than 0 and at most 1; 0.125 is usual"),
+        (("--share", "nan"), "--share nan is not more than 0 and at most 1"),
         (("--on", "task,,"), "--on needs names of attributes"),
         (("-o", "log.csv"), "is a file, and a sketch is a directory"),
         (("-o", "events"), "-o would overwrite the input events"),
@@ -140,7 +143,7 @@ def test_a_sketch_of_sketches_is_that_of_their_datasets(
     _, said = called(capsys, "sketch", "events.sketch", "more.sketch", "-o", "merged.sketch")
     assert "merged.sketch does not know 'n', which some of its sources lack" in said
     assert "merged.sketch does not know 'n:range', which some of its sources lack" in said
-    for name in ("sketch.json", "spans.parquet", "types.parquet", "values.parquet"):
+    for name in (MANIFEST, *FILES):
         assert (folder / "merged.sketch" / name).read_bytes() == (folder / "both.sketch" / name).read_bytes()
     asked = f"{QUERY} WHERE [task]", "--time", "ticks", "--columns", "start,end,at_most", "-q"
     rows = called(capsys, "probe", *asked, "merged.sketch")[0]

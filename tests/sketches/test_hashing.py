@@ -50,5 +50,5 @@ def test_codes_of_numbers_keep_their_order() -> None:
         [-math.inf, -1e300, -1.5, -1e-300, 0.0, 5e-324, 1.0, 1.0001, 3.0, 2e18, math.inf, math.nan]
     )
     codes = order_codes(numbers)
-    assert (np.diff(codes) >= 0).all()
+    assert (codes[:-1] <= codes[1:]).all()
     assert order_codes(np.array([-0.0]))[0] == codes[4]

@@ -18,9 +18,9 @@ from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.plan import EventSchema, Plan
 from cepctl.plan.support import require_engine
 from cepctl.schema import MILLISECOND
-from cepctl.sketches import spans
+from cepctl.sketches import listing, spans
 from cepctl.sketches.archive import Archive
-from cepctl.sketches.places import Indexed
+from cepctl.sketches.listing import Indexed
 from cepctl.sketches.probing import probe_rows
 from cepctl.sketches.skipping import row_groups_to_read
 from tests.engines.agreement import FEW_EXAMPLES, check
@@ -31,6 +31,8 @@ from tests.sketched_tables import kept_events, sketch_of_table
 from tests.strategies import any_cases, chain_cases
 
 INDEXES = (Indexed(), Indexed(("k", "x")), Indexed(("k", "g"), ("x",)), Indexed(("x",), ("x",)))
+
+SHARES = (0.01, 0.3, 0.6, 1.0)
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Sketched:
     size: int
     span: int
     indexed: Indexed
+    share: float
     lasting: bool = False
 
 
@@ -56,6 +59,7 @@ def sketched_cases(draw: st.DrawFn) -> Sketched:
         draw(st.integers(1, 4)),
         draw(st.integers(1, 2)),
         draw(st.sampled_from(INDEXES)),
+        draw(st.sampled_from(SHARES)),
     )
 
 
@@ -64,7 +68,8 @@ def lasting_cases(draw: st.DrawFn) -> Sketched:
     """Events that have a start and an end, and conditions on both."""
     table = event_table(draw(streams()))
     size, span = draw(st.integers(1, 3)), draw(st.integers(1, 2))
-    return Sketched(draw(queries()), table, {}, size, span, draw(st.sampled_from(INDEXES)), lasting=True)
+    indexed, share = draw(st.sampled_from(INDEXES)), draw(st.sampled_from(SHARES))
+    return Sketched(draw(queries()), table, {}, size, span, indexed, share, lasting=True)
 
 
 def matches_of(plan: Plan, table: pa.Table) -> pa.Table:
@@ -79,7 +84,9 @@ def holds(case: Sketched) -> None:
         return
     with pytest.MonkeyPatch.context() as patched, tempfile.TemporaryDirectory() as folder:
         patched.setattr(spans, "SPAN_EVENTS", case.span)
-        sketch = sketch_of_table(Path(folder, "events.sketch"), case.table, case.indexed, case.size)
+        patched.setattr(listing, "EXTREMES", 3)
+        target = Path(folder, "events.sketch")
+        sketch = sketch_of_table(target, case.table, case.indexed, case.size, share=case.share)
         archive = Archive((sketch,), EventSchema(ATTRIBUTES, MILLISECOND))
         rows = probe_rows(plan, archive).to_pylist()
         chosen = row_groups_to_read(plan, archive)

@@ -10,13 +10,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 import pytest
 
 from cepctl.plan.plan import Alternative, Plan
-from cepctl.sketches import conditions, places, skipping, survivors
+from cepctl.sketches import archive, conditions, listing, places, skipping, survivors
 from cepctl.sketches.archive import Archive
+from cepctl.sketches.conditions import extremes_asked
 from cepctl.sketches.constraints import Bounds, bounds_of
-from cepctl.sketches.hashing import order_codes
+from cepctl.sketches.listing import below, number_bits
 from cepctl.sketches.spans import spans_of
 from cepctl.sketches.survivors import Survivors
 from cepctl.sketches.survivors import survivors as all_survivors
@@ -46,13 +48,29 @@ def _shorter_stretch(*arguments: Any) -> Any:
     return lower, np.maximum(upper - 1, lower)
 
 
-def _one_key_less(*arguments: Any) -> Any:
-    found = _KEYED(*arguments)
+def _one_key_less(*arguments: Any, **named: Any) -> Any:
+    found = _KEYED(*arguments, **named)
     return None if found is None else found.where(np.arange(max(len(found) - 1, 0)))
 
 
-def _rarest_alone(plan: Plan, archive: Archive) -> Iterator[Survivors]:
-    for found in all_survivors(plan, archive):
+def _narrower(*arguments: Any) -> Any:
+    rows = _ROWS(*arguments)
+    width = pc.max_element_wise(pc.subtract(rows.column("width"), 1), 0)
+    return rows.set_column(rows.column_names.index("width"), "width", width)
+
+
+def _one_event_less(*arguments: Any) -> Any:
+    found = _LISTED(*arguments)
+    return type(found)(*(column[:-1] for column in vars(found).values()))
+
+
+def _all_told(conditions: Any) -> Iterator[Any]:
+    for name, side, _ in extremes_asked(conditions):
+        yield name, side, np.uint64(0 if side is below else 2**64 - 1)
+
+
+def _rarest_alone(plan: Plan, asked: Archive, effort: float) -> Iterator[Survivors]:
+    for found in all_survivors(plan, asked, effort):
         rarest = min(found.items, key=len)
         nothing = np.zeros(0, dtype=np.int64)
         yield replace(
@@ -61,6 +79,7 @@ def _rarest_alone(plan: Plan, archive: Archive) -> Iterator[Survivors]:
 
 
 _STRETCH, _KEYED, _COUNTED = Archive._stretch, Archive.keyed, places._counted
+_ROWS, _LISTED = listing._rows, Archive._listed_items
 FAULTS: dict[str, Planted] = {
     "a window is a tick shorter": (survivors, "bounds_of", _shorter_window),
     "a group is one member": (survivors, "bounds_of", _single_member),
@@ -77,7 +96,19 @@ FAULTS: dict[str, Planted] = {
         lambda hashes, of_event, before: _COUNTED(hashes[:-1], of_event[:-1], before),
     ),
     "the last key is forgotten": (Archive, "keyed", _one_key_less),
-    "a range excludes its bound": (conditions, "order_codes", lambda values: order_codes(values) + 1),
+    "a range excludes its bound": (
+        conditions,
+        "number_bits",
+        lambda codes: number_bits(codes) + np.uint64(1),
+    ),
+    "a listed event ends a tick early": (listing, "_rows", _narrower),
+    "a listed event is forgotten": (Archive, "_listed_items", _one_event_less),
+    "a list of extremes is taken for complete": (archive, "extremes_asked", _all_told),
+    "a value is sought by other bits than are listed": (
+        archive,
+        "value_bits",
+        lambda hashes: hashes & np.uint64(0xFFFF),
+    ),
     "only the rarest component is read": (skipping, "survivors", _rarest_alone),
 }
 

@@ -8,7 +8,8 @@ import pytest
 
 from cepctl.schema import FIXED_COLUMNS
 from cepctl.sketches import spans
-from cepctl.sketches.places import Indexed, places_of
+from cepctl.sketches.listing import Indexed
+from cepctl.sketches.places import places_of
 from cepctl.sketches.spans import spans_of
 
 
@@ -51,5 +52,5 @@ def test_an_interval_event_reaches_to_its_end() -> None:
             }.items()
         }
     )
-    found = places_of([(0, events)], Indexed())
+    found = places_of([(0, events)], Indexed(), 0.125)
     assert max(found.spans.column("last").to_pylist()) == 90

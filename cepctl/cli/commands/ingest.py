@@ -49,6 +49,14 @@ from cepctl.memory import MemoryBudget
     metavar="ATTR,ATTR:range",
     help="Attributes that the sketch knows beside types, as --on of cepctl sketch; asks for --sketch.",
 )
+@click.option(
+    "--sketch-share",
+    type=float,
+    default=0.125,
+    show_default=True,
+    metavar="SHARE",
+    help="Of the rarest types the sketch keeps so large a part of all events one by one.",
+)
 @reject_options
 @metrics_option
 @reading_memory_option
@@ -63,6 +71,7 @@ def command(
     report_file: str | None,
     sketch: bool,
     sketch_on: tuple[str, ...],
+    sketch_share: float,
     rejects: str | None,
     max_errors: int | None,
     metrics: str | None,
@@ -90,7 +99,7 @@ def command(
     refuse_overwriting(written, paths, raw_input, replaced="-o")
     sketching = sketch or bool(sketch_on)
     if sketching:
-        refuse_unsketchable(output, sketch_on)
+        refuse_unsketchable(output, sketch_on, sketch_share)
     report(ingested(paths, output, options, runner, verbose=verbose), metrics, quiet=quiet)
     if sketching:
-        tell_sketches(sketched([output], sketch_on, None), quiet=quiet)
+        tell_sketches(sketched([output], sketch_on, None, sketch_share), quiet=quiet)

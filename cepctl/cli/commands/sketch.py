@@ -19,6 +19,14 @@ from cepctl.library.sketch import sketched
     "extremes, for < <= > >= and BETWEEN.  May be given several times.",
 )
 @click.option(
+    "--share",
+    type=float,
+    default=0.125,
+    show_default=True,
+    metavar="SHARE",
+    help="Of the rarest types so large a part of all events, more than 0 and at most 1, is kept one by one.",
+)
+@click.option(
     "-o",
     "--output",
     type=click.Path(),
@@ -27,10 +35,15 @@ from cepctl.library.sketch import sketched
 )
 @verbosity_options
 def command(
-    events: tuple[str, ...], on: tuple[str, ...], output: str | None, quiet: bool, verbose: bool
+    events: tuple[str, ...],
+    on: tuple[str, ...],
+    share: float,
+    output: str | None,
+    quiet: bool,
+    verbose: bool,
 ) -> None:
     """Sketch datasets, so that `probe` and `match` need not read all of their events.
 
     A sketch takes a few bits per event and outlives the events.  One that is there already is replaced.
     """
-    tell_sketches(sketched(events, on, output), quiet=quiet)
+    tell_sketches(sketched(events, on, output, share), quiet=quiet)
