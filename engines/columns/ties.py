@@ -1,6 +1,6 @@
 """Ties: what is given of pairs of events and their intervals do not imply, so that they are not independent.
 
-Runs inside Spark workers: imports NumPy only.
+Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.columns.weighted_masses import SeriesMasses
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,9 @@ class EventTies:
 
     `left`, `right`, `bound`, shape (k,), stand by component: those of component c from tie_offsets[c] to
     tie_offsets[c + 1].  `component`, shape (n,), is that of each event, -1 where it is tied to none;
-    `members` from member_offsets[c] on are its events in order, and `rank` says where an event stands there.
+    `members` from member_offsets[c] on are its events, and `rank` says where an event stands there.
+    `serial`: whether each is tied to the next alone, and comes before it; these stand in that order, and
+    `series` says what is given of their events by those before and after.
     `probability`: that all ties of a component hold, NaN as long as it is not known.
     """
 
@@ -30,7 +33,9 @@ class EventTies:
     rank: Indexes
     members: Indexes
     member_offsets: Indexes
+    serial: Flags
     probability: Reals
+    series: SeriesMasses | None = None
 
     @property
     def sizes(self) -> Indexes:
@@ -45,11 +50,16 @@ class EventTies:
 def event_ties(count: int, left: Indexes, right: Indexes, bound: Ticks) -> EventTies:
     """Ties between some of `count` events."""
     label = connected(count, left, right)
-    tied = np.unique(np.concatenate([left, right]))
-    roots, number = np.unique(label[tied], return_inverse=True)
+    tied = distinct(np.concatenate([left, right]), count)
+    # The label of a component is its smallest event.
+    roots = distinct(label[tied], count)
+    number = np.empty(count, dtype=np.int64)
+    number[roots] = np.arange(len(roots))
     component = np.full(count, -1, dtype=np.int64)
-    component[tied] = number.reshape(-1)
-    members = tied[np.argsort(component[tied], kind="stable")]
+    component[tied] = number[label[tied]]
+    serial = _are_series(component, len(roots), left, right)
+    follows = _places(count, serial[component[left]], left, right)
+    members = tied[np.lexsort((follows[tied], component[tied]))]
     member_offsets = np.searchsorted(component[members], np.arange(len(roots) + 1)).astype(np.int64)
     rank = np.full(count, -1, dtype=np.int64)
     rank[members] = np.arange(len(members)) - member_offsets[component[members]]
@@ -57,7 +67,46 @@ def event_ties(count: int, left: Indexes, right: Indexes, bound: Ticks) -> Event
     left, right, bound = left[order], right[order], bound[order]
     tie_offsets = np.searchsorted(component[left], np.arange(len(roots) + 1)).astype(np.int64)
     unknown = np.full(len(roots), np.nan)
-    return EventTies(left, right, bound, tie_offsets, component, rank, members, member_offsets, unknown)
+    return EventTies(
+        left, right, bound, tie_offsets, component, rank, members, member_offsets, serial, unknown
+    )
+
+
+def _are_series(component: Indexes, count: int, left: Indexes, right: Indexes) -> Flags:
+    """Which of `count` components are a series: one tie fewer than events, one each way at most."""
+    serial = np.bincount(component[left], minlength=count) + 1 == np.bincount(
+        component[component >= 0], minlength=count
+    )
+    for side in (left, right):
+        times = np.bincount(side, minlength=len(component))
+        serial[component[np.flatnonzero(times > 1)]] = False
+    return np.asarray(serial)
+
+
+def _places(count: int, serial: Flags, left: Indexes, right: Indexes) -> Indexes:
+    """How many events of its series come before each event, 0 for those of none; shape (count,).
+
+    Each step looks twice as far back.
+    """
+    back = np.arange(count)
+    back[right[serial]] = left[serial]
+    place: Indexes = (back != np.arange(count)).astype(np.int64)
+    while True:
+        farther = back[back]
+        if (farther == back).all():
+            return place
+        place += place[back]
+        back = farther
+
+
+def distinct(rows: Indexes, count: int) -> Indexes:
+    """Those of `count` row numbers that occur, ascending; the same as `np.unique`, and quicker for many."""
+    if 16 * len(rows) < count:
+        return np.unique(rows)
+    occurs = np.zeros(count, dtype=bool)
+    occurs[rows] = True
+    found: Indexes = np.flatnonzero(occurs)
+    return found
 
 
 def connected(count: int, left: Indexes, right: Indexes) -> Indexes:

@@ -16,7 +16,7 @@ import numpy as np
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.ties import connected
+from cepctl.engines.columns.ties import connected, distinct
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.given.contradictions import contradicted
 from cepctl.engines.given.edges import Differences
@@ -40,7 +40,7 @@ def intervals_left(given: Sequence[Given], found: Differences, events: Events) -
         events.masses.lower.copy(), events.masses.upper.copy(), *(np.full(count, _NONE) for _ in "ab")
     )
     most = int(np.bincount(connected(count, found.left, found.right)).max(initial=0)) + 1
-    from_left, from_right = np.unique(found.left), np.unique(found.right)
+    from_left, from_right = distinct(found.left, count), distinct(found.right, count)
     while len(from_left) or len(from_right):
         for _ in range(most):
             from_left = _raised(ends, found, sides, from_left)
@@ -101,7 +101,7 @@ def _raised(ends: _Ends, found: Differences, sides: _Sides, events: Indexes) -> 
     np.maximum.at(ends.lower, reached, tick)
     best = tick == ends.lower[reached]
     ends.lower_by[reached[best]] = edge[best]
-    return np.unique(reached)
+    return distinct(reached, len(ends.lower))
 
 
 def _lowered(ends: _Ends, found: Differences, sides: _Sides, events: Indexes) -> Indexes:
@@ -113,7 +113,7 @@ def _lowered(ends: _Ends, found: Differences, sides: _Sides, events: Indexes) ->
     np.minimum.at(ends.upper, reached, tick)
     best = tick == ends.upper[reached]
     ends.upper_by[reached[best]] = edge[best]
-    return np.unique(reached)
+    return distinct(reached, len(ends.lower))
 
 
 def _onto_mass(masses: Masses, ends: _Ends) -> tuple[Indexes, Indexes]:

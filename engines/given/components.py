@@ -21,7 +21,8 @@ from cepctl.engines.confidence.coupled.problem import (
 )
 from cepctl.engines.given.contradictions import contradicted
 from cepctl.engines.given.separators import no_factors, tied_probability
-from cepctl.engines.given.structures import structure_texts, ties_between_ranks
+from cepctl.engines.given.series import series_of
+from cepctl.engines.given.structures import Pieces, structure_texts, ties_between_ranks
 from cepctl.engines.given.work import require_few, within_bound
 from cepctl.engines.pattern.difference_constraints import closure, valid_bounds
 from cepctl.plan.plan import Given
@@ -35,15 +36,45 @@ def component_probability(ties: EventTies, masses: Masses, components: Indexes) 
     QueryTooLargeError
         If one needs more products than the bound on the work.
     """
-    require_few(ties, components)
+    series = series_of(ties)
+    require_few(ties.sizes[components[~ties.serial[components]]])
     unknown = np.unique(components[np.isnan(ties.probability[components])])
     if len(unknown):
-        texts = structure_texts(ties, unknown).rank("dense").to_numpy()
+        texts = structure_texts(ties, Pieces.whole(ties, unknown)).rank("dense").to_numpy()
         for text in np.unique(texts):
             alike = unknown[texts == text]
             problems = _problems(ties, masses, alike)
-            ties.probability[alike] = within_bound(lambda some: tied_probability(masses, some), problems)
+            ties.probability[alike] = within_bound(
+                lambda some: tied_probability(series.buckets, some), problems
+            )
     return np.asarray(ties.probability[components])
+
+
+def piece_probability(ties: EventTies, masses: Masses, pieces: Pieces) -> Reals:
+    """What a match that needs these pieces is divided by, shape of `pieces`.
+
+    Of a piece of a series it is the probability that its ties hold, its first event being given all before
+    it, and its last one all after it; of a single event, whose mass is given both, it is 1.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If one needs more products than the bound on the work.
+    """
+    serial = ties.serial[pieces.component]
+    found = np.ones(len(pieces.size))
+    found[~serial] = component_probability(ties, masses, pieces.component[~serial])
+    some = np.flatnonzero(serial & (pieces.size > 1))
+    if len(some):
+        series = series_of(ties)
+        begin = ties.member_offsets[pieces.component[some]] + pieces.first[some]
+        first = series.place[ties.members[begin]]
+        last = first + pieces.size[some] - 1
+        steps = pieces.size[some] - 1
+        offsets = np.concatenate([[0], np.cumsum(steps)])
+        at = np.repeat(first + 1 - offsets[:-1], steps) + np.arange(offsets[-1])
+        found[some] = np.multiply.reduceat(series.ratio[at], offsets[:-1]) * series.meeting[last]
+    return found
 
 
 def require_possible(given: Sequence[Given], events: Events) -> None:
@@ -68,7 +99,7 @@ def _problems(ties: EventTies, masses: Masses, components: Indexes) -> Problems:
     """Alike components as problems: all of their events are variables, in order."""
     size = int(ties.sizes[components[0]])
     event = ties.members[ties.member_offsets[components][:, None] + np.arange(size)]
-    edges = tuple(ties_between_ranks(ties, int(components[0])))
+    edges = tuple(ties_between_ranks(ties, Pieces.whole(ties, components), 0))
     system = closure(size, edges)
     structure = Structure(system, edges, (), breakpoints(size, edges, system, ()))
     variables = Variables(event, *valid_bounds(masses.lower[event], masses.upper[event], system))

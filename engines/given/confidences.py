@@ -15,12 +15,12 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
-from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.solve import first_ticks, mirrored
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.given.components import component_probability
+from cepctl.engines.given.components import piece_probability
 from cepctl.engines.given.separators import tied_probability
-from cepctl.engines.given.tied_problems import Touched, tied_problems, touched
+from cepctl.engines.given.series import series_of
+from cepctl.engines.given.tied_problems import TiedProblems, Touched, tied_problems, touched
 from cepctl.engines.given.work import require_few, searched, within_bound
 from cepctl.engines.measure.measure import Measure
 from cepctl.engines.measure.rival_blocks import coupled_blocks
@@ -71,12 +71,12 @@ def given_confidences(matches: CoupledMatches, ties: EventTies) -> Measured:
         free = np.setdiff1d(np.arange(len(problems.match)), touching.problem)
         if len(free):
             some = problems.taken(free)
-            total.add(some.match, *_solved(matches.masses, some, some))
-        require_few(ties, touching.component)
+            total.add(some.match, *_solved(matches.masses, ties, TiedProblems(some, some, some)))
+        require_few(touching.pieces.size)
         if len(touching.problem):
             sums = _Sums(len(problems.match))
-            for first, last in tied_problems(problems, ties, matches.masses, touching):
-                sums.add(first.match, *_solved(matches.masses, first, last))
+            for each in tied_problems(problems, ties, matches.masses, touching):
+                sums.add(each.first.match, *_solved(matches.masses, ties, each))
             rows = np.unique(touching.problem)
             confidence = sums.confidence[rows] / _given(ties, matches.masses, touching, rows)
             total.add(problems.match[rows], confidence, sums.first[rows], sums.last[rows])
@@ -85,15 +85,21 @@ def given_confidences(matches: CoupledMatches, ties: EventTies) -> Measured:
 
 def _given(ties: EventTies, masses: Masses, touching: Touched, rows: Indexes) -> Reals:
     """The probability of the components that problems touch, shape of `rows`."""
-    probability = component_probability(ties, masses, touching.component)
+    probability = piece_probability(ties, masses, touching.pieces)
     product = np.ones(int(rows.max()) + 1)
     np.multiply.at(product, touching.problem, probability)
     return product[rows]
 
 
-def _solved(masses: Masses, first: Problems, last: Problems) -> tuple[Reals, Indexes, Indexes]:
-    """Probability, first and last tick of problems, given in both orders of their variables."""
-    confidence = within_bound(lambda some: tied_probability(masses, some), first)
+def _solved(masses: Masses, ties: EventTies, problems: TiedProblems) -> tuple[Reals, Indexes, Indexes]:
+    """Probability, first and last tick of problems.
+
+    The rest of a series can always be in order, wherever in their intervals its other events are: it changes
+    no range.
+    """
+    first, last = problems.first, problems.last
+    buckets = series_of(ties).buckets
+    confidence = within_bound(lambda some: tied_probability(buckets, some), problems.weighted)
     if masses.uniform and not len(first.factors.event):
         # Every end of a valid interval is reached in some world.
         return confidence, first.variables.lower[:, 0], last.variables.upper[:, -1]

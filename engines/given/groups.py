@@ -38,9 +38,9 @@ class GroupComponents:
         for each in problems:
             touching = touched(each, ties)
             groups.append(each.match[touching.problem])
-            components.append(touching.component)
+            components.append(touching.pieces.component)
         pairs = np.unique(np.stack([np.concatenate(groups), np.concatenate(components)], axis=1), axis=0)
-        require_few(ties, pairs[:, 1])
+        require_few(ties.sizes[pairs[:, 1]])
         return cls(np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1]))
 
     def probability(self, ties: EventTies, masses: Masses, count: int) -> Reals:

@@ -21,6 +21,7 @@ from cepctl.engines.columns.ties import event_ties
 from cepctl.engines.given.closing import intervals_left
 from cepctl.engines.given.components import require_possible
 from cepctl.engines.given.edges import Differences, differences_of
+from cepctl.engines.given.series import with_series
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import require_engine
 
@@ -49,7 +50,8 @@ def known_events(plan: Plan, events: Events) -> Events:
     left = _without_ways_round(found.taken(np.flatnonzero(~found.implied(masses))))
     if not len(left):
         return replace(events, masses=masses)
-    known = replace(events, masses=masses, ties=event_ties(len(events), left.left, left.right, left.bound))
+    ties = with_series(event_ties(len(events), left.left, left.right, left.bound), masses)
+    known = replace(events, masses=masses, ties=ties)
     require_possible(plan.given, known)
     return known
 

@@ -10,13 +10,12 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import LAST, shifted
+from cepctl.engines.columns.weighted_masses import WeightedBuckets
 from cepctl.engines.confidence.coupled.problem import (
     NO_VARIABLE,
     Factors,
@@ -26,9 +25,9 @@ from cepctl.engines.confidence.coupled.problem import (
     Variables,
     breakpoints,
 )
-from cepctl.engines.confidence.coupled.solve import coupled_confidence
-from cepctl.engines.given.first_nodes import FirstNodes, first_nodes
+from cepctl.engines.confidence.coupled.solve import WORK_BOUND
 from cepctl.engines.given.orders import reordered
+from cepctl.engines.given.weighted_sums import FirstNodes, first_nodes, weighted_sums
 from cepctl.engines.pattern.difference_constraints import closure, possible, valid_bounds
 
 FEW_VARIABLES = 4
@@ -38,50 +37,45 @@ NODES_BOUND = 2_000_000
 _ROWS_AT_ONCE = 512
 
 
-def tied_probability(masses: Masses, problems: Problems) -> Reals:
+def tied_probability(buckets: WeightedBuckets, problems: Problems) -> Reals:
     """The probability of each problem, NaN where it needs too much work; shape (n,)."""
-    count = problems.variables.event.shape[1]
-    if count <= FEW_VARIABLES:
-        return coupled_confidence(masses, problems, give_up=True)[0]
-    found = np.empty(len(problems.match))
-    for row in range(0, len(found), _ROWS_AT_ONCE):
-        block = np.arange(row, min(row + _ROWS_AT_ONCE, len(found)))
-        found[block] = _taken_apart(masses, problems.taken(block), _Budget(NODES_BOUND * len(block)))
-    return found
+    return _taken_apart(buckets, problems)[0]
 
 
-@dataclass
-class _Budget:
-    """How many more ticks may be looked at."""
-
-    nodes: int
-
-
-def _taken_apart(masses: Masses, problems: Problems, budget: _Budget) -> Reals:
+def _taken_apart(buckets: WeightedBuckets, problems: Problems) -> tuple[Reals, Indexes]:
+    """Probabilities, and how many ticks each problem takes, whatever is solved beside it."""
     structure = problems.structure
     count = problems.variables.event.shape[1]
-    parts = _parts_without(structure, count)
-    if count <= FEW_VARIABLES or parts is None:
-        return coupled_confidence(masses, problems, give_up=True)[0]
+    parts = _parts_without(structure, count) if count > FEW_VARIABLES else None
+    if parts is None:
+        return weighted_sums(buckets, problems, WORK_BOUND), np.ones(len(problems.match), np.int64)
     separator, _ = parts
     order = np.array([separator, *(i for i in range(count) if i != separator)])
     ordered = reordered(problems, order)
-    nodes = first_nodes(masses, ordered)
-    budget.nodes -= len(nodes.row)
-    if budget.nodes < 0:
-        return np.full(len(problems.match), np.nan)
+    nodes = first_nodes(buckets, ordered)
+    taken = np.bincount(nodes.row, minlength=len(problems.match))
     value = nodes.weight.copy()
     own = _components(_neighbours(ordered.structure, count), without=0)
     with_factors = _part_with_factors(ordered.structure, own)
     for number, part in enumerate(own):
-        value *= _of_part(masses, ordered, nodes, part, budget, factors=number == with_factors)
-    return np.asarray(np.bincount(nodes.row, value, len(problems.match)))
+        value *= _of_part(buckets, ordered, nodes, part, taken, factors=number == with_factors)
+    total = np.bincount(nodes.row, value, len(problems.match))
+    return np.where(taken > NODES_BOUND, np.nan, total), taken
 
 
 def _of_part(
-    masses: Masses, problems: Problems, nodes: FirstNodes, part: list[int], budget: _Budget, *, factors: bool
+    buckets: WeightedBuckets,
+    problems: Problems,
+    nodes: FirstNodes,
+    part: list[int],
+    taken: Indexes,
+    *,
+    factors: bool,
 ) -> Reals:
-    """The probability of some variables, and of all factors or none, given the first one at its nodes."""
+    """The probability of some variables, and of all factors or none, given the first one at its nodes.
+
+    Adds to `taken`, of each problem.
+    """
     new = {variable: i for i, variable in enumerate(part)}
     event, lower, upper = (each[nodes.row][:, part] for each in problems.variables)
     between = []
@@ -105,22 +99,27 @@ def _of_part(
         kinds = tuple(tuple(_moved(bound, place) for bound in kind) for kind in problems.structure.regions)
         owned = _at_nodes(problems.factors.taken(nodes.row[rows]), nodes.tick[rows], place)
     # Most ticks of the first variable do not reach into a part, which is then the same at all of them.
-    alike = np.arange(len(rows))
+    kept, alike = np.arange(len(rows)), np.arange(len(rows))
     if not len(owned.event):
-        alone = np.concatenate([each[rows] for each in (event, lower, upper)], axis=1)
-        _, distinct, alike = np.unique(alone, axis=0, return_index=True, return_inverse=True)
-        rows_of_kind, owned = rows[distinct], owned.taken(distinct)
-    else:
-        rows_of_kind = rows
+        whose = nodes.row[rows][:, None]
+        alone = np.concatenate([whose, *(each[rows] for each in (event, lower, upper))], axis=1)
+        _, kept, alike = np.unique(alone, axis=0, return_index=True, return_inverse=True)
+    owned = owned.taken(kept)
+    rows_of_kind = rows[kept]
     value = np.empty(len(rows_of_kind))
     points = breakpoints(len(part), between, system, kinds)
     structure = Structure(system, tuple(between), kinds, points)
     for begin in range(0, len(value), _ROWS_AT_ONCE):
         block = np.arange(begin, min(begin + _ROWS_AT_ONCE, len(value)))
+        whose = nodes.row[rows_of_kind[block]]
+        if (taken[whose] > NODES_BOUND).all():
+            value[block] = np.nan
+            continue
         chosen = (each[rows_of_kind[block]] for each in (event, lower, upper))
         variables = Variables(*(np.ascontiguousarray(each) for each in chosen))
         some = Problems(structure, np.arange(len(block)), variables, owned.taken(block))
-        value[block] = _taken_apart(masses, some, budget)
+        value[block], more = _taken_apart(buckets, some)
+        np.add.at(taken, whose, more)
     found[rows] = value[alike.reshape(-1)]
     return found
 

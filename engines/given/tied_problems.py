@@ -2,7 +2,8 @@
 
     of a problem                                  becomes
     a variable                                    the same
-    an event of a component that it touches       a variable more
+    an event of a component that it touches       a variable more; of a series only those between two of it
+    the events of a series before and after       weights of the mass of its first and last event
     a tie of such a component                     an edge
     a factor that is tied, inside of a region     a variable, each bound an edge
     a factor that is tied, outside of a region    a variable, and one problem for each way to be outside
@@ -16,7 +17,7 @@ Runs inside Spark workers: imports NumPy and Polars only.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -35,7 +36,8 @@ from cepctl.engines.confidence.coupled.problem import (
     owned,
 )
 from cepctl.engines.given.orders import reordered
-from cepctl.engines.given.structures import structure_texts, ties_between_ranks, without_implied
+from cepctl.engines.given.series import weighted_events
+from cepctl.engines.given.structures import Pieces, structure_texts, ties_between_ranks, without_implied
 from cepctl.engines.pattern.difference_constraints import closure, possible, valid_bounds
 from cepctl.errors import QueryTooLargeError
 
@@ -50,18 +52,19 @@ class Touched:
     """Pairs of a problem and a component that it touches, in the order of problems: shape (t,).
 
     The components of one problem are numbered as its variables, and then its factors, meet them: `slot`.
+    `pieces` says which part of each component is needed.
     """
 
     problem: Indexes
-    component: Indexes
+    pieces: Pieces
     slot: Indexes
 
     def of(self, problems: Indexes) -> Indexes:
-        """The components of problems that touch equally many, shape (n, slots)."""
+        """The pairs of problems that touch equally many, shape (n, slots)."""
         begin = np.searchsorted(self.problem, problems)
         end = np.searchsorted(self.problem, problems, side="right")
-        components: Indexes = self.component[begin[:, None] + np.arange(int((end - begin)[0]))]
-        return components
+        pairs: Indexes = begin[:, None] + np.arange(int((end - begin)[0]))
+        return pairs
 
 
 def touched(problems: Problems, ties: EventTies) -> Touched:
@@ -71,25 +74,44 @@ def touched(problems: Problems, ties: EventTies) -> Touched:
     owner = np.repeat(np.arange(count), np.diff(factors.offsets))
     problem = np.concatenate([np.repeat(np.arange(count), width), owner])
     place = np.concatenate([np.tile(np.arange(width), count), width + np.arange(len(owner))])
-    component = ties.component[np.concatenate([problems.variables.event.reshape(-1), factors.event])]
+    event = np.concatenate([problems.variables.event.reshape(-1), factors.event])
+    tied = np.flatnonzero(ties.touches(event))
+    problem, place, event = problem[tied], place[tied], event[tied]
+    component, rank = ties.component[event], ties.rank[event]
     order = np.lexsort((place, component, problem))
-    order = order[component[order] >= 0]
-    problem, component, place = problem[order], component[order], place[order]
+    problem, component, place, rank = problem[order], component[order], place[order], rank[order]
     fresh = np.ones(len(problem), dtype=bool)
     fresh[1:] = (np.diff(problem) != 0) | (np.diff(component) != 0)
-    problem, component, place = problem[fresh], component[fresh], place[fresh]
+    begin = np.flatnonzero(fresh)
+    if not len(begin):
+        none = np.zeros(0, dtype=np.int64)
+        return Touched(none, Pieces(none, none, none), none)
+    first, last = np.minimum.reduceat(rank, begin), np.maximum.reduceat(rank, begin)
+    problem, component, place = problem[begin], component[begin], place[begin]
     order = np.lexsort((place, problem))
-    problem, component = problem[order], component[order]
+    problem = problem[order]
+    pieces = Pieces.between(ties, component, first, last).taken(order)
     slot = np.arange(len(problem)) - np.searchsorted(problem, problem)
-    return Touched(problem, component, slot)
+    return Touched(problem, pieces, slot)
+
+
+@dataclass(frozen=True)
+class TiedProblems:
+    """Problems with their components; `match` is the number of the problem that each is made from.
+
+    `first`: with the variables of the match first, `last`: with them last, for the ends of its range.
+    `weighted`: as `first`, with events whose masses have the weights of their series.
+    """
+
+    first: Problems
+    last: Problems
+    weighted: Problems
 
 
 def tied_problems(
     problems: Problems, ties: EventTies, masses: Masses, touching: Touched
-) -> Iterator[tuple[Problems, Problems]]:
-    """Problems with their components; `match` is the number of the problem that each is made from.
-
-    Each comes in two orders of its variables: with those of the match first, and with them last.
+) -> Iterator[TiedProblems]:
+    """Problems with their components, those that are alike together.
 
     Raises
     ------
@@ -105,8 +127,10 @@ def tied_problems(
 
 def _keys(problems: Problems, ties: EventTies, touching: Touched, rows: Indexes) -> Indexes:
     """Numbers of some problems, equal where they touch components alike."""
-    distinct, which = np.unique(touching.component, return_inverse=True)
-    texts = structure_texts(ties, distinct).gather(which.reshape(-1))
+    pieces = touching.pieces
+    named = np.stack([pieces.component, pieces.first, pieces.size], axis=1)
+    _, distinct, which = np.unique(named, axis=0, return_index=True, return_inverse=True)
+    texts = structure_texts(ties, pieces.taken(distinct)).gather(which.reshape(-1))
     components = pl.DataFrame({"problem": touching.problem, "text": texts})
     width = problems.variables.event.shape[1]
     event = problems.variables.event[rows]
@@ -137,14 +161,15 @@ def _named(ties: EventTies, touching: Touched, problem: Indexes, event: Indexes)
 
 
 def _place(ties: EventTies, touching: Touched, problem: Indexes, event: Indexes) -> tuple[Indexes, Indexes]:
-    """Slot and rank of events of problems, -1 where an event is not tied."""
+    """Slot, and place in its piece, of events of problems; -1 where an event is not tied."""
     count = len(ties.sizes)
     component = ties.component[event]
-    names = touching.problem * count + touching.component
+    names = touching.problem * count + touching.pieces.component
     order = np.argsort(names, kind="stable")
     at = np.searchsorted(names[order], problem * count + component)
-    slot = touching.slot[order[np.minimum(at, len(order) - 1)]]
-    return np.where(component >= 0, slot, -1), np.where(component >= 0, ties.rank[event], -1)
+    pair = order[np.minimum(at, len(order) - 1)]
+    place = ties.rank[event] - touching.pieces.first[pair]
+    return np.where(component >= 0, touching.slot[pair], -1), np.where(component >= 0, place, -1)
 
 
 def _factor_texts(factors: Factors, ties: EventTies, touching: Touched) -> pl.DataFrame:
@@ -200,9 +225,10 @@ class _Alike:
     touching: Touched
     rows: Indexes
 
-    def problems(self, masses: Masses) -> Iterator[tuple[Problems, Problems]]:
+    def problems(self, masses: Masses) -> Iterator[TiedProblems]:
         """The problems with their components, once for each way in which tied rivals are outside."""
         event, place = self._variables()
+        weighted = self._weighted(event, place)
         count = event.shape[1]
         edges = [*self.whole.structure.edges, *self._tied(place)]
         own = self.whole.structure.edges
@@ -220,13 +246,19 @@ class _Alike:
                 elif i == NO_VARIABLE:
                     lower[:, j] = np.maximum(lower[:, j], -limit)
             made = _Made(
-                count, without_implied(count, [*own, *self._tied(place), *between]), event, lower, upper
+                count,
+                without_implied(count, [*own, *self._tied(place), *between]),
+                event,
+                weighted,
+                lower,
+                upper,
             )
             yield from made.in_both_orders(self.whole, self.rows, factors, width)
 
     def _variables(self) -> tuple[Indexes, dict[tuple[int, int], int]]:
         """The events of all variables, and which variable the event of a slot and rank is."""
-        components = self.touching.of(self.rows)
+        pairs = self.touching.of(self.rows)
+        pieces = self.touching.pieces
         first = self.rows[:1]
         width = self.whole.variables.event.shape[1]
         slot, rank = _place(
@@ -234,21 +266,36 @@ class _Alike:
         )
         place = {(int(s), int(r)): v for v, (s, r) in enumerate(zip(slot, rank, strict=True)) if s >= 0}
         columns = [self.whole.variables.event[self.rows]]
-        for number in range(components.shape[1]):
-            for r in range(int(self.ties.sizes[components[0, number]])):
+        for number in range(pairs.shape[1]):
+            some = pieces.taken(pairs[:, number])
+            begin = self.ties.member_offsets[some.component] + some.first
+            for r in range(int(some.size[0])):
                 if (number, r) not in place:
                     place[number, r] = sum(each.shape[1] for each in columns)
-                    member = self.ties.members[self.ties.member_offsets[components[:, number]] + r]
-                    columns.append(member[:, None])
+                    columns.append(self.ties.members[begin + r][:, None])
         return np.concatenate(columns, axis=1), place
 
+    def _weighted(self, event: Indexes, place: dict[tuple[int, int], int]) -> Indexes:
+        """The same events, those with the weights of their series where others of it are before or after."""
+        found = event.copy()
+        pieces = self.touching.pieces
+        for number, pair in enumerate(self.touching.of(self.rows[:1])[0]):
+            some = pieces.taken(np.array([pair]))
+            begin, end = place[number, 0], place[number, int(some.size[0]) - 1]
+            found[:, [begin, end]] = weighted_events(
+                self.ties,
+                event[:, [begin, end]],
+                follows=bool(some.follow()[0]),
+                leads=bool(some.lead(self.ties)[0]),
+            )
+        return found
+
     def _tied(self, place: dict[tuple[int, int], int]) -> list[Edge]:
-        """The ties of all components, between variables."""
-        components = self.touching.of(self.rows[:1])[0]
+        """The ties of all pieces, between variables."""
         return [
             (place[slot, i], place[slot, j], bound)
-            for slot, component in enumerate(components)
-            for i, j, bound in ties_between_ranks(self.ties, int(component))
+            for slot, pair in enumerate(self.touching.of(self.rows[:1])[0])
+            for i, j, bound in ties_between_ranks(self.ties, self.touching.pieces, int(pair))
         ]
 
     def _ways(self, count: int, edges: Sequence[Edge], place: dict[tuple[int, int], int]) -> list[list[Edge]]:
@@ -328,13 +375,14 @@ class _Made:
     count: int
     edges: Sequence[Edge]
     event: Indexes
+    weighted: Indexes
     lower: Ticks
     upper: Ticks
 
     def in_both_orders(
         self, whole: Problems, rows: Indexes, factors: Factors, width: int
-    ) -> Iterator[tuple[Problems, Problems]]:
-        """Problems that are possible, with the variables of the match first, and with them last."""
+    ) -> Iterator[TiedProblems]:
+        """Problems that are possible."""
         system = closure(self.count, self.edges)
         if (np.diag(system) < 0).any():
             return
@@ -346,4 +394,6 @@ class _Made:
         points = breakpoints(self.count, self.edges, system, regions)
         variables = Variables(self.event[keep], lower[keep], upper[keep])
         first = Problems(Structure(system, tuple(self.edges), regions, points), rows[keep], variables, some)
-        yield first, reordered(first, np.roll(np.arange(self.count), self.count - width))
+        weighted = replace(first, variables=variables._replace(event=self.weighted[keep]))
+        last = reordered(first, np.roll(np.arange(self.count), self.count - width))
+        yield TiedProblems(first, last, weighted)

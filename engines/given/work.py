@@ -11,7 +11,6 @@ from typing import TypeVar
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.solve import WORK_BOUND
 from cepctl.errors import QueryTooLargeError
@@ -22,9 +21,8 @@ MOST_TIED = 64
 _Found = TypeVar("_Found")
 
 
-def require_few(ties: EventTies, components: Indexes) -> None:
-    """Raise QueryTooLargeError where one of these components has more than MOST_TIED events."""
-    sizes = ties.sizes[components]
+def require_few(sizes: Indexes) -> None:
+    """Raise QueryTooLargeError where one of these numbers of events is more than MOST_TIED."""
     if len(sizes) and int(sizes.max()) > MOST_TIED:
         raise QueryTooLargeError(
             f"GIVEN ties {int(sizes.max()):,} events to each other, some of which a match needs; at most "

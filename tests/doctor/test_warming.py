@@ -21,7 +21,8 @@ ENTRIES = {
     "confidence.gaps.time_range": "_first_ticks",
     "kleene.counts": "_company",
     "columns.range_join": "_pairs",
-    "given.first_nodes": "_listed",
+    "given.weighted_sums": "_listed",
+    "given.series_pass": "series_pass",
     "confidence.quadrature": "summation_rule",
 }
 

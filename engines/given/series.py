@@ -1,0 +1,193 @@
+"""Series of tied events: what is given of each by all those before and after it, found by a pass each.
+
+A match that needs some events of a series needs those between its first and its last, and of all others but
+what they leave to these two: their masses are weighted by piecewise polynomials (forward and backward
+messages).  So a series may have any length, and its cost is linear.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.ties import EventTies
+from cepctl.engines.columns.weighted_masses import NO_CELL, SeriesMasses, WeightedBuckets, read_only
+from cepctl.engines.given.series_pass import Pass, series_pass
+
+
+def with_series(ties: EventTies, masses: Masses) -> EventTies:
+    """The ties, with what is given of the events of their series."""
+    serial = np.flatnonzero(ties.serial)
+    inside = np.repeat(ties.serial, ties.sizes)
+    event = ties.members[inside]
+    place = np.full(len(masses.lower), -1, dtype=np.int64)
+    place[event] = np.arange(len(event))
+    begins, ends = np.zeros((2, len(event)), dtype=bool)
+    last = np.cumsum(ties.sizes[serial])
+    ends[last - 1] = True
+    begins[last - ties.sizes[serial]] = True
+    bound = np.zeros(len(event), dtype=np.int64)
+    tied = place[ties.right] >= 0
+    bound[place[ties.right[tied]]] = ties.bound[tied]
+    forward = series_pass(masses.buckets, event, bound, begins)
+    # With time reversed an event is bound to the one after it.
+    next_bound = np.append(bound[1:], 0) if len(bound) else bound
+    reversed_event, reversed_bound = event[::-1].copy(), next_bound[::-1].copy()
+    backward = series_pass(masses.mirrored.buckets, reversed_event, reversed_bound, ends[::-1].copy())
+    meeting = _meeting(forward.ratio, backward.ratio[::-1], ends)
+    buckets = _weighted(masses, event, forward, backward, meeting)
+    ties.probability[serial] = _products(forward.ratio, last - ties.sizes[serial])
+    return replace(ties, series=SeriesMasses(buckets, place, forward.ratio, meeting))
+
+
+def series_of(ties: EventTies) -> SeriesMasses:
+    """What is given of the events of series."""
+    assert ties.series is not None
+    return ties.series
+
+
+def weighted_events(ties: EventTies, ends: Indexes, *, follows: bool, leads: bool) -> Indexes:
+    """First and last events of pieces with the weights that the rest of their series gives, shape (n, 2).
+
+    `follows`, `leads`: whether others of the series are before the first, and after the last.  Of a piece of
+    one event both columns are it.
+    """
+    series = series_of(ties)
+    if not (follows or leads):
+        return ends
+    found, members = ends.copy(), len(series.ratio)
+    place = series.place[ends] + len(series.place)
+    if (ends[:, 0] == ends[:, 1]).all():
+        return place + 2 * members
+    if follows:
+        found[:, 0] = place[:, 0]
+    if leads:
+        found[:, 1] = place[:, 1] + members
+    return found
+
+
+def _products(ratio: Reals, begin: Indexes) -> Reals:
+    """The product over each series; of a long one it may be below all floats, and is not 0 for that."""
+    if not len(begin):
+        return np.zeros(0)
+    possible = np.minimum.reduceat(ratio, begin) > 0.0
+    with np.errstate(divide="ignore"):
+        product = np.exp(np.add.reduceat(np.log(ratio), begin))
+    return np.where(possible, np.maximum(product, np.nextafter(0.0, 1.0)), 0.0)
+
+
+def _meeting(ratio: Reals, back: Reals, ends: Flags) -> Reals:
+    """That an event, given all before it, is where it also is given all after it; shape (m,).
+
+    That what is before an event fits what is after it is the product, over those after it, of what the one
+    direction asks of each and the other does not: of all events of a series both ask the same.
+    """
+    if not len(ratio):
+        return ratio
+    with np.errstate(divide="ignore", invalid="ignore"):
+        step = np.log(ratio) - np.log(back)
+    after = np.append(step[1:], 0.0)
+    after[ends] = 0.0
+    begin = np.concatenate([[0], np.flatnonzero(ends)[:-1] + 1])
+    total = np.cumsum(after)
+    whole = np.repeat(np.add.reduceat(after, begin), np.diff(np.append(begin, len(ends))))
+    so_far = total - np.repeat(total[begin] - after[begin], np.diff(np.append(begin, len(ends))))
+    found: Reals = np.exp(whole - so_far + after) / back
+    return found
+
+
+def _weighted(
+    masses: Masses, event: Indexes, forward: Pass, backward: Pass, meeting: Reals
+) -> WeightedBuckets:
+    """All masses, and those of the events of series with what is before, after, and both."""
+    count, members = len(masses.lower), len(event)
+    flipped = _mirrored_cells(backward)
+    first, second = forward.cells.start, forward.cells.start + forward.cells.ticks - 1
+    f_owner = np.repeat(np.arange(members), np.diff(forward.cell_offsets))
+    b_cell, b_lo, b_hi, b_owner = flipped
+    cut = np.full(len(masses.lo), NO_CELL)
+    both = _both(f_owner, first, second, b_owner, b_lo, b_hi)
+    f_of, b_of, lo, hi = both
+    owner = f_owner[f_of]
+    # The density of the event itself is in the weights of both sides: once too often.
+    own = _density_at(masses, event[owner], lo)
+    density = 1.0 / (own * meeting[owner])
+    sizes = np.concatenate(
+        [
+            np.diff(masses.starts),
+            *(np.bincount(each, minlength=members) for each in (f_owner, b_owner, owner)),
+        ]
+    )
+    degrees = [np.diff(each.cells.offsets) - 1 for each in (forward, backward)]
+    f_degree, b_degree = degrees[0], degrees[1][b_cell]
+    largest = [
+        np.zeros(count, np.int64),
+        _largest(f_degree, f_owner, members),
+        _largest(b_degree, b_owner, members),
+        _largest(f_degree[f_of] + b_degree[b_of], owner, members),
+    ]
+    ones = np.ones
+    whole = WeightedBuckets(
+        np.concatenate([masses.lower, *(masses.lower[event],) * 3]),
+        np.concatenate([masses.upper, *(masses.upper[event],) * 3]),
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        np.concatenate([masses.lo, first, b_lo, lo]),
+        np.concatenate([masses.hi, second, b_hi, hi]),
+        np.concatenate([masses.density, ones(len(first)), ones(len(b_lo)), density]),
+        np.concatenate([cut, np.arange(len(first)), np.full(len(b_lo), NO_CELL), f_of]),
+        np.concatenate([cut, np.full(len(first), NO_CELL), b_cell, b_cell[b_of]]),
+        np.concatenate(largest),
+        forward.cells,
+        backward.cells,
+    )
+    return read_only(whole)
+
+
+def _mirrored_cells(backward: Pass) -> tuple[Indexes, Ticks, Ticks, Indexes]:
+    """The cells of the pass back in the order of events and time: which, first and last tick, event."""
+    cells = backward.cells
+    which = np.arange(len(cells.start))[::-1]
+    owner = np.repeat(np.arange(len(backward.ratio)), np.diff(backward.cell_offsets))
+    lo, hi = -(cells.start + cells.ticks - 1), -cells.start
+    return which, lo[which], hi[which], len(backward.ratio) - 1 - owner[which]
+
+
+def _both(
+    f_owner: Indexes, f_lo: Ticks, f_hi: Ticks, b_owner: Indexes, b_lo: Ticks, b_hi: Ticks
+) -> tuple[Indexes, Indexes, Ticks, Ticks]:
+    """Where cells of both sides of an event overlap: the cell of each, first and last tick; in time order."""
+    members = int(f_owner.max(initial=-1)) + 1
+    b_sizes = np.bincount(b_owner, minlength=members)
+    b_begin = np.cumsum(b_sizes) - b_sizes
+    f_of = np.repeat(np.arange(len(f_owner)), b_sizes[f_owner])
+    each = np.concatenate([[0], np.cumsum(b_sizes[f_owner])])
+    b_of = np.arange(len(f_of)) - each[f_of] + b_begin[f_owner[f_of]]
+    lo, hi = np.maximum(f_lo[f_of], b_lo[b_of]), np.minimum(f_hi[f_of], b_hi[b_of])
+    kept = lo <= hi
+    return f_of[kept], b_of[kept], lo[kept], hi[kept]
+
+
+def _density_at(masses: Masses, event: Indexes, tick: Ticks) -> Reals:
+    """The density of events at ticks where they have one."""
+    if masses.uniform:
+        return np.asarray(masses.density[event])
+    sizes = np.diff(masses.starts)[event]
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    row = np.repeat(np.arange(len(event)), sizes)
+    bucket = np.arange(offsets[-1]) - offsets[row] + masses.starts[event[row]]
+    inside = (masses.lo[bucket] <= tick[row]) & (tick[row] <= masses.hi[bucket])
+    found = np.zeros(len(event))
+    found[row[inside]] = masses.density[bucket[inside]]
+    return found
+
+
+def _largest(degree: Indexes, owner: Indexes, count: int) -> Indexes:
+    """Of each of `count` ascending owners, which all have some."""
+    if not count:
+        return np.zeros(0, dtype=np.int64)
+    return np.maximum.reduceat(degree, np.searchsorted(owner, np.arange(count)))
