@@ -1,7 +1,7 @@
 """Occurrences that cost too much to be exact, where an error is allowed: close bounds, else sampled worlds.
 
-What is certain lies between the best match's confidence and the sum of all; where these are close, their
-middle is the answer and half their distance its error.  Else worlds are sampled, as for a confidence.
+Where bounds that are certain (`cepctl.engines.occurrence.pair_bounds`) are close, their middle is the answer
+and half their distance its error.  Else worlds are sampled, as for a confidence.
 
 Runs inside Spark workers: imports NumPy only.
 """

@@ -31,6 +31,7 @@ from cepctl.engines.event.raw_times import CertainTimes
 from cepctl.engines.event.union import joined_batches, united
 from cepctl.engines.occurrence.clauses import Clauses, clauses_of
 from cepctl.engines.occurrence.occurrence import Occurrences, occurrences
+from cepctl.engines.occurrence.pair_bounds import Pairs, bounds_by_pairs
 from cepctl.engines.rows.groups import group_schema
 from cepctl.engines.rows.order import match_text, rounded
 from cepctl.errors import QueryTooLargeError
@@ -149,12 +150,13 @@ def _answers(plan: Plan, wanted: _Wanted, keys: pl.DataFrame) -> _Answers:
                 key = keys.row(group) if keys.width else ()
                 raise QueryTooLargeError(_refusal(plan, key, why, float(expected[group])))
             sure = expected_error[costly] == 0.0
+            least, largest = wanted.bounds(costly)
             estimates = estimated(
                 Sampling(options.approximate, wanted.prepared[0].events),
                 problems,
                 too_costly,
-                np.where(sure, confidence[costly], 0.0),
-                np.where(sure, most[costly], 1.0),
+                np.where(sure, least, 0.0),
+                np.where(sure, largest, 1.0),
             )
             occurrence[costly], error[costly] = estimates.probability, estimates.error
     return _Answers(np.maximum(np.minimum(occurrence, most), confidence), error, expected, expected_error)
@@ -232,7 +234,8 @@ def _refusal(plan: Plan, key: tuple[object, ...], why: str, expected: float) -> 
     return (
         f"the occurrence of {named} is too costly to compute exactly: {why}; the number of its matches is "
         f"expected to be {expected:.6g}; narrow the query (WITHIN, [attr], tighter predicates), group by "
-        "more, or allow an error with --approximate"
+        "more, or allow an error with --approximate: what is expected stays exact, and 0.5 does with bounds "
+        "that are certain"
     )
 
 
@@ -250,15 +253,7 @@ class _Wanted:
         """The probability that some match of each of these groups holds, and the problems of all of them."""
         number = np.full(self.rows.count, -1)
         number[groups] = np.arange(len(groups))
-        of_row = number[self.rows.group]
-        problems: list[Problems] = []
-        limited = False
-        for source, batch, group in self._parts(of_row):
-            chosen = np.flatnonzero(group >= 0)
-            bound = dict(zip(source.search.singles, batch.take(chosen).bound, strict=True))
-            limited |= any(None in (each.left, each.right) for each in source.shape.timings)
-            for each in source.problems(bound):
-                problems.append(_of_groups(each, group[chosen][each.match]))
+        problems, limited = self._problems(number[self.rows.group])
         events, options = self.prepared[0].events, self.prepared[0].options
         if events.ties is not None:
             return _given(events, events.ties, problems, len(groups), options, limited=limited), problems
@@ -269,6 +264,33 @@ class _Wanted:
 
         measuring = partial(_measured, options=options)
         return occurrences_on_clocks(events.clocks, events.id_rank, clauses, measuring), problems
+
+    def bounds(self, groups: Indexes) -> tuple[Reals, Reals]:
+        """Certain bounds of the occurrence of each of these groups, where no confidence is an estimate."""
+        events, options = self.prepared[0].events, self.prepared[0].options
+        sizes = self.rows.sizes[groups]
+        chosen = np.isin(self.rows.group, groups)
+        probability = self.rows.confidence[chosen]
+        pairs = Pairs.of(sizes)
+        if events.ties is not None or events.clocks is not None:
+            return bounds_by_pairs(probability, sizes, pairs, np.full(len(pairs.one), np.nan))
+        problems, limited = self._problems(np.where(chosen, np.cumsum(chosen) - 1, -1))
+        rows = clauses_of(problems, int(sizes.sum()), limited=limited)
+        return bounds_by_pairs(
+            probability, sizes, pairs, _measured(events, pairs.clauses(rows), options).probability
+        )
+
+    def _problems(self, of_row: Indexes) -> tuple[list[Problems], bool]:
+        """The problems of rows by the number of each, -1 for none; and whether some variable is limited."""
+        problems: list[Problems] = []
+        limited = False
+        for source, batch, group in self._parts(of_row):
+            chosen = np.flatnonzero(group >= 0)
+            bound = dict(zip(source.search.singles, batch.take(chosen).bound, strict=True))
+            limited |= any(None in (each.left, each.right) for each in source.shape.timings)
+            for each in source.problems(bound):
+                problems.append(_of_groups(each, group[chosen][each.match]))
+        return problems, limited
 
     def _parts(self, of_row: Indexes) -> Iterator[tuple[PreparedAlternative, MatchBatch, Indexes]]:
         """The matches of each alternative with the group of each, -1 for none."""
