@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from cepctl.errors import UsageError
+from cepctl.errors import QueryTooLargeError, UsageError
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_for_datasets
 from cepctl.library.notices import tell_reading
@@ -117,7 +117,10 @@ def explained(
         read, sketch = read_by_sketches(plan, inputs)
         slices = _slices(plan, read)
         ties = _ties(plan, inputs)
-        facts = ShownFacts(counts, order, slices, estimate.text(), estimate.to_json(), sketch, ties)
+        said, figures = _forecast(plan, read, order, memory)
+        facts = ShownFacts(
+            counts, order, slices, estimate.text(), estimate.to_json(), sketch, ties, said, figures
+        )
         return Explanation(plan, facts)
 
 
@@ -135,6 +138,26 @@ def _ties(plan: Plan, inputs: EventInputs) -> str | None:
     return (
         f"{counted(found.ties, 'tie')} in {counted(found.components, 'component')}, the largest of {largest}"
     )
+
+
+def _forecast(
+    plan: Plan, inputs: EventInputs, order: OrderName, memory: MemoryBudget
+) -> tuple[str | None, Mapping[str, int | float] | None]:
+    """What a trial makes of the run, in words and in numbers; nothing where the engine does not run it."""
+    if plan.never is not None or plan.given or plan.of_intervals or engine_refusals(plan, "event"):
+        return None, None
+    from cepctl.engines.event.alternative import MatchOptions
+    from cepctl.engines.runners.forecast import MOST_READ, forecast
+    from cepctl.render.forecast import forecast_text
+
+    options = MatchOptions(order, inputs.schema.type_counts, memory=memory)
+    try:
+        found = forecast(plan, inputs.sources(plan.attributes), options)
+    except QueryTooLargeError as problem:
+        return f"a trial with few events was refused: {problem}", None
+    if found is None:
+        return f"none: without WITHIN a trial would read all events, more than {MOST_READ:,}", None
+    return forecast_text(found.to_json(), grouped=plan.group_by is not None), found.to_json()
 
 
 def _slices(plan: Plan, inputs: EventInputs) -> str:

@@ -24,7 +24,7 @@ class ShownFacts:
     """What is shown beside a plan: events by type, the order asked for, how Spark would split the events.
 
     `memory` are words, `memory_figures` numbers on what the run would take; `sketch` says what sketches leave
-    to be read, `ties` what is given makes of the events.
+    to be read, `ties` what is given makes of the events, `forecast` what a trial makes of the run.
     """
 
     counts: Mapping[str, int] | None
@@ -34,12 +34,15 @@ class ShownFacts:
     memory_figures: Mapping[str, int] | None = None
     sketch: str | None = None
     ties: str | None = None
+    forecast: str | None = None
+    forecast_figures: Mapping[str, int | float] | None = None
 
 
 def plan_json(plan: Plan, facts: ShownFacts) -> dict[str, Any]:
     """The plan and the facts as values that JSON has."""
-    beside = {"slices": facts.slices, "memory": facts.memory_figures, "sketch": facts.sketch}
+    beside: dict[str, Any] = {"slices": facts.slices, "memory": facts.memory_figures, "sketch": facts.sketch}
     ties = {} if facts.ties is None else {"ties": facts.ties}
+    beside |= {"forecast": facts.forecast_figures}
     return to_json(plan, facts.counts, facts.order) | beside | ties
 
 
@@ -57,6 +60,8 @@ def print_plan(plan: Plan, facts: ShownFacts, *, as_json: bool, file: TextIO | N
         lines.append(f"Ties        {facts.ties}")
     if facts.sketch is not None:
         lines.append(f"Sketch      {facts.sketch}")
+    if facts.forecast is not None:
+        lines.append(f"Forecast    {facts.forecast}")
     if facts.memory is not None:
         lines.append(f"Memory      {facts.memory}")
     for line in lines:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -113,7 +114,7 @@ def match_batches(
     """The matches of each alternative, batch by batch, so that memory stays bounded.
 
     `owned` keeps only matches whose first component's event has its `lower` between two ticks, both
-    included.  `told` hears how many parts of the work are done, and of how many; not of an OR.
+    included.  `told` hears how many parts of the work are done, and of how many.
     """
     if plan.never is not None or not table.num_rows:
         return
@@ -142,7 +143,7 @@ def match_batches(
     else:
         from cepctl.engines.event.union import united
 
-        every = united(prepared, _of_each(prepared, owned, options))
+        every = united(prepared, _of_each(prepared, owned, options, told))
         batches = (_rows(source, matches, threshold, times) for source, matches in every)
     if options.top is not None and options.top <= _MOST_CHOSEN:
         batches = _best(batches, threshold, options)
@@ -179,10 +180,11 @@ def _of_each(
     found: list[list[MatchBatch]] = []
     count = size = 0
     what = "an OR" if prepared[0].plan.group_by is None else "GROUP BY"
-    for each in prepared:
+    parts_of = [each.parts(owned) for each in prepared]
+    every = iter(telling([part for parts in parts_of for part in parts], told))
+    for parts in parts_of:
         found.append([])
-        parts = telling(each.parts(owned), told if len(prepared) == 1 else None)
-        for batch in concurrently(parts, options.threads):
+        for batch in concurrently(list(islice(every, len(parts))), options.threads):
             found[-1].append(batch)
             count += len(batch)
             options.check_count(count)

@@ -87,12 +87,17 @@ def ahead_text(done: int, parts: int, seconds: float) -> str:
     share = f"{100 * done // parts} %"
     if seconds < _TOLD_FROM or not 0 < done < parts:
         return share
-    left = max(round(seconds * (parts - done) / done), 1)
+    left = max(round(seconds_left(done, parts, seconds)), 1)
     return (
         f"{share}, about {left} s left"
         if left < 2 * _MINUTE
         else f"{share}, about {left // _MINUTE} min left"
     )
+
+
+def seconds_left(done: float, parts: float, seconds: float) -> float:
+    """How long the parts that are left take, as long as those that are done: the model of all forecasts."""
+    return seconds * max(parts - done, 0) / done
 
 
 def stage_line(done: int, tasks: int, matches: int, slicing: Slicing) -> str:

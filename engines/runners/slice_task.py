@@ -71,12 +71,12 @@ class SliceTask:
 
     def run(self, own: TimeSlice) -> Iterator[tuple[int, pa.RecordBatch | None]]:
         """First how many events that can matter the slice owns, and no matches; then its matches."""
-        events, owned = self._events(own)
+        events, owned = self.events(own)
         yield owned, None
         for batch in match_batches(self.plan, events, self.options, own.owned):
             yield 0, batch
 
-    def _events(self, own: TimeSlice) -> tuple[pa.Table, int]:
+    def events(self, own: TimeSlice) -> tuple[pa.Table, int]:
         """The events that can matter to the slice, in the order of a dataset, and how many it owns."""
         window = self.plan.window
         before = TICK_MIN if window is None else max(own.first - window, TICK_MIN)

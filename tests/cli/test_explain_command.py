@@ -53,6 +53,13 @@ def test_events_tell_what_a_run_would_take_of_memory(events: str, capsys: pytest
     assert told.endswith("; rows beyond 100 MB go to disk\n")
 
 
+def test_a_trial_forecasts_the_matches(events: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", QUERY, events]) == 0
+    told = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("Forecast"))
+    assert told.startswith("Forecast    about 1 match, ")
+    assert told.endswith(" with --runner local; judged by 1 of about 1 event that can begin one")
+
+
 def test_an_unknown_attribute_is_an_error_of_the_query(
     events: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

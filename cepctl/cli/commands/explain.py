@@ -44,10 +44,11 @@ def command(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Show the plan of QUERY; nothing is run.
+    """Show the plan of QUERY; nothing of it is run but a trial.
 
-    With EVENTS, attributes and types are checked against them and counts are estimated.  QUERY is
-    the text itself, or @FILE.
+    With EVENTS, attributes and types are checked against them and counts are estimated.  A trial with
+    a few events forecasts how many matches there are, and how long they take.  QUERY is the text
+    itself, or @FILE.
     """
     from cepctl.language.parser import parse
     from cepctl.plan.support import support_table

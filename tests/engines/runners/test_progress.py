@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pytest
 
 from cepctl.engines.concurrency import concurrently, telling
 from cepctl.engines.event.alternative import MatchOptions
@@ -19,7 +20,8 @@ def test_each_part_that_is_done_is_told_once() -> None:
     assert heard == [(1, 3), (2, 3), (3, 3)]
 
 
-def test_the_matching_of_one_alternative_tells_how_far_it_is() -> None:
+@pytest.mark.parametrize("query", ["PATTERN SEQ(A a, B b)", "PATTERN OR(SEQ(A a, B b), SEQ(B c, A d))"])
+def test_matching_tells_how_far_it_is(query: str) -> None:
     events = pa.table(
         {
             "event_id": ["a", "b"],
@@ -30,7 +32,7 @@ def test_the_matching_of_one_alternative_tells_how_far_it_is() -> None:
         }
     )
     heard: list[tuple[int, int]] = []
-    rows = batches(plan_of("PATTERN SEQ(A a, B b)"), events, MatchOptions(), lambda *far: heard.append(far))
+    rows = batches(plan_of(query), events, MatchOptions(), lambda *far: heard.append(far))
     assert sum(batch.num_rows for batch in rows) == 1
     assert heard
     assert heard[-1][0] == heard[-1][1]

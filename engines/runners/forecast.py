@@ -1,0 +1,151 @@
+"""What a run will take, judged by a trial: some of the events that can begin a match, and what comes of them.
+
+The model is that of the progress of a run (progress.py): parts begin with different events, and those that
+are left take as long as those that are done.  Some row groups are chosen evenly; of each, stretches of its
+beginning events are matched as slices of their own.  Reading and preparing are measured apart, since they
+grow with the events and not with those that begin.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cepctl.arrays import Numbers
+from cepctl.datasets.row_groups import EventSource, row_groups
+from cepctl.engines.concurrency import usable_cores
+from cepctl.engines.event.alternative import MatchOptions
+from cepctl.engines.event.match import match_batches
+from cepctl.engines.runners.progress import seconds_left
+from cepctl.engines.runners.slice_task import SliceTask
+from cepctl.engines.runners.slices import TimeSlice
+from cepctl.plan.plan import Plan
+
+MOST_READ = 2_000_000
+"""Without a window a trial reads all events: of more than these there is none."""
+_STRETCHES, _BEGINNING = 8, 32
+_ENOUGH_SECONDS = 2.0
+_NOBODY = (-1, -2)
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """About how many matches there are, and seconds it takes one process on all cores to find them.
+
+    `tried` of about `beginning` events that can begin a match were tried.
+    """
+
+    matches: int
+    seconds: float
+    tried: int
+    beginning: int
+
+    def to_json(self) -> dict[str, int | float]:
+        """The same for machines, not rounded to what can be relied on."""
+        return {
+            "matches": self.matches,
+            "seconds": round(self.seconds, 3),
+            "tried": self.tried,
+            "beginning": self.beginning,
+        }
+
+
+@dataclass
+class _Trial:
+    """What the stretches have shown so far, in seconds, events and matches."""
+
+    beginning: float = 0.0
+    tried: int = 0
+    matches: float = 0.0
+    matching: float = 0.0
+    preparing: float = 0.0
+    prepared: int = 0
+
+
+def forecast(
+    plan: Plan,
+    sources: Sequence[EventSource],
+    options: MatchOptions,
+    clock: Callable[[], float] = time.monotonic,
+) -> Forecast | None:
+    """Try some of the events of a plan; None where too many would have to be read.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If the trial alone finds too many matches, or one that is too large to be measured.
+    """
+    groups = row_groups(sources)
+    events = int(groups.rows.sum())
+    if plan.window is None and events > MOST_READ:
+        return None
+    options = replace(options, threads=1, raw_times=False)
+    task = SliceTask(replace(plan, group_by=None), options, tuple(sources), groups)
+    evenly = np.linspace(0, len(groups) - 1, _STRETCHES if events else 0)
+    chosen = np.unique(evenly.round().astype(np.int64))
+    trial, begun, seen = _Trial(), clock(), 0
+    for number in chosen:
+        seen += int(groups.rows[number])
+        _try_group(task, int(number), -(-_STRETCHES // len(chosen)), trial, clock)
+        if clock() - begun > _ENOUGH_SECONDS:
+            break
+    if not trial.tried:
+        return Forecast(0, 0.0, 0, 0)
+    of_all = events / seen
+    beginning = trial.beginning * of_all
+    matching = trial.matching + seconds_left(trial.tried, beginning, trial.matching)
+    preparing = trial.preparing + seconds_left(trial.prepared, max(events, trial.prepared), trial.preparing)
+    return Forecast(
+        round(trial.matches * of_all), preparing + matching / usable_cores(), trial.tried, round(beginning)
+    )
+
+
+def _try_group(
+    task: SliceTask, number: int, stretches: int, trial: _Trial, clock: Callable[[], float]
+) -> None:
+    """Match some stretches of the events of a row group that can begin a match."""
+    lower = _beginning(task, number)
+    trial.beginning += len(lower)
+    tried = matches = 0
+    for own in _stretches(lower, stretches):
+        at = clock()
+        events, _ = task.events(own)
+        # Row groups of other inputs may hold some that begin then, too.
+        begins = task.relevance.begins(events).to_numpy(zero_copy_only=False)
+        tried += own.count(events.filter(begins))
+        list(match_batches(task.plan, events, task.options, _NOBODY))
+        trial.preparing += clock() - at
+        trial.prepared += max(events.num_rows, 1)
+        if not trial.tried:
+            # The first match of a process also loads what is compiled.
+            list(match_batches(task.plan, events, task.options, own.owned))
+        at = clock()
+        matches += sum(each.num_rows for each in match_batches(task.plan, events, task.options, own.owned))
+        trial.matching += clock() - at
+    if tried:
+        trial.tried += tried
+        trial.matches += matches * len(lower) / tried
+
+
+def _beginning(task: SliceTask, number: int) -> Numbers:
+    """The `lower` of the events of a row group that can begin a match, in order."""
+    some = np.zeros(len(task.groups), dtype=bool)
+    some[number] = True
+    found = [np.empty(0, dtype=np.int64)]
+    for source, part, numbers in task.groups.where(some).files():
+        for table in task.relevant(source, part, numbers):
+            begins = task.relevance.begins(table).to_numpy(zero_copy_only=False)
+            found.append(table.column("lower").to_numpy()[begins])
+    return np.sort(np.concatenate(found))
+
+
+def _stretches(lower: Numbers, count: int) -> Iterator[TimeSlice]:
+    """So many stretches, in the middle of as many equal parts of some events; fewer of few."""
+    for part in np.array_split(lower, max(min(count, len(lower) // _BEGINNING), 1)):
+        if len(part):
+            first = max(len(part) - _BEGINNING, 0) // 2
+            last = min(first + _BEGINNING, len(part)) - 1
+            yield TimeSlice(int(part[first]), int(part[last]))
