@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TextIO
 
@@ -18,6 +18,7 @@ from rich.text import Text
 
 from cepctl.render.lengths import ticks_text
 from cepctl.render.pages import page_width, plain_table, print_page
+from cepctl.render.short_ids import short_names
 from cepctl.schema import TimeUnit, tick_text
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ _HEIGHTS = "▁▂▃▄▅▆▇█"
 _DATE = len("2026-03-03T")
 _FEWEST_COLUMNS = 20
 _LONGEST_LABEL = 40
+_HEADINGS = ("event", "type", "raw time", "interval", "of it usable")
+_BETWEEN = 2
 
 Times = Literal["iso", "ticks"]
 
@@ -65,9 +68,12 @@ def _parts(match: OneMatch, clock: _Clock, width: int) -> Iterator[Table | Text]
             text += f" (estimated, off by at most {match.error:g})"
         yield Text.assemble((text, "bold"), f", from {clock.full(match.start)} to {clock.full(match.end)}")
         yield Text("")
-    yield _event_table(match, clock)
+    names, legend = _names(match, clock, width)
+    yield _event_table(_event_rows(match, clock, names), width)
+    if legend is not None:
+        yield Text(f"ids: {legend}", style="dim")
     yield Text("")
-    yield from _drawing(match, clock, width)
+    yield from _drawing(match, clock, names, width)
     if match.reasons:
         return
     yield Text("")
@@ -77,7 +83,7 @@ def _parts(match: OneMatch, clock: _Clock, width: int) -> Iterator[Table | Text]
         yield _offset_table(match)
     if match.rivals:
         yield Text("")
-        yield _rival_table(match, clock)
+        yield _rival_table(match, clock, names)
     if match.other_readings:
         yield Text("")
         yield Text(
@@ -88,26 +94,44 @@ def _parts(match: OneMatch, clock: _Clock, width: int) -> Iterator[Table | Text]
 # --- tables ------------------------------------------------------------------------------
 
 
-def _event_table(match: OneMatch, clock: _Clock) -> Table:
-    table = plain_table("event", "type", "raw time", "interval", "of it usable")
-    for each in match.members:
-        event = each.event
-        table.add_row(
-            f"{each.variable} {event.event_id}",
-            event.event_type,
-            clock.raw(event.raw_microseconds),
-            clock.interval(event.lower, event.upper),
+def _names(match: OneMatch, clock: _Clock, width: int) -> tuple[dict[str, str], str | None]:
+    """What events are called: by their ids where the table of them fits, else by short ones."""
+    shown = [*(each.event for each in match.members), *(each.event for each in match.rivals)]
+    ids = list(dict.fromkeys(each.event_id for each in shown))
+    whole = {each: each for each in ids}
+    rows = [_HEADINGS, *_event_rows(match, clock, whole)]
+    needed = sum(max(map(len, cells)) + _BETWEEN for cells in zip(*rows, strict=True)) - _BETWEEN
+    return (whole, None) if needed <= width else short_names(ids)
+
+
+def _event_rows(match: OneMatch, clock: _Clock, names: Mapping[str, str]) -> list[tuple[str, ...]]:
+    return [
+        (
+            f"{each.variable} {names[each.event.event_id]}",
+            each.event.event_type,
+            clock.raw(each.event.raw_microseconds),
+            clock.interval(each.event.lower, each.event.upper),
             clock.interval(each.valid_lower, each.valid_upper),
         )
+        for each in match.members
+    ]
+
+
+def _event_table(rows: Sequence[tuple[str, ...]], width: int) -> Table:
+    table = plain_table(*_HEADINGS)
+    # Where there is not room for all, intervals are broken, at their blanks, before ids are.
+    table.columns[0].no_wrap = max((len(row[0]) for row in rows), default=0) <= width // 2
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
-def _rival_table(match: OneMatch, clock: _Clock) -> Table:
+def _rival_table(match: OneMatch, clock: _Clock, names: Mapping[str, str]) -> Table:
     table = plain_table("rival", "type", "interval", "breaks it with", "by")
     for each in match.rivals:
         event = each.event
         table.add_row(
-            event.event_id,
+            names[event.event_id],
             event.event_type,
             clock.interval(event.lower, event.upper),
             _probability(each.probability),
@@ -151,9 +175,9 @@ def _factors(match: OneMatch) -> Iterator[Text]:
 # --- drawing -----------------------------------------------------------------------------
 
 
-def _drawing(match: OneMatch, clock: _Clock, width: int) -> Iterator[Text]:
-    labels = [f"{each.variable} {each.event.event_id}" for each in match.members]
-    labels += [f"rival {each.event.event_id}" for each in match.rivals]
+def _drawing(match: OneMatch, clock: _Clock, names: Mapping[str, str], width: int) -> Iterator[Text]:
+    labels = [f"{each.variable} {names[each.event.event_id]}" for each in match.members]
+    labels += [f"rival {names[each.event.event_id]}" for each in match.rivals]
     margin = min(max(len(label) for label in labels), _LONGEST_LABEL) + 1
     columns = max(width - margin - 1, _FEWEST_COLUMNS)
     first, last = clock.short(math.ceil(match.bins[0])), clock.short(math.ceil(match.bins[-1]) - 1)

@@ -10,6 +10,8 @@ _SHORTEST = 4
 """Files with fewer letters are no longer than their number."""
 _ID = re.compile(r"[^ +]+")
 _ENCODED = {"%20": " ", "%2B": "+", "%25": "%"}
+_CODES = {sign: code for code, sign in _ENCODED.items()}
+_CODED = re.compile("[ +%]")
 
 
 def short_ids(matches: Sequence[str]) -> tuple[list[str], str | None]:
@@ -41,6 +43,19 @@ def short_ids(matches: Sequence[str]) -> tuple[list[str], str | None]:
         }
         legend = ", ".join(f"{number}# {_decoded(file)}" for file, number in numbers.items())
     return [_ID.sub(lambda found: short.get(found[0], found[0]), match) for match in matches], legend
+
+
+def short_names(ids: Sequence[str]) -> tuple[dict[str, str], str | None]:
+    """For each of some ids, as events have them, its short name; and what numbers in them stand for.
+
+    Examples
+    --------
+    >>> short_names(["jobs.log#73", "a b"])
+    ({'jobs.log#73': '1#73', 'a b': 'a b'}, '1# jobs.log')
+    """
+    encoded = [_CODED.sub(lambda found: _CODES[found[0]], each) for each in ids]
+    names, legend = short_ids(encoded)
+    return dict(zip(ids, map(_decoded, names), strict=True)), legend
 
 
 def _decoded(text: str) -> str:

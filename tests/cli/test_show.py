@@ -140,3 +140,17 @@ def test_a_hint_is_given_where_nothing_matched(capsys: pytest.CaptureFixture[str
     assert "hint" not in err
     _, err = called(capsys, "match", "PATTERN SEQ(B b, A a)", "events.csv", "--quiet")
     assert "hint" not in err
+
+
+def test_long_ids_become_numbers_of_their_files_where_there_is_no_room(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    log = Path(
+        "a log with a name that is far too long to stand in a table of a hundred and twenty columns.csv"
+    )
+    log.write_text(EVENTS.replace("event_id,", "").replace("a2,", "").replace("n1,", "").replace("b1,", ""))
+    out, _ = called(capsys, "show", QUERY, str(log), "--rank", "1")
+    told = lines(out)
+    assert told[3].split()[:3] == ["a", "1", "A"]
+    assert told[5] == f"ids: {log}#..."
+    assert max(map(len, told)) <= 120
