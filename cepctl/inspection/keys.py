@@ -20,6 +20,7 @@ _ALIKE = 0.9
 _FEWEST_ALIKE = 3
 _FEWEST_NUMBERS = 20
 _TIME = "time"
+_OF_STAMPS = "zone_seconds"
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def join_keys(compared: Mapping[str, ComparedValues]) -> tuple[JoinKey, ...]:
 
 
 def _can_be_key(name: str, values: ComparedValues) -> bool:
-    if values.distinct < 2 or _TIME in name.lower():
+    if values.distinct < 2 or _TIME in name.lower() or name == _OF_STAMPS:
         return False
     return bool(pa.types.is_string(values.kind) or pa.types.is_integer(values.kind))
 

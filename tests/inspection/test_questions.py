@@ -102,3 +102,12 @@ def test_times_flags_and_fractions_are_no_keys(capsys: pytest.CaptureFixture[str
         "event_type,time,start_time,ok,share\nA,1,5,true,0.5\nB,2,5,true,0.5\nA,3,6,false,1.5\nB,4,6,false,1.5\n"
     )
     assert json.loads(inspected(capsys, "--format", "json"))["keys"] == []
+
+
+def test_the_zones_of_stamps_are_no_key(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    zones = ("+02:00", "+01:00") * 4
+    lines = [f"{'AB'[n // 4]},2026-01-01T00:00:0{n}{zone}" for n, zone in enumerate(zones)]
+    (folder / "log.csv").write_text("event_type,time\n" + "\n".join(lines) + "\n")
+    found = json.loads(inspected(capsys, "--format", "json"))
+    assert [each["name"] for each in found["values"]] == ["zone_seconds"]
+    assert found["keys"] == []
