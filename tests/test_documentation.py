@@ -128,6 +128,14 @@ def test_every_command_of_the_page_runs(page: Path, tmp_path: Path, programs: Pa
         run(step, tmp_path, programs)
 
 
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("asked-*.md")), ids=lambda page: page.name)
+def test_a_question_is_answered_in_at_most_three_commands(page: Path) -> None:
+    steps = list(steps_of(page.read_text(encoding="utf-8")))
+    calls = [step for step in steps if step.file is None and CALLS_CEPCTL.search(step.script)]
+    assert 1 <= len(calls) <= 3
+    assert calls[0].expected is not None
+
+
 @pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: page.name)
 def test_every_link_of_the_page_leads_somewhere(page: Path) -> None:
     dead = []
