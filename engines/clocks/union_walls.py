@@ -42,27 +42,29 @@ class PartVariables(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def walls_of_parts(parts, found):
+def walls_of_parts(parts, found, costly):
     """Write the breakpoints of offsets into `found`, rows (part, variable, other, constant); counts them.
 
-    Where `found` is too small the count is larger than it; -1 where some variable has too many breakpoints.
+    Where `found` is too small the count is larger than it.  `costly` says where some variable has too many.
     """
     count = 0
-    others = np.empty(0, np.int64)
     for i in range(len(parts.levels)):
         base = parts.offsets[i]
         variables = parts.offsets[i + 1] - base
         if parts.levels[i] == 0:
             continue
         room = 64
-        while True:
-            held = np.zeros(variables, np.int64)
-            others, constants = np.empty((variables, room), np.int64), np.empty((variables, room), np.int64)
-            if _eliminated(parts, i, base, held, others, constants):
-                break
+        held = np.zeros(variables, np.int64)
+        others, constants = np.empty((variables, room), np.int64), np.empty((variables, room), np.int64)
+        while not _eliminated(parts, i, base, held, others, constants):
             room *= 4
+            held[:] = 0
             if room > _MOST:
-                return -1
+                costly[i] = True
+                break
+            others, constants = np.empty((variables, room), np.int64), np.empty((variables, room), np.int64)
+        if costly[i]:
+            continue
         for v in range(parts.levels[i]):
             for b in range(held[v]):
                 if count < len(found):

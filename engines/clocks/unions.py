@@ -9,12 +9,12 @@ Runs inside Spark workers: imports NumPy and Polars only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.clocks.frames import Frames
 from cepctl.engines.clocks.nodes import MOST_NODES, Nodes, nodes_of
 from cepctl.engines.clocks.segments import Segments
@@ -46,7 +46,7 @@ MeasuringClauses = Callable[[Events, Clauses], Occurrences]
 
 
 def occurrences_on_clocks(
-    clocks: EventClocks, id_rank: Indexes, clauses: Clauses, measuring: MeasuringClauses
+    clocks: EventClocks, id_rank: Indexes, clauses: Clauses, measuring: MeasuringClauses, *, give_up: bool
 ) -> Occurrences:
     """Measure groups of rows whose events share clocks.
 
@@ -58,45 +58,62 @@ def occurrences_on_clocks(
         What the rows of each group ask for.
     measuring
         How independent events are measured.
+    give_up
+        Whether the occurrence of a group that needs its measure at too many offsets is NaN.
 
     Raises
     ------
     QueryTooLargeError
-        If a group needs its measure at too many offsets.
+        If there is such a group, and it is not.
     """
     parts = union_parts(clocks, clauses)
     frames = union_frames(clocks, parts.clauses)
     count = len(frames.levels)
-    total, certain = np.zeros(count), np.ones(count, dtype=np.int64)
+    walls, costly = _walls(frames, parts.clauses)
+    if costly.any() and not give_up:
+        raise _too_many(int(frames.levels[costly][0]), f"{MOST_BREAKPOINTS:,} breakpoints of an event")
+    total, certain = np.where(costly, np.nan, 0.0), np.ones(count, dtype=np.int64)
     figures = [np.zeros(parts.groups, dtype=np.int64) for _ in range(3)]
-    for nodes in _nodes(frames, parts.clauses):
+    for nodes in _nodes(frames, parts.clauses, walls, np.flatnonzero(~costly)):
+        if isinstance(nodes, int):
+            if not give_up:
+                raise _too_many(int(frames.levels[nodes]), f"{MOST_NODES:,} combinations of their offsets")
+            total[nodes] = np.nan
+            continue
         events, moved = _given_offsets(frames, nodes, id_rank, parts.clauses)
         found = measuring(events, moved)
         np.add.at(total, nodes.match, nodes.weight * found.probability)
         certain[nodes.match[found.probability < 1.0]] = 0
-        costly = np.flatnonzero(np.isnan(found.probability))
+        unknown = np.flatnonzero(np.isnan(found.probability))
         for into, values in zip(figures, (found.hubs, found.rows, found.products), strict=True):
-            into[parts.of[nodes.match[costly]]] = values[costly]
+            into[parts.of[nodes.match[unknown]]] = values[unknown]
     probability: Reals = np.where(certain.astype(bool) & ~np.isnan(total), 1.0, np.minimum(total, 1.0))
     return Occurrences(parts.together(probability), *figures)
 
 
-def _nodes(frames: Frames, clauses: Clauses) -> Iterator[Nodes]:
-    """The nodes of all parts, in blocks of bounded size."""
+def _nodes(
+    frames: Frames, clauses: Clauses, walls: Mapping[tuple[int, int], Segments], parts: Indexes
+) -> Iterator[Nodes | int]:
+    """The nodes of some parts, in blocks of bounded size; a part alone where it has too many."""
     wide = is_wide(frames.clocks)[frames.event]
     count, width = len(frames.levels), max(len(frames.clocks.offsets.lower), 1)
     degree = np.bincount(frames.match[wide], minlength=count)
     degree += np.bincount(frames.keys[frames.level == SUBSTITUTED] // width, minlength=count)
-    walls = _walls(frames, clauses)
     sizes = np.diff(clauses.difference_offsets[clauses.clause_offsets[clauses.problem_offsets]])
-    for levels in range(int(frames.levels.max(initial=-1)) + 1):
-        parts = np.flatnonzero(frames.levels == levels)
-        if not len(parts):
+    most = int(frames.levels.max(initial=-1))
+    waiting = [parts[frames.levels[parts] == levels] for levels in range(most, -1, -1)]
+    while waiting:
+        alike = waiting.pop()
+        if not len(alike):
             continue
         try:
-            nodes = nodes_of(frames, parts, walls, degree, edges=False)
+            nodes = nodes_of(frames, alike, walls, degree, edges=False)
         except QueryTooLargeError:
-            raise _too_many(levels, f"{MOST_NODES:,} combinations of their offsets") from None
+            if len(alike) == 1:
+                yield int(alike[0])
+            else:
+                waiting += [alike[len(alike) // 2 :], alike[: len(alike) // 2]]
+            continue
         block = np.cumsum(sizes[nodes.match]) // DIFFERENCES_AT_ONCE
         begins = np.flatnonzero(np.concatenate([[True], block[1:] != block[:-1]]))
         for begin, end in zip(begins, [*begins[1:], len(nodes)], strict=True):
@@ -203,21 +220,20 @@ def _masses(clocks: EventClocks, event: Indexes, shift: Ticks) -> Masses:
     )
 
 
-def _walls(frames: Frames, clauses: Clauses) -> dict[tuple[int, int], Segments]:
-    """The walls of all parts, as `nodes_of` takes them."""
+def _walls(frames: Frames, clauses: Clauses) -> tuple[dict[tuple[int, int], Segments], Flags]:
+    """The walls of all parts, as `nodes_of` takes them, and which parts have too many."""
     count, most = len(frames.levels), int(frames.levels.max(initial=0))
+    costly = np.zeros(count, dtype=bool)
     if not most:
-        return {}
+        return {}, costly
     parts = part_variables(frames, clauses)
     found = np.empty((64 * count, 4), dtype=np.int64)
-    while (number := walls_of_parts(parts, found)) > len(found):
+    while (number := walls_of_parts(parts, found, costly)) > len(found):
         found = np.empty((number, 4), dtype=np.int64)
-    if number < 0:
-        raise _too_many(most, f"{MOST_BREAKPOINTS:,} breakpoints of an event")
     part, later, earlier, constant = found[:number].T
     walls = {}
     for level in range(1, most + 1):
         for before in range(level):
             rows = np.flatnonzero((later == level - 1) & (earlier == before - 1))
             walls[before, level] = Segments.of(count, part[rows], constant[rows])
-    return walls
+    return walls, costly

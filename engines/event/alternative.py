@@ -146,9 +146,9 @@ class PreparedAlternative:
         """How its matches are measured."""
         sampling = None
         if self.options.approximate is not None:
-            from cepctl.engines.confidence.coupled.sampling import Sampling
+            from cepctl.engines.clocks.estimates import sampling_of
 
-            sampling = Sampling(self.options.approximate, self.events)
+            sampling = sampling_of(self.options.approximate, self.events)
         masses, system = self.events.masses, self.search.system
         return Measure(self.shape, masses, system, self.plan.window, sampling, self.options.block_memory)
 
@@ -281,20 +281,9 @@ class PreparedAlternative:
             return self._tied(ties, bound, rivals)
         if clocks is None:
             return self._independent(self.events.masses, bound, rivals)
-        from cepctl.engines.clocks.conditioned import conditioned
+        from cepctl.engines.event.clocked_matches import decided_on_clocks
 
-        shape, envelopes = self.shape, self.events.masses
-        if not shape.plain_chain:
-            return conditioned(clocks, envelopes, shape, bound, rivals, self._if_possible)
-        from cepctl.engines.clocks.chains import clock_chains
-
-        matches = single_events([bound[i] for i in self.search.singles])
-        on_own_parts = partial(self._possible_chains, clocks.own)
-        found, left = clock_chains(clocks, self.search.system, self.plan.window, matches, on_own_parts)
-        if len(left):
-            chosen = {i: take(each, left) for i, each in bound.items()}
-            found.put(left, conditioned(clocks, envelopes, shape, chosen, [], self._if_possible))
-        return found
+        return decided_on_clocks(self, clocks, bound, rivals)
 
     def _tied(self, ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
         """Matches some of whose events may be tied: each of these with its components."""
@@ -313,11 +302,7 @@ class PreparedAlternative:
                     found.put(rows, self._independent(self.events.masses, chosen, others))
         return found
 
-    def _possible_chains(self, masses: Masses, matches: Indexes) -> Measured:
-        """Plain chains of events with these masses; those that cannot happen, too."""
-        return self._if_possible(masses, dict(zip(self.search.singles, matches.T, strict=True)), [])
-
-    def _if_possible(self, masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
+    def if_possible(self, masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
         """As `_independent`, also of matches that cannot happen, which methods for chains never meet."""
         if not self.shape.only_single:
             return self._independent(masses, bound, rivals)
@@ -333,7 +318,9 @@ class PreparedAlternative:
 
     def _independent(self, masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
         """Matches of events with these masses, which are independent of each other."""
-        measure = self.measure if masses is self.events.masses else replace(self.measure, masses=masses)
+        # Events where offsets put them are measured exactly: errors of a sum's terms would add up.
+        moved = masses is not self.events.masses
+        measure = replace(self.measure, masses=masses, sampling=None) if moved else self.measure
         if self.shape.plain_chain:
             return measure.chains(single_events([bound[i] for i in self.search.singles]))
         from cepctl.engines.measure.methods import rivalled_matches

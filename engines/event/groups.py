@@ -23,7 +23,6 @@ from cepctl.engines.columns.returns import return_columns
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.concurrency import concurrently
 from cepctl.engines.confidence.coupled.problem import Problems
-from cepctl.engines.confidence.coupled.sampling import Sampling
 from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
 from cepctl.engines.event.group_estimates import estimated
 from cepctl.engines.event.raw_time_counts import found_at_raw_times
@@ -150,9 +149,11 @@ def _answers(plan: Plan, wanted: _Wanted, keys: pl.DataFrame) -> _Answers:
                 key = keys.row(group) if keys.width else ()
                 raise QueryTooLargeError(_refusal(plan, key, why, float(expected[group])))
             sure = expected_error[costly] == 0.0
+            from cepctl.engines.clocks.estimates import sampling_of
+
             least, largest = wanted.bounds(costly)
             estimates = estimated(
-                Sampling(options.approximate, wanted.prepared[0].events),
+                sampling_of(options.approximate, wanted.prepared[0].events),
                 problems,
                 too_costly,
                 np.where(sure, least, 0.0),
@@ -263,7 +264,10 @@ class _Wanted:
         from cepctl.engines.clocks.unions import occurrences_on_clocks
 
         measuring = partial(_measured, options=options)
-        return occurrences_on_clocks(events.clocks, events.id_rank, clauses, measuring), problems
+        found = occurrences_on_clocks(
+            events.clocks, events.id_rank, clauses, measuring, give_up=options.approximate is not None
+        )
+        return found, problems
 
     def bounds(self, groups: Indexes) -> tuple[Reals, Reals]:
         """Certain bounds of the occurrence of each of these groups, where no confidence is an estimate."""

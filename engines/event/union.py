@@ -28,6 +28,7 @@ from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
 from cepctl.engines.pattern.conjunction import Renumbering, intersection
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.rows.order import match_text
+from cepctl.errors import QueryTooLargeError
 
 Row = tuple[PreparedAlternative, MatchBatch]
 
@@ -125,14 +126,19 @@ def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> t
             from cepctl.engines.given.confidences import given_confidences
 
             return given_confidences(matches, ties)
-        return coupled_confidences(matches, prepared[0].measure.sampling)
+        return coupled_confidences(matches, prepared[0].measure.sampling if clocks is None else None)
 
     if clocks is None:
         found = independent(masses, first, rivals)
     else:
         from cepctl.engines.clocks.conditioned import conditioned
 
-        found = conditioned(clocks, masses, shape, first, rivals, independent)
+        try:
+            found = conditioned(clocks, masses, shape, first, rivals, independent)
+        except QueryTooLargeError:
+            if prepared[0].options.approximate is None:
+                raise
+            return np.zeros(len(parts[0])), np.ones(len(parts[0]), dtype=bool)
     return found.confidence, found.error > 0
 
 

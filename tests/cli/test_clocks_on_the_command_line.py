@@ -33,7 +33,6 @@ def called(folder: Path, *arguments: str) -> int:
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        (("match", "--approximate", "0.1", "--runner", "local"), "--approximate"),
         (("match", "--kleene", "summary", "--runner", "local"), "--kleene summary"),
     ],
 )

@@ -31,7 +31,7 @@ from cepctl.engines.confidence.coupled.sampled_conditions import conditions_of
 FAILURE_PROBABILITY = 1e-6
 """How probable it is at most that a sampled confidence is further off than the error it carries."""
 
-_STEP = np.uint64(0x9E3779B97F4A7C15)
+STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _SHIFT_1, _SHIFT_2, _SHIFT_3 = np.uint64(30), np.uint64(27), np.uint64(31)
 _UNUSED_BITS = np.uint64(11)
@@ -60,13 +60,13 @@ class Sampling:
         The matches, ascending, and an estimate for each, shape (k,).
         """
         conditions = conditions_of(problems, self.events.id_rank)
-        seeds = np.array([self._seed(groups, int(row)) for row in conditions.match], dtype=np.uint64)
+        seeds = np.array([self.seed(groups, int(row)) for row in conditions.match], dtype=np.uint64)
         hits = np.zeros(len(seeds), dtype=np.int64)
         count = sample_size(self.error)
         _count_hits(conditions, self.events.masses.buckets, seeds, count, hits)
         return conditions.match, hits / count
 
-    def _seed(self, groups: Sequence[Group], row: int) -> int:
+    def seed(self, groups: Sequence[Group], row: int) -> int:
         """A number that follows from the signature alone."""
         ids = self.events.ids
         blocks = [ids.gather(each.members[each.offsets[row] : each.offsets[row + 1]]) for each in groups]
@@ -96,8 +96,8 @@ def _count_hits(conditions, buckets, seeds, count, hits):
         state = seeds[match]
         for _ in range(count):
             for e in range(len(events)):
-                state += _STEP
-                ticks[e] = _drawn(state, events[e], buckets)
+                state += STEP
+                ticks[e] = drawn(state, events[e], buckets)
             for p in range(problem_offsets[match], problem_offsets[match + 1]):
                 own = conditions.variables[variable_offsets[p] : variable_offsets[p + 1]]
                 others = conditions.factors[factor_offsets[p] : factor_offsets[p + 1]]
@@ -110,7 +110,7 @@ def _count_hits(conditions, buckets, seeds, count, hits):
 
 
 @njit(nogil=True, cache=True)
-def _drawn(state, event, buckets):
+def drawn(state, event, buckets):
     """A tick of an event, from its mass and a state of the generator."""
     starts, lo, hi, density = buckets.starts, buckets.lo, buckets.hi, buckets.density
     mixed = (state ^ (state >> _SHIFT_1)) * _MIX_1

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from cepctl.arrays import Flags
 from cepctl.clocks import Clocks
 from cepctl.engines.clocks import unions
 from cepctl.engines.clocks.frames import Frames
@@ -100,9 +101,9 @@ def test_rows_that_share_a_clock_alone_are_not_taken_apart(monkeypatch: pytest.M
 def test_offsets_are_summed_between_all_walls(monkeypatch: pytest.MonkeyPatch) -> None:
     every = unions._walls
 
-    def none(frames: Frames, clauses: Clauses) -> dict[tuple[int, int], Segments]:
-        walls = every(frames, clauses)
-        return {key: Segments(0 * each.offsets, each.values[:0]) for key, each in walls.items()}
+    def none(frames: Frames, clauses: Clauses) -> tuple[dict[tuple[int, int], Segments], Flags]:
+        walls, costly = every(frames, clauses)
+        return {key: Segments(0 * each.offsets, each.values[:0]) for key, each in walls.items()}, costly
 
     monkeypatch.setattr(unions, "_walls", none)
     with pytest.raises(AssertionError):

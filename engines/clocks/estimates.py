@@ -1,0 +1,75 @@
+"""Matches on shared clocks that cost too much to be exact, where an error is allowed: each sampled by itself.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from cepctl.arrays import Indexes
+from cepctl.engines.clocks.union_ranges import NEVER, ends_on_clocks
+from cepctl.engines.clocks.union_samples import ClockSampling
+from cepctl.engines.columns.bindings import Group
+from cepctl.engines.columns.clocks import EventClocks
+from cepctl.engines.columns.events import Events
+from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.coupled.sampling import Sampling
+from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.occurrence.clauses import clauses_of
+from cepctl.errors import QueryTooLargeError
+
+
+def sampling_of(error: float, events: Events) -> Sampling:
+    """That confidences of these events may be sampled, with this error."""
+    return Sampling(error, events) if events.clocks is None else ClockSampling(error, events)
+
+
+def measured_or_estimated(
+    exact: Callable[[Indexes], Measured], estimate: Callable[[Indexes], Measured], count: int
+) -> Measured:
+    """Measure `count` matches; those that `exact` refuses are found by halving, and estimated one by one."""
+    found = impossible(count)
+    waiting = [np.arange(count)] if count else []
+    while waiting:
+        rows = waiting.pop()
+        try:
+            found.put(rows, exact(rows))
+        except QueryTooLargeError:
+            if len(rows) == 1:
+                found.put(rows, estimate(rows))
+            else:
+                waiting += [rows[len(rows) // 2 :], rows[: len(rows) // 2]]
+    return found
+
+
+def estimated_match(
+    clocks: EventClocks, sampling: Sampling, groups: Sequence[Group], problems: Sequence[Problems]
+) -> Measured:
+    """One match, from sampled worlds; its time range is exact.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If the search for its range takes too long.
+    """
+    start, end, possible = NEVER, -NEVER, []
+    for each in problems:
+        if not len(each.match):
+            continue
+        alone = Problems(each.structure, np.arange(len(each.match)), each.variables, each.factors)
+        clauses = clauses_of([alone], len(alone.match), limited=True)
+        event = each.variables.event
+        first, last = ends_on_clocks(clocks, clauses, event[:, 0], event[:, -1])
+        happens = np.flatnonzero(first != NEVER)
+        if len(happens):
+            start, end = min(start, int(first.min())), max(end, int(last[happens].max()))
+            possible.append(each.taken(happens))
+    if not possible:
+        return impossible(1)
+    _, estimate = sampling.probabilities(groups, possible)
+    return Measured(
+        estimate, np.full(1, sampling.error), np.full(1, start, np.int64), np.full(1, end, np.int64)
+    )

@@ -1,0 +1,73 @@
+"""Matches of events that share clocks: measured exactly, or estimated where that costs too much and may be.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cepctl.arrays import Indexes
+from cepctl.engines.clocks.chains import clock_chains
+from cepctl.engines.clocks.conditioned import conditioned
+from cepctl.engines.columns.bindings import Bindings, single_events, take
+from cepctl.engines.columns.clocks import EventClocks
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.pattern.rivals import Rivals
+
+if TYPE_CHECKING:
+    from cepctl.engines.event.alternative import PreparedAlternative
+
+
+def decided_on_clocks(
+    source: PreparedAlternative, clocks: EventClocks, bound: dict[int, Bindings], rivals: list[Rivals]
+) -> Measured:
+    """Time range and confidence of matches that the given rivals can break.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match needs more work than is allowed, and estimates are not.
+    """
+    if source.options.approximate is None:
+        return exactly_on_clocks(source, clocks, bound, rivals)
+    from cepctl.engines.clocks.estimates import estimated_match, measured_or_estimated
+
+    sampling = source.measure.sampling
+    assert sampling is not None
+
+    def exact(rows: Indexes) -> Measured:
+        some = {i: take(each, rows) for i, each in bound.items()}
+        return exactly_on_clocks(source, clocks, some, [each.taken(rows) for each in rivals])
+
+    def estimate(row: Indexes) -> Measured:
+        one = {i: take(each, row) for i, each in bound.items()}
+        return estimated_match(clocks, sampling, source.measure.groups(one), list(source.problems(one)))
+
+    return measured_or_estimated(exact, estimate, len(source.measure.groups(bound)[0].sizes))
+
+
+def exactly_on_clocks(
+    source: PreparedAlternative, clocks: EventClocks, bound: dict[int, Bindings], rivals: list[Rivals]
+) -> Measured:
+    """The same, without estimates."""
+    shape, envelopes = source.shape, source.events.masses
+    if not shape.plain_chain:
+        return conditioned(clocks, envelopes, shape, bound, rivals, source.if_possible)
+    matches = single_events([bound[i] for i in source.search.singles])
+    on_own_parts = partial(_possible_chains, source, clocks.own)
+    found, left = clock_chains(clocks, source.search.system, source.plan.window, matches, on_own_parts)
+    if len(left):
+        chosen = {i: take(each, left) for i, each in bound.items()}
+        found.put(left, conditioned(clocks, envelopes, shape, chosen, [], source.if_possible))
+    return found
+
+
+def _possible_chains(source: PreparedAlternative, masses: Masses, matches: Indexes) -> Measured:
+    """Plain chains of events with these masses; those that cannot happen, too."""
+    events: list[Bindings] = [np.ascontiguousarray(column) for column in matches.T]
+    return source.if_possible(masses, dict(zip(source.search.singles, events, strict=True)), [])
