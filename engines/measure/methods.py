@@ -4,6 +4,7 @@
     order and window alone                                   the closed form of chains
     besides, rivals that can reach one gap each              a table per gap: all ticks of narrow
                                                              intervals, few ticks of wide ones
+    three events and rivals that stay out of both gaps       a sum over both ends and cells between
     anything else                                            nested sums (coupled problems)
 
 Runs inside Spark workers: imports NumPy and Numba only.
@@ -23,6 +24,7 @@ from cepctl.engines.confidence.coupled.confidences import coupled_confidences
 from cepctl.engines.confidence.coupled.deciding_rivals import deciding_in_chains
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, gap_chains, has_gaps_only
+from cepctl.engines.confidence.gaps.shared_rivals import shared_gap_chains
 from cepctl.engines.confidence.gaps.tables import gap_confidence, narrow
 from cepctl.engines.confidence.gaps.time_range import gap_range
 from cepctl.engines.confidence.measured import Measured
@@ -71,6 +73,10 @@ def _measured(measure: Measure, bound: dict[int, Bindings], rivals: list[Rivals]
             rows, found = _with_gaps(measure, chains, rivals, deciding, np.flatnonzero(left))
             parts.put(rows, found)
             left[rows] = False
+        if has_gaps_only(shape) and event.shape[1] == 3 and left.any():
+            rows, found = _with_shared_rivals(measure, chains, deciding, np.flatnonzero(left))
+            parts.put(rows, found)
+            left[rows] = False
     rows = np.flatnonzero(left)
     if len(rows):
         chosen = measure.groups({i: take(each, rows) for i, each in bound.items()})
@@ -114,6 +120,19 @@ def _with_gaps(
     solved = np.flatnonzero(~np.isnan(confidence))
     found = Measured(confidence[solved], np.zeros(len(solved)), start[solved], end[solved])
     return rows[solved], found
+
+
+def _with_shared_rivals(
+    measure: Measure, matches: _Chains, deciding: list[Rivals], rows: Indexes
+) -> tuple[Indexes, Measured]:
+    """Measure those of some matches whose rivals stay out of both gaps; also says which."""
+    event, lower, upper = (each[rows] for each in matches)
+    found, measured = shared_gap_chains(
+        *(measure.masses, event, lower, upper, measure.system),
+        [each.taken(rows) for each in deciding],
+        measure.window,
+    )
+    return rows[found], measured
 
 
 def _gaps(measure: Measure, matches: _Chains, rivals: list[Rivals], rows: Indexes) -> tuple[Flags, GapChains]:

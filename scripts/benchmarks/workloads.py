@@ -71,7 +71,7 @@ def appendix_c(count: int, half_width: int, spacing: int = 1) -> pa.Table:
     """Workload of ZDI10's Appendix C: event i = [i * spacing - d, i * spacing + d], uniform."""
     number = np.arange(count)
     tick = number * spacing
-    return _table(tick - half_width, tick + half_width, number % 1000 + 1, pa.nulls(count, PMF_TYPE))
+    return events_table(tick - half_width, tick + half_width, number % 1000 + 1, pa.nulls(count, PMF_TYPE))
 
 
 def ragged(count: int, half_width: int) -> pa.Table:
@@ -89,7 +89,7 @@ def ragged(count: int, half_width: int) -> pa.Table:
     pmf = _histograms(lower, upper, chosen, random)
     order = np.lexsort((np.arange(count), lower))
     values = random.integers(1, 1001, count)
-    return _table(lower, upper, values, pmf).take(pa.array(order))
+    return events_table(lower, upper, values, pmf).take(pa.array(order))
 
 
 def _histograms(
@@ -113,7 +113,8 @@ def _histograms(
     )
 
 
-def _table(lower: np.ndarray, upper: np.ndarray, values: np.ndarray, pmf: pa.Array) -> pa.Table:
+def events_table(lower: np.ndarray, upper: np.ndarray, values: np.ndarray, pmf: pa.Array) -> pa.Table:
+    """Events of the type E, numbered in this order."""
     return pa.table(
         {
             "event_id": pa.array(np.arange(len(lower))).cast(pa.string()),

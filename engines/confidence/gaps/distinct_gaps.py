@@ -23,7 +23,7 @@ from cepctl.engines.confidence.gaps.rival_lists import GapRivals, gap_rivals
 from cepctl.engines.pattern.blocks import Shape, gap_of
 from cepctl.engines.pattern.rivals import Rivals
 
-_FARTHEST = 1 << 61
+FARTHEST = 1 << 61
 """Chains that span this many ticks are left, so that no sum with their ticks exceeds int64."""
 
 
@@ -67,11 +67,11 @@ def has_gaps_only(shape: Shape) -> bool:
 
 
 def window_ticks(window: int | None) -> np.int64:
-    """The window for chains of events less than _FARTHEST apart; 0 where there is none.
+    """The window for chains of events less than FARTHEST apart; 0 where there is none.
 
     A longer one says nothing, and would leave int64 when added to a tick.
     """
-    return np.int64(0 if window is None or window > _FARTHEST else window)
+    return np.int64(0 if window is None or window > FARTHEST else window)
 
 
 def gap_chains(
@@ -104,7 +104,7 @@ def gap_chains(
     # cannot decide a chain they leave every factor of it exactly as it is.
     found = gap_rivals(masses, event, lower, upper, _has_room(system, lower, upper), in_gaps)
     first, last = masses.lower[event].min(axis=1), masses.upper[event].max(axis=1)
-    near = last.astype(np.uint64) - first.astype(np.uint64) < _FARTHEST
+    near = last.astype(np.uint64) - first.astype(np.uint64) < FARTHEST
     usable = np.asarray(near) & ~found.entangled
     rows = np.flatnonzero(usable)
     return usable, _with_distinct_gaps(event, lower, upper, found, rows)

@@ -1,0 +1,241 @@
+"""Sums over all ticks of a chain of three whose rivals may lie in neither of its gaps.
+
+With the ticks s < t < u, every rival x leaves
+
+    1 - P(s < t_x < t) - P(t < t_x < u)  =  P(t_x <= s) + P(t_x >= u) + P(t_x = t)
+
+so the middle tick matters only through the masses of single ticks, which are constant on each cell of time:
+the sum over t is one over cells, each times the number of its ticks between s and u, and two variables are
+left.
+
+    name here      meaning
+    before         mass of a class of rivals before a cell
+    each           mass of a single tick in a cell, of the rivals and of the three events
+    many           how many rivals a class has: all of the same mass
+    last           the last tick that the window leaves to u, s + W - 1
+
+On a piece of s in one cell, with `last` in one cell too, the sum over u is a polynomial in s, and so is each
+term in u on a cell; see `cell_nodes`.  Every value is that of true ticks: nothing cancels.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from cepctl.engines.columns.tick_sums import distance, tick_count
+from cepctl.engines.confidence.cell_nodes import most_nodes, node_count, place_nodes
+
+
+@njit(nogil=True, cache=True)
+def sum_chains(buckets, event, lower, upper, offsets, rivals, window, bound, confidence):
+    """Fill the confidence of every chain; NaN where the sum takes more than `bound` products.
+
+    `lower`, `upper`: valid intervals.  Chain i has the rivals offsets[i] to offsets[i + 1] - 1.
+    """
+    for row in range(len(event)):
+        others, many = _classes(buckets, rivals[offsets[row] : offsets[row + 1]])
+        confidence[row] = _sum_chain(buckets, event[row], lower[row], upper[row], others, many, window, bound)
+
+
+@njit(nogil=True, cache=True)
+def _classes(buckets, rivals):
+    """The first rival of every mass, in the order of these, and how many have it."""
+    found, many = np.empty(len(rivals), dtype=np.int64), np.zeros(len(rivals), dtype=np.int64)
+    count = 0
+    for rival in rivals:
+        k = 0
+        while k < count and not _same(buckets, found[k], rival):
+            k += 1
+        if k == count:
+            found[k] = rival
+            count += 1
+        many[k] += 1
+    return found[:count], many[:count]
+
+
+@njit(nogil=True, cache=True)
+def _same(buckets, one, other):
+    starts = buckets.starts
+    size = starts[one + 1] - starts[one]
+    same = starts[other + 1] - starts[other] == size
+    for i in range(size if same else 0):
+        a, b = starts[one] + i, starts[other] + i
+        same = same and buckets.lo[a] == buckets.lo[b] and buckets.hi[a] == buckets.hi[b]
+        same = same and buckets.density[a] == buckets.density[b]
+    return same
+
+
+@njit(nogil=True, cache=True)
+def _cuts(buckets, events, low, high):
+    """Where some mass changes between two ticks, and both ends of the time between them."""
+    points = [low, high + 1]
+    for event in events:
+        for b in range(buckets.starts[event], buckets.starts[event + 1]):
+            for point in (buckets.lo[b], buckets.hi[b] + 1):
+                if low < point <= high:
+                    points.append(point)
+    return np.unique(np.array(points))
+
+
+@njit(nogil=True, cache=True)
+def _spread(buckets, event, cut, before, each):
+    """Fill the mass before each cell and that of each tick in it."""
+    total, last = 0.0, buckets.starts[event + 1] - 1
+    bucket = buckets.starts[event]
+    for c in range(len(cut) - 1):
+        while bucket <= last and buckets.hi[bucket] < cut[c]:
+            total += buckets.density[bucket] * tick_count(buckets.lo[bucket], buckets.hi[bucket])
+            bucket += 1
+        before[c], each[c] = min(total, 1.0), 0.0
+        if bucket > last:
+            before[c] = 1.0
+        elif buckets.lo[bucket] <= cut[c]:
+            inside = distance(buckets.lo[bucket], cut[c])
+            before[c] = min(total + inside * buckets.density[bucket], 1.0)
+            each[c] = buckets.density[bucket]
+
+
+@njit(nogil=True, cache=True)
+def _sum_chain(buckets, own, lower, upper, others, many, window, bound):
+    """The sum over the ticks of the first event, piece by piece."""
+    low, high = lower[0], upper[2]
+    cut = _cuts(buckets, np.concatenate((own, others)), low, high)
+    cells, classes = len(cut) - 1, len(others)
+    before, each = np.empty((classes, cells)), np.empty((classes, cells))
+    unused, mass = np.empty(cells), np.empty((3, cells))
+    for r in range(classes):
+        _spread(buckets, others[r], cut, before[r], each[r])
+    for i in range(3):
+        _spread(buckets, own[i], cut, unused, mass[i])
+    alive = np.zeros(cells, dtype=np.int64)
+    for r in range(classes):
+        for c in range(cells):
+            alive[c] += many[r] * (each[r, c] > 0.0)
+    binding = 0 < window <= high - low
+    begins = _pieces(cut, lower[0], upper[0], window if binding else 0)
+    degree = np.zeros(len(begins) - 1, dtype=np.int64)
+    if _work(cut, begins, alive, each, many, mass, window if binding else 0, degree) > bound:
+        return np.nan
+    room = _room(cut, begins, alive, degree)
+    s_nodes, s_weights = np.empty(room, dtype=np.int64), np.empty(room)
+    u_nodes, u_weights = np.empty(room, dtype=np.int64), np.empty(room)
+    up_to, outside = np.empty(classes), np.empty(classes)
+    total = 0.0
+    for p in range(len(begins) - 1):
+        cell = np.searchsorted(cut, begins[p], side="right") - 1
+        if mass[0, cell] == 0.0:
+            continue
+        count = place_nodes(begins[p + 1] - begins[p], degree[p], s_nodes, s_weights)
+        for k in range(count):
+            s = begins[p] + s_nodes[k]
+            for r in range(classes):
+                up_to[r] = min(before[r, cell] + each[r, cell] * float(s - cut[cell] + 1), 1.0)
+            stop = s + window if binding else high + 1
+            inner = _sum_last(
+                s, stop, cell, cut, before, each, many, mass, alive, up_to, outside, u_nodes, u_weights
+            )
+            total += s_weights[k] * mass[0, cell] * inner
+    return min(max(total, 0.0), 1.0)
+
+
+@njit(nogil=True, cache=True)
+def _pieces(cut, first, last, window):
+    """Begins of the pieces of the first event's ticks, and the tick after the last one."""
+    points = [first, last + 1]
+    for point in cut:
+        if first < point <= last:
+            points.append(point)
+        if window > 0 and first < point - window + 1 <= last:
+            points.append(point - window + 1)
+    return np.unique(np.array(points))
+
+
+@njit(nogil=True, cache=True)
+def _work(cut, begins, alive, each, many, mass, window, degree):
+    """Fill the degree in s of the sum over u on each piece; returns the products that all take, about."""
+    cells, total = len(cut) - 1, 0.0
+    for p in range(len(begins) - 1):
+        cell = np.searchsorted(cut, begins[p], side="right") - 1
+        most, stop = alive[cell], cells
+        if window > 0:
+            last = np.searchsorted(cut, begins[p] + window - 1, side="right") - 1
+            if last < cells:
+                stop = last + 1
+                most = 0
+                for r in range(len(many)):
+                    most += many[r] * (each[r, cell] > 0.0 or each[r, last] > 0.0)
+        degree[p] = most + 2
+        if mass[0, cell] == 0.0:
+            continue
+        inner = 0.0
+        for c in range(cell, stop):
+            if mass[2, c] > 0.0:
+                nodes = float(node_count(cut[c + 1] - cut[c], alive[c] + 1))
+                inner += nodes * (c - cell + 1) * (len(many) + 1) + float(alive[c] + 2) ** 3
+        total += node_count(begins[p + 1] - begins[p], degree[p]) * inner + float(degree[p]) ** 3
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _room(cut, begins, alive, degree):
+    """The largest number of nodes of a piece or of a part of a cell."""
+    room = 1
+    for p in range(len(begins) - 1):
+        room = max(room, most_nodes(begins[p + 1] - begins[p], degree[p]))
+    for c in range(len(cut) - 1):
+        room = max(room, most_nodes(cut[c + 1] - cut[c], alive[c] + 1))
+    return room
+
+
+@njit(nogil=True, cache=True)
+def _sum_last(s, stop, cell, cut, before, each, many, mass, alive, up_to, outside, nodes, weights):
+    """Sum over the ticks u of the last event before `stop`, and over the cells of the middle one.
+
+    `outside`: room for the mass of each class of rivals that lies neither between s and u nor at one of them.
+    """
+    total = 0.0
+    for c in range(cell, len(cut) - 1):
+        begin, end = max(cut[c], s + 2), min(cut[c + 1], stop)
+        if cut[c] >= stop:
+            break
+        if mass[2, c] == 0.0 or begin >= end:
+            continue
+        inner = 0.0
+        for k in range(place_nodes(end - begin, alive[c] + 1, nodes, weights)):
+            u = begin + nodes[k]
+            for r in range(len(many)):
+                until = min(before[r, c] + each[r, c] * float(u - cut[c]), 1.0)
+                outside[r] = up_to[r] + (1.0 - until)
+            inner += weights[k] * _sum_middle(s, u, cell, c, cut, each, many, mass, outside)
+        total += mass[2, c] * inner
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _sum_middle(s, u, cell, last, cut, each, many, mass, outside):
+    """Sum over the ticks between s and u, a cell at a time."""
+    total = 0.0
+    for c in range(cell, last + 1):
+        ticks = min(cut[c + 1], u) - max(cut[c], s + 1)
+        if mass[1, c] == 0.0 or ticks <= 0:
+            continue
+        product = mass[1, c] * float(ticks)
+        for r in range(len(many)):
+            left = outside[r] + each[r, c]
+            product *= left if many[r] == 1 else _power(left, many[r])
+        total += product
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _power(base, exponent):
+    result = 1.0
+    while exponent > 0:
+        if exponent & 1:
+            result *= base
+        base *= base
+        exponent >>= 1
+    return result
