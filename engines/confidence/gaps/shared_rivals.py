@@ -72,8 +72,8 @@ def _in_both(
     row, rival = pairs // total, pairs % total
     wrong = _with_hole(masses)[rival]
     for gap in range(2):
-        region = [RegionBound(gap, 1, True), RegionBound(gap + 1, -1, False)]
-        can = can_lie_in(region, system, lower, upper, row, masses.lower[rival], masses.upper[rival])
+        between = [RegionBound(gap, 1, True), RegionBound(gap + 1, -1, False)]
+        can = can_lie_in(between, system, lower, upper, row, masses.lower[rival], masses.upper[rival])
         wrong |= can & (out_of & (1 << gap) == 0)
     usable = np.ones(count, dtype=bool)
     usable[row[wrong]] = False
