@@ -102,7 +102,7 @@ def gap_chains(
             in_gaps.append((gap, each))
     # By raw intervals, so that the rivals of a gap are the same for all chains that share it: for one that
     # cannot decide a chain they leave every factor of it exactly as it is.
-    found = gap_rivals(masses, event, lower, upper, _has_room(system, lower, upper), in_gaps)
+    found = gap_rivals(masses, event, lower, upper, has_room(system, lower, upper), in_gaps)
     first, last = masses.lower[event].min(axis=1), masses.upper[event].max(axis=1)
     near = last.astype(np.uint64) - first.astype(np.uint64) < FARTHEST
     usable = np.asarray(near) & ~found.entangled
@@ -110,7 +110,7 @@ def gap_chains(
     return usable, _with_distinct_gaps(event, lower, upper, found, rows)
 
 
-def _has_room(system: Ticks, lower: Ticks, upper: Ticks) -> Flags:
+def has_room(system: Ticks, lower: Ticks, upper: Ticks) -> Flags:
     """Gaps that can be as wide as to hold a tick, shape (n, l - 1)."""
     room = shifted(lower[:, :-1], 2) <= upper[:, 1:]
     return np.asarray(room & (np.diag(system, -1) >= 2))

@@ -16,9 +16,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.coupled.deciding_rivals import can_lie_in
-from cepctl.engines.confidence.coupled.problem import RegionBound
-from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, GapChains, Gaps, window_ticks
+from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, GapChains, Gaps, has_room, window_ticks
 from cepctl.engines.confidence.gaps.shared_sums import sum_chains
 from cepctl.engines.confidence.gaps.time_range import gap_range
 from cepctl.engines.confidence.measured import Measured
@@ -70,10 +68,10 @@ def _in_both(
     out_of = np.zeros(len(pairs), dtype=np.int64)
     np.bitwise_or.at(out_of, place, np.concatenate(kept_out))
     row, rival = pairs // total, pairs % total
-    wrong = _with_hole(masses)[rival]
+    wrong, room = _with_hole(masses)[rival], has_room(system, lower, upper)
     for gap in range(2):
-        between = [RegionBound(gap, 1, True), RegionBound(gap + 1, -1, False)]
-        can = can_lie_in(between, system, lower, upper, row, masses.lower[rival], masses.upper[rival])
+        can = room[row, gap] & (masses.upper[rival] > lower[row, gap])
+        can &= masses.lower[rival] < upper[row, gap + 1]
         wrong |= can & (out_of & (1 << gap) == 0)
     usable = np.ones(count, dtype=bool)
     usable[row[wrong]] = False
