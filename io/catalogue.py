@@ -13,7 +13,6 @@ from cepctl.io.formats import format_named, known_formats
 
 _UNSUPPORTED: dict[str, tuple[str, str]] = {
     "mxml": ("MXML event log, the predecessor of XES", "convert it to XES, for example with ProM"),
-    "ocel": ("object-centric event log (OCEL, JSON or XML)", "flatten it to one kind of case, as XES or CSV"),
     "xlsx": ("spreadsheet", "save the sheet as CSV, and name its columns with --map"),
 }
 
