@@ -201,6 +201,24 @@ def test_a_telephone_shows_the_whole_timeline(opened: Page, tmp_path: Path) -> N
         opened.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def test_on_paper_rows_are_low_and_the_table_is_as_wide_as_the_sheet(opened: Page, tmp_path: Path) -> None:
+    sheet = {"width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    opened.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", sheet)
+    opened.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        named = stream(3, 1).replace("start0", "container_1772009204117_0042_01_000002.log#4711")
+        query = QUERY.replace(
+            "b.value AS peak", "a.node, b.value AS peak, a.node AS again, b.value * 2 AS twice"
+        )
+        opened.browser.get(report(tmp_path, named, query))
+        assert max(row.rect["height"] for row in opened.all("tr.match")) < 80
+        assert opened.one("#matches").rect["width"] <= 718
+        opened.picture("on-paper", tmp_path)
+    finally:
+        opened.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+        opened.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def test_a_row_opens_as_a_timeline(opened: Page, tmp_path: Path) -> None:
     opened.browser.get(report(tmp_path, stream(5, 2)))
     opened.all("tr.match td.ids")[1].click()
