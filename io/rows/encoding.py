@@ -1,14 +1,15 @@
 """Collapsed matches as text, Parquet or Arrow: what a match prints or writes.
 
-The columns are those of RETURN, `confidence`, `start`, `end` and `match`; all forms but CSV and TSV have
-the signature as nested lists too.  Times are ISO 8601 in UTC with as many digits as the unit has, or ticks;
-in Parquet and Arrow they are timestamps.
+The columns are those of RETURN, `confidence`, `start`, `end` and `match`; JSON, Parquet and Arrow have the
+signature as nested lists too.  Times are ISO 8601 in UTC with as many digits as the unit has, or ticks; in
+Parquet and Arrow they are timestamps.
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, Literal
 
 import polars as pl
@@ -21,9 +22,8 @@ from cepctl.io.rows.columns import answer_first
 from cepctl.io.rows.forms import TYPED_FORMS
 from cepctl.schema import TimeUnit
 
-RowFormat = Literal["csv", "tsv", "json", "jsonl", "parquet", "arrow"]
+RowFormat = Literal["csv", "tsv", "json", "jsonl", "md", "parquet", "arrow"]
 TimeFormat = Literal["iso", "ticks"]
-_SEPARATORS = {"csv": ",", "tsv": "\t"}
 _ROWS_AT_ONCE = 200_000
 _BYTES_AT_ONCE = 1 << 20
 _ROWS_OF_GROUP = 1 << 20
@@ -103,21 +103,21 @@ def encoded_rows(
     if form in TYPED_FORMS:
         yield from _grouped(blocks, shown, _parquet_writer if form == "parquet" else pa.ipc.new_file)
         return
-    separator = _SEPARATORS.get(form)
-    begun = separator is None or not header
+    plain = _PLAIN.get(form)
+    begun = plain is None or not header
     opening = b"["
     for block in blocks:
         for start in range(0, max(block.num_rows, 1), _ROWS_AT_ONCE):
             part = shown(block.slice(start, _ROWS_AT_ONCE))
-            if separator is not None:
+            if plain is not None:
                 part = part.drop_columns([name for name in ("signature",) if name in part.column_names])
                 if not begun and (part.num_rows or empty_header):
                     begun = True
-                    yield _delimited(part.slice(0, 0), separator, header=True)
+                    yield plain(part.slice(0, 0), True)
             if not part.num_rows:
                 continue
-            if separator is not None:
-                yield _delimited(part, separator, header=False)
+            if plain is not None:
+                yield plain(part, False)
             elif form == "jsonl":
                 yield _frame(part).write_ndjson().encode()
             else:
@@ -206,8 +206,33 @@ class _Pieces(io.RawIOBase):
         return held
 
 
-def _delimited(matches: pa.Table, separator: str, *, header: bool) -> bytes:
+def _delimited(separator: str, matches: pa.Table, header: bool) -> bytes:
     return _frame(matches).write_csv(include_header=header, separator=separator).encode()
+
+
+def _markdown(matches: pa.Table, header: bool) -> bytes:
+    """Rows of a table of Markdown, numbers to the right; what would end a cell or begin HTML is escaped."""
+    frame = _frame(matches)
+    lines = []
+    if header:
+        rulers = ["---:" if kind.is_numeric() else "---" for kind in frame.dtypes]
+        names = pl.DataFrame({str(at): [name] for at, name in enumerate(frame.columns)})
+        lines = [*_markdown_rows(names), f"| {' | '.join(rulers)} |"]
+    return "".join(f"{line}\n" for line in [*lines, *_markdown_rows(frame)]).encode()
+
+
+def _markdown_rows(frame: pl.DataFrame) -> list[str]:
+    texts = [pl.col(name).cast(pl.String).fill_null("") for name in frame.columns]
+    whole = [each.str.replace_all(r"([|<])", r"\$1").str.replace_all(r"[\r\n]+", " ") for each in texts]
+    joined = pl.concat_str(whole, separator=" | ")
+    return frame.select(pl.format("| {} |", joined)).to_series().to_list()
+
+
+_PLAIN: dict[str, Callable[[pa.Table, bool], bytes]] = {
+    "csv": partial(_delimited, ","),
+    "tsv": partial(_delimited, "\t"),
+    "md": _markdown,
+}
 
 
 def _frame(matches: pa.Table) -> pl.DataFrame:

@@ -5,6 +5,7 @@
     tsv       .tsv                      yes
     json      .json (one array)         yes
     jsonl     .jsonl .ndjson            yes
+    md        .md (a table of Markdown) yes
     parquet   .parquet                  in itself
     arrow     .arrow .feather           no: the file format of Arrow, to be mapped into memory
     trace     .json                     yes
@@ -19,9 +20,9 @@ from pathlib import PurePath
 
 from cepctl.errors import UsageError
 
-ROW_FORMS = ("table", "csv", "tsv", "json", "jsonl", "parquet", "arrow", "trace")
-FILE_FORMS = ("csv", "tsv", "json", "jsonl", "parquet", "arrow")
-"""Forms that a program reads back row by row."""
+ROW_FORMS = ("table", "csv", "tsv", "json", "jsonl", "md", "parquet", "arrow", "trace")
+FILE_FORMS = ("csv", "tsv", "json", "jsonl", "md", "parquet", "arrow")
+"""Forms that are written row by row."""
 DELIMITED_FORMS = ("csv", "tsv")
 """Forms that spreadsheets open."""
 TYPED_FORMS = ("parquet", "arrow")
@@ -33,6 +34,7 @@ _ENDINGS = {
     ".json": ("json", "trace"),
     ".jsonl": ("jsonl",),
     ".ndjson": ("jsonl",),
+    ".md": ("md",),
     ".parquet": ("parquet",),
     ".arrow": ("arrow",),
     ".feather": ("arrow",),

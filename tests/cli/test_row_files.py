@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import json
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +24,7 @@ from cepctl.io.rows.encoding import compressed, encoded_rows
 from cepctl.io.rows.forms import FILE_FORMS, ROW_FORMS
 
 QUERY = "PATTERN SEQ(A a, B b) RETURN a.s"
-TEXT = 'tab\there, "quoted"'
+TEXT = 'tab\there, "quoted" | barred'
 
 
 @pytest.fixture(autouse=True)
@@ -58,6 +59,20 @@ def lz4(data: bytes) -> str:
         return bytes(stream.read()).decode()
 
 
+def by_markdown(text: str) -> list[dict[str, Any]]:
+    """Rows of a table of Markdown; a bar that is escaped is part of a cell."""
+    lines = [re.split(r"(?<!\\) ?\| ?", line)[1:-1] for line in text.splitlines()]
+    header, rulers, *rows = lines
+    assert {*rulers} <= {"---", "---:"}
+    return [
+        {
+            name: float(cell) if ruler == "---:" and cell else re.sub(r"\\([|<])", r"\1", cell)
+            for name, cell, ruler in zip(header, row, rulers, strict=True)
+        }
+        for row in rows
+    ]
+
+
 READERS: dict[str, Callable[[bytes], Any]] = {
     "r.csv": lambda data: by_csv(data.decode()),
     "R.CSV.GZ": lambda data: by_csv(gzip.decompress(data).decode()),
@@ -70,6 +85,7 @@ READERS: dict[str, Callable[[bytes], Any]] = {
     "r.jsonl.gz": lambda data: [json.loads(line) for line in gzip.decompress(data).splitlines()],
     "r.jsonl.zst": lambda data: [json.loads(line) for line in zstd(data).splitlines()],
     "r.csv.lz4": lambda data: by_csv(lz4(data)),
+    "r.md": lambda data: by_markdown(data.decode()),
     "r.parquet": lambda data: pl.read_parquet(io.BytesIO(data)).to_dicts(),
     "r.arrow": lambda data: pl.read_ipc(io.BytesIO(data)).to_dicts(),
     "r.feather": lambda data: pyarrow.feather.read_table(pa.BufferReader(data)).to_pylist(),
@@ -94,6 +110,13 @@ def test_every_form_goes_to_standard_output(form: str, capfdbinary: pytest.Captu
     match("-o", f"rows.{form}")
     match("--format", form)
     assert capfdbinary.readouterr().out == Path(f"rows.{form}").read_bytes()
+
+
+def test_a_table_of_markdown_has_numbers_to_the_right() -> None:
+    match("-o", "r.md", "--columns", "a.s,confidence")
+    assert Path("r.md").read_text() == (
+        '| a.s | confidence |\n| --- | ---: |\n| tab\there, "quoted" \\| barred | 1.0 |\n'
+    )
 
 
 def test_no_row_is_an_empty_file_of_its_form() -> None:
