@@ -10,13 +10,13 @@ from cepctl.io.source.text_encoding import decoded
 
 _CHOOSE = "name its format (--format; --input-format in match), or leave the file out"
 _PATTERNS = (
-    "--patterns FILE makes events of lines, where a regular expression finds their time (?P<time>...); "
-    "or leave the file out"
+    "the nearest format is text: --patterns FILE makes events of lines, where a regular expression finds "
+    "their time (?P<time>...); or leave the file out"
 )
 _MAGICS = (
     (
         b"SQLite format 3\0",
-        "an SQLite database",
+        "an SQLite database, not of OCEL 2.0",
         "export its table of events as CSV, and name its columns (--map)",
     ),
     (b"%PDF", "a PDF", "leave the file out"),
@@ -85,7 +85,9 @@ def clue_to(head: bytes) -> str:
     lines = text.split("\n")
     columns = _columns(lines)
     if columns:
-        return f"its first line has the columns {_listed(columns)}; {_mapping(columns)}"
+        near = "tsv" if "\t" in lines[0] else "csv"
+        seen = f"its first line has the columns {_listed(columns)}, so the nearest format is {near}"
+        return f"{seen}; {_mapping(columns)}"
     return _of_text(lines)
 
 
@@ -96,9 +98,10 @@ def _of_json(text: str) -> str:
     except (ValueError, RecursionError):
         value = None
     if isinstance(value, dict):
-        return (
-            f"its first line is a JSON object with the keys {_listed(list(value))}; {_mapping(list(value))}"
-        )
+        seen = f"its first line is a JSON object with the keys {_listed(list(value))}"
+        return f"{seen}, so the nearest format is jsonl; {_mapping(list(value))}"
+    if '"ocel:' in text:
+        return "it is an object-centric log of OCEL 1.0; convert it to OCEL 2.0 (ocel)"
     if '"__CURSOR"' in text:
         return "it is a journal over several lines; print it with one entry per line: journalctl -o json"
     keys = list(dict.fromkeys(found[1] for found in _KEY.finditer(text)))

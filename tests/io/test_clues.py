@@ -17,22 +17,27 @@ NAMED = "name its format (--format; --input-format in match), or leave the file 
     [
         (
             b"id;activity;when\n1;submit;14.06.2026\n",
-            "its first line has the columns id, activity, when; say which are what: "
-            "--map event_type=activity,time=when",
+            "its first line has the columns id, activity, when, so the nearest format is csv; "
+            "say which are what: --map event_type=activity,time=when",
         ),
         (
             b'{"ts": 5, "level": "info", "deep": {}}\n',
-            "its first line is a JSON object with the keys ts, level, deep; say which are what: "
-            "--map event_type=level,time=ts",
+            "its first line is a JSON object with the keys ts, level, deep, so the nearest "
+            "format is jsonl; say which are what: --map event_type=level,time=ts",
         ),
         (
             b"a,b\n1,2\n",
-            "its first line has the columns a, b; say which are what: --map event_type=TYPE,time=TIME",
+            "its first line has the columns a, b, so the nearest format is csv; say which are what: "
+            "--map event_type=TYPE,time=TIME",
         ),
         (
             b'{\n "job": 1,\n "at": "x"}',
             "it is JSON over several lines and begins with the keys job, at; "
             "make it one object per line (jq -c), and name its columns (--map)",
+        ),
+        (
+            b'{"ocel:global-event": {},\n "ocel:events": {}}',
+            "it is an object-centric log of OCEL 1.0; convert it to OCEL 2.0 (ocel)",
         ),
         (
             b'{\n "__CURSOR" : "s=1",\n "MESSAGE" : "x"}',
@@ -44,14 +49,15 @@ NAMED = "name its format (--format; --input-format in match), or leave the file 
         ),
         (
             b"[08:15:04] ready on 80\n",
-            "its first line is '[08:15:04] ready on 80'; --patterns FILE makes events of lines, where a "
-            "regular expression finds their time (?P<time>...); or leave the file out",
+            "its first line is '[08:15:04] ready on 80'; the nearest format is text: --patterns FILE makes "
+            "events of lines, where a regular expression finds their time (?P<time>...); or leave the file out",
         ),
         (b"All rights given away.\n", f"its first line is 'All rights given away.'; {NAMED}"),
         (b"\x00\x01 no log", f"it is binary, and begins with the bytes 00 01 20 6e 6f 20 6c 6f; {NAMED}"),
         (
             b"SQLite format 3\x00\x10",
-            "it is an SQLite database; export its table of events as CSV, and name its columns (--map)",
+            "it is an SQLite database, not of OCEL 2.0; export its table of events as CSV, "
+            "and name its columns (--map)",
         ),
     ],
 )
