@@ -72,6 +72,10 @@ def test_the_worked_example_byte_for_byte(runner: str) -> None:
     assert done.stderr.count("\n") == 1
 
 
+def test_a_query_may_begin_with_a_comment(capsys: pytest.CaptureFixture[str]) -> None:
+    assert told(capsys, f"-- who came first?\n{QUERY}", "fig1.csv", "--time", "ticks") == TICKS
+
+
 def test_no_match_leaves_the_header(capsys: pytest.CaptureFixture[str]) -> None:
     assert told(capsys, "PATTERN SEQ(C c, B b, A a, A d)", "fig1.csv", "--fail-on-match") == HEADER
     assert told(capsys, "PATTERN SEQ(C c, B b, A a, A d)", "fig1.csv", "--quiet") == ""

@@ -6,6 +6,7 @@ does not fit; `-v` tells what is left out.  An option that says what would hold 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Any
@@ -19,9 +20,17 @@ from cepctl.errors import UsageError
 from cepctl.library.exclusions import EXCLUSIONS, Exclusion, beyond_datasets
 from cepctl.library.raw_input import RawInput
 
+_COMMENT = re.compile(r"--\s")
+
 
 class CheckedCommand(click.Command):
-    """A command that looks at its options together before it runs."""
+    """A command that looks at its options together before it runs.
+
+    A query may begin with a comment, `-- such as this`, which no option is called like.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, [f" {each}" if _COMMENT.match(each) else each for each in args])
 
     def invoke(self, ctx: click.Context) -> Any:
         settle(ctx)
