@@ -49,8 +49,9 @@ NAMED = "name its format (--format; --input-format in match), or leave the file 
         ),
         (
             b"[08:15:04] ready on 80\n",
-            "its first line is '[08:15:04] ready on 80'; the nearest format is text: --patterns FILE makes "
-            "events of lines, where a regular expression finds their time (?P<time>...); or leave the file out",
+            "its first line is '[08:15:04] ready on 80'; the nearest format is text: --patterns FILE "
+            "makes events of lines, where a regular expression finds their time (?P<time>...); or leave the "
+            "file out",
         ),
         (b"All rights given away.\n", f"its first line is 'All rights given away.'; {NAMED}"),
         (b"\x00\x01 no log", f"it is binary, and begins with the bytes 00 01 20 6e 6f 20 6c 6f; {NAMED}"),
