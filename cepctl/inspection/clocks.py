@@ -58,6 +58,34 @@ class ClockBound:
         return self.verdict != "may be right"
 
 
+def ordered_pairs(events: pl.DataFrame) -> pl.DataFrame:
+    """Every successful attempt of a known task, and what it says of two clocks.
+
+    Columns: its `node`, its `master` (the source of the task), and between how many microseconds, `lowest`
+    and `highest`, the node's clock is ahead of the master's.
+    """
+    stamped = events.lazy().filter(pl.col("time").is_not_null() & pl.col("task_id").is_not_null())
+    attempts, tasks = _attempts(stamped), _tasks(stamped)
+    anywhere = tasks.group_by("task_id").agg(
+        pl.col("task_start").min().alias("any_start"),
+        pl.col("task_finish").max().alias("any_finish"),
+        pl.col("source").min().alias("any_master"),
+    )
+    here = tasks.with_columns(pl.col("source").alias("task_master"))
+    return (
+        attempts.join(here, on=["source", "task_id"], how="left")
+        .join(anywhere, on="task_id", how="left")
+        .select(
+            "node",
+            pl.coalesce("task_master", "any_master").alias("master"),
+            (pl.col("finish") - pl.coalesce("task_finish", "any_finish")).alias("lowest"),
+            (pl.col("start") - pl.coalesce("task_start", "any_start")).alias("highest"),
+        )
+        .drop_nulls()
+        .collect()
+    )
+
+
 def clock_bounds(events: pl.DataFrame, unit: TimeUnit) -> tuple[ClockBound, ...]:
     """Bound the clock of every node that ran a successful attempt of a known task.
 
@@ -73,25 +101,12 @@ def clock_bounds(events: pl.DataFrame, unit: TimeUnit) -> tuple[ClockBound, ...]
     tuple of ClockBound
         By node.
     """
-    stamped = events.lazy().filter(pl.col("time").is_not_null() & pl.col("task_id").is_not_null())
-    attempts, tasks = _attempts(stamped), _tasks(stamped)
-    anywhere = tasks.group_by("task_id").agg(
-        pl.col("task_start").min().alias("any_start"), pl.col("task_finish").max().alias("any_finish")
+    bounds = (
+        ordered_pairs(events)
+        .group_by("node")
+        .agg(pl.len().alias("attempts"), pl.col("lowest").max(), pl.col("highest").min())
     )
-    pairs = (
-        attempts.join(tasks, on=["source", "task_id"], how="left")
-        .join(anywhere, on="task_id", how="left")
-        .select(
-            "node",
-            (pl.col("finish") - pl.coalesce("task_finish", "any_finish")).alias("lowest"),
-            (pl.col("start") - pl.coalesce("task_start", "any_start")).alias("highest"),
-        )
-        .drop_nulls()
-    )
-    bounds = pairs.group_by("node").agg(
-        pl.len().alias("attempts"), pl.col("lowest").max(), pl.col("highest").min()
-    )
-    found = bounds.sort("node").collect()
+    found = bounds.sort("node")
     covered = _covered(events, found, unit)
     rows = found.join(covered, on="node", how="left", maintain_order="left").with_columns(
         pl.col("covered").fill_null(value=True)

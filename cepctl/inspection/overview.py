@@ -9,7 +9,8 @@ import polars as pl
 
 from cepctl.clocks import Offset
 from cepctl.inspection.attributes import AttributeColumn, attribute_columns
-from cepctl.inspection.clocks import ClockBound, clock_bounds
+from cepctl.inspection.clock_graph import ClockGraph, clock_graph
+from cepctl.inspection.clocks import ClockBound, clock_bounds, ordered_pairs
 from cepctl.inspection.disorder import FileOrder, Ties, TypeFacts, file_orders, simultaneous, ties, type_facts
 from cepctl.inspection.examples import ExampleQuery, example_queries
 from cepctl.inspection.granularity import Grain, granularities
@@ -25,9 +26,10 @@ from cepctl.memory import MemoryBudget, reading_budget
 class Inspection:
     """Everything that was found; ticks are counted in `time_unit`.
 
-    `uncertain` events have an interval longer than one tick; `clocks` are bounds that the logs give, and
-    `shared_clocks` those by which events err together, with their offsets in ticks.  `values` are those
-    of the attributes that most events have, `keys` join types by them, and `examples` can be asked.
+    `uncertain` events have an interval longer than one tick; `clocks` are bounds that the logs give,
+    `clock_graph` what these say together, and `shared_clocks` the clocks by which events err together, with
+    their offsets in ticks.  `values` are those of the attributes that most events have, `keys` join types by
+    them, and `examples` can be asked.
     """
 
     events: int
@@ -42,6 +44,7 @@ class Inspection:
     grains: tuple[Grain, ...]
     series: tuple[SampledSeries, ...]
     clocks: tuple[ClockBound, ...]
+    clock_graph: ClockGraph = field(default_factory=ClockGraph)
     shared_clocks: Mapping[str, Offset] = field(default_factory=dict)
     values: tuple[AttributeValues, ...] = ()
     keys: tuple[JoinKey, ...] = ()
@@ -89,6 +92,7 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
         grains=granularities(events, unit),
         series=sampled_series(events, unit),
         clocks=clock_bounds(events, unit),
+        clock_graph=clock_graph(ordered_pairs(events)),
         shared_clocks=inputs.schema.clocks,
         values=values,
         keys=keys,

@@ -17,6 +17,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
+from cepctl.inspection.clock_graph import ClockGraph
 from cepctl.inspection.clocks import ClockBound
 from cepctl.inspection.granularity import STEPS, Grain
 from cepctl.inspection.overview import Inspection
@@ -38,7 +39,7 @@ def suggested_model(inspection: Inspection) -> str:
     """The text of the model; `cepctl.uncertainty.model.parse_model` reads it."""
     unit = TimeUnit.parse(inspection.time_unit)
     parts = [
-        *_clock_rules(inspection.clocks, inspection.grains),
+        *_clock_rules(inspection.clocks, inspection.grains, inspection.clock_graph),
         *_sampling_rules(inspection.series),
         *_granularity_rules(inspection.grains, inspection.series, unit),
     ]
@@ -54,7 +55,7 @@ def _rule(evidence: Iterable[str], conditions: Iterable[str], meaning: Iterable[
 # --- clocks --------------------------------------------------------------------------------
 
 
-def _clock_rules(clocks: Sequence[ClockBound], grains: Sequence[Grain]) -> Iterator[str]:
+def _clock_rules(clocks: Sequence[ClockBound], grains: Sequence[Grain], graph: ClockGraph) -> Iterator[str]:
     """Rules for skewed nodes; they take the granularity of what the node wrote with them."""
     coarsest = _coarsest(grain for grain in grains if "Attempt" in grain.event_type)
     shape = [f'granularity = "{coarsest}"'] if coarsest is not None else []
@@ -64,7 +65,7 @@ def _clock_rules(clocks: Sequence[ClockBound], grains: Sequence[Grain]) -> Itera
             yield (
                 f"# {_one_line(f'Clock of node {clock.node}')}, inconsistent: no constant offset is both at "
                 f"least {length(lowest)} and\n# at most {length(highest)} (pairs of attempt and task: "
-                f"{clock.attempts:,}).  It was set, or drifted: no rule.\n"
+                f"{clock.attempts:,}).  {_why_inconsistent(clock, graph)}: no rule.\n"
             )
         if clock.covered or clock.verdict not in ("ahead", "behind"):
             continue
@@ -76,6 +77,21 @@ def _clock_rules(clocks: Sequence[ClockBound], grains: Sequence[Grain]) -> Itera
         offset = f"{{ before = {_text(length(highest))}, after = {_text(length(-lowest))} }}"
         meaning = [f'clock = {{ by = "node", offset = {offset} }}']
         yield _rule([evidence], [f"where = {_text(where)}"], [*shape, *meaning])
+
+
+def _why_inconsistent(clock: ClockBound, graph: ClockGraph) -> str:
+    """Whose fault it is that no offset of a node fits."""
+    for each in graph.contradictions:
+        if f"node {clock.node}" in each.clocks:
+            others = [name for name in each.clocks if name != f"node {clock.node}"]
+            if len(others) == 1:
+                break
+            return _one_line(f"With {', '.join(others)}, one was set, or drifted")
+    else:
+        if graph.apart:
+            far = graph.apart[0]
+            return _one_line(f"Masters differ, as those of {far.master} and {far.other} do")
+    return "It was set, or drifted"
 
 
 def _coarsest(grains: Iterable[Grain]) -> str | None:

@@ -18,6 +18,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from cepctl.clocks import extremes
+from cepctl.inspection.clock_graph import Contradiction, MastersApart
 from cepctl.inspection.clocks import ClockBound
 from cepctl.inspection.disorder import FileOrder
 from cepctl.inspection.granularity import Grain
@@ -104,6 +105,9 @@ def _print_parts(console: SafeConsole, inspection: Inspection, events: str) -> N
     if inspection.clocks:
         console.print(_clock_summary(inspection.clocks, skewed))
     _print(console, _clocks(skewed[:_ROWS_SHOWN]), len(skewed))
+    graph = inspection.clock_graph
+    _print(console, _contradictions(graph.contradictions[:_ROWS_SHOWN]), len(graph.contradictions))
+    _print(console, _apart(graph.apart[:_ROWS_SHOWN]), len(graph.apart))
 
 
 def inspection_json(inspection: Inspection) -> str:
@@ -281,6 +285,23 @@ def _clocks(clocks: Sequence[ClockBound]) -> Table:
         bounds = (clock.lowest_microseconds, clock.highest_microseconds)
         offsets = map(length_text, bounds)
         table.add_row(escape(clock.node), clock.verdict, *offsets, f"{clock.attempts:,}")
+    return table
+
+
+def _contradictions(found: Sequence[Contradiction]) -> Table:
+    columns = ("clocks", "by")
+    table = _table("Clocks for which no constant offsets fit", *columns, numbers=columns[1:])
+    for each in found:
+        table.add_row(escape(", ".join(each.clocks)), length_text(each.microseconds))
+    return table
+
+
+def _apart(found: Sequence[MastersApart]) -> Table:
+    columns = ("master of", "and of", "offset at least", "at most")
+    table = _table("Masters whose clocks cannot agree", *columns, numbers=columns[2:])
+    for each in found:
+        bounds = map(length_text, (each.lowest_microseconds, each.highest_microseconds))
+        table.add_row(escape(each.master), escape(each.other), *bounds)
     return table
 
 
