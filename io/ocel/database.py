@@ -28,6 +28,8 @@ _LONGEST_VALUE = 128 << 20
 _TYPES = {"BOOL": "boolean", "INT": "integer", "REAL": "float", "FLOA": "float", "DOUB": "float"}
 _OWN = frozenset(("ocel_id", "ocel_time", "ocel_changed_field"))
 _NO_TABLE = "its type has no table, or that has no row for it"
+# What SQLite says of names that are not UTF-8 cannot be made a message of Python.
+_DAMAGE = (sqlite3.Error, OverflowError, UnicodeError)
 _UNFINISHED = "the database is damaged, read as far as it goes"
 
 
@@ -46,7 +48,7 @@ def database_records(stream: IO[bytes], source: str, report: ReadReport) -> Iter
         with closing(_opened(copy.name)) as connection:
             try:
                 tables = _tables(connection)
-            except sqlite3.Error as problem:
+            except _DAMAGE as problem:
                 raise LogFormatError(f"{source}: damaged OCEL database: {problem}") from None
             _require_tables(tables, source)
             try:
@@ -54,7 +56,7 @@ def database_records(stream: IO[bytes], source: str, report: ReadReport) -> Iter
                 yield from _declared(connection, tables)
                 yield from _objects(connection, tables, source, report)
                 yield from _events(connection, tables, source, report)
-            except (sqlite3.Error, OverflowError) as problem:
+            except _DAMAGE as problem:
                 report.records += 1
                 report.rejects.append(Reject(source, None, _UNFINISHED, str(problem)))
 

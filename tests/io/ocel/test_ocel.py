@@ -191,3 +191,12 @@ def test_the_small_log_is_what_the_forms_say() -> None:
     """Guards the fixture: three events, one object with a change, two items."""
     objects: Sequence[Any] = json.loads(json_log())["objects"]
     assert (len(LINES), len(objects), PAID, CHANGED) == (3, 3, "2026-06-14T10:00:00Z", "2026-06-14T08:30:00Z")
+
+
+def test_a_database_whose_names_are_not_text_is_read_as_far_as_it_goes() -> None:
+    report = ReadReport()
+    data = sqlite_log()
+    assert data.count(b"price REAL") == 1
+    read = events(data.replace(b"price REAL", b"pri\xe5e REAL"), report)
+    assert [row["event_type"] for row in read] == ["ObjectChange"]
+    assert [reject.cause for reject in report.rejects] == ["the database is damaged, read as far as it goes"]
