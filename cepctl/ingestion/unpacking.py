@@ -26,7 +26,7 @@ _REMEDY = "unpack it, and name the folder"
 
 
 def unpacked(files: Sequence[InputFile], scratch: Location) -> list[InputFile]:
-    """The files, and for each archive of several its members; those of one file are left as they are.
+    """The files by name, and for each archive of several its members; those of one file are left as they are.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def unpacked(files: Sequence[InputFile], scratch: Location) -> list[InputFile]:
             if not file.found:
                 raise
             found.append(replace(file, left_out=str(problem)))
-    return found
+    return sorted(found, key=lambda file: file.name)
 
 
 @dataclass

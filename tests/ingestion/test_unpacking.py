@@ -16,7 +16,7 @@ from cepctl.ingestion.summary import IngestSummary
 from tests.io.source.test_archives import tarred, zipped
 
 A, B = b"event_type,time\nA,5\nA,6\n", b'{"event_type":"B","time":7}\n'
-TWO = (("a.csv", A), ("deep/b.jsonl", B))
+TWO = (("deep/b.jsonl", B), ("a.csv", A))
 ARCHIVES = {"zip": zipped(*TWO), "tar": tarred(*TWO), "tar.gz": gzip.compress(tarred(*TWO))}
 
 
@@ -40,7 +40,7 @@ def test_each_file_of_an_archive_is_read_by_its_own_name_and_format(name: str, t
 
 
 def test_a_tar_archive_of_one_file_is_read_as_that_file(tmp_path: Path) -> None:
-    assert taken(tmp_path, tarred(TWO[0]))[1] == ["logs.bin#1", "logs.bin#2"]
+    assert taken(tmp_path, tarred(TWO[1]))[1] == ["logs.bin#1", "logs.bin#2"]
 
 
 def test_names_in_an_archive_lead_nowhere_and_stay_apart(tmp_path: Path) -> None:
@@ -80,6 +80,6 @@ def test_an_archive_that_would_fill_the_disk_is_refused(
 
 
 def test_a_spreadsheet_is_refused_in_one_line(tmp_path: Path) -> None:
-    sheet = zipped(*TWO).replace(b"logs/a.csv", b"mimetype.x")
-    with pytest.raises(LogFormatError, match=r"a zip archive with mimetype\.x, .*; unpack it"):
+    sheet = zipped(*TWO).replace(b"logs/deep/b.jsonl", b"mimetype....jsonl")
+    with pytest.raises(LogFormatError, match=r"a zip archive with mimetype.*; unpack it"):
         taken(tmp_path, sheet)
