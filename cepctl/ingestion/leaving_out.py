@@ -88,8 +88,12 @@ def _duplicates(
     ):
         own = keys.rename_columns(["number", "event_id", "event_type", PLACE, ROW])
         own = own.add_column(0, "file", pa.array(files[own.column(PLACE).to_numpy()]))
+        encoded = own.column("event_id").combine_chunks().dictionary_encode()
+        if len(encoded.dictionary) == len(own):
+            found.append(own.slice(0, 0))
+            continue
         stay = np.flatnonzero(~_among(own, gone))
-        ids = own.column("event_id").combine_chunks().dictionary_encode().indices.to_numpy()[stay]
+        ids = encoded.indices.to_numpy()[stay]
         number, file = own.column("number").to_numpy()[stay], own.column("file").to_numpy()[stay]
         order = np.lexsort((number, file, ids))
         again = np.flatnonzero(ids[order][1:] == ids[order][:-1]) + 1

@@ -287,7 +287,12 @@ def _write(task: ReadTask, table: pa.Table, number: int) -> Chunk:
     path = f"{directory}/{task.number:06d}-{number:04d}-{uuid4().hex[:12]}.parquet"
     # Small chunks are many, and little is wanted of each at a time.
     groups = _FEWER_ROWS_OF_GROUP if is_little(task.memory) else _ROWS_OF_GROUP
-    pq.write_table(table, path, filesystem=filesystem, compression="snappy", row_group_size=groups)
+    # Ids differ from each other: to look each of them up in a dictionary is lost.
+    repeating = [name for name in table.column_names if name != "event_id"]
+    pq.write_table(
+        table, path, filesystem=filesystem, compression="snappy", row_group_size=groups,
+        use_dictionary=repeating,
+    )  # fmt: skip
     facts = attribute_facts(table)
     first, last = pc.min(table.column("lower")).as_py(), pc.max(table.column("upper")).as_py()
     return Chunk(

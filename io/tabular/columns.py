@@ -277,9 +277,9 @@ def _without_rejects(
     source: str,
     report: ReadReport,
 ) -> pa.RecordBatch:
-    bad = np.array([cause is not None for cause in causes], dtype=np.bool_)
-    if not bad.any():
+    if not any(causes):
         return batch
+    bad = np.array([cause is not None for cause in causes], dtype=np.bool_)
     for row in np.flatnonzero(bad):
         line = None if rows.lines is None else int(rows.lines[row])
         report.rejects.append(Reject(source, line, causes[row], rows.text(int(row))))

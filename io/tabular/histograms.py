@@ -96,6 +96,8 @@ def spanned_by(
 ) -> tuple[Numbers, Numbers, Flags, Flags]:
     """Intervals taken from histograms where the row gives none; where it does they must agree."""
     lower, upper, has_lower, has_upper = lower.copy(), upper.copy(), has_lower.copy(), has_upper.copy()
+    if not any(pmf.buckets):
+        return lower, upper, has_lower, has_upper
     for row, (buckets, widest) in enumerate(zip(pmf.buckets, pmf.widest, strict=True)):
         if buckets is None or widest is None:
             continue
