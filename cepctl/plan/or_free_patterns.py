@@ -19,7 +19,7 @@ MAX_READINGS = 64
 MAX_COMPONENTS = 64
 
 BlockPattern = tuple[ComponentPattern, ...]
-"""One component, or the members of an AND group."""
+"""One component, or the members of a group: the negated ones of ISEQ come last."""
 
 
 @dataclass(frozen=True)
@@ -109,14 +109,23 @@ def _and_group(pattern: Composite, blocks: Iterable[BlockPattern], problems: Pro
     ):
         problems.refuse(pattern.span, f"SEQ inside {pattern.operator}")
     for member in members:
-        if member.negated:
-            hint = "; write it beside the group, as in SEQ(AND(A a, B b), !N n)"
+        if member.negated and pattern.operator == "AND":
             problems.refuse(
-                member.span, f"negation inside {pattern.operator}{hint if pattern.operator == 'AND' else ''}"
+                member.span, "negation inside AND; write it beside the group, as in SEQ(AND(A a, B b), !N n)"
             )
         if member.kleene:
             problems.refuse(member.span, f"Kleene plus inside {pattern.operator}")
-    return members
+    if any(isinstance(part, Composite) and _negates(part) for part in pattern.parts):
+        problems.refuse(pattern.span, f"a nested negation inside {pattern.operator}")
+    if all(member.negated for member in members):
+        problems.error(pattern.span, "nothing but negations inside ISEQ: name what they are absent beside")
+    return tuple(sorted(members, key=lambda member: member.negated))
+
+
+def _negates(pattern: Pattern) -> bool:
+    if isinstance(pattern, ComponentPattern):
+        return pattern.negated
+    return any(map(_negates, pattern.parts))
 
 
 def _check_names(components: Iterable[ComponentPattern], problems: Problems) -> None:

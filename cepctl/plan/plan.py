@@ -110,7 +110,8 @@ class Alternative:
     """One OR-free reading of the pattern: components in pattern order, blocks in time order.
 
     `blocks` holds the indexes of components; a negated component is a block of its own and
-    stands in the gap between its neighbours (leading or trailing if it has none on that side).
+    stands in the gap between its neighbours (leading or trailing if it has none on that side); but one in a
+    block with positive components, which ISEQ makes, is absent wherever its conditions hold.
     Of each of `choices` the timings of one case hold, and no two cases can at once (`a OVERLAPS|DURING b`).
     """
 
@@ -124,7 +125,20 @@ class Alternative:
     @property
     def reads_ends(self) -> bool:
         """Whether a condition speaks of the end of an event, so that its start alone says too little."""
-        return bool(self.choices) or any(each.left_end or each.right_end for each in self.timings)
+        ends = any(each.left_end or each.right_end for each in self.timings)
+        return ends or bool(self.choices or self.absent_anywhere)
+
+    @property
+    def absent_anywhere(self) -> tuple[int, ...]:
+        """Negated components that no gap holds, but conditions on their times alone."""
+        groups = (block for block in self.blocks if len(block) > 1)
+        return tuple(i for block in groups for i in block if self.components[i].negated)
+
+    @property
+    def positive_blocks(self) -> tuple[tuple[int, ...], ...]:
+        """The positive components of each block, in time order."""
+        blocks = (tuple(i for i in block if not self.components[i].negated) for block in self.blocks)
+        return tuple(block for block in blocks if block)
 
     @property
     def positive(self) -> tuple[int, ...]:

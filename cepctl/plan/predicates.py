@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from cepctl.language.ast import (
     Aggregate,
+    Allen,
     Attribute,
     Binary,
     Constant,
@@ -76,7 +77,7 @@ def alternative_of(
         )
         for i, (name, component) in enumerate(zip(names, pattern.components, strict=True))
     )
-    return Alternative(
+    alternative = Alternative(
         components,
         pattern.blocks,
         tuple(found.links),
@@ -84,6 +85,22 @@ def alternative_of(
         tuple(found.timings),
         tuple(found.choices),
     )
+    for i in alternative.absent_anywhere:
+        if not any(i in read and len(read) > 1 for read in _read_together(alternative)):
+            problems.error(
+                pattern.components[i].span,
+                f"nothing ties !{names[i]} to the other components of ISEQ: "
+                "say in WHERE where it must not be, as in n DURING a",
+            )
+    return alternative
+
+
+def _read_together(alternative: Alternative) -> Iterator[set[int]]:
+    """The components that one condition reads, of every condition that reads several."""
+    yield from (set(link.components) for link in alternative.links)
+    timings = [*alternative.timings, *(timing for cases in alternative.choices for timing in cases[0])]
+    for timing in timings:
+        yield {side for side in (timing.left, timing.right) if side is not None}
 
 
 def with_usable_keys(alternative: Alternative, schema: EventSchema | None) -> Alternative:
@@ -141,6 +158,10 @@ def _sort_differences(
     read = sorted({index[name.lower()] for name in variables_read(conjunct.expression)})
     negated = [i for i in read if pattern.components[i].negated]
     decides = _decides(read, pattern, conjunct.expression, problems)
+    if negated and conjunct.differences and isinstance(conjunct.expression, Allen):
+        # All of it belongs to the negated component, also what speaks of the other event alone.
+        found.choices.append((tuple(_timing(each, index) for each in conjunct.differences),))
+        return
     for difference in conjunct.differences or ():
         ends = [None if name is None else index[name] for name in (difference.left, difference.right)]
         if ends == [None, None]:

@@ -74,7 +74,10 @@ def _without(left_out: frozenset[Construct]) -> Mapping[Construct, frozenset[Str
 
 
 SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
-    "event": _without(frozenset({Construct.GIVEN_CLOCKS, *_BESIDE_INTERVALS.values()})),
+    "event": _without(
+        frozenset({Construct.GIVEN_CLOCKS, *_BESIDE_INTERVALS.values()})
+        - {Construct.INTERVALS_NEGATION, Construct.INTERVALS_OR}
+    ),
     "point": _without(_GROUPS | _OF_GROUP_BY | _OF_GIVEN | _OF_INTERVALS),
     "worlds": _DEFINED,
 }
@@ -217,8 +220,9 @@ def _check_edges(
     pattern: OrFreePattern, alternative: Alternative, strategy: Strategy, problems: Problems
 ) -> None:
     first, last = alternative.components[0], alternative.components[-1]
+    anywhere = {alternative.components[i].variable for i in alternative.absent_anywhere}
     for edge, component, where in ((0, first, "leading"), (-1, last, "trailing")):
-        if component.negated:
+        if component.negated and component.variable not in anywhere:
             problems.error(
                 pattern.components[edge].span,
                 f"a {where} negation needs WITHIN: without a window it looks at all of time",

@@ -4,7 +4,7 @@ The endpoints 0 to n - 1 are the starts.  The ends of the events that last follo
 not is its start.  The law of an event is P(start) P(end) given that its length lies within its bounds; the
 probability of that, `whole`, is what every sum over its endpoints is divided by.
 
-Runs inside Spark workers: imports NumPy and PyArrow only.
+Runs inside Spark workers: imports NumPy, Numba and PyArrow only.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
+from cepctl.engines.columns.tick_differences import difference_probability
 from cepctl.schema import END_PMF, LENGTH_LOWER, LENGTH_UPPER
 
 UNBOUNDED_LENGTH = 2**63 - 1
@@ -126,31 +127,9 @@ def _agreeing(masses: Masses, start: Indexes, end: Indexes, shortest: Ticks, lon
     certain = (masses.lower[end] - masses.upper[start] >= shortest) & (
         masses.upper[end] - masses.lower[start] <= longest
     )
-    found = difference_probability(masses, start, end, shortest, longest)
+    pairs = np.stack([start, end], axis=1)
+    found = difference_probability(masses, pairs, masses.lower[pairs], masses.upper[pairs], shortest, longest)
     return np.where(certain, 1.0, found)
-
-
-def difference_probability(
-    masses: Masses, first: Indexes, second: Indexes, least: Ticks, most: Ticks
-) -> Reals:
-    """P(least <= t(second) - t(first) <= most) of independent pairs, shape (n,), as a sum of positive terms.
-
-    Of two buckets of m and M >= m ticks, the number of pairs of ticks that are d apart rises by one with d
-    up to m, stays there, and falls by one: what the bounds leave of each part is an arithmetic series.
-    """
-    pair, one, other = _bucket_pairs(masses, first, second)
-    low, high = masses.lo[other] - masses.hi[one], masses.hi[other] - masses.lo[one]
-    sizes = [ticks_between(masses.lo[each], masses.hi[each]) for each in (one, other)]
-    fewer, more = np.minimum(*sizes), np.maximum(*sizes)
-    least, most = np.maximum(least[pair], low), np.minimum(most[pair], high)
-    begin, end = (least - low).astype(np.float64), (most - low).astype(np.float64)
-    rising = _series(begin, np.minimum(end, fewer - 2))
-    flat = fewer * np.maximum(np.minimum(end, more - 1) - np.maximum(begin, fewer - 1) + 1, 0.0)
-    begin, end = (high - most).astype(np.float64), (high - least).astype(np.float64)
-    falling = _series(begin, np.minimum(end, fewer - 2))
-    pairs = np.where(least <= most, rising + flat + falling, 0.0)
-    weights = masses.density[one] * masses.density[other] * pairs
-    return np.asarray(np.bincount(pair, weights=weights, minlength=len(first)), dtype=np.float64)
 
 
 def mass_between(masses: Masses, which: Indexes, lower: Ticks, upper: Ticks) -> Reals:
@@ -161,21 +140,3 @@ def mass_between(masses: Masses, which: Indexes, lower: Ticks, upper: Ticks) -> 
     first, last = np.maximum(masses.lo[bucket], lower[row]), np.minimum(masses.hi[bucket], upper[row])
     inside = np.where(first <= last, masses.density[bucket] * ticks_between(first, last), 0.0)
     return np.asarray(np.bincount(row, weights=inside, minlength=len(which)), dtype=np.float64)
-
-
-def _series(begin: Reals, end: Reals) -> Reals:
-    """Sum of d + 1 for all whole d from begin to end."""
-    count = np.maximum(end - begin + 1, 0.0)
-    return np.asarray(count * (begin + end + 2) / 2)
-
-
-def _bucket_pairs(masses: Masses, first: Indexes, second: Indexes) -> tuple[Indexes, Indexes, Indexes]:
-    """Every bucket of the one endpoint with every bucket of the other, and the row of the pair."""
-    sizes = np.diff(masses.starts)
-    counts = sizes[first] * sizes[second]
-    pair = np.repeat(np.arange(len(first)), counts)
-    within = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)
-    of_second = sizes[second][pair]
-    one = masses.starts[first][pair] + within // of_second
-    other = masses.starts[second][pair] + within % of_second
-    return pair, one, other

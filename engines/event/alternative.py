@@ -107,23 +107,46 @@ class PreparedAlternative:
 
     @classmethod
     def of(
-        cls, plan: Plan, alternative: Alternative, events: Events, options: MatchOptions
+        cls,
+        plan: Plan,
+        alternative: Alternative,
+        events: Events,
+        options: MatchOptions,
+        *,
+        of_intervals: bool = False,
     ) -> PreparedAlternative:
-        """Find the candidates of every component and close the constraints."""
+        """Find the candidates of every component and close the constraints.
+
+        `of_intervals` takes even points for events that last.
+        """
         candidates = tuple(fitting_events(events, each) for each in alternative.components)
         intervals = None
-        if alternative.reads_ends or events.last(candidates):
+        if of_intervals or alternative.reads_ends or events.last(candidates):
             require_engine(plan, "event", lasting=True)
-            from cepctl.engines.intervals.search import IntervalSearch
+            from cepctl.engines.intervals.search import IntervalSearch, possible_events
 
-            intervals = IntervalSearch.of(plan, alternative, events)
-            candidates = tuple(intervals.possible(each) for each in candidates)
+            candidates = possible_events(events, candidates)
+            intervals = IntervalSearch.of(plan, alternative, events, candidates)
         system = _system(plan, alternative) if intervals is None else intervals.system
         search = Search(
             *(alternative, alternative.positive, system, candidates, plan.partition_by),
             pairs_at_once=_pairs_at_once(plan, alternative, options),
         )
-        return cls(plan, events, shape_of(plan, alternative), search, options, intervals)
+        # The order of the blocks alone: what is asked of ends is known to `intervals`.
+        bare = replace(alternative, blocks=alternative.positive_blocks, timings=(), choices=())
+        shape = shape_of(plan, alternative if intervals is None else bare)
+        return cls(plan, events, shape, search, options, intervals)
+
+    @classmethod
+    def of_each(cls, plan: Plan, events: Events, options: MatchOptions) -> list[PreparedAlternative]:
+        """Every alternative; where one binds interval events all do, so that rows can be compared."""
+        prepared = [cls.of(plan, each, events, options) for each in plan.alternatives]
+        if not any(each.intervals for each in prepared):
+            return prepared
+        return [
+            each if each.intervals else cls.of(plan, each.alternative, events, options, of_intervals=True)
+            for each in prepared
+        ]
 
     def above(self, threshold: Threshold) -> PreparedAlternative:
         """The same, leaving out early what cannot reach the threshold.

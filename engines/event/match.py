@@ -121,7 +121,7 @@ def match_batches(
     require_engine(plan, "event")
     require_known_clocks(plan, table)
     events = _in_worlds_left(plan, events_of(table, plan.clocks))
-    prepared = [PreparedAlternative.of(plan, each, events, options) for each in plan.alternatives]
+    prepared = PreparedAlternative.of_each(plan, events, options)
     times = CertainTimes.of(plan, events, options.block_memory) if options.raw_times else None
     if plan.group_by is not None:
         from cepctl.engines.event.groups import group_batches

@@ -17,7 +17,14 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, block_group, signatures
+from cepctl.engines.columns.bindings import (
+    Bindings,
+    Group,
+    MatchBatch,
+    block_group,
+    signatures,
+    single_events,
+)
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.confidences import coupled_confidences
@@ -54,7 +61,17 @@ def united(prepared: Sequence[PreparedAlternative], found: Sequence[Sequence[Mat
         numbers = [int(i) for i in alternatives]
         rows = np.array(group.get_column("row").to_list(), dtype=np.int64).reshape(-1, len(numbers))
         parts = [_taken(batches[i], rows[:, at]) for at, i in enumerate(numbers)]
-        yield prepared[numbers[0]], _union([prepared[i] for i in numbers], parts)
+        chosen = [prepared[i] for i in numbers]
+        yield _source(chosen), _union(chosen, parts)
+
+
+def _source(prepared: Sequence[PreparedAlternative]) -> PreparedAlternative:
+    """Where rows that several alternatives give come from: the first of them, which knows the others."""
+    first, intervals = prepared[0], prepared[0].intervals
+    if intervals is None or len(prepared) == 1:
+        return first
+    others = tuple(each.intervals for each in prepared[1:] if each.intervals is not None)
+    return replace(first, intervals=replace(intervals, others=others))
 
 
 def joined_batches(batches: Sequence[MatchBatch]) -> MatchBatch | None:
@@ -109,6 +126,11 @@ def _union(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> Matc
 
 def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> tuple[Reals, Flags]:
     """Probability that all of these alternatives hold for the same events, and where it is inexact."""
+    searches = [each.intervals for each in prepared if each.intervals is not None]
+    if searches:
+        from cepctl.engines.intervals.search import all_hold
+
+        return all_hold(searches, single_events(parts[0].bound)), np.zeros(len(parts[0]), dtype=bool)
     if all(each.shape.plain_chain for each in prepared):
         return parts[0].confidence, np.zeros(len(parts[0]), dtype=bool)
     shape = intersection([each.shape for each in prepared])

@@ -32,26 +32,55 @@ MAX_CASES = 256
 
 
 def cases_of(alternative: Alternative, window: int | None) -> tuple[Case, ...]:
-    """The cases of an alternative without negation and Kleene groups.
+    """The cases of the positive components of an alternative without Kleene groups.
 
     Raises
     ------
     QueryTooLargeError
         If there are more than MAX_CASES.
     """
-    plain = [each for each in alternative.timings if not each.not_equal]
-    choices = [*alternative.choices, *map(_unequal, (t for t in alternative.timings if t.not_equal))]
+    return _cases(alternative, [*_order(alternative), *_window(alternative, window)], None)
+
+
+def absence_cases(alternative: Alternative, window: int | None, absent: int) -> tuple[Case, ...]:
+    """When an event that fits the negated component `absent` breaks a match: cases that exclude each other.
+
+    Its own places follow those of the positive components.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If there are more than MAX_CASES.
+    """
+    return _cases(alternative, [*_gap(alternative, window, absent)], absent)
+
+
+def _cases(alternative: Alternative, always: Sequence[Edge], absent: int | None) -> tuple[Case, ...]:
+    """Every choice between the conditions that name `absent`, or no negated component."""
+    plain, choices = [], []
+    for each in alternative.timings:
+        if _absent_of(alternative, [each]) == absent:
+            if each.not_equal:
+                choices.append(_unequal(each))
+            else:
+                plain.append(each)
+    choices += [each for each in alternative.choices if _absent_of(alternative, each[0]) == absent]
     count = int(np.prod([len(each) for each in choices], dtype=float))
     if count > MAX_CASES:
         raise QueryTooLargeError(
             f"unions of relations and `<>` between times make {count:,} cases, {MAX_CASES} are the most; "
             "leave some out, or ask for them one by one"
         )
-    always = [*_order(alternative), *_window(alternative, window)]
     return tuple(
         tuple(chain(always, _edges(alternative, [*plain, *chain.from_iterable(chosen)])))
         for chosen in product(*choices)
     )
+
+
+def _absent_of(alternative: Alternative, timings: Iterable[Timing]) -> int | None:
+    """The negated component that conditions name, if any."""
+    sides = (side for each in timings for side in (each.left, each.right) if side is not None)
+    return next((side for side in sides if alternative.components[side].negated), None)
 
 
 def own_edges(components: int) -> list[Edge]:
@@ -102,9 +131,34 @@ def _unequal(timing: Timing) -> tuple[tuple[Timing, ...], ...]:
 
 def _order(alternative: Alternative) -> Iterator[Edge]:
     """All of a block ends before anything of the next begins."""
-    for before, after in pairwise(alternative.blocks):
+    for before, after in pairwise(alternative.positive_blocks):
         for i, j in product(before, after):
             yield (_place(alternative, i, end=True), _place(alternative, j, end=False), -1)
+
+
+def _gap(alternative: Alternative, window: int | None, absent: int) -> Iterator[Edge]:
+    """A negated component looks strictly between its neighbours, or as far as the window from the match."""
+    if absent in alternative.absent_anywhere:
+        return
+    components, blocks = alternative.components, alternative.blocks
+    start, end = (_place(alternative, absent, end=each) for each in (False, True))
+    at = blocks.index((absent,))
+    positive = [block for block in blocks if not components[block[0]].negated]
+    before = [block for block in positive if blocks.index(block) < at]
+    after = [block for block in positive if blocks.index(block) > at]
+    for i in before[-1] if before else ():
+        if not components[i].negated:
+            yield (_place(alternative, i, end=True), start, -1)
+    for j in after[0] if after else ():
+        if not components[j].negated:
+            yield (end, _place(alternative, j, end=False), -1)
+    if window is None or (before and after):
+        return
+    for k in alternative.positive:
+        if not before:  # later than the last tick less the window
+            yield (_place(alternative, k, end=True), start, window - 1)
+        else:
+            yield (end, _place(alternative, k, end=False), window - 1)
 
 
 def _window(alternative: Alternative, window: int | None) -> Iterator[Edge]:
@@ -122,4 +176,6 @@ def _edges(alternative: Alternative, timings: Iterable[Timing]) -> Iterator[Edge
 
 
 def _place(alternative: Alternative, component: int, *, end: bool) -> Place:
-    return 2 * alternative.positive.index(component) + end
+    positive = alternative.positive
+    number = positive.index(component) if component in positive else len(positive)
+    return 2 * number + end

@@ -1,39 +1,46 @@
 """Time range and confidence of matches that bind interval events.
 
-For each case of the conditions, the matches of one form (which events are points, what bounds their
-lengths) share a system of edges between endpoints.  Edges that hold whatever the ticks are left out, match
-by match; the probability of the others is summed, and divided by that of the events' own laws.
+For each case of the conditions, matches that bind points at the same places share a system of edges between
+endpoints.  Edges that hold whatever the ticks are left out, match by match; the probability of the others is
+summed, and divided by that of the events' own laws, where these are among them.
 
 Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
-from cepctl.engines.columns.tick_sums import LAST, shifted
+from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.endpoints import Endpoints
+from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.intervals.conditions import CONSTANT, Case, Edge, Place, without_redundant
-from cepctl.engines.intervals.reach import reach
+from cepctl.engines.intervals.absences import Absent, RivalList, absent_confidence
+from cepctl.engines.intervals.conditions import Case, Place
+from cepctl.engines.intervals.reach import MOST_TOLD, Reached, reached
+from cepctl.engines.intervals.rivals import FoundRivals, deciding, renumbered
+from cepctl.engines.intervals.skeletons import Lasting, Skeleton, skeleton_of
 from cepctl.engines.intervals.sums import probability
-from cepctl.engines.pattern.difference_constraints import closure
+from cepctl.engines.intervals.ties import SHARED, OpenEdges, tied
 
-Form: TypeAlias = tuple[tuple[int, int, int], ...]
-"""Of each event, whether it lasts (1 or 0), and the bounds of its length."""
+BLOCK = 1 << 16
+"""Matches that are measured at once."""
+OWN_LENGTHS = 1 << MOST_TOLD
 
 
 @dataclass(frozen=True)
 class IntervalMeasure:
-    """How matches of one alternative are measured: its cases, and the endpoints of all events."""
+    """How matches of one alternative are measured: its cases, and the endpoints of all events.
+
+    `rivals` finds the events that may break matches, where there is a negation.
+    """
 
     cases: tuple[Case, ...]
     endpoints: Endpoints
+    rivals: Callable[[Indexes], list[FoundRivals]] | None = None
 
     def measured(self, matches: Indexes) -> Measured:
         """Measure matches, shape (n, l).
@@ -44,28 +51,28 @@ class IntervalMeasure:
             If a match needs too many products.
         """
         count = len(matches)
-        found = Measured(np.zeros(count), np.zeros(count), np.full(count, LAST), np.full(count, -LAST))
-        for form, rows in self._forms(matches):
-            for case in self.cases:
-                self._add(found, matches[rows], rows, case, form)
+        found = Measured(np.zeros(count), np.zeros(count), np.full(count, LAST), np.full(count, FIRST))
+        for begin in range(0, count, BLOCK):
+            block = matches[begin : begin + BLOCK]
+            rivals = [] if self.rivals is None else self.rivals(block)
+            for lasting, rows in self._by_points(block):
+                own = [renumbered(each, rows) for each in rivals]
+                for case in self.cases:
+                    self._add(found, block[rows], begin + rows, case, lasting, own)
         never = found.start > found.end
         found.start[never], found.end[never] = 1, 0
-        whole = self.endpoints.whole[matches].prod(axis=1)
-        return Measured(found.confidence / whole, found.error, found.start, found.end)
+        return Measured(found.confidence, found.error, found.start, found.end)
 
-    def _forms(self, matches: Indexes) -> list[tuple[Form, Indexes]]:
-        """Matches that share, for each event, whether it lasts and the bounds of its length."""
-        if not len(matches):
-            return []
-        ends = self.endpoints
-        lasts = (ends.end[matches] != matches).astype(np.int64)
-        forms = np.stack([lasts, ends.shortest[matches], ends.longest[matches]], axis=2)
-        flat, which = np.unique(forms.reshape(len(matches), -1), axis=0, return_inverse=True)
-        which = which.reshape(-1)
-        return [
-            (tuple(map(tuple, form.reshape(-1, 3).tolist())), np.flatnonzero(which == number))
-            for number, form in enumerate(flat)
-        ]
+    def _by_points(self, matches: Indexes) -> Iterator[tuple[Lasting, Indexes]]:
+        """Matches that bind points at the same places."""
+        lasts = self.endpoints.end[matches] != matches
+        if lasts.all():
+            yield (True,) * matches.shape[1], np.arange(len(matches))
+            return
+        code = lasts @ (1 << np.arange(matches.shape[1]))
+        for each in np.unique(code):
+            rows = np.flatnonzero(code == each)
+            yield tuple(map(bool, lasts[rows[0]])), rows
 
     def _add(
         self,
@@ -73,88 +80,152 @@ class IntervalMeasure:
         matches: Indexes,
         rows: Indexes,
         case: Case,
-        form: Form,
+        lasting: Lasting,
+        rivals: list[FoundRivals],
     ) -> None:
-        """Add the matches of one form in one case."""
-        edges = _edges(case, form)
-        system = closure(2 * len(form), edges)
-        if (np.diag(system) < 0).any():
-            return
-        endpoint = np.stack([matches, self.endpoints.end[matches]], axis=2).reshape(len(matches), -1)
-        masses = self.endpoints.masses
-        allowed = _allowed(masses.lower[endpoint], masses.upper[endpoint], case, form)
-        lower, upper = reach(masses, endpoint, *allowed, system)
-        for k, (lasts, _, _) in enumerate(form):
-            if not lasts:  # its end is its start, which alone stands in the edges
-                lower[:, 2 * k + 1], upper[:, 2 * k + 1] = lower[:, 2 * k], upper[:, 2 * k]
-        happens = np.flatnonzero((lower <= upper).all(axis=1))
-        rows, endpoint = rows[happens], endpoint[happens]
-        lower, upper = lower[happens], upper[happens]
-        found.start[rows] = np.minimum(found.start[rows], lower.min(axis=1))
-        found.end[rows] = np.maximum(found.end[rows], upper.max(axis=1))
-        restricted = frozenset(
-            _onto_points((place, place, 0), form)[0]
-            for each in case
-            if CONSTANT in each[:2]
-            for place in each[:2]
-            if place != CONSTANT
-        )
-        found.confidence[rows] += self._summed(endpoint, lower, upper, edges, restricted)
+        """Add the matches that bind points at the same places, in one case."""
+        skeleton = skeleton_of(case, lasting)
+        left = reached(self.endpoints, matches, np.array(lasting), skeleton.allowed, skeleton.edges)
+        happens = np.flatnonzero(left.open_edges >= 0)
+        if len(happens) < len(rows):
+            rows, matches, left = rows[happens], matches[happens], taken(left, happens)
+            rivals = [renumbered(each, happens) for each in rivals]
+        if rivals:
+            lists, broken = deciding(self.endpoints, matches, case, lasting, rivals)
+            has = np.unique(np.concatenate([np.zeros(0, np.int64), *(each.row for each in lists)]))
+            if len(has):
+                some = [each.taken(has) for each in lists]
+                confidence, start, end = self.absent(skeleton, taken(left, has), matches[has], some)
+                found.confidence[rows[has]] += confidence
+                found.start[rows[has]] = np.minimum(found.start[rows[has]], start)
+                found.end[rows[has]] = np.maximum(found.end[rows[has]], end)
+            broken[has] = True
+            free = np.flatnonzero(~broken)
+            rows, matches, left = rows[free], matches[free], taken(left, free)
+        found.start[rows] = np.minimum(found.start[rows], left.start)
+        found.end[rows] = np.maximum(found.end[rows], left.end)
+        found.confidence[rows] += self.summed(skeleton, left, matches)
 
-    def _summed(
-        self,
-        endpoint: Indexes,
-        lower: Ticks,
-        upper: Ticks,
-        edges: tuple[Edge, ...],
-        restricted: frozenset[Place],
-    ) -> Reals:
-        """P(all edges) of matches that can happen: for those alike in which edges are open at once."""
-        masses = self.endpoints.masses
-        open_edges = _open(masses.lower[endpoint], masses.upper[endpoint], edges)
-        total = np.zeros(len(endpoint))
-        patterns, which = np.unique(open_edges, axis=0, return_inverse=True)
-        for number, pattern in enumerate(patterns):
+    def absent(
+        self, skeleton: Skeleton, left: Reached, matches: Indexes, lists: list[RivalList]
+    ) -> tuple[Reals, Ticks, Ticks]:
+        """Confidence, first and last tick of matches each of which has a rival; none that never holds."""
+        confidence, start, end = (
+            np.zeros(len(matches)),
+            np.full(len(matches), LAST),
+            np.full(len(matches), FIRST),
+        )
+        endpoint, own = self._endpoint(matches), self._own(skeleton, matches)
+        open_edges = _with_own_lengths(skeleton, left.open_edges, own)
+        named = frozenset(p for each in lists for c in each.kind.cases for e in c for p in e[:2]) & frozenset(
+            range(2 * matches.shape[1])
+        )
+        alike = np.column_stack([open_edges, np.where((open_edges & OWN_LENGTHS)[:, None] > 0, own, 0)])
+        distinct, which = np.unique(alike, axis=0, return_inverse=True)
+        for number, (mask, *constants) in enumerate(distinct.tolist()):
             rows = np.flatnonzero(which.reshape(-1) == number)
-            chosen = [edge for edge, is_open in zip(edges, pattern, strict=True) if is_open]
-            total[rows] = probability(masses, endpoint[rows], lower[rows], upper[rows], chosen, restricted)
+            chosen = _chosen(skeleton, mask, named)
+            part = taken(left, rows)
+            mine = [each.taken(rows) for each in lists]
+            absent, others = _apart(chosen, named, tuple(constants), [each for each in mine if len(each.row)])
+            of_rivals, lower, upper = absent_confidence(self.endpoints, absent, endpoint[rows], part)
+            for k in np.flatnonzero(~np.array(skeleton.lasting)):
+                lower[:, 2 * k + 1], upper[:, 2 * k + 1] = lower[:, 2 * k], upper[:, 2 * k]
+            found = of_rivals * probability(self.endpoints.masses, others, endpoint[rows], part, own[rows])
+            confidence[rows] = self._conditioned(found, chosen, matches[rows])
+            happens = (lower <= upper).all(axis=1)
+            start[rows[happens]] = lower[happens].min(axis=1)
+            end[rows[happens]] = upper[happens].max(axis=1)
+        return confidence, start, end
+
+    def summed(self, skeleton: Skeleton, left: Reached, matches: Indexes) -> Reals:
+        """P(all edges) over P(the events' own): for matches alike in which edges are open at once."""
+        total = np.ones(len(matches))
+        undecided = np.flatnonzero(left.open_edges) if skeleton.can_be_certain else np.arange(len(matches))
+        if not len(undecided):
+            return total
+        if len(undecided) < len(matches):
+            matches, left = matches[undecided], taken(left, undecided)
+        endpoint, own = self._endpoint(matches), self._own(skeleton, matches)
+        open_edges = _with_own_lengths(skeleton, left.open_edges, own)
+        part = np.ones(len(matches))
+        for mask in _distinct(open_edges):
+            rows = np.flatnonzero(open_edges == mask)
+            chosen = _chosen(skeleton, int(mask))
+            some = taken(left, rows)
+            found = probability(self.endpoints.masses, chosen, endpoint[rows], some, own[rows])
+            part[rows] = self._conditioned(found, chosen, matches[rows])
+        total[undecided] = part
         return total
 
+    def _endpoint(self, matches: Indexes) -> Indexes:
+        return np.stack([matches, self.endpoints.end[matches]], axis=2).reshape(len(matches), -1)
 
-@lru_cache(maxsize=1024)
-def _edges(case: Case, form: Form) -> tuple[Edge, ...]:
-    """The edges of a case between endpoints; those of the events' own laws among them."""
-    own: list[Edge] = []
-    for k, (_, shortest, longest) in enumerate(form):
-        own += [(2 * k, 2 * k + 1, -shortest)]
-        own += [(2 * k + 1, 2 * k, longest)] if longest < UNBOUNDED_LENGTH else []
-    between = [_onto_points(each, form) for each in (*case, *own) if CONSTANT not in each[:2]]
-    return without_redundant(2 * len(form), between)
+    def _own(self, skeleton: Skeleton, matches: Indexes) -> Ticks:
+        """The constants of the edges that bound the lengths of events."""
+        ends, lasting = self.endpoints, np.flatnonzero(skeleton.lasting)
+        own = np.stack([-ends.shortest[matches[:, lasting]], ends.longest[matches[:, lasting]]], axis=2)
+        return own.reshape(len(matches), 2 * len(lasting))
 
-
-def _onto_points(edge: Edge, form: Form) -> Edge:
-    """The end of a point is its start."""
-    left, right = (place if form[place // 2][0] else place - place % 2 for place in edge[:2])
-    return (left, right, edge[2])
-
-
-def _allowed(lower: Ticks, upper: Ticks, case: Case, form: Form) -> tuple[Ticks, Ticks]:
-    """The ticks that comparisons with constants leave to each endpoint."""
-    lower, upper = lower.copy(), upper.copy()
-    for left, right, bound in case:
-        if left == CONSTANT and right == CONSTANT:
-            continue
-        if right == CONSTANT:
-            place, _, _ = _onto_points((left, left, 0), form)
-            upper[:, place] = np.minimum(upper[:, place], bound)
-        elif left == CONSTANT:
-            place, _, _ = _onto_points((right, right, 0), form)
-            lower[:, place] = np.maximum(lower[:, place], -bound)
-    return lower, upper
+    def _conditioned(self, found: Reals, chosen: OpenEdges, matches: Indexes) -> Reals:
+        """Given that the stamps of every event agree with its law."""
+        for event in range(matches.shape[1]):
+            if event not in chosen.free:
+                found = found / self.endpoints.whole[matches[:, event]]
+        return found
 
 
-def _open(lower: Ticks, upper: Ticks, edges: tuple[Edge, ...]) -> Flags:
-    """Which edges some ticks of the masses violate, shape (n, edges)."""
-    if not edges:
-        return np.zeros((len(lower), 0), dtype=bool)
-    return np.stack([upper[:, i] > shifted(lower[:, j], bound) for i, j, bound in edges], axis=1)
+def taken(left: Reached, rows: Indexes) -> Reached:
+    """Of some matches."""
+    return Reached(*(each[rows] for each in left))
+
+
+def _distinct(masks: Indexes) -> Indexes:
+    if len(masks) and int(masks.max()) < len(masks) + 1024:
+        return np.flatnonzero(np.bincount(masks))
+    return np.unique(masks)
+
+
+def _with_own_lengths(skeleton: Skeleton, open_edges: Indexes, own: Ticks) -> Indexes:
+    """Open edges that matter; the bit OWN_LENGTHS where a length has bounds of its own.
+
+    `0 <= end - start` does not matter where other edges imply it, but another bound does.
+    """
+    found = open_edges & skeleton.needed
+    for number in range(own.shape[1]):
+        edge = skeleton.shared + number
+        if edge < MOST_TOLD:
+            is_open = (open_edges >> edge & 1).astype(bool)
+            bounded = is_open & (own[:, number] != 0)
+            found |= np.where(bounded, np.int64(1) << edge | OWN_LENGTHS, 0)
+    return found
+
+
+def _chosen(skeleton: Skeleton, mask: int, named: frozenset[Place] = frozenset()) -> OpenEdges:
+    count = len(skeleton.edges)
+    numbers = [each for each in range(count) if each >= MOST_TOLD or mask >> each & 1]
+    return tied(
+        tuple(map(tuple, skeleton.edges[numbers].tolist())),
+        tuple(number - skeleton.shared if number >= skeleton.shared else SHARED for number in numbers),
+        skeleton.restricted | named,
+        own_lengths=bool(mask & OWN_LENGTHS) or count > MOST_TOLD,
+    )
+
+
+def _apart(
+    chosen: OpenEdges, named: frozenset[Place], constants: tuple[int, ...], lists: list[RivalList]
+) -> tuple[Absent, OpenEdges]:
+    """What must be summed together with rivals, and what multiplies."""
+    together = [tie for tie in chosen.ties if named & set(tie.places)]
+    rest = tuple(tie for tie in chosen.ties if not named & set(tie.places))
+    alone = tuple(place for place in chosen.alone if place not in named)
+    places = sorted({*named, *(place for tie in together for place in tie.places)})
+    edges = tuple(
+        (tie.places[i], tie.places[j], bound if number == SHARED else constants[number])
+        for tie in together
+        for (i, j, bound), number in zip(tie.edges, tie.own, strict=True)
+    )
+    variables = named | {tie.places[each] for tie in together for each in tie.restricted}
+    return Absent(tuple(places), edges, frozenset(variables), tuple(lists)), OpenEdges(
+        rest, alone, chosen.free
+    )

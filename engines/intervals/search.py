@@ -9,20 +9,29 @@ Runs inside Spark workers: imports NumPy, Numba and Polars only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, product
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from cepctl.arrays import Indexes, Ticks
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.intervals.conditions import cases_of, hull_system
+from cepctl.engines.intervals.conditions import MAX_CASES, Case, cases_of, hull_system
 from cepctl.engines.intervals.measure import IntervalMeasure
+from cepctl.engines.intervals.rivals import FoundRivals, negations_of
+from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.schema import EARLIEST_TICK, END_TIME, LATEST_TICK, TimeUnit
+
+
+def possible_events(events: Events, candidates: tuple[Indexes, ...]) -> tuple[Indexes, ...]:
+    """Those candidates that can happen at all: one may have to end before its start."""
+    return tuple(each[events.endpoints.whole[each] > 0] for each in candidates)
 
 
 @dataclass(frozen=True)
@@ -30,15 +39,19 @@ class IntervalSearch:
     """What an alternative needs to bind interval events.
 
     `hulls`: the events with their hulls for intervals; `system`: what the conditions say of these, shape
-    (l, l), with a negative diagonal where they contradict each other.
+    (l, l), with a negative diagonal where they contradict each other.  `others`: those of alternatives that
+    bind the same events, of which one has to hold.
     """
 
     hulls: Events
     system: Ticks
     measure: IntervalMeasure
+    others: tuple[IntervalSearch, ...] = ()
 
     @classmethod
-    def of(cls, plan: Plan, alternative: Alternative, events: Events) -> IntervalSearch:
+    def of(
+        cls, plan: Plan, alternative: Alternative, events: Events, candidates: tuple[Indexes, ...]
+    ) -> IntervalSearch:
         """Prepare an alternative; raises QueryTooLargeError where its conditions have too many cases."""
         components = len(alternative.positive)
         cases = cases_of(alternative, plan.window)
@@ -46,32 +59,70 @@ class IntervalSearch:
         if system is None:
             system = np.full((components, components), -1, dtype=np.int64)
         hulls = replace(events, masses=events.endpoints.hulls)
-        return cls(hulls, system, IntervalMeasure(cases, events.endpoints))
+        possible = possible_events(events, candidates)
+        negations = negations_of(alternative, plan.window, plan.partition_by, hulls, possible, cases)
 
-    def possible(self, candidates: Indexes) -> Indexes:
-        """Those events that can happen at all: one may have to end before its start."""
-        return candidates[self.measure.endpoints.whole[candidates] > 0]
+        def rivals(matches: Indexes) -> list[FoundRivals]:
+            return [(each, *each.pairs(hulls, alternative, matches)) for each in negations]
+
+        measure = IntervalMeasure(cases, events.endpoints, rivals if negations else None)
+        return cls(hulls, system, measure)
 
     def found_at_raw_times(self, matches: Indexes, unit: TimeUnit) -> pa.Array:
         """Whether the logged starts and ends alone satisfy the conditions; null where one is not known."""
+        found = np.zeros(len(matches), dtype=bool)
+        _, known = self._raw_places(matches, unit)
+        for search in (self, *self.others):
+            found |= known & search._holds_at_raw_times(matches, unit)
+        return pa.array(found, mask=~known)
+
+    def _holds_at_raw_times(self, matches: Indexes, unit: TimeUnit) -> Flags:
+        holds = _one_holds(self.measure.cases, self._raw_places(matches, unit)[0])
+        for negation, row, event in self.measure.rivals(matches) if self.measure.rivals else ():
+            together, known = self._raw_places(np.column_stack([matches[row], event]), unit)
+            holds[row[known & _one_holds(negation.cases, together)]] = False
+        return holds
+
+    def _raw_places(self, matches: Indexes, unit: TimeUnit) -> tuple[Ticks, Flags]:
+        """The logged ticks of all places, and at last the constant 0; and where all are known."""
         frame = self.hulls.frame
         columns = [frame.get_column(name) for name in ("time", END_TIME)]
-        known = np.stack([each.is_not_null().to_numpy()[matches] for each in columns], axis=2).all(
-            axis=(1, 2)
-        )
+        known = np.stack([each.is_not_null().to_numpy()[matches] for each in columns], axis=2)
         micros = [each.cast(pl.Datetime("us")).to_physical().fill_null(0).to_numpy() for each in columns]
         ticks = [np.clip(each // unit.microseconds, EARLIEST_TICK, LATEST_TICK)[matches] for each in micros]
         places = np.stack(ticks, axis=2).reshape(len(matches), 2 * matches.shape[1])
-        # The last column is the constant 0, which -1 names.
         places = np.concatenate([places, np.zeros((len(matches), 1), dtype=np.int64)], axis=1)
-        found = np.zeros(len(matches), dtype=bool)
-        for case in self.measure.cases:
-            holds = known.copy()
-            for i, j, bound in case:
-                holds &= places[:, i] <= shifted(places[:, j], bound)
-            found |= holds
-        return pa.array(found, mask=~known)
+        return places, np.asarray(known.all(axis=(1, 2)))
 
     def measured(self, matches: Indexes) -> Measured:
         """Measure matches, shape (n, l); raises QueryTooLargeError where one needs too many products."""
         return self.measure.measured(matches)
+
+
+def all_hold(searches: Sequence[IntervalSearch], matches: Indexes) -> Reals:
+    """The probability that several alternatives hold together for the same events, shape (n,)."""
+    chosen = product(*(each.measure.cases for each in searches))
+    cases = tuple(tuple(chain.from_iterable(each)) for each in chosen)
+    if len(cases) > MAX_CASES:
+        raise QueryTooLargeError(
+            f"alternatives of an OR that bind the same events make {len(cases):,} cases together, "
+            f"{MAX_CASES} are the most; ask for them one by one"
+        )
+    finders = [each.measure.rivals for each in searches if each.measure.rivals is not None]
+
+    def rivals(matches: Indexes) -> list[FoundRivals]:
+        return [found for finder in finders for found in finder(matches)]
+
+    measure = IntervalMeasure(cases, searches[0].measure.endpoints, rivals if finders else None)
+    return measure.measured(matches).confidence
+
+
+def _one_holds(cases: Sequence[Case], places: Ticks) -> Flags:
+    """Rows of ticks that satisfy one of the cases."""
+    found = np.zeros(len(places), dtype=bool)
+    for case in cases:
+        holds = np.ones(len(places), dtype=bool)
+        for i, j, bound in case:
+            holds &= places[:, i] <= shifted(places[:, j], bound)
+        found |= holds
+    return found

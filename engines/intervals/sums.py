@@ -1,8 +1,9 @@
-"""The probability that independent endpoints satisfy difference constraints, as nested sums.
+"""The probability that independent endpoints satisfy the difference constraints that are open between them.
 
-Endpoints that no constraint ties are apart: the probabilities multiply.  Two of them have a closed form.  Of
-more, a smallest set that touches every constraint are the variables of the sum, and what is left are
-factors, each of which must lie in the region that the variables leave to it.
+Endpoints that no constraint ties are apart: the probabilities multiply.  Two of them have a closed form; so
+has any order of them.  Up to four are summed over one or two of them, whatever the constants.  Of more, a
+smallest set that touches every constraint are the variables of nested sums, and what is left are factors,
+each of which must lie in the region that the variables leave to it.
 
 Runs inside Spark workers: imports NumPy and Numba only.
 """
@@ -16,8 +17,10 @@ from itertools import combinations
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.endpoints import difference_probability, mass_between
+from cepctl.engines.columns.endpoints import mass_between
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.tick_differences import difference_probability
+from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.coupled.problem import (
     Factors,
     Problems,
@@ -26,23 +29,18 @@ from cepctl.engines.confidence.coupled.problem import (
     Variables,
     breakpoints,
 )
-from cepctl.engines.confidence.coupled.solve import coupled_confidence
 from cepctl.engines.intervals.conditions import Edge, Place
+from cepctl.engines.intervals.few_endpoints import few_endpoints, ties_of
+from cepctl.engines.intervals.orders import order_confidence, order_of
+from cepctl.engines.intervals.reach import Reached
+from cepctl.engines.intervals.ties import SHARED, OpenEdges, Tie
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
 
 
-def probability(
-    masses: Masses,
-    endpoint: Indexes,
-    lower: Ticks,
-    upper: Ticks,
-    edges: Sequence[Edge],
-    restricted: frozenset[Place],
-) -> Reals:
-    """P(all edges) of n rows of independent endpoints, shape (n, m).
+def probability(masses: Masses, chosen: OpenEdges, endpoint: Indexes, left: Reached, own: Ticks) -> Reals:
+    """P(all open edges) of n rows of independent endpoints, shape (n, m).
 
-    `lower` and `upper` are the ticks left to them; at the `restricted` places those are fewer than edges and
-    masses leave.
+    `left` are the ticks left to them, `own` the constants of their own.
 
     Raises
     ------
@@ -50,47 +48,69 @@ def probability(
         If the sum of a row takes too many products.
     """
     found = np.ones(len(endpoint))
-    alone = set(restricted)
-    for places, inside in _apart(tuple(edges)):
-        columns = list(places)
-        cut = frozenset(number for number, place in enumerate(places) if place in restricted)
-        alone.difference_update(places)
-        if len(places) == 2 and not cut:
-            found *= _of_two(masses, endpoint[:, columns], inside)
-        else:
-            found *= _of_more(masses, endpoint[:, columns], lower[:, columns], upper[:, columns], inside, cut)
-    for place in sorted(alone):
-        found *= mass_between(masses, endpoint[:, place], lower[:, place], upper[:, place])
+    for tie in chosen.ties:
+        columns = list(tie.places)
+        places, lower, upper = endpoint[:, columns], left.lower[:, columns], left.upper[:, columns]
+        found *= _of_tie(masses, tie, places, lower, upper, own)
+    for place in chosen.alone:
+        found *= mass_between(masses, endpoint[:, place], left.lower[:, place], left.upper[:, place])
     return found
 
 
-@lru_cache(maxsize=1024)
-def _apart(edges: tuple[Edge, ...]) -> tuple[tuple[tuple[Place, ...], tuple[Edge, ...]], ...]:
-    """Connected places, in order, with the edges between them; these number the places of their own."""
-    groups: list[set[Place]] = []
-    for i, j, _ in edges:
-        touched = [each for each in groups if i in each or j in each]
-        groups = [each for each in groups if each not in touched]
-        groups.append({i, j}.union(*touched))
-    found = []
-    for group in sorted(map(sorted, groups)):
-        place = {each: number for number, each in enumerate(group)}
-        inside = tuple((place[i], place[j], bound) for i, j, bound in edges if i in place)
-        found.append((tuple(group), inside))
-    return tuple(found)
+def _of_tie(masses: Masses, tie: Tie, endpoint: Indexes, lower: Ticks, upper: Ticks, own: Ticks) -> Reals:
+    count = len(tie.places)
+    if count == 2:
+        return _of_two(masses, tie, endpoint, lower, upper, own)
+    order = None if tie.has_own else order_of(count, tie.edges)
+    if order is not None:
+        return order_confidence(masses, order, endpoint, lower, upper)
+    ties = ties_of(count, tuple((i, j) for i, j, _ in tie.edges))
+    if ties is None:
+        return _by_constants(masses, tie, endpoint, lower, upper, own)
+    found = few_endpoints(masses, ties, endpoint, lower, upper, _constants(tie, own, len(endpoint)))
+    given_up = np.flatnonzero(np.isnan(found))
+    if len(given_up):
+        rows = endpoint[given_up], lower[given_up], upper[given_up], own[given_up]
+        found[given_up] = _by_constants(masses, tie, *rows)
+    return found
 
 
-def _of_two(masses: Masses, endpoint: Indexes, edges: Sequence[Edge]) -> Reals:
+def _constants(tie: Tie, own: Ticks, count: int) -> Ticks:
+    """The constants of the edges for each row, shape (n, e)."""
+    columns = [
+        np.full(count, bound) if number == SHARED else own[:, number]
+        for (_, _, bound), number in zip(tie.edges, tie.own, strict=True)
+    ]
+    return np.stack(columns, axis=1)
+
+
+def _of_two(masses: Masses, tie: Tie, endpoint: Indexes, lower: Ticks, upper: Ticks, own: Ticks) -> Reals:
     """P(least <= t_1 - t_0 <= most)."""
-    system = closure(2, edges)
-    most, least = int(system[1, 0]), -int(system[0, 1])
     count = len(endpoint)
-    return difference_probability(
-        masses, endpoint[:, 0], endpoint[:, 1], np.full(count, least), np.full(count, most)
-    )
+    least, most = np.full(count, FIRST), np.full(count, LAST)
+    for (i, _, _), bound in zip(tie.edges, _constants(tie, own, count).T, strict=True):
+        if i == 0:
+            least = np.maximum(least, -bound)
+        else:
+            most = np.minimum(most, bound)
+    return difference_probability(masses, endpoint, lower, upper, least, most)
 
 
-def _of_more(
+def _by_constants(
+    masses: Masses, tie: Tie, endpoint: Indexes, lower: Ticks, upper: Ticks, own: Ticks
+) -> Reals:
+    """Rows with the same constants are problems of one structure."""
+    constants = _constants(tie, own, len(endpoint))
+    distinct, which = np.unique(constants, axis=0, return_inverse=True)
+    found = np.zeros(len(endpoint))
+    for number, each in enumerate(distinct):
+        rows = np.flatnonzero(which.reshape(-1) == number)
+        edges = tuple((i, j, int(bound)) for (i, j, _), bound in zip(tie.edges, each, strict=True))
+        found[rows] = _nested(masses, endpoint[rows], lower[rows], upper[rows], edges, tie.restricted)
+    return found
+
+
+def _nested(
     masses: Masses,
     endpoint: Indexes,
     lower: Ticks,
@@ -98,6 +118,9 @@ def _of_more(
     edges: tuple[Edge, ...],
     restricted: frozenset[Place],
 ) -> Reals:
+    """Nested sums; the `restricted` places are variables, whose `lower` and `upper` these obey."""
+    from cepctl.engines.confidence.coupled.solve import coupled_confidence
+
     variables, structure = _structure(endpoint.shape[1], edges, restricted)
     others = [place for place in range(endpoint.shape[1]) if place not in variables]
     count = len(endpoint)
@@ -134,13 +157,9 @@ def _structure(
     level = {place: number for number, place in enumerate(cover)}
     between = tuple((level[i], level[j], bound) for i, j, bound in edges if i in level and j in level)
     regions = tuple(tuple(_bounds(place, level, edges)) for place in range(count) if place not in level)
-    system = np.ascontiguousarray(_between(closure(count, edges), cover))
+    system = np.ascontiguousarray(closure(count, edges)[np.ix_(cover, cover)])
     points = breakpoints(len(cover), between, system, regions)
     return list(cover), Structure(system, between, regions, points)
-
-
-def _between(system: Ticks, places: Sequence[Place]) -> Ticks:
-    return system[np.ix_(places, places)]
 
 
 def _covers(count: int) -> Iterator[tuple[Place, ...]]:

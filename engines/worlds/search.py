@@ -108,7 +108,7 @@ class Search:
 
     def _block_before(self, component: int, bound: Bound) -> list[int]:
         """The events of the positive block just before the block of `component`."""
-        blocks = [block for block in self.alternative.blocks if block[0] in self.alternative.positive]
+        blocks = self.alternative.positive_blocks
         place = next(i for i, block in enumerate(blocks) if component in block)
         return [e for j in blocks[place - 1] for e in bound[j]] if place else []
 
@@ -142,39 +142,53 @@ class Search:
             for timing in self.alternative.timings
             if not {timing.left, timing.right} & negated
         ) and all(
-            any(all(_timing_holds(timing, ticks, bound) for timing in case) for case in cases)
+            self._case_holds(cases, ticks, bound)
             for cases in self.alternative.choices
+            if not _named(cases) & negated
         )
+
+    def _case_holds(self, cases: Sequence[Sequence[Timing]], ticks: Ticks, bound: Bound) -> bool:
+        return any(all(_timing_holds(timing, ticks, bound) for timing in case) for case in cases)
 
     def _negations_hold(self, ticks: Ticks, bound: Bound) -> bool:
         for place, block in enumerate(self.alternative.blocks):
-            component = block[0]
-            if not self.alternative.components[component].negated:
-                continue
-            lo, hi = self._gap(ticks, bound, place)
-            if any(
-                lo < ticks[e] and ticks.ends[e] < hi and self._negated_holds(ticks, component, e, bound)
-                for e in self.fitting(component, bound)
-            ):
-                return False
+            for component in block:
+                if not self.alternative.components[component].negated:
+                    continue
+                lo, hi = self._gap(ticks, bound, place)
+                if any(
+                    lo < ticks[e] and ticks.ends[e] < hi and self._negated_holds(ticks, component, e, bound)
+                    for e in self.fitting(component, bound)
+                    if component not in self.alternative.absent_anywhere or e not in set(_events(bound))
+                ):
+                    return False
         return True
 
     def _gap(self, ticks: Ticks, bound: Bound, place: int) -> tuple[Edge, Edge]:
         """Both ends, excluded, of the gap in which the negated block at `place` looks."""
+        if len(self.alternative.blocks[place]) > 1:
+            return -math.inf, math.inf
         before = [ticks.ends[e] for block in self.alternative.blocks[:place] for e in _of(bound, block)]
         after = [ticks[e] for block in self.alternative.blocks[place + 1 :] for e in _of(bound, block)]
         window = math.inf if self.plan.window is None else self.plan.window
-        lo = max(before) if before else max(after) - window
-        hi = min(after) if after else min(before) + window
-        return lo, hi
+        first, last = extent(ticks, bound)
+        return max(before, default=last - window), min(after, default=first + window)
 
     def _negated_holds(self, ticks: Ticks, component: int, event: int, bound: Bound) -> bool:
         """What remains to be checked for a negated event: predicates on finished groups, and its timings."""
         whole = {**bound, component: (event,)}
-        return self._links_hold(component, whole, (Scope.ORDER, Scope.GROUP)) and all(
-            _timing_holds(timing, ticks, whole)
-            for timing in self.alternative.timings
-            if component in (timing.left, timing.right)
+        return (
+            self._links_hold(component, whole, (Scope.ORDER, Scope.GROUP))
+            and all(
+                _timing_holds(timing, ticks, whole)
+                for timing in self.alternative.timings
+                if component in (timing.left, timing.right)
+            )
+            and all(
+                self._case_holds(cases, ticks, whole)
+                for cases in self.alternative.choices
+                if component in _named(cases)
+            )
         )
 
     def _strategy_holds(self, ticks: Ticks, bound: Bound) -> bool:
@@ -272,6 +286,11 @@ def _timing_holds(timing: Timing, ticks: Ticks, bound: Bound) -> bool:
     right = [0] if timing.right is None else [rights[e] for e in bound[timing.right]]
     gaps = [a - b for a in left for b in right]
     return all(gap != timing.bound if timing.not_equal else gap <= timing.bound for gap in gaps)
+
+
+def _named(cases: Sequence[Sequence[Timing]]) -> set[int | None]:
+    """The components that a choice between cases speaks of."""
+    return {side for case in cases for timing in case for side in (timing.left, timing.right)}
 
 
 def _events(bound: Bound) -> Iterator[int]:

@@ -91,7 +91,8 @@ def test_with_a_file_all_arguments_are_events(
         (["query.cep"], "to read the file write @query.cep"),
         (["@missing.cep"], "cannot read the query file missing.cep: No such file"),
         (["PATTERN SEQ(A a"], "line 1, column 16: found the end of the query, expected ',' or ')'"),
-        (["PATTERN ISEQ(A a, !B b)"], "not supported yet: negation inside ISEQ"),
+        (["PATTERN AND(A a, !B b)"], "not supported yet: negation inside AND"),
+        (["PATTERN ISEQ(A a, !B b)"], "nothing ties !b to the other components of ISEQ"),
     ],
 )
 def test_mistakes_are_one_message_and_exit_code_two(

@@ -176,7 +176,7 @@ REFUSED = {
     "SEQ(A a, !OR(B b, C c), A d)": "a negated OR: !OR(...); write !A|B x",
     "SEQ(A a, OR(B b, C c)+)": "a repeated OR: OR(...)+; write A|B+ x[]",
     "ISEQ(A a, B b) STRATEGY skip_till_next_match": "AND(...) under skip_till_next_match",
-    "ISEQ(A a, !B b)": "negation inside ISEQ",
+    "ISEQ(A a, ISEQ(B b, !C c))": "a nested negation inside ISEQ",
     "ISEQ(A a, B+ b[])": "Kleene plus inside ISEQ",
     "ISEQ(A a, SEQ(B b, C c))": "SEQ inside ISEQ",
     "SEQ(A a, B+ b[]) WHERE a DURING b": "a relation of 'b', which is a group of events",

@@ -86,3 +86,42 @@ def streams(draw: st.DrawFn) -> tuple[Event, ...]:
     """Two to four events."""
     kinds = draw(st.sampled_from(["AB", "ABC", "ABCA", "AAB"]))
     return tuple(draw(lasting_events(f"e{number}", kind)) for number, kind in enumerate(kinds))
+
+
+ABSENCES = [
+    "SEQ(A a, !C c, B b)",
+    "SEQ(A a, !C c, !A d, B b)",
+    "SEQ(!C c, A a, B b)",
+    "SEQ(A a, B b, !C c)",
+    "SEQ(ISEQ(A a, B b), !C c)",
+    "ISEQ(A a, !C c, B b)",
+    "ISEQ(!C c, A a)",
+]
+
+
+@st.composite
+def negations(draw: st.DrawFn) -> str:
+    """A pattern with a negation that conditions may name, and a window where it needs one."""
+    pattern = draw(st.sampled_from(ABSENCES))
+    anywhere, two = pattern.startswith("ISEQ"), "B b" in pattern
+    positives = "ab" if two else "a"
+    asked = [
+        draw(conditions(*draw(st.sampled_from([("c", each), (each, "c")]))))
+        for each in draw(st.lists(st.sampled_from(positives), min_size=int(anywhere), max_size=2))
+    ]
+    if two and draw(st.booleans()):
+        asked.append(draw(conditions("a", "b")))
+    if anywhere:
+        asked.append(f"c {draw(st.sampled_from(['INTERSECTS', 'DURING', 'BEFORE', 'OVERLAPS|AFTER']))} a")
+    keyed = ["[k]"] if draw(st.integers(0, 3)) == 0 else []
+    where = f" WHERE {' AND '.join([*asked, *keyed])}" if asked or keyed else ""
+    window = draw(st.sampled_from([" WITHIN 4 ticks", " WITHIN 7 ticks"]))
+    outer = pattern.startswith("SEQ(!") or pattern.endswith("!C c)")
+    return f"PATTERN {pattern}{where}{window if outer or draw(st.integers(0, 3)) == 0 else ''}"
+
+
+@st.composite
+def streams_with_rivals(draw: st.DrawFn) -> tuple[Event, ...]:
+    """Two to four events, most of them one that a pattern binds and some that may break it."""
+    kinds = draw(st.sampled_from(["ABC", "ABCC", "ABAC", "AC", "ACC"]))
+    return tuple(draw(lasting_events(f"e{number}", kind)) for number, kind in enumerate(kinds))

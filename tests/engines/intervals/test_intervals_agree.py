@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import exact_matches
 from cepctl.errors import QueryTooLargeError
-from tests.engines.intervals.random_intervals import queries, streams
+from tests.engines.intervals.random_intervals import negations, queries, streams, streams_with_rivals
 from tests.plans import Event, event_table, plan_of
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
@@ -40,4 +40,21 @@ def test_rows_are_those_of_the_judge(query: str, events: tuple[Event, ...]) -> N
 @settings(max_examples=3000, deadline=None, suppress_health_check=_QUIET)
 @given(query=queries(), events=streams())
 def test_rows_are_those_of_the_judge_many_times_over(query: str, events: tuple[Event, ...]) -> None:
+    check(query, events)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=_QUIET)
+@given(query=negations(), events=streams_with_rivals())
+def test_rows_beside_which_something_is_absent_are_those_of_the_judge(
+    query: str, events: tuple[Event, ...]
+) -> None:
+    check(query, events)
+
+
+@pytest.mark.slow
+@settings(max_examples=3000, deadline=None, suppress_health_check=_QUIET)
+@given(query=negations(), events=streams_with_rivals())
+def test_rows_beside_which_something_is_absent_are_those_of_the_judge_many_times_over(
+    query: str, events: tuple[Event, ...]
+) -> None:
     check(query, events)

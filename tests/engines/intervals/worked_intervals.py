@@ -51,6 +51,7 @@ BOTH: dict[str, Row | None] = {
     "A a INTERSECTS B b BY 3 ticks": _of(160, 464),
     "A a INTERSECTS B b WHERE a.end - a.start >= 5 ticks": _of(156, 464),
     "A a OVERLAPS|DURING B b": _of(194, 464),
+    "OR(ISEQ(A a, B b), ISEQ(A a, B d)) WHERE a BEFORE b AND a BEFORE|MEETS d": _of(100, 464),
     "ISEQ(A a, B b) WHERE a.start < b.start AND b.start < a.end AND a.end < b.end": _of(148, 464),
     "ISEQ[A^- < B^- < A^+ < B^+](A, B; 10)": _of(148, 464),
 }
@@ -71,7 +72,18 @@ OF_ONE_DAY: dict[str, Row | None] = {
     "A a BEFORE B b": _of(3, 20, 0, 3),
     "A a OVERLAPS B b": _of(1, 100, 0, 3),
 }
+N = lasting("n", "N", (3, 5), (5, 7))
+BETWEEN = (
+    lasting("a", "A", (0, 1), (1, 3)),
+    lasting("n", "N", (2, 4), (4, 6)),
+    lasting("b", "B", (5, 6), (8, 9)),
+)
+ABSENT: list[tuple[str, tuple[Event, ...], Row | None]] = [
+    ("ISEQ(A a, !N n) WHERE n INTERSECTS a", (A, N), _of(9, 29, 0, 5)),
+    ("SEQ(A a, !N n, B b)", BETWEEN, _of(2, 3)),
+]
 CASES = [
+    *ABSENT,
     *((query, (A, B), row) for query, row in BOTH.items()),
     *((query, (KNOWN_LENGTH, B), row) for query, row in WITH_A_KNOWN_LENGTH.items()),
     *((query, (A, POINT), row) for query, row in OF_A_POINT.items()),

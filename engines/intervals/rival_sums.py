@@ -1,0 +1,218 @@
+"""Nested sums in which events that last must be absent: the mass of both their ends outside of regions.
+
+As `coupled.nested_sums`, whose cells and nodes these are; but some factors come in pairs, the start and the
+end of an event that must not be in any of several regions of both.  Given the ticks of the variables each
+region is a rectangle of a start and an end.  What is left of the event's law is added up from the rectangles
+between: positive terms, so that a sum is 0 exactly when nothing is left.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.tick_differences import pairs_apart
+from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
+from cepctl.engines.confidence.coupled.nested_sums import (
+    _CELL,
+    _CELLS,
+    _COEFFICIENT,
+    _TOTAL,
+    _WORK,
+    IMPOSSIBLE,
+    _ends,
+    _enter,
+    _factor,
+    _next_tick,
+    _prepare,
+)
+from cepctl.engines.confidence.coupled.problem import NO_VARIABLE
+
+
+class Absences(NamedTuple):
+    """Of each factor, shape (f,): `pairs` > 0 where it is the first of so many pairs of a start and an end
+    that belong to one event, 0 where it stands alone, -1 where it is one of those that follow.
+
+    `law` and `asked`, shape (f, 2): lengths that the event can have, and those at which it must be absent.
+    `whole`: the probability of its law.
+    """
+
+    pairs: Indexes
+    law: Ticks
+    asked: Ticks
+    whole: Reals
+
+
+@njit(nogil=True, cache=True)
+def solve_with_absences(batch, absences, space, limits, confidence, first):
+    """Solve all problems; returns the row that exceeded the work bound, or -1."""
+    most = 2 * (absences.pairs.max() if len(absences.pairs) else 0) + 4
+    rectangles, cuts = np.empty((most, 4), dtype=np.int64), np.empty((2, 2 * most), dtype=np.int64)
+    for row in range(len(batch.variables.event)):
+        _prepare(batch, row, space)
+        _decide_together(batch.factors, absences, row, space.decided_at)
+        first[row] = IMPOSSIBLE
+        for step in range(2 if limits.summing else 1):
+            searching = step == 0
+            if not searching and first[row] == IMPOSSIBLE:
+                break
+            space.counters[_WORK] = 0
+            bound = limits.search if searching else limits.work
+            found, total = _nested(batch, absences, row, space, rectangles, cuts, searching, bound)
+            if space.counters[_WORK] > bound:
+                return row
+            if searching:
+                first[row] = found
+            else:
+                confidence[row] = total
+    return -1
+
+
+@njit(nogil=True, cache=True)
+def _decide_together(factors, absences, row, decided_at):
+    """The pairs of one event are decided with the last of them."""
+    begin, end = factors.offsets[row], factors.offsets[row + 1]
+    for i in range(end - begin):
+        size = 2 * absences.pairs[begin + i]
+        if size > 0:
+            decided_at[i : i + size] = decided_at[i : i + size].max()
+
+
+@njit(nogil=True, cache=True)
+def _nested(batch, absences, row, space, rectangles, cuts, searching, work_bound):
+    factors, buckets, event = batch.factors, batch.buckets, batch.variables.event[row]
+    cursor, sums, tick, decided_at = space.cursor, space.sums, space.tick, space.decided_at
+    begin, end = factors.offsets[row], factors.offsets[row + 1]
+    deepest, level = len(event) - 1, 0
+    _enter(batch, row, level, space)
+    while True:
+        at, weight = _next_tick(
+            buckets, event, level, space.cells, space.nodes, space.weights, cursor, sums, space.stop,
+            decided_at[: end - begin], searching and level == 0,
+        )  # fmt: skip
+        if cursor[level, _CELL] >= cursor[level, _CELLS]:
+            total = sums[level, _TOTAL]
+            level -= 1
+            if level < 0:
+                return IMPOSSIBLE, total
+            sums[level, _TOTAL] += sums[level, _COEFFICIENT] * total
+            continue
+        tick[level] = at
+        space.counters[_WORK] += 1 + end - begin
+        if space.counters[_WORK] > work_bound:
+            return IMPOSSIBLE, 0.0
+        product = 1.0
+        for i in range(end - begin):
+            if decided_at[i] == level and product != 0.0:
+                if absences.pairs[begin + i] == 0:
+                    product *= _factor(factors, begin + i, buckets, tick, space.outside)
+                elif absences.pairs[begin + i] > 0:
+                    product *= _absent(factors, absences, begin + i, buckets, tick, rectangles, cuts)
+        if product == 0.0:
+            continue
+        if level == deepest:
+            if searching:
+                return tick[0], product
+            sums[level, _TOTAL] += weight * product
+        else:
+            sums[level, _COEFFICIENT] = weight * product
+            level += 1
+            _enter(batch, row, level, space)
+
+
+@njit(nogil=True, cache=True)
+def _absent(factors, absences, number, buckets, tick, rectangles, cuts):
+    """What is left of the law of an event that must not be in any region of its start and end."""
+    start, end = factors.event[number], factors.event[number + 1]
+    count = 0
+    for pair in range(absences.pairs[number]):
+        here = rectangles[count]
+        here[0], here[1] = _side(factors, number + 2 * pair, buckets, tick)
+        here[2], here[3] = _side(factors, number + 2 * pair + 1, buckets, tick)
+        if here[0] <= here[1] and here[2] <= here[3]:
+            count += 1
+    sizes = (
+        _sorted_cuts(rectangles[:count, 0], rectangles[:count, 1], _ends(buckets, start), cuts[0]),
+        _sorted_cuts(rectangles[:count, 2], rectangles[:count, 3], _ends(buckets, end), cuts[1]),
+    )
+    least, most = absences.law[number]
+    none_from, none_to = absences.asked[number]
+    total = 0.0
+    for i in range(sizes[0] - 1):
+        for k in range(sizes[1] - 1):
+            cell = (cuts[0, i], cuts[0, i + 1] - 1, cuts[1, k], cuts[1, k + 1] - 1)
+            if not _is_inside(rectangles[:count], cell):
+                total += _mass(buckets, start, end, cell, least, most)
+            else:
+                if none_from > FIRST + 1:
+                    total += _mass(buckets, start, end, cell, least, min(most, none_from - 1))
+                if none_to < LAST:
+                    total += _mass(buckets, start, end, cell, max(least, none_to + 1), most)
+    return total / absences.whole[number]
+
+
+@njit(nogil=True, cache=True)
+def _side(factors, number, buckets, tick):
+    """The ticks of one endpoint that its region leaves to it."""
+    first, last = _ends(buckets, factors.event[number])
+    region = factors.region_offsets[number]
+    for b in range(factors.bound_offsets[region], factors.bound_offsets[region + 1]):
+        at = factors.constant[b]
+        if factors.variable[b] != NO_VARIABLE:
+            at = plus(at, tick[factors.variable[b]])
+        if factors.is_lower[b]:
+            first = max(first, at)
+        else:
+            last = min(last, at)
+    return first, last
+
+
+@njit(nogil=True, cache=True)
+def _sorted_cuts(firsts, lasts, ends, cuts):
+    cuts[0], cuts[1] = ends[0], ends[1] + 1
+    count = 2
+    for i in range(len(firsts)):
+        for at in (firsts[i], lasts[i] + 1):
+            k = count
+            while k > 0 and cuts[k - 1] > at:
+                k -= 1
+            if k > 0 and cuts[k - 1] == at:
+                continue
+            for m in range(count, k, -1):
+                cuts[m] = cuts[m - 1]
+            cuts[k] = at
+            count += 1
+    return count
+
+
+@njit(nogil=True, cache=True)
+def _is_inside(rectangles, cell):
+    for r in range(len(rectangles)):
+        if (
+            rectangles[r, 0] <= cell[0]
+            and cell[1] <= rectangles[r, 1]
+            and rectangles[r, 2] <= cell[2]
+            and cell[3] <= rectangles[r, 3]
+        ):
+            return True
+    return False
+
+
+@njit(nogil=True, cache=True)
+def _mass(buckets, start, end, cell, least, most):
+    """P(start and end in a rectangle, the length within its bounds)."""
+    total = 0.0
+    for b in range(buckets.starts[start], buckets.starts[start + 1]):
+        first, last = max(buckets.lo[b], cell[0]), min(buckets.hi[b], cell[1])
+        if first <= last:
+            for c in range(buckets.starts[end], buckets.starts[end + 1]):
+                begin, stop = max(buckets.lo[c], cell[2]), min(buckets.hi[c], cell[3])
+                if begin <= stop:
+                    apart = pairs_apart(first, last, begin, stop, least, most)
+                    total += buckets.density[b] * buckets.density[c] * apart
+    return total

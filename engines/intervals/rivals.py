@@ -1,0 +1,169 @@
+"""Events that may break a match: those that fit a negated component, where its conditions can hold.
+
+Runs inside Spark workers: imports NumPy, Numba and Polars only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.endpoints import Endpoints
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.join_keys import JoinKey, join_key
+from cepctl.engines.columns.predicates import links_hold
+from cepctl.engines.columns.range_join import IntervalIndex, interval_index, overlapping
+from cepctl.engines.columns.tick_sums import FIRST, LAST, shifted
+from cepctl.engines.intervals.absences import Kind, RivalList
+from cepctl.engines.intervals.conditions import Case, absence_cases, hull_system
+from cepctl.engines.intervals.reach import reached
+from cepctl.engines.intervals.skeletons import Lasting, onto_points, skeleton_of
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.plan.plan import Alternative, Link, Scope
+
+
+@dataclass(frozen=True)
+class Negation:
+    """A negated component: the cases in which an event breaks a match, and who can be such an event.
+
+    `system` bounds differences between the hulls of the positive components and, last, of the event.
+    """
+
+    component: int
+    cases: tuple[Case, ...]
+    system: Ticks
+    index: IntervalIndex
+    key: JoinKey
+    links: tuple[Link, ...]
+
+    def pairs(self, events: Events, alternative: Alternative, matches: Indexes) -> tuple[Indexes, Indexes]:
+        """Rows of matches, shape (n, l), each with an event that may break it."""
+        singles = alternative.positive
+        first, last = np.full(len(matches), FIRST + 1), np.full(len(matches), LAST)
+        for column in range(len(singles)):
+            event = matches[:, column]
+            if (limit := int(self.system[-1, column])) < UNBOUNDED:
+                last = np.minimum(last, shifted(events.masses.upper[event], limit))
+            if (limit := int(self.system[column, -1])) < UNBOUNDED:
+                first = np.maximum(first, shifted(events.masses.lower[event], -limit))
+        codes = self.key.codes_of(matches, singles)
+        found = list(overlapping(self.index, codes, first, last))
+        row, event = (
+            np.concatenate([each[side] for each in found]) if found else np.zeros(0, dtype=np.int64)
+            for side in (0, 1)
+        )
+        free = (matches[row] != event[:, None]).all(axis=1)
+        row, event = row[free], event[free]
+        bound = dict(zip(singles, matches[row].T, strict=True)) | {self.component: event}
+        holds = links_hold(events, alternative, self.links, bound)
+        return (row, event) if holds is None else (row[holds], event[holds])
+
+
+def negations_of(
+    alternative: Alternative,
+    window: int | None,
+    partition_by: tuple[str, ...],
+    hulls: Events,
+    candidates: tuple[Indexes, ...],
+    cases: tuple[Case, ...],
+) -> tuple[Negation, ...]:
+    """The negated components that some event can fit at all; `cases` are those of the positive ones.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If the conditions of one make too many cases.
+    """
+    found = []
+    for component, wanted in enumerate(alternative.components):
+        if not wanted.negated:
+            continue
+        own = absence_cases(alternative, window, component)
+        system = hull_system((each + more for each in cases for more in own), len(alternative.positive) + 1)
+        if system is None:
+            continue
+        key = join_key(
+            *(alternative, partition_by, hulls, component),
+            *(set(alternative.positive), candidates[component]),
+        )
+        usable = key.candidate_codes >= 0
+        event = candidates[component][usable]
+        index = interval_index(
+            event, key.candidate_codes[usable], hulls.masses.lower[event], hulls.masses.upper[event]
+        )
+        links = tuple(
+            link for link in alternative.links if link.decides == component and link.scope is Scope.EVENT
+        )
+        found.append(Negation(component, own, system, index, key, links))
+    return tuple(found)
+
+
+FoundRivals: TypeAlias = tuple[Negation, Indexes, Indexes]
+"""A negated component, and rows of matches each with an event that may break it."""
+
+
+def renumbered(found: FoundRivals, rows: Indexes) -> FoundRivals:
+    """The pairs of some rows, ascending, which are numbered anew."""
+    negation, row, event = found
+    number = np.full(max(int(rows.max(initial=-1)), int(row.max(initial=-1))) + 1, -1)
+    number[rows] = np.arange(len(rows))
+    kept = number[row] >= 0
+    return negation, number[row][kept], event[kept]
+
+
+def deciding(
+    endpoints: Endpoints,
+    matches: Indexes,
+    case: Case,
+    lasting: Lasting,
+    found: Sequence[FoundRivals],
+) -> tuple[list[RivalList], Flags]:
+    """The pairs that can decide matches which bind points at the same places, and which are certainly broken.
+
+    `found` are negated components with rows of matches, shape (n, l), and the events that may break these.
+    """
+    broken = np.zeros(len(matches), dtype=bool)
+    lists = []
+    for negation, row, event in found:
+        lasts = endpoints.end[event] != event
+        for wanted in (False, True):
+            chosen = np.flatnonzero(lasts == wanted)
+            kind = _kind(negation, len(lasting), (*lasting, wanted))
+            if len(chosen) and kind.cases:
+                pairs = RivalList(kind, row[chosen], event[chosen])
+                can, must = _can_and_must(endpoints, matches, case, lasting, pairs)
+                broken[pairs.row[must]] = True
+                lists.append(replace(pairs, row=pairs.row[can], event=pairs.event[can]))
+    kept = []
+    for each in lists:
+        undecided = ~broken[each.row]
+        if undecided.any():
+            kept.append(replace(each, row=each.row[undecided], event=each.event[undecided]))
+    return kept, broken
+
+
+def _kind(negation: Negation, count: int, lasting: Lasting) -> Kind:
+    cases = (tuple(onto_points(edge, lasting) for edge in each) for each in negation.cases)
+    possible = (each for each in cases if not any(i == j and bound < 0 for i, j, bound in each))
+    return Kind(tuple(tuple(e for e in each if e[0] != e[1]) for each in possible), 2 * count, lasting[-1])
+
+
+def _can_and_must(
+    endpoints: Endpoints, matches: Indexes, case: Case, lasting: Lasting, pairs: RivalList
+) -> tuple[Flags, Flags]:
+    """Which rivals some world has where the match holds, and which all worlds have."""
+    together = np.column_stack([matches[pairs.row], pairs.event])
+    flags = (*lasting, pairs.kind.lasts)
+    can, must = np.zeros(len(together), dtype=bool), np.zeros(len(together), dtype=bool)
+    for each in pairs.kind.cases:
+        both = skeleton_of((*case, *each), flags)
+        can |= reached(endpoints, together, np.array(flags), both.allowed, both.edges).open_edges >= 0
+        alone = skeleton_of(each, flags)
+        left = reached(endpoints, together, np.array(flags), alone.allowed, alone.edges).open_edges
+        if not alone.restricted:
+            must |= (left >= 0) & (left & ((1 << alone.shared) - 1) == 0)
+    return can, must
