@@ -31,12 +31,13 @@ from cepctl.language.ast import (
     IsNull,
     Like,
     MatchField,
+    Probability,
     Unary,
     Variable,
 )
 from cepctl.language.text_patterns import like_to_regular_expression, portable_regular_expression
 
-Leaf: TypeAlias = Attribute | EventTime | Aggregate | Variable | MatchField
+Leaf: TypeAlias = Attribute | EventTime | Aggregate | Variable | MatchField | Probability
 """What an expression reads: each is one column of the frame that it is evaluated over."""
 
 _OPERATORS: dict[str, Callable[[pl.Expr, pl.Expr], pl.Expr]] = {
@@ -80,7 +81,7 @@ def compile_expression(expression: Expression, column: Callable[[Leaf], pl.Expr]
     """
     build = functools.partial(compile_expression, column=column)
     match expression:
-        case Attribute() | EventTime() | Aggregate() | Variable() | MatchField():
+        case Attribute() | EventTime() | Aggregate() | Variable() | MatchField() | Probability():
             return column(expression)
         case Constant(value):
             return _constant(value)

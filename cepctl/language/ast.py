@@ -209,6 +209,31 @@ class Allen:
     span: Span = _span()
 
 
+@dataclass(frozen=True)
+class EndpointDifference:
+    """`t(left) - t(right) <= bound` in ticks; None is the constant 0, `_end` the end of an event."""
+
+    left: str | None
+    right: str | None
+    bound: int
+    not_equal: bool = False
+    left_end: bool = False
+    right_end: bool = False
+
+
+@dataclass(frozen=True)
+class Probability:
+    """`prob(condition)`, by the laws of the events that it names alone.
+
+    One of the `cases` holds where the condition does, and no two at once; `variables` in lower case.
+    """
+
+    condition: Expression
+    variables: tuple[str, ...]
+    cases: tuple[tuple[EndpointDifference, ...], ...]
+    span: Span = _span()
+
+
 Expression: TypeAlias = (
     Constant
     | Duration
@@ -225,6 +250,7 @@ Expression: TypeAlias = (
     | IsNull
     | Call
     | Allen
+    | Probability
 )
 
 

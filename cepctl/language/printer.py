@@ -27,6 +27,7 @@ from cepctl.language.ast import (
     Like,
     MatchField,
     Pattern,
+    Probability,
     Query,
     ReturnItem,
     Unary,
@@ -151,6 +152,8 @@ def _text(expression: Expression) -> tuple[str, int]:
             return _atom(expression), _ATOM
         case Call(function, arguments):
             return f"{function}({', '.join(_text(each)[0] for each in arguments)})", _ATOM
+        case Probability(condition):
+            return f"prob({_text(condition)[0]})", _ATOM
         case Unary("NOT", operand):
             return f"NOT {_inside(operand, _NOT)}", _NOT
         case Unary(sign, operand):

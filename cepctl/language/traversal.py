@@ -15,6 +15,7 @@ from cepctl.language.ast import (
     EventTime,
     Expression,
     Pattern,
+    Probability,
     Variable,
 )
 
@@ -22,8 +23,10 @@ _NODES = get_args(Expression)
 
 
 def children(expression: Expression) -> list[Expression]:
-    """The expressions directly inside, in the order of the text."""
+    """The expressions directly inside, in the order of the text; a probability is one value."""
     found: list[Expression] = []
+    if isinstance(expression, Probability):
+        return found
     for value in vars(expression).values():
         if isinstance(value, _NODES):
             found.append(value)
@@ -77,6 +80,8 @@ def variables_read(expression: Expression) -> list[str]:
             names[each.left] = names[each.right] = None
         elif isinstance(each, Variable):
             names[each.name] = None
+        elif isinstance(each, Probability):
+            names.update(dict.fromkeys(each.variables))
         elif isinstance(each, Attribute | EventTime | Aggregate):
             names[each.variable] = None
     return list(names)

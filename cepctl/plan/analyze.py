@@ -32,6 +32,7 @@ from cepctl.plan.grouping import group_columns
 from cepctl.plan.or_free_patterns import Names, or_free_patterns
 from cepctl.plan.plan import Alternative, EventSchema, Plan
 from cepctl.plan.predicates import Conjunct, alternative_of, ordered_variables, with_usable_keys
+from cepctl.plan.probabilities import with_probabilities
 from cepctl.plan.problems import Problems
 from cepctl.plan.relations import related
 from cepctl.plan.returns import return_columns
@@ -68,7 +69,9 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
     (2000, ('k', 'x'), 1)
     """
     problems = Problems(query.text)
-    analysis = _Analysis(query, schema, schema.time_unit if schema else MILLISECOND, problems)
+    unit = schema.time_unit if schema else MILLISECOND
+    written, query = query, with_probabilities(query, unit, problems)
+    analysis = _Analysis(query, schema, unit, problems)
     patterns = or_free_patterns(query.pattern, problems)
     names = Names(patterns, problems)
     where = tuple(analysis.conjuncts(names))
@@ -95,7 +98,7 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
     reasons = [never_matches(alternative, query.partition_by, window, given) for alternative in alternatives]
     possible = tuple(a for a, why in zip(alternatives, reasons, strict=True) if why is None)
     return Plan(
-        query=query,
+        query=written,
         time_unit=analysis.unit,
         alternatives=possible or alternatives,
         strategy=strategy,

@@ -28,6 +28,7 @@ from cepctl.language.ast import (
     Like,
     MatchField,
     MemberIndex,
+    Probability,
     Span,
     Unary,
     Variable,
@@ -46,7 +47,7 @@ READABLE_COLUMNS = ("event_id", "event_type")
 """Fixed columns of the event table that a query may read like attributes."""
 
 _ARGUMENTS = {"abs": (1, 1), "lower": (1, 1), "upper": (1, 1), "length": (1, 1),
-              "coalesce": (1, 100), "regexp_like": (2, 2)}  # fmt: skip
+              "coalesce": (1, 100), "regexp_like": (2, 2), "prob": (1, 1)}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,8 @@ class Checker:
                 if self.clause == "WHERE":
                     self.problems.error(span, f"'{name}' of the match can be read in RETURN only")
                 return ValueType.FLOAT if name == "confidence" else ValueType.INTEGER
-            case Allen():
-                return self._relation(expression)
+            case Allen() | Probability():
+                return self._of_times(expression)
             case Unary() | Binary():
                 return self._operator(expression)
             case Call():
@@ -148,6 +149,18 @@ class Checker:
             if binding is not None and binding.kleene:
                 self.problems.refuse(relation.span, f"a relation of '{name}', which is a group of events")
         return ValueType.BOOLEAN
+
+    def _of_times(self, expression: Allen | Probability) -> ValueType:
+        if isinstance(expression, Allen):
+            return self._relation(expression)
+        return self._probability(expression)
+
+    def _probability(self, probability: Probability) -> ValueType:
+        for name in probability.variables:
+            binding = self._resolve(name, probability.span)
+            if binding is not None and binding.kleene:
+                self.problems.refuse(probability.span, f"prob of '{name}', which is a group of events")
+        return ValueType.FLOAT
 
     def _event_time(self, time: EventTime) -> ValueType:
         self._member(time.variable, time.member, time.span)

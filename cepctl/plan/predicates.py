@@ -22,6 +22,7 @@ from cepctl.language.ast import (
     Constant,
     EventTime,
     Expression,
+    Probability,
     Variable,
 )
 from cepctl.language.traversal import rewrite, variables_read, walk
@@ -142,7 +143,8 @@ def _sort(
     expression = resolved(conjunct.expression, names)
     read = sorted({index[name.lower()] for name in variables_read(expression)})
     scope = _scope(expression)
-    if len(read) <= 1 and scope is Scope.EVENT:
+    of_laws = any(isinstance(each, Probability) for each in walk(expression))
+    if len(read) <= 1 and scope is Scope.EVENT and not of_laws:
         # A condition that reads no event holds or fails for all: any component may carry it.
         carrier = read[0] if read else _first_positive(pattern)
         found.filters.setdefault(carrier, []).append(expression)

@@ -22,6 +22,7 @@ from cepctl.language.ast import (
     Binary,
     Constant,
     Duration,
+    EndpointDifference,
     EventTime,
     Expression,
     Span,
@@ -46,21 +47,8 @@ class RefusedTimingError(QueryProblem):
     """A timing constraint that has a meaning, but that nothing runs yet; the message names it."""
 
 
-@dataclass(frozen=True)
-class Difference:
-    """`t(left) - t(right) <= bound` in ticks over variables; None stands for the constant 0.
-
-    `left_end` and `right_end` say that the end of the event is meant, not its start.
-    """
-
-    left: str | None
-    right: str | None
-    bound: int
-    not_equal: bool = False
-    left_end: bool = False
-    right_end: bool = False
-
-
+Difference: TypeAlias = EndpointDifference
+"""What a timing constraint says of two times."""
 Side: TypeAlias = tuple[str, bool]
 """A variable, and whether the end of its event is meant."""
 

@@ -17,8 +17,8 @@ from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.group_values import aggregate_over_groups, member_of_groups
-from cepctl.engines.columns.predicates import column_name, component_of
-from cepctl.language.ast import Aggregate, Attribute, EventTime, MatchField, Variable
+from cepctl.engines.columns.predicates import column_name, component_of, probability_column
+from cepctl.language.ast import Aggregate, Attribute, EventTime, MatchField, Probability, Variable
 from cepctl.plan.plan import Alternative, Link
 from cepctl.polars_expressions import Leaf, compile_expression
 
@@ -92,6 +92,9 @@ class _Walker:
 
     def _series(self, leaf: Leaf) -> pl.Series:
         assert not isinstance(leaf, MatchField)
+        if isinstance(leaf, Probability):
+            single = {i: each for i, each in self.bound.items() if not isinstance(each, Group)}
+            return self._spread(probability_column(self.events, self.alternative, leaf, single))
         component = component_of(self.alternative, leaf.name if isinstance(leaf, Variable) else leaf.variable)
         assert component is not None
         value = self.bound[component]

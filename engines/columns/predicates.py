@@ -12,7 +12,7 @@ import polars as pl
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.events import Events
-from cepctl.language.ast import Attribute, EventTime, Expression, MatchField, Variable
+from cepctl.language.ast import Attribute, EventTime, Expression, MatchField, Probability, Variable
 from cepctl.plan.plan import Alternative, Component, Link
 from cepctl.polars_expressions import Leaf, compile_expression
 from cepctl.schema import END_TIME
@@ -67,6 +67,16 @@ def links_hold(
     return expressions_hold(events, alternative, [link.expression for link in links], bound)
 
 
+def probability_column(
+    events: Events, alternative: Alternative, leaf: Probability, bound: Mapping[int, Indexes]
+) -> pl.Series:
+    """The probability of a condition on the times of the events bound in each row."""
+    from cepctl.engines.intervals.probabilities import probability_of
+
+    components = [component_of(alternative, name) for name in leaf.variables]
+    return pl.Series(probability_of(events, leaf, [bound[i] for i in components if i is not None]))
+
+
 def expressions_hold(
     events: Events,
     alternative: Alternative,
@@ -78,6 +88,11 @@ def expressions_hold(
 
     def leaf_column(leaf: Leaf) -> pl.Expr:
         assert not isinstance(leaf, MatchField)
+        if isinstance(leaf, Probability):
+            name = repr(leaf)
+            if name not in columns:
+                columns[name] = probability_column(events, alternative, leaf, bound).alias(name)
+            return pl.col(name)
         component = component_of(alternative, leaf.name if isinstance(leaf, Variable) else leaf.variable)
         assert component is not None
         source = column_name(leaf)

@@ -11,8 +11,8 @@ import pyarrow as pa
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.group_values import aggregate_over_groups, member_of_groups
-from cepctl.engines.columns.predicates import column_name, component_of
-from cepctl.language.ast import Aggregate, Attribute, EventTime, MatchField, Variable
+from cepctl.engines.columns.predicates import column_name, component_of, probability_column
+from cepctl.language.ast import Aggregate, Attribute, EventTime, MatchField, Probability, Variable
 from cepctl.plan.plan import Alternative, ReturnColumn
 from cepctl.polars_expressions import Leaf, compile_expression
 
@@ -56,6 +56,12 @@ def _leaf(
 ) -> pl.Series:
     if isinstance(leaf, MatchField):
         return pl.Series(getattr(matches, leaf.name))
+    if isinstance(leaf, Probability):
+        components = [component_of(alternative, name) for name in leaf.variables]
+        single = {i: each for i, each in bound.items() if not isinstance(each, Group)}
+        if any(i not in single for i in components):
+            return pl.repeat(None, len(matches), eager=True, dtype=pl.Float64)
+        return probability_column(events, alternative, leaf, single)
     variable = leaf.name if isinstance(leaf, Variable) else leaf.variable
     component = component_of(alternative, variable)
     if component is None or component not in bound:

@@ -27,7 +27,13 @@ import polars as pl
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import partition_codes
-from cepctl.engines.columns.predicates import column_name, component_of, fitting_events, links_hold
+from cepctl.engines.columns.predicates import (
+    column_name,
+    component_of,
+    fitting_events,
+    links_hold,
+    probability_column,
+)
 from cepctl.engines.diagnosis.conditions import (
     Condition,
     Conditions,
@@ -39,7 +45,16 @@ from cepctl.engines.diagnosis.conditions import (
 from cepctl.engines.diagnosis.partial_matches import PAIRS, Followed, JoinIndexes, follow, links_at
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, valid_bounds
 from cepctl.engines.pattern.offset_bounds import least_apart
-from cepctl.language.ast import COMPARISONS, Attribute, Binary, EventTime, Expression, MatchField, Variable
+from cepctl.language.ast import (
+    COMPARISONS,
+    Attribute,
+    Binary,
+    EventTime,
+    Expression,
+    MatchField,
+    Probability,
+    Variable,
+)
 from cepctl.language.printer import expression_to_text
 from cepctl.language.traversal import walk
 from cepctl.plan.plan import Alternative, Link
@@ -260,6 +275,9 @@ def distances(
 
     def leaf_column(leaf: Leaf) -> pl.Expr:
         assert not isinstance(leaf, MatchField)
+        if isinstance(leaf, Probability):
+            columns[repr(leaf)] = probability_column(events, alternative, leaf, bound).alias(repr(leaf))
+            return pl.col(repr(leaf))
         component = component_of(alternative, leaf.name if isinstance(leaf, Variable) else leaf.variable)
         assert component is not None
         name = f"{component}.{column_name(leaf)}"

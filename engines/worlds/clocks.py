@@ -43,7 +43,7 @@ class Variables:
             if name not in clocks:
                 raise EventSchemaError(f"clock '{name}' has no offset; ingest the events again")
         return cls(
-            tuple(_own(row, clocks) for row in rows),
+            tuple(own_mass(row, clocks) for row in rows),
             tuple(_weights(_positive(clocks[name])) for name in names),
             tuple(None if name is None else names.index(name) for name in stamping),
         )
@@ -77,7 +77,7 @@ class Variables:
 
 def can_happen(row: Row, clocks: Mapping[str, Buckets]) -> bool:
     """Whether an event has any mass at all: one that lasts may end before its start, whatever the world."""
-    return not lasts(row) or bool(_own(row, clocks))
+    return not lasts(row) or bool(own_mass(row, clocks))
 
 
 def too_many_worlds(worlds: int) -> QueryTooLargeError:
@@ -88,7 +88,7 @@ def too_many_worlds(worlds: int) -> QueryTooLargeError:
     )
 
 
-def _own(row: Row, clocks: Mapping[str, Buckets]) -> SpanMass:
+def own_mass(row: Row, clocks: Mapping[str, Buckets]) -> SpanMass:
     """The own part of an event, from its start to its end."""
     starts = _own_starts(row, clocks)
     if not lasts(row):

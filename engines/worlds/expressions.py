@@ -23,12 +23,14 @@ from cepctl.language.ast import (
     Binary,
     Call,
     Constant,
+    EndpointDifference,
     EventTime,
     Expression,
     In,
     IsNull,
     Like,
     MatchField,
+    Probability,
     Unary,
     Variable,
 )
@@ -259,6 +261,30 @@ def _is_null(node: IsNull, scene: Scene) -> bool:
     return (evaluate(node.operand, scene) is None) is not node.negated
 
 
+def _probability(node: Probability, scene: Scene) -> Value:
+    """Over every world of the events that the condition names, and of no others."""
+    rows = [next((m for v, m in scene.members.items() if v.lower() == name), ()) for name in node.variables]
+    if not all(rows):
+        return None
+    from cepctl.engines.worlds.clocks import own_mass
+
+    laws = [own_mass(group[0], {}) for group in rows]
+    holding = whole = 0
+    for world in product(*laws):
+        ticks = {name: span for name, (span, _) in zip(node.variables, world, strict=True)}
+        weight = math.prod(each for _, each in world)
+        whole += weight
+        if any(all(_differs(each, ticks) for each in case) for case in node.cases):
+            holding += weight
+    return holding / whole
+
+
+def _differs(each: EndpointDifference, ticks: Mapping[str, tuple[int, int]]) -> bool:
+    left = 0 if each.left is None else ticks[each.left][each.left_end]
+    right = 0 if each.right is None else ticks[each.right][each.right_end]
+    return left - right <= each.bound
+
+
 def _call(node: Call, scene: Scene) -> Value:
     arguments = [evaluate(argument, scene) for argument in node.arguments]
     if node.function == "coalesce":
@@ -290,4 +316,5 @@ _RULES: dict[type, Callable[..., Value]] = {
     Like: _like,
     IsNull: _is_null,
     Call: _call,
+    Probability: _probability,
 }
