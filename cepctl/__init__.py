@@ -7,6 +7,7 @@
     sketch     datasets -> summaries that tell where a pattern cannot occur
     probe      a query and sketches -> where it can occur
     assign     a dataset -> one with other uncertainty intervals
+    derive     a query and events -> events that last, made of runs of samples
 
 These are imported when they are first asked for, so that `import cepctl` costs nothing.
 """
@@ -17,6 +18,7 @@ TYPE_CHECKING = False  # as in typing, which takes longer to import than all els
 if TYPE_CHECKING:
     from cepctl.errors import CepctlError
     from cepctl.library.assign import assign
+    from cepctl.library.derive import derive
     from cepctl.library.explain import Explanation, explain
     from cepctl.library.ingest import Ingested, ingest
     from cepctl.library.inspect import Inspected, inspect
@@ -38,6 +40,7 @@ __all__ = [
     "Sketched",
     "__version__",
     "assign",
+    "derive",
     "explain",
     "ingest",
     "inspect",
@@ -55,6 +58,7 @@ _HOMES = {
     "Sketched": "library.sketch",
     "Matches": "library.matches",
     "assign": "library.assign",
+    "derive": "library.derive",
     "explain": "library.explain",
     "ingest": "library.ingest",
     "inspect": "library.inspect",

@@ -117,6 +117,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.occurrence",
     },
     "engines.intervals": {
+        "language",
         "plan",
         "engines.columns",
         "engines.pattern",
@@ -222,6 +223,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "io.rows",
         "io.source",
         "language",
+        "polars_expressions",
         "plan",
         "datasets",
         "sketches",

@@ -36,6 +36,7 @@ from cepctl.start_up import light_start
 COMMANDS: dict[str, str] = {
     "ingest": "Turn logs into a dataset of Parquet events.",
     "assign": "Assign the uncertainty intervals of a dataset anew.",
+    "derive": "Make events that last of runs of samples.",
     "formats": "List the formats of logs that can be read, and what each yields.",
     "inspect": "Show types, attributes, counts, span and granularity of events.",
     "sketch": "Sketch datasets, so that probes and matches need not read all events.",

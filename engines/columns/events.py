@@ -5,22 +5,27 @@ Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Indexes
+from cepctl.arrays import Indexes, Reals
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.clocks import EventClocks, event_clocks
 from cepctl.engines.columns.endpoints import Endpoints, endpoints_of, has_ends, of_points
 from cepctl.engines.columns.masses import Masses, masses_of
 from cepctl.engines.columns.ties import EventTies
+from cepctl.language.ast import Probability
 from cepctl.schema import END_PMF, END_TIME
+
+ProbabilityFinder: TypeAlias = "Callable[[Events, Probability, Sequence[Indexes]], Reals]"
+"""How `prob(...)` is found for rows that bind an event to each of its variables."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,7 @@ class Events:
     clocks: EventClocks | None = None
     ties: EventTies | None = None
     ends: Endpoints | None = None
+    probability: ProbabilityFinder | None = None
 
     def __len__(self) -> int:
         return len(self.masses.lower)

@@ -12,6 +12,7 @@ import polars as pl
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.events import Events
+from cepctl.errors import UnsupportedQueryError
 from cepctl.language.ast import Attribute, EventTime, Expression, MatchField, Probability, Variable
 from cepctl.plan.plan import Alternative, Component, Link
 from cepctl.polars_expressions import Leaf, compile_expression
@@ -70,11 +71,17 @@ def links_hold(
 def probability_column(
     events: Events, alternative: Alternative, leaf: Probability, bound: Mapping[int, Indexes]
 ) -> pl.Series:
-    """The probability of a condition on the times of the events bound in each row."""
-    from cepctl.engines.intervals.probabilities import probability_of
+    """The probability of a condition on the times of the events bound in each row.
 
+    Raises
+    ------
+    UnsupportedQueryError
+        If nothing finds it here.
+    """
+    if events.probability is None:
+        raise UnsupportedQueryError("not supported yet: prob(...) here; --engine event of match runs it")
     components = [component_of(alternative, name) for name in leaf.variables]
-    return pl.Series(probability_of(events, leaf, [bound[i] for i in components if i is not None]))
+    return pl.Series(events.probability(events, leaf, [bound[i] for i in components if i is not None]))
 
 
 def expressions_hold(

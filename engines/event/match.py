@@ -9,12 +9,14 @@ Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import MatchBatch, members_of, signatures, single_events
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.returns import return_columns
@@ -26,6 +28,7 @@ from cepctl.engines.event.raw_times import CertainTimes
 from cepctl.engines.rows.groups import group_schema
 from cepctl.engines.rows.order import ordered
 from cepctl.errors import QueryTooLargeError
+from cepctl.language.ast import Probability
 from cepctl.memory import size_text
 from cepctl.plan.clock_support import require_known_clocks
 from cepctl.plan.plan import CONFIDENCE_ERROR, FOUND_AT_RAW_TIMES, Plan
@@ -120,7 +123,7 @@ def match_batches(
         return
     require_engine(plan, "event")
     require_known_clocks(plan, table)
-    events = _in_worlds_left(plan, events_of(table, plan.clocks))
+    events = _in_worlds_left(plan, replace(events_of(table, plan.clocks), probability=_probability))
     prepared = PreparedAlternative.of_each(plan, events, options)
     times = CertainTimes.of(plan, events, options.block_memory) if options.raw_times else None
     if plan.group_by is not None:
@@ -153,6 +156,12 @@ def match_batches(
         options.check_count(rows)
         if batch.num_rows:
             yield batch
+
+
+def _probability(events: Events, asked: Probability, bound: Sequence[Indexes]) -> Reals:
+    from cepctl.engines.intervals.probabilities import probability_of
+
+    return probability_of(events, asked, bound)
 
 
 def _in_worlds_left(plan: Plan, events: Events) -> Events:

@@ -28,6 +28,7 @@ GIVEN = {
 ALWAYS = {
     "show": "formats alone has it, which reads no log",
     "output": "where the result goes; match looks at its name beside --format",
+    "type": "derive alone has it, whose events need a name",
     "overwrite": "allows what an output that is not there needs no leave for",
     "strict": "files that are named are errors in any case",
     "report": "an account of every file, whatever the format",
