@@ -130,9 +130,14 @@ class Sketch:
         at = empty.column_names.index("span")
         tables = [empty.set_column(at, "span", pa.array([], pa.int64()))]
         for number in np.flatnonzero(self._touched(name, listed, wanted)).tolist():
-            table = self._block(name, number)
-            if wanted is not None:
-                table = _chosen(table, wanted)
+            if wanted is None:
+                table = self._block(name, number)
+            else:
+                # Most blocks that may hold a hash do not: this column alone tells.
+                rows = _rows_of(self._block(name, number, ["hash"]), wanted)
+                if not len(rows):
+                    continue
+                table = self._block(name, number).take(pa.array(rows))
             part = self.first_parts[self.manifest.files[name].blocks.section[number]]
             span = table.column("span").to_numpy().astype(np.int64) + self.first_spans[part]
             tables.append(table.set_column(at, "span", pa.array(span)))
@@ -215,8 +220,8 @@ def just(hashes: Hashes) -> HashRanges:
     return each, each
 
 
-def _chosen(table: pa.Table, wanted: HashRanges) -> pa.Table:
-    """The places of hashes in some ranges; places are in the order of hashes."""
+def _rows_of(table: pa.Table, wanted: HashRanges) -> Indexes:
+    """The rows of places of hashes in some ranges; places are in the order of hashes."""
     held = table.column("hash").to_numpy().astype(np.uint64)
     first, last = np.searchsorted(held, wanted[0], "left"), np.searchsorted(held, wanted[1], "right")
-    return table.take(pa.array(runs(first, last - first)))
+    return runs(first, last - first)

@@ -24,6 +24,9 @@ from cepctl.sketches.listing import value_bits
 _ROUNDS = 8
 """After so many rounds what is left is taken as it is; more would drop little."""
 
+_MOST_PLACES = 8_000_000
+"""More places of values than these are not read, as they are in memory together: spans alone then tell."""
+
 
 @dataclass(frozen=True)
 class Survivors:
@@ -99,7 +102,7 @@ def _keyed(found: Survivors, archive: Archive, name: str, effort: float) -> Surv
     items: dict[int, Items] = {}
     for variable in sorted(range(len(found.items)), key=lambda each: len(found.items[each])):
         own = found.items[variable]
-        if archive.cost_of_keys(own, name, keys, short=short) > effort * groups:
+        if archive.cost_of_keys(own, name, keys, short=short) > min(effort * groups, _MOST_PLACES):
             return None
         keyed = archive.keyed(own, name, keys, short=short)
         if keyed is None:
