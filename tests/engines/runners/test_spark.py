@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from cepctl.clocks import Clocks
 from cepctl.datasets.row_groups import row_groups
 from cepctl.datasets.stored_events import StoredEvents
 from cepctl.engines.event.alternative import MatchOptions
@@ -21,7 +22,7 @@ from cepctl.errors import EventSchemaError, JobError, QueryTooLargeError
 from cepctl.io.source.locations import Location
 from cepctl.plan.plan import EventSchema, Plan
 from cepctl.schema import MILLISECOND
-from tests.plans import ATTRIBUTES, Event, event_table, plan_of
+from tests.plans import ATTRIBUTES, Event, event_table, on, plan_of
 
 if TYPE_CHECKING:
     from cepctl.spark.session import Session
@@ -82,6 +83,24 @@ def test_both_runners_give_identical_rows(query: str, spark: Session, tmp_path: 
     assert found.schema == wanted.schema
     assert found.equals(wanted)
     assert ("Nowhere" in query) == (found.num_rows == 0)
+
+
+def test_a_clock_that_slices_cut_in_two_stays_one_clock(spark: Session, tmp_path: Path) -> None:
+    clocks: Clocks = {"n": ((-3, 4, 1.0),), "m": ((0, 0, 0.5), (5, 6, 0.5))}
+    names = ("n", "m", None)
+    drawn = [
+        event if (name := names[number % 3]) is None else on(name, clocks, event)
+        for number, event in enumerate(random_events(60, 5))
+    ]
+    table = event_table(drawn)
+    plan = plan_of("PATTERN SEQ(A a, B b, !C n, A d) WHERE [k] WITHIN 9 ticks RETURN a.x", clocks)
+    wanted = local.run(plan, table)
+    assert wanted.num_rows == 10
+    sources = [
+        replace(each, schema=replace(each.schema, clocks=clocks), clocks=clocks)
+        for each in stored(tmp_path, table)
+    ]
+    assert spark_runner.run(plan, sources, spark, slicing=cut(plan, sources, 7)).equals(wanted)
 
 
 @pytest.mark.parametrize("length", [4, 17, 1_000])
