@@ -19,6 +19,7 @@ from cepctl.inspection.observed import observed_attributes, observed_events
 from cepctl.inspection.sampling import SampledSeries, sampled_series
 from cepctl.inspection.values import AT_ONCE, MOST_ATTRIBUTES, AttributeValues, attribute_values
 from cepctl.matching.inputs import EventInputs
+from cepctl.matching.sketched import SketchFacts, sketch_facts
 from cepctl.memory import MemoryBudget, reading_budget
 
 
@@ -29,7 +30,7 @@ class Inspection:
     `uncertain` events have an interval longer than one tick; `clocks` are bounds that the logs give,
     `clock_graph` what these say together, and `shared_clocks` the clocks by which events err together, with
     their offsets in ticks.  `values` are those of the attributes that most events have, `keys` join types by
-    them, and `examples` can be asked.
+    them, and `examples` can be asked.  `sketches` are those beside the datasets.
     """
 
     events: int
@@ -49,6 +50,7 @@ class Inspection:
     values: tuple[AttributeValues, ...] = ()
     keys: tuple[JoinKey, ...] = ()
     examples: tuple[ExampleQuery, ...] = ()
+    sketches: tuple[SketchFacts, ...] = ()
 
 
 _COPIES = 6
@@ -97,4 +99,5 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
         values=values,
         keys=keys,
         examples=example_queries(inputs, by_count, best_key(keys)),
+        sketches=sketch_facts(inputs),
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from cepctl.errors import SketchError
 from cepctl.matching.inputs import EventInputs
@@ -42,3 +43,32 @@ def narrowed_by_sketches(plan: Plan, inputs: EventInputs) -> Narrowed | None:
     except SketchError as problem:
         return Narrowed(inputs, problem=str(problem))
     return Narrowed(replace(inputs, only=chosen.groups), chosen.read, chosen.of)
+
+
+@dataclass(frozen=True)
+class SketchFacts:
+    """The sketch of a dataset: its bits per event, and of attributes how many values they have at most.
+
+    `problem` says why it cannot be used.
+    """
+
+    dataset: str
+    bits: float = 0.0
+    distinct: Mapping[str, int] = field(default_factory=dict)
+    problem: str | None = None
+
+
+def sketch_facts(inputs: EventInputs) -> tuple[SketchFacts, ...]:
+    """What the sketches of the inputs are, of those that have one."""
+    found = []
+    for dataset in inputs.datasets:
+        name = dataset.location.uri
+        try:
+            sketch = None if dataset is inputs.temporary else sketch_of(dataset)
+            if sketch is not None:
+                size = sum(each.stat().st_size for each in sketch.folder.iterdir())
+                events = max(sum(part.identity.rows for part in sketch.manifest.parts), 1)
+                found.append(SketchFacts(name, round(8 * size / events, 1), sketch.manifest.distinct))
+        except SketchError as problem:
+            found.append(SketchFacts(name, problem=str(problem)))
+    return tuple(found)

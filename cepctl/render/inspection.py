@@ -72,6 +72,17 @@ def _print_screen(console: SafeConsole, inspection: Inspection, events: str) -> 
     skewed = [clock for clock in inspection.clocks if clock.provably_skewed]
     if inspection.clocks:
         console.print(_clock_summary(inspection.clocks, skewed))
+    _print_sketches(console, inspection)
+
+
+def _print_sketches(console: SafeConsole, inspection: Inspection) -> None:
+    """What the sketches take, and how often they take another value for one that is there."""
+    for sketch in inspection.sketches:
+        told = f"{sketch.bits} bits per event" if sketch.problem is None else f"not used: {sketch.problem}"
+        for name, distinct in sketch.distinct.items():
+            told += f"; at most {counted(distinct, 'value')} of {name}, another passes for one of them with "
+            told += f"probability {distinct / 2**32:.2g}"
+        console.print(f"Sketch: {escape(told)}", soft_wrap=True)
 
 
 def _print_questions(console: SafeConsole, inspection: Inspection, events: str) -> None:
@@ -104,6 +115,7 @@ def _print_parts(console: SafeConsole, inspection: Inspection, events: str) -> N
     skewed = [clock for clock in inspection.clocks if clock.provably_skewed]
     if inspection.clocks:
         console.print(_clock_summary(inspection.clocks, skewed))
+    _print_sketches(console, inspection)
     _print(console, _clocks(skewed[:_ROWS_SHOWN]), len(skewed))
     graph = inspection.clock_graph
     _print(console, _contradictions(graph.contradictions[:_ROWS_SHOWN]), len(graph.contradictions))

@@ -58,6 +58,17 @@ def test_a_match_reads_less_and_prints_the_same(folder: Path, capsys: pytest.Cap
     assert "Sketch      1 of 2 row groups to be read\n" in called(capsys, "explain", QUERY, "events")[0]
 
 
+def test_an_inspection_says_how_often_a_sketch_takes_another_value_for_one_that_is_there(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "Sketch" not in called(capsys, "inspect", "events")[0]
+    called(capsys, "sketch", "events", "--on", "task")
+    told = called(capsys, "inspect", "events")[0]
+    assert "; at most 2 values of task, another passes for one of them with probability 4.7e-10\n" in told
+    (folder / "events.sketch" / "sketch.json").write_text("")
+    assert "Sketch: not used: " in called(capsys, "inspect", "events", "--full")[0]
+
+
 def test_what_is_given_may_tie_any_events_so_all_are_read(capsys: pytest.CaptureFixture[str]) -> None:
     called(capsys, "sketch", "events")
     rows, said = called(capsys, "match", f"{QUERY} GIVEN SEQ(A x, B y) IF x.task = y.task", "events")
