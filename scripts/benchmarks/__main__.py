@@ -23,6 +23,7 @@ from memory import memory
 from next_match import next_match
 from papers import engines, kleene, orders
 from peers import has
+from plain_files import plain_files
 from plots import write_plot
 from readers import readers
 from results import CheckFailed, Part, Plot, Row, Setup
@@ -49,6 +50,7 @@ PARTS = (
     Part("growth", "How time grows", growth),
     Part("commands", "The whole command, Parquet to CSV", commands),
     Part("start-up", "From the shell to the last row", start_up),
+    Part("plain", "Plain files, from the shell", plain_files),
     Part("incremental", "A day in pieces, each by a run of its own", incremental),
     Part("large", "Fifty million events, Parquet to CSV", large),
     Part("readers", "Readers of logs", readers),

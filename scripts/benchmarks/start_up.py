@@ -27,13 +27,13 @@ def start_up(setup: Setup) -> Iterator[Row]:
     """The match of the README on both runners, by the clock, and beside it what its libraries alone take."""
     events = setup.folder / "sample"
     model = ("--uncertainty", SAMPLES / "uncertainty.toml", "--name", "cpu_user=CPU")
-    _cepctl("ingest", SAMPLES / "logs", "-o", events, *model, "--runner", "local")
+    run_cepctl("ingest", SAMPLES / "logs", "-o", events, *model, "--runner", "local")
     for runner, most in MOST_SECONDS.items():
         case = f"7 matches in 325 events, {runner}"
         if runner == "spark" and not has_java():
             yield left_out(case, "Java")
             continue
-        match = partial(_cepctl, "match", f"@{SAMPLES / 'query.cep'}", events, "--runner", runner)
+        match = partial(run_cepctl, "match", f"@{SAMPLES / 'query.cep'}", events, "--runner", runner)
         # Of a quick bench, starts of Spark would be a quarter.
         timing, rows = once(match) if setup.quick and runner == "spark" else timed(setup, match)
         check_equal("lines of the match", rows, MATCHES + 1)
@@ -49,7 +49,7 @@ def start_up(setup: Setup) -> Iterator[Row]:
             )  # fmt: skip
 
 
-def _cepctl(*arguments: Path | str) -> int:
+def run_cepctl(*arguments: Path | str) -> int:
     """Run one command line in a process of its own; the lines that it prints."""
     return _python("-m", "cepctl", *arguments, "--quiet").count("\n")
 
