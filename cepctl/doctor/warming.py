@@ -61,6 +61,12 @@ _CLOCKED = (
     "PATTERN SEQ(A a, !B b, C c) WITHIN W ticks",
     "PATTERN SEQ(A a, B b) WITHIN W ticks GROUP BY a.k",
 )
+# Orders of ends, what has constants, and what must be absent are summed in different ways.
+_LASTING = (
+    "PATTERN A a INTERSECTS B b",
+    "PATTERN A a OVERLAPS|MEETS B b TOLERANCE 2 ticks",
+    "PATTERN SEQ(A a, !B b, C c)",
+)
 _OFFSETS = {"one": ((-2, 2, 1.0),), "other": ((-1, 0, 0.25), (1, 3, 0.75))}
 _SCALES = (1, 100_000)  # narrow intervals are summed tick by tick, wide ones by polynomials
 _WINDOW = 30
@@ -85,6 +91,10 @@ def warm_up() -> WarmUp:
         for query, options in _RUNS:
             plan = analyze(parse(query.replace("W ", f"{_WINDOW * scale} ")), schema)
             match_events(plan, table, options)
+        for query in _LASTING:
+            lasting = replace(schema, lasting=True)
+            plan = analyze(parse(query.replace("W ", f"{_WINDOW * scale} ")), lasting)
+            match_events(plan, _with_ends(table, scale), MatchOptions(raw_times=True))
         clocks = {
             name: tuple((low * scale, high * scale, mass) for low, high, mass in offset)
             for name, offset in _OFFSETS.items()
@@ -123,6 +133,15 @@ def _stamped(events: pa.Table, clocks: Clocks) -> pa.Table:
             first, last = extremes(clocks[row[CLOCK]])
             row["lower"], row["upper"] = row["lower"] + first, row["upper"] + last
     return pa.Table.from_pylist(rows, events.schema.append(pa.field(CLOCK, pa.string())))
+
+
+def _with_ends(events: pa.Table, scale: int) -> pa.Table:
+    """The same events, each of which ends some time after it may begin."""
+    rows = [
+        row | {"end_lower": row["lower"] + scale, "end_upper": row["upper"] + 9 * scale}
+        for row in events.to_pylist()
+    ]
+    return pa.Table.from_pylist(rows, events.schema)
 
 
 def _events(scale: int) -> pa.Table:

@@ -24,6 +24,11 @@ ENTRIES = {
     "given.weighted_sums": "_listed",
     "given.series_pass": "series_pass",
     "confidence.quadrature": "summation_rule",
+    "columns.tick_differences": "_differences",
+    "intervals.reach": "_reach",
+    "intervals.orders": "_sum_orders",
+    "intervals.few_endpoints": "_sum_rows",
+    "intervals.rival_sums": "solve_with_absences",
 }
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
