@@ -18,6 +18,7 @@ from flink import flink
 from growth import growth
 from incremental import incremental
 from large import large
+from lasting import lasting
 from machine import cores, description, load
 from memory import memory
 from next_match import next_match
@@ -39,6 +40,7 @@ PARTS = (
     Part("next-match", "Next match at 5 %", next_match),
     Part("coarse", "Next match where clocks are coarse", coarse),
     Part("clocks", "Events that share clocks", shared_clocks),
+    Part("lasting", "Events that last", lasting),
     Part("flink", "Next match of certain events, Flink beside it", flink),
     Part("sql", "Against confidences in SQL", sql),
     Part("monte-carlo", "Against sampled worlds", monte_carlo),
