@@ -15,6 +15,7 @@ from cepctl.inspection.disorder import FileOrder, Ties, TypeFacts, file_orders, 
 from cepctl.inspection.examples import ExampleQuery, example_queries
 from cepctl.inspection.granularity import Grain, granularities
 from cepctl.inspection.keys import JoinKey, best_key, join_keys
+from cepctl.inspection.known_orders import KnownOrder, known_orders
 from cepctl.inspection.observed import observed_attributes, observed_events
 from cepctl.inspection.sampling import SampledSeries, sampled_series
 from cepctl.inspection.values import AT_ONCE, MOST_ATTRIBUTES, AttributeValues, attribute_values
@@ -30,7 +31,8 @@ class Inspection:
     `uncertain` events have an interval longer than one tick; `clocks` are bounds that the logs give,
     `clock_graph` what these say together, and `shared_clocks` the clocks by which events err together, with
     their offsets in ticks.  `values` are those of the attributes that most events have, `keys` join types by
-    them, and `examples` can be asked.  `sketches` are those beside the datasets.
+    them, and `examples` can be asked.  `sketches` are those beside the datasets,
+    `orders_known` those that formats guarantee and the dataset does not say yet.
     """
 
     events: int
@@ -51,6 +53,7 @@ class Inspection:
     keys: tuple[JoinKey, ...] = ()
     examples: tuple[ExampleQuery, ...] = ()
     sketches: tuple[SketchFacts, ...] = ()
+    orders_known: tuple[KnownOrder, ...] = ()
 
 
 _COPIES = 6
@@ -68,6 +71,7 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
     inputs.require_room(observed_attributes(inputs), _COPIES, memory or reading_budget(), "inspect")
     events = observed_events(inputs)
     unit, together = inputs.schema.time_unit, simultaneous(events)
+    series = sampled_series(events, unit)
     first, last, uncertain = events.select(
         pl.col("lower").min(),
         pl.col("upper").max(),
@@ -92,7 +96,7 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
         attributes=attributes,
         orders=file_orders(events),
         grains=granularities(events, unit),
-        series=sampled_series(events, unit),
+        series=series,
         clocks=clock_bounds(events, unit),
         clock_graph=clock_graph(ordered_pairs(events)),
         shared_clocks=inputs.schema.clocks,
@@ -100,4 +104,7 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
         keys=keys,
         examples=example_queries(inputs, by_count, best_key(keys)),
         sketches=sketch_facts(inputs),
+        orders_known=tuple(
+            each for each in known_orders(events, series) if each.holds not in inputs.schema.given
+        ),
     )

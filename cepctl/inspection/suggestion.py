@@ -5,6 +5,7 @@ One rule for
     each node whose clock is provably wrong    a clock of its own: t + an offset of [-highest, -lowest]
     each steady sampling step of a type        a value describes the step before its time
     each granularity                           t is worth the whole unit around it
+    each order that a format guarantees        GIVEN, in comments where the intervals contradict it
 
 in this order, so that the sharper knowledge wins.  Events whose intervals hold that already get no
 rule: applied, and inspected again, the model has nothing left to suggest.  What is known of a clock
@@ -20,6 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from cepctl.inspection.clock_graph import ClockGraph
 from cepctl.inspection.clocks import ClockBound
 from cepctl.inspection.granularity import STEPS, Grain
+from cepctl.inspection.known_orders import KnownOrder
 from cepctl.inspection.overview import Inspection
 from cepctl.inspection.sampling import SampledSeries
 from cepctl.language.ast import Attribute, Binary, Constant, In
@@ -42,6 +44,7 @@ def suggested_model(inspection: Inspection) -> str:
         *_clock_rules(inspection.clocks, inspection.grains, inspection.clock_graph),
         *_sampling_rules(inspection.series),
         *_granularity_rules(inspection.grains, inspection.series, unit),
+        *_given(inspection.orders_known),
     ]
     head = f'{_HEAD.format(events=inspection.events)}\ntime_unit = "{unit}"\n'
     return head + "".join(f"\n{part}" for part in parts) if parts else head + _NOTHING
@@ -190,6 +193,33 @@ def _unit_around(grain: Grain, unit: TimeUnit) -> str:
         return f'granularity = "{grain.step}"'
     rest = max(STEPS[grain.step] - unit.microseconds, 0)
     return f'interval = {{ before = "0 s", after = {_text(length(rest))} }}'
+
+
+# --- orders --------------------------------------------------------------------------------
+
+
+def _given(orders: Sequence[KnownOrder]) -> Iterator[str]:
+    """What formats guarantee, with the pairs that overlap and those whose stamps contradict it."""
+    for order in orders:
+        evidence = [
+            f"{order.reason}: the intervals of {order.overlapping:,} of {order.pairs:,} pairs leave both "
+            "orders open."
+        ]
+        if order.contradicted:
+            evidence.append(
+                f"The stamps of {order.contradicted:,} are the other way round: {_listed(order.examples)}"
+            )
+            evidence[-1] += (
+                f" and {rest:,} more." if (rest := order.contradicted - len(order.examples)) else "."
+            )
+        table = ["[[given]]", f"holds = {_text(order.holds)}"]
+        if order.impossible:
+            evidence.append(
+                f"The intervals of {order.impossible:,} leave no possible world: widen them first, or mend "
+                "the clock."
+            )
+            table = [f"# {line}" for line in table]
+        yield "\n".join([*(f"# {_one_line(line)}" for line in evidence), *table]) + "\n"
 
 
 # --- spelling ------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.occurrence.inner import INNER
+from cepctl.engines.occurrence.sorting import sorted_unique
 
 MOST_PROBLEMS = 64
 """Problems of one part: each is a bit of a state."""
@@ -74,57 +75,85 @@ def _root(parent, event):
 
 
 @njit(nogil=True, cache=True, **INNER)
-def part_of(settled, number, which):
-    """One part; its masks are those of its first MOST_PROBLEMS problems."""
-    clauses = len(settled.absent)
-    mask = np.zeros(clauses, np.uint64)
-    count = 0
+def problems_by_part(number, parts):
+    """The problems of each part, as nested offsets."""
+    offsets = np.zeros(parts + 1, np.int64)
     for p in range(len(number)):
-        if number[p] == which:
-            if count < MOST_PROBLEMS:
-                for k in settled.asked[settled.problem_offsets[p] : settled.problem_offsets[p + 1]]:
-                    mask[k] |= np.uint64(1) << np.uint64(count)
-            count += 1
-    used = np.zeros(len(settled.event), np.bool_)
-    chosen, differences = 0, 0
-    for k in range(clauses):
-        if mask[k] != 0:
-            chosen += 1
-            for d in range(settled.offsets[k], settled.offsets[k + 1]):
-                differences += 1
-                for e in (settled.left[d], settled.right[d]):
-                    if e >= 0:
-                        used[e] = True
-    place, events = np.full(len(used), -1), 0
-    event = np.empty(len(used), np.int64)
-    for e in range(len(used)):
-        if used[e]:
-            place[e], event[events] = events, settled.event[e]
-            events += 1
+        offsets[number[p] + 1] += 1
+    for which in range(parts):
+        offsets[which + 1] += offsets[which]
+    problem, filled = np.empty(len(number), np.int64), offsets[:-1].copy()
+    for p in range(len(number)):
+        problem[filled[number[p]]] = p
+        filled[number[p]] += 1
+    return offsets, problem
+
+
+@njit(nogil=True, cache=True, **INNER)
+def part_of(settled, problems, mask, place):
+    """One part, of at most MOST_PROBLEMS problems; the work is that of the part alone.
+
+    `mask`, a zero for each clause, and `place`, -1 for each event, are working space that is left as it was.
+    """
+    clauses, events = _used(settled, problems)
+    differences = 0
+    for k in clauses:
+        differences += settled.offsets[k + 1] - settled.offsets[k]
     part = Part(
-        count, event[:events], np.empty(chosen, np.bool_), np.zeros(chosen + 1, np.int64),
-        np.empty(differences, np.int64), np.empty(differences, np.int64), np.empty(differences, np.int64),
-        np.empty(chosen, np.uint64),
+        len(problems), np.empty(len(events), np.int64), np.empty(len(clauses), np.bool_),
+        np.zeros(len(clauses) + 1, np.int64), np.empty(differences, np.int64),
+        np.empty(differences, np.int64), np.empty(differences, np.int64), np.empty(len(clauses), np.uint64),
     )  # fmt: skip
-    _fill(part, settled, mask, place)
+    for i in range(len(problems)):
+        p = problems[i]
+        for k in settled.asked[settled.problem_offsets[p] : settled.problem_offsets[p + 1]]:
+            mask[k] |= np.uint64(1) << np.uint64(i)
+    for i in range(len(events)):
+        place[events[i]], part.event[i] = i, settled.event[events[i]]
+    _fill(part, settled, clauses, mask, place)
+    mask[clauses] = 0
+    place[events] = -1
     return part
 
 
 @njit(nogil=True, cache=True, **INNER)
-def _fill(part, settled, mask, place):
-    """Write the clauses of some problem into a part, with the places of their events there."""
-    i = at = 0
-    for k in range(len(mask)):
-        if mask[k] == 0:
-            continue
+def _used(settled, problems):
+    """The clauses of problems and their events, ascending."""
+    asked = 0
+    for p in problems:
+        asked += settled.problem_offsets[p + 1] - settled.problem_offsets[p]
+    clauses, count = np.empty(asked, np.int64), 0
+    for p in problems:
+        for k in settled.asked[settled.problem_offsets[p] : settled.problem_offsets[p + 1]]:
+            clauses[count] = k
+            count += 1
+    clauses = clauses[: sorted_unique(clauses, count)]
+    named = 0
+    for k in clauses:
+        named += 2 * (settled.offsets[k + 1] - settled.offsets[k])
+    events, count = np.empty(named, np.int64), 0
+    for k in clauses:
+        for d in range(settled.offsets[k], settled.offsets[k + 1]):
+            for e in (settled.left[d], settled.right[d]):
+                if e >= 0:
+                    events[count] = e
+                    count += 1
+    return clauses, events[: sorted_unique(events, count)]
+
+
+@njit(nogil=True, cache=True, **INNER)
+def _fill(part, settled, clauses, mask, place):
+    """Write clauses into a part, with the places of their events there."""
+    at = 0
+    for i in range(len(clauses)):
+        k = clauses[i]
         part.absent[i], part.mask[i] = settled.absent[k], mask[k]
         for d in range(settled.offsets[k], settled.offsets[k + 1]):
             part.left[at] = -1 if settled.left[d] < 0 else place[settled.left[d]]
             part.right[at] = -1 if settled.right[d] < 0 else place[settled.right[d]]
             part.bound[at] = settled.bound[d]
             at += 1
-        i += 1
-        part.offsets[i] = at
+        part.offsets[i + 1] = at
 
 
 @njit(nogil=True, cache=True, **INNER)

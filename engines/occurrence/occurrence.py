@@ -20,7 +20,14 @@ from numba import njit
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.events import Events
 from cepctl.engines.occurrence.clauses import Clauses
-from cepctl.engines.occurrence.hubs import MOST_HUBS, MOST_PROBLEMS, hubs_of, part_numbers, part_of
+from cepctl.engines.occurrence.hubs import (
+    MOST_HUBS,
+    MOST_PROBLEMS,
+    hubs_of,
+    part_numbers,
+    part_of,
+    problems_by_part,
+)
 from cepctl.engines.occurrence.inner import INNER
 from cepctl.engines.occurrence.settled import settled
 from cepctl.engines.occurrence.union_sums import union_probability
@@ -83,12 +90,16 @@ def _union(own, buckets, work_bound, figures):
     if own.problem_offsets[1] == 0:
         return 1.0
     number, parts = part_numbers(own)
-    none = 1.0
+    offsets, problem = problems_by_part(number, parts)
     for which in range(parts):
-        part = part_of(own, number, which)
-        figures[_PROBLEMS] = part.problems
-        if part.problems > MOST_PROBLEMS:
+        figures[_PROBLEMS] = offsets[which + 1] - offsets[which]
+        if figures[_PROBLEMS] > MOST_PROBLEMS:
             return np.nan
+    none = 1.0
+    mask, place = np.zeros(len(own.absent), np.uint64), np.full(len(own.event), -1)
+    for which in range(parts):
+        part = part_of(own, problem[offsets[which] : offsets[which + 1]], mask, place)
+        figures[_PROBLEMS] = part.problems
         covered, hubs = hubs_of(part)
         if not covered:
             figures[_HUBS] = -1

@@ -235,15 +235,23 @@ def _not_implied(absent, offsets, left, right, bound, problem_offsets, asked):
     order = _merge_sorted_problems(problem_offsets, asked, count)
     kept = np.empty(count, np.int64)
     kept_count = 0
+    # What asks all that another asks has a clause on the same events as the first of it.
+    events = _event_numbers(absent, offsets, left, right)
+    newest, older = np.full(len(absent), -1), np.full(count, -1)
     for at in range(count):
         p = order[at]
-        implied = False
-        for i in range(kept_count):
-            if _asks_all(absent, offsets, left, right, bound, problem_offsets, asked, p, kept[i]):
-                implied = True
-                break
+        begin, end = problem_offsets[p], problem_offsets[p + 1]
+        implied = at > 0 and problem_offsets[order[0]] == problem_offsets[order[0] + 1]
+        for j in range(begin, end):
+            i = newest[events[asked[j]]]
+            while i >= 0 and not implied:
+                implied = _asks_all(absent, offsets, left, right, bound, problem_offsets, asked, p, kept[i])
+                i = older[i]
         if not implied:
             kept[kept_count] = p
+            if end > begin:
+                first = events[asked[begin]]
+                older[kept_count], newest[first] = newest[first], kept_count
             kept_count += 1
     new_offsets = np.zeros(kept_count + 1, np.int64)
     for i in range(kept_count):
@@ -253,6 +261,17 @@ def _not_implied(absent, offsets, left, right, bound, problem_offsets, asked):
         for at in range(new_offsets[i], new_offsets[i + 1]):
             new_asked[at] = asked[problem_offsets[kept[i]] + at - new_offsets[i]]
     return new_offsets, new_asked
+
+
+@njit(nogil=True, cache=True, **INNER)
+def _event_numbers(absent, offsets, left, right):
+    """Numbers of clauses, in their order: the same for present ones that compare the same events."""
+    number = np.arange(len(absent))
+    for k in range(1, len(absent)):
+        a, b = offsets[k - 1], offsets[k]
+        if not absent[k - 1] and not absent[k] and left[a] == left[b] and right[a] == right[b]:
+            number[k] = number[k - 1]
+    return number
 
 
 @njit(nogil=True, cache=True, **INNER)

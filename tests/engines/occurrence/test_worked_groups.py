@@ -168,6 +168,19 @@ def test_with_an_error_allowed_worlds_are_drawn_where_bounds_are_apart(
     assert {row["occurrence_error"] for row in once.values()} == {0.02}
 
 
+def test_independent_parts_may_be_many() -> None:
+    """Two thousand tasks, each of which has the pattern in one of 600 worlds."""
+    events = [
+        Event(f"{name}{i}", kind, *interval, k=f"t{i}")
+        for i in range(2000)
+        for name, kind, interval in (("a", "A", (5, 104)), ("b", "B", (1, 6)))
+    ]
+    plan = plan_of("PATTERN SEQ(A a, B b) WHERE [k] GROUP BY ()")
+    (row,) = match_events(plan, event_table(events)).to_pylist()
+    assert row["occurrence"] == pytest.approx(1 - (1 - 1 / 600) ** 2000, abs=1e-12)
+    assert row["matches"] == 2000
+
+
 def test_no_match_is_no_group() -> None:
     plan = plan_of("PATTERN SEQ(A a, B b) WITHIN 3 ticks GROUP BY ()")
     found = match_events(plan, event_table([Event("a", "A", 5, 6), Event("b", "B", 1, 2)]))
