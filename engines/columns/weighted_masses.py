@@ -15,9 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.masses import Buckets
 
 NO_CELL = -1
 
@@ -86,6 +88,13 @@ def polynomial_at(polynomials, cell, tick):
 
 
 @njit(nogil=True, cache=True)
+def is_weighted(buckets, event):
+    """Whether an event has weights."""
+    first = buckets.starts[event]
+    return buckets.before[first] >= 0 or buckets.after[first] >= 0
+
+
+@njit(nogil=True, cache=True)
 def weight_at(buckets, event, tick):
     """What the polynomials of an event's bucket weigh a tick, which lies in one of them."""
     for b in range(buckets.starts[event], buckets.starts[event + 1]):
@@ -97,6 +106,15 @@ def weight_at(buckets, event, tick):
                 weight *= polynomial_at(buckets.later, buckets.after[b], -tick)
             return weight
     return 0.0
+
+
+def unweighted(buckets: Buckets) -> WeightedBuckets:
+    """Masses all of whose weights are 1."""
+    none = np.zeros(0, dtype=np.int64)
+    cells = Polynomials(none, none.copy(), np.zeros(1, np.int64), np.zeros(0))
+    no_cells = np.full(len(buckets.lo), NO_CELL)
+    degree = np.zeros(len(buckets.lower), dtype=np.int64)
+    return read_only(WeightedBuckets(*buckets, no_cells, no_cells.copy(), degree, cells, cells))
 
 
 def read_only(buckets: WeightedBuckets) -> WeightedBuckets:

@@ -29,7 +29,7 @@ from cepctl.engines.event.raw_time_counts import found_at_raw_times
 from cepctl.engines.event.raw_times import CertainTimes
 from cepctl.engines.event.union import joined_batches, united
 from cepctl.engines.occurrence.clauses import Clauses, clauses_of
-from cepctl.engines.occurrence.occurrence import Occurrences, occurrences
+from cepctl.engines.occurrence.occurrence import Occurrences, Weighted, occurrences
 from cepctl.engines.occurrence.pair_bounds import Pairs, bounds_by_pairs
 from cepctl.engines.rows.groups import group_schema
 from cepctl.engines.rows.order import match_text, rounded
@@ -328,7 +328,8 @@ def _given(
 
     components = GroupComponents.of(problems, ties)
     tied = [components.ties_of(each, ties) for each in problems]
-    found = _measured(events, clauses_of(problems, groups, limited=limited, tied=tied), options)
+    clauses = clauses_of(problems, groups, limited=limited, tied=tied)
+    found = _measured(events, clauses, options, components.weighted(ties, groups))
     return replace(found, probability=found.probability / components.probability(ties, events.masses, groups))
 
 
@@ -336,14 +337,16 @@ def _of_groups(problems: Problems, group: Indexes) -> Problems:
     return Problems(problems.structure, group, problems.variables, problems.factors)
 
 
-def _measured(events: Events, clauses: Clauses, options: MatchOptions) -> Occurrences:
+def _measured(
+    events: Events, clauses: Clauses, options: MatchOptions, weighted: Weighted | None = None
+) -> Occurrences:
     """In blocks, on all threads; each group by itself, so that no block changes a bit."""
     count = len(clauses.problem_offsets) - 1
     blocks = [
         np.arange(begin, min(begin + _GROUPS_AT_ONCE, count)) for begin in range(0, count, _GROUPS_AT_ONCE)
     ]
     parts: list[Callable[[], Iterator[tuple[Indexes, Occurrences]]]] = [
-        partial(_block, events, clauses, block) for block in blocks
+        partial(_block, events, clauses, weighted or Weighted.none(events, count), block) for block in blocks
     ]
     whole = Occurrences(np.empty(count), *(np.zeros(count, np.int64) for _ in range(3)))
     for groups, found in concurrently(parts, options.threads):
@@ -352,5 +355,7 @@ def _measured(events: Events, clauses: Clauses, options: MatchOptions) -> Occurr
     return whole
 
 
-def _block(events: Events, clauses: Clauses, groups: Indexes) -> Iterator[tuple[Indexes, Occurrences]]:
-    yield groups, occurrences(events, clauses.of_groups(groups))
+def _block(
+    events: Events, clauses: Clauses, weighted: Weighted, groups: Indexes
+) -> Iterator[tuple[Indexes, Occurrences]]:
+    yield groups, occurrences(events, clauses.of_groups(groups), weighted.of_groups(groups))

@@ -2,7 +2,8 @@
 
 Some row of a group holds and all components that any of them touches do: that is a union of rows, each of
 which asks for the ties of all these components, too.  Divided by the probability of the components it is the
-occurrence.
+occurrence.  Of a series they need the events from the first to the last that some row touches; what is before
+and after weighs the masses of these two.
 
 Runs inside Spark workers: imports NumPy and Polars only.
 """
@@ -17,36 +18,50 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
-from cepctl.engines.confidence.coupled.problem import Problems, owned
-from cepctl.engines.given.components import component_probability
+from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.given.components import piece_probability
+from cepctl.engines.given.series import series_of, weighted_events
+from cepctl.engines.given.structures import Pieces
 from cepctl.engines.given.tied_problems import touched
 from cepctl.engines.given.work import require_few
+from cepctl.engines.occurrence.occurrence import Weighted
 
 
 @dataclass(frozen=True)
 class GroupComponents:
-    """The components that the rows of groups touch: pairs of a group and a component, by group."""
+    """What the rows of groups need of components: pairs of a group and a piece of one, by group."""
 
     group: Indexes
-    component: Indexes
+    pieces: Pieces
 
     @classmethod
     def of(cls, problems: Sequence[Problems], ties: EventTies) -> GroupComponents:
         """`match` of the problems is their group."""
         none = np.zeros(0, dtype=np.int64)
-        groups, components = [none], [none]
+        named = [(none, none, none, none)]
         for each in problems:
             touching = touched(each, ties)
-            groups.append(each.match[touching.problem])
-            components.append(touching.pieces.component)
-        pairs = np.unique(np.stack([np.concatenate(groups), np.concatenate(components)], axis=1), axis=0)
-        require_few(ties.sizes[pairs[:, 1]])
-        return cls(np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1]))
+            pieces = touching.pieces
+            last = pieces.first + pieces.size - 1
+            named.append((each.match[touching.problem], pieces.component, pieces.first, last))
+        group, component, first, last = (np.concatenate(each) for each in zip(*named, strict=True))
+        order = np.lexsort((component, group))
+        group, component, first, last = group[order], component[order], first[order], last[order]
+        fresh = np.ones(len(group), dtype=bool)
+        fresh[1:] = (np.diff(group) != 0) | (np.diff(component) != 0)
+        begin = np.flatnonzero(fresh)
+        if not len(begin):
+            return cls(none, Pieces(none, none, none))
+        pieces = Pieces.between(
+            ties, component[begin], np.minimum.reduceat(first, begin), np.maximum.reduceat(last, begin)
+        )
+        require_few(pieces.size)
+        return cls(group[begin], pieces)
 
     def probability(self, ties: EventTies, masses: Masses, count: int) -> Reals:
-        """Of `count` groups the probability that the ties of their components hold."""
+        """Of `count` groups the probability that the ties of their pieces hold."""
         product = np.ones(count)
-        np.multiply.at(product, self.group, component_probability(ties, masses, self.component))
+        np.multiply.at(product, self.group, piece_probability(ties, masses, self.pieces))
         return product
 
     def ties_of(self, problems: Problems, ties: EventTies) -> tuple[Indexes, Indexes, Indexes, Ticks]:
@@ -55,6 +70,26 @@ class GroupComponents:
         sizes = np.searchsorted(self.group, problems.match, side="right") - begin
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         pair = np.repeat(begin - offsets[:-1], sizes) + np.arange(offsets[-1])
-        at, tie_offsets = owned(ties.tie_offsets, self.component[pair])
+        at, tie_offsets = self.pieces.taken(pair).ties(ties)
         problem = np.repeat(np.repeat(np.arange(len(sizes)), sizes), np.diff(tie_offsets))
         return problem, ties.left[at], ties.right[at], ties.bound[at]
+
+    def weighted(self, ties: EventTies, count: int) -> Weighted:
+        """The first and last events of pieces that have others of their series before or after them."""
+        pieces, follows, leads = self.pieces, self.pieces.follow(), self.pieces.lead(ties)
+        begin = ties.member_offsets[pieces.component] + pieces.first
+        ends = np.stack([ties.members[begin], ties.members[begin + pieces.size - 1]], axis=1)
+        instead = ends.copy()
+        for follow in (False, True):
+            for lead in (False, True):
+                for alone in (False, True):
+                    some = np.flatnonzero(
+                        (follows == follow) & (leads == lead) & ((pieces.size == 1) == alone)
+                    )
+                    if len(some):
+                        instead[some] = weighted_events(ties, ends[some], follows=follow, leads=lead)
+        changed = instead != ends
+        changed[:, 1] &= pieces.size > 1
+        group = np.repeat(self.group, changed.sum(axis=1))
+        offsets = np.searchsorted(group, np.arange(count + 1)).astype(np.int64)
+        return Weighted(series_of(ties).buckets, offsets, ends[changed], instead[changed])

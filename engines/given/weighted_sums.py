@@ -15,7 +15,7 @@ from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Buckets, Masses
-from cepctl.engines.columns.weighted_masses import WeightedBuckets, weight_at
+from cepctl.engines.columns.weighted_masses import WeightedBuckets, is_weighted, weight_at
 from cepctl.engines.confidence.coupled import nested_sums, solve
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
@@ -162,7 +162,6 @@ def _next_tick(buckets, event, level, space, decided_at):
     if not at[_EVERY]:
         tick = space.cells[level, at[_CELL]] + space.nodes[level, node]
         weight *= space.weights[level, node]
-    first = buckets.starts[event[level]]
-    if buckets.before[first] >= 0 or buckets.after[first] >= 0:
+    if is_weighted(buckets, event[level]):
         weight *= weight_at(buckets, event[level], tick)
     return tick, weight

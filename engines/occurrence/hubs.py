@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.weighted_masses import is_weighted
 from cepctl.engines.occurrence.inner import INNER
 from cepctl.engines.occurrence.sorting import sorted_unique
 
@@ -157,10 +158,15 @@ def _fill(part, settled, clauses, mask, place):
 
 
 @njit(nogil=True, cache=True, **INNER)
-def hubs_of(part):
-    """Whether MOST_HUBS events cover all comparisons, and a smallest cover, ascending."""
+def hubs_of(part, buckets):
+    """Whether MOST_HUBS events cover all comparisons, and a smallest cover, ascending.
+
+    Events with weights are hubs in any case, and are not counted.
+    """
     one, other = _compared_events(part)
     chosen = np.zeros(len(part.event), np.bool_)
+    for i in range(len(part.event)):
+        chosen[i] = is_weighted(buckets, part.event[i])
     edge, side = np.empty(MOST_HUBS + 1, np.int64), np.empty(MOST_HUBS + 1, np.int64)
     first = _uncovered(one, other, chosen)
     if first < 0:

@@ -13,12 +13,15 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.weighted_masses import WeightedBuckets, unweighted
+from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.occurrence.clauses import Clauses
 from cepctl.engines.occurrence.hubs import (
     MOST_HUBS,
@@ -61,23 +64,50 @@ class Occurrences:
         return f"{rows:,} rows with {hubs:,} events in common (hubs) need more than {WORK_BOUND:,} products"
 
 
-def occurrences(events: Events, clauses: Clauses) -> Occurrences:
+class Weighted(NamedTuple):
+    """Events of groups that others stand for, with weights; group i owns offsets[i] to offsets[i + 1] - 1.
+
+    `buckets`: the masses of all events and of those that stand for some; `event` becomes `instead`.
+    """
+
+    buckets: WeightedBuckets
+    offsets: Indexes
+    event: Indexes
+    instead: Indexes
+
+    @classmethod
+    def none(cls, events: Events, groups: int) -> Weighted:
+        """No event of so many groups has weights."""
+        nothing = np.zeros(0, dtype=np.int64)
+        return cls(unweighted(events.masses.buckets), np.zeros(groups + 1, np.int64), nothing, nothing.copy())
+
+    def of_groups(self, groups: Indexes) -> Weighted:
+        """Those of some groups."""
+        chosen, offsets = owned(self.offsets, groups)
+        return self._replace(offsets=offsets, event=self.event[chosen], instead=self.instead[chosen])
+
+
+def occurrences(events: Events, clauses: Clauses, weighted: Weighted | None = None) -> Occurrences:
     """Measure the groups whose rows ask for these clauses."""
     count = len(clauses.problem_offsets) - 1
+    weighted = weighted or Weighted.none(events, count)
     probability, figures = np.empty(count), np.zeros((count, 3), dtype=np.int64)
     if count:
         row_of_rank = np.empty(len(events), dtype=np.int64)
         row_of_rank[events.id_rank - 1] = np.arange(len(events))
-        _measure(
-            clauses, events.id_rank - 1, row_of_rank, events.masses.buckets, WORK_BOUND, probability, figures
-        )
+        _measure(clauses, events.id_rank - 1, row_of_rank, weighted, WORK_BOUND, probability, figures)
     return Occurrences(probability, figures[:, _HUBS], figures[:, _PROBLEMS], figures[:, _WORK])
 
 
 @njit(nogil=True, cache=True)
-def _measure(clauses, rank, row_of_rank, buckets, work_bound, probability, figures):
+def _measure(clauses, rank, row_of_rank, weighted, work_bound, probability, figures):
+    buckets = weighted.buckets
     for group in range(len(probability)):
         own = settled(clauses, group, rank, row_of_rank, buckets.lower, buckets.upper)
+        for i in range(weighted.offsets[group], weighted.offsets[group + 1]):
+            for e in range(len(own.event)):
+                if own.event[e] == weighted.event[i]:
+                    own.event[e] = weighted.instead[i]
         probability[group] = _union(own, buckets, work_bound, figures[group])
 
 
@@ -100,7 +130,7 @@ def _union(own, buckets, work_bound, figures):
     for which in range(parts):
         part = part_of(own, problem[offsets[which] : offsets[which + 1]], mask, place)
         figures[_PROBLEMS] = part.problems
-        covered, hubs = hubs_of(part)
+        covered, hubs = hubs_of(part, buckets)
         if not covered:
             figures[_HUBS] = -1
             return np.nan

@@ -16,6 +16,7 @@ from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_sums import plus, tick_count
+from cepctl.engines.columns.weighted_masses import is_weighted, weight_at
 from cepctl.engines.confidence.cell_nodes import most_nodes, place_nodes
 from cepctl.engines.occurrence.asked import (
     NONE,
@@ -78,7 +79,7 @@ def union_probability(part, hubs, buckets, work_bound):
     offsets, clause = clauses_of_levels(part, level_of, len(hubs))
     settled = settled_at(part, level_of, len(hubs), others)
     levels = Levels(hubs, cuts_of(part, hubs, level_of, buckets), offsets, clause, settled, others)
-    walk = _new_walk(part, levels)
+    walk = _new_walk(part, levels, buckets)
     total = _summed(part, levels, walk, buckets, tick, states, pieces)
     return total, states.counters[WORK]
 
@@ -102,6 +103,9 @@ def _summed(part, levels, walk, buckets, tick, states, pieces):
         node = cursor[level, _NODE]
         tick[levels.hubs[level]] = walk.cells[level, cursor[level, _CELL]] + walk.nodes[level, node]
         weight = sums[level, _DENSITY] * walk.weights[level, node]
+        event = part.event[levels.hubs[level]]
+        if is_weighted(buckets, event):
+            weight *= weight_at(buckets, event, tick[levels.hubs[level]])
         cursor[level, _NODE] += 1
         if level < last:
             sums[level, _COEFFICIENT] = weight
@@ -116,12 +120,15 @@ def _summed(part, levels, walk, buckets, tick, states, pieces):
 
 
 @njit(nogil=True, cache=True, **INNER)
-def _new_walk(part, levels):
+def _new_walk(part, levels, buckets):
     count, cuts = len(levels.hubs), levels.cuts
+    degree = len(levels.others.event) + count
+    for hub in levels.hubs:
+        degree += buckets.degree[part.event[hub]]
     widest = 2
     for level in range(count):
         widest = max(widest, cuts.constants[level] + cuts.relatives[level] + 2)
-    most = most_nodes(np.int64(1) << 62, len(levels.others.event) + count) + 1
+    most = most_nodes(np.int64(1) << 62, degree) + 1
     return Walk(
         np.empty((count, widest), np.int64), np.empty((count, most), np.int64), np.empty((count, most)),
         np.zeros((count, 4), np.int64), np.zeros((count, 3)), np.full(count + 1, all_bits(part.problems)),
@@ -159,14 +166,28 @@ def _begin_cell(part, levels, walk, level, buckets, tick):
     if left == NONE:
         return
     if left & levels.settled[level] != NONE:
-        sums[level, _TOTAL] += sums[level, _DENSITY] * tick_count(begin, stop - 1)
+        sums[level, _TOTAL] += sums[level, _DENSITY] * _whole_cell(walk, level, buckets, event, begin, stop)
         return
     walk.alive[level + 1] = left
     degree = len(levels.hubs) - 1 - level
+    for hub in levels.hubs[level:]:
+        degree += buckets.degree[part.event[hub]]
     for i in range(len(levels.others.event)):
         if levels.others.level[i] >= level and levels.others.problems[i] & left != NONE:
             degree += 1
     cursor[level, _NODES] = place_nodes(stop - begin, degree, walk.nodes[level], walk.weights[level])
+
+
+@njit(nogil=True, cache=True, **INNER)
+def _whole_cell(walk, level, buckets, event, begin, stop):
+    """The ticks of a cell, each with its weight."""
+    if not is_weighted(buckets, event):
+        return tick_count(begin, stop - 1)
+    nodes, weights = walk.nodes[level], walk.weights[level]
+    total = 0.0
+    for i in range(place_nodes(stop - begin, buckets.degree[event], nodes, weights)):
+        total += weights[i] * weight_at(buckets, event, begin + nodes[i])
+    return total
 
 
 @njit(nogil=True, cache=True, **INNER)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from cepctl.engines.given import confidences, groups, known, tied_problems
+from cepctl.engines.given.structures import Pieces
 from tests.engines.given.given_cases import agrees
 from tests.plans import Event
 from tests.strategies import Case
@@ -33,10 +34,14 @@ def _one(*_: Any) -> float:
     return 1.0
 
 
-def _of_the_wrong_component(ties: Any, masses: Any, components: Any) -> Any:
-    from cepctl.engines.given.components import component_probability
+def _of_the_wrong_component(ties: Any, masses: Any, pieces: Any) -> Any:
+    from cepctl.engines.given.components import piece_probability
 
-    return component_probability(ties, masses, (components + 1) % len(ties.sizes))
+    return piece_probability(ties, masses, Pieces.whole(ties, (pieces.component + 1) % len(ties.sizes)))
+
+
+def _without_weights(ties: Any, ends: Any, **_: Any) -> Any:
+    return ends
 
 
 def _forgetting_the_last(given: Any, events: Any) -> Any:
@@ -52,12 +57,10 @@ def _rivals_may_be_anywhere(*_: Any) -> Any:
 
 FAULTS: dict[str, tuple[object, str, Callable[..., Any]]] = {
     "the probability of what is given is forgotten": (confidences, "_given", _one),
-    "that of another component is taken": (confidences, "component_probability", _of_the_wrong_component),
-    "that of another component is taken for groups": (
-        groups,
-        "component_probability",
-        _of_the_wrong_component,
-    ),
+    "that of another component is taken": (confidences, "piece_probability", _of_the_wrong_component),
+    "that of another component is taken for groups": (groups, "piece_probability", _of_the_wrong_component),
+    "what is before and after a piece is forgotten": (tied_problems, "weighted_events", _without_weights),
+    "what is before and after a group's piece is forgotten": (groups, "weighted_events", _without_weights),
     "a pair of events is forgotten": (known, "differences_of", _forgetting_the_last),
     "a tied rival may be anywhere": (tied_problems, "_placed", _rivals_may_be_anywhere),
 }
