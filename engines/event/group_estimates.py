@@ -1,14 +1,15 @@
 """Occurrences that cost too much to be exact, where an error is allowed: close bounds, else sampled worlds.
 
 Where bounds that are certain (`cepctl.engines.occurrence.pair_bounds`) are close, their middle is the answer
-and half their distance its error.  Else worlds are sampled, as for a confidence.
+and half their distance its error.  Else worlds are sampled: where less than one row is expected those in
+which some row holds, which makes the error as much smaller, else any, as for a confidence.
 
-Runs inside Spark workers: imports NumPy only.
+Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.sampling import Sampling
+from cepctl.engines.occurrence.rare_unions import rare_unions
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,25 @@ class Estimates:
     error: Reals
 
 
+@dataclass(frozen=True)
+class RowProblems:
+    """What the rows of some groups ask for: `match` is the number of a row, those of a group together.
+
+    `sizes`: how many rows each group has; `confidence`: of each row.
+    """
+
+    problems: Sequence[Problems]
+    sizes: Indexes
+    confidence: Reals
+
+
 def estimated(
-    sampling: Sampling, problems: Sequence[Problems], groups: Indexes, least: Reals, most: Reals
+    sampling: Sampling,
+    problems: Sequence[Problems],
+    groups: Indexes,
+    least: Reals,
+    most: Reals,
+    by_row: Callable[[Indexes], RowProblems],
 ) -> Estimates:
     """Estimate the probability that some problem of each group holds.
 
@@ -42,9 +61,21 @@ def estimated(
         Which are estimated, ascending, shape (n,).
     least, most
         Certain bounds of each, shape (n,).
+    by_row
+        What the rows of some of these groups ask for, by their places in `groups`.
     """
     probability, error = (least + most) / 2, (most - least) / 2
     far = np.flatnonzero(error > sampling.error)
+    rare = far[most[far] < 1.0]
+    if len(rare) and sampling.events.clocks is None:
+        rows = by_row(rare)
+        own = [part for each in problems if len((part := _of_groups(each, groups[rare])).match)]
+        seeds = sampling.seeds([_events_of(own, len(rare), sampling)], np.arange(len(rare)))
+        found = rare_unions(sampling, rows.problems, rows.sizes, rows.confidence, seeds)
+        known = ~np.isnan(found)
+        expected = np.add.reduceat(rows.confidence, np.cumsum(rows.sizes) - rows.sizes)
+        probability[rare[known]], error[rare[known]] = found[known], (expected * sampling.error)[known]
+        far = np.setdiff1d(far, rare[known])
     if len(far):
         own = [part for each in problems if len((part := _of_groups(each, groups[far])).match)]
         sampled, estimate = sampling.probabilities([_events_of(own, len(far), sampling)], own)

@@ -24,7 +24,7 @@ from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.concurrency import concurrently
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
-from cepctl.engines.event.group_estimates import estimated
+from cepctl.engines.event.group_estimates import RowProblems, estimated
 from cepctl.engines.event.raw_time_counts import found_at_raw_times
 from cepctl.engines.event.raw_times import CertainTimes
 from cepctl.engines.event.union import joined_batches, united
@@ -158,6 +158,7 @@ def _answers(plan: Plan, wanted: _Wanted, keys: pl.DataFrame) -> _Answers:
                 too_costly,
                 np.where(sure, least, 0.0),
                 np.where(sure, largest, 1.0),
+                lambda places: wanted.by_row(costly[places]),
             )
             occurrence[costly], error[costly] = estimates.probability, estimates.error
     return _Answers(np.maximum(np.minimum(occurrence, most), confidence), error, expected, expected_error)
@@ -283,6 +284,12 @@ class _Wanted:
         return bounds_by_pairs(
             probability, sizes, pairs, _measured(events, pairs.clauses(rows), options).probability
         )
+
+    def by_row(self, groups: Indexes) -> RowProblems:
+        """What the rows of some groups ask for."""
+        chosen = np.isin(self.rows.group, groups)
+        problems, _ = self._problems(np.where(chosen, np.cumsum(chosen) - 1, -1))
+        return RowProblems(problems, self.rows.sizes[groups], self.rows.confidence[chosen])
 
     def _problems(self, of_row: Indexes) -> tuple[list[Problems], bool]:
         """The problems of rows by the number of each, -1 for none; and whether some variable is limited."""

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from math import ceil, log
+from typing import TypeAlias
 
 import numpy as np
 from numba import njit
@@ -28,6 +29,7 @@ from cepctl.engines.columns.tick_sums import plus, tick_count
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Problems
 from cepctl.engines.confidence.coupled.sampled_conditions import conditions_of
 
+Seeds: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint64]]
 FAILURE_PROBABILITY = 1e-6
 """How probable it is at most that a sampled confidence is further off than the error it carries."""
 
@@ -60,11 +62,15 @@ class Sampling:
         The matches, ascending, and an estimate for each, shape (k,).
         """
         conditions = conditions_of(problems, self.events.id_rank)
-        seeds = np.array([self.seed(groups, int(row)) for row in conditions.match], dtype=np.uint64)
+        seeds = self.seeds(groups, conditions.match)
         hits = np.zeros(len(seeds), dtype=np.int64)
         count = sample_size(self.error)
         _count_hits(conditions, self.events.masses.buckets, seeds, count, hits)
         return conditions.match, hits / count
+
+    def seeds(self, groups: Sequence[Group], rows: Indexes) -> Seeds:
+        """A number for each of some matches that follows from its signature alone."""
+        return np.array([self.seed(groups, int(row)) for row in rows], dtype=np.uint64)
 
     def seed(self, groups: Sequence[Group], row: int) -> int:
         """A number that follows from the signature alone."""
