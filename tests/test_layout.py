@@ -142,6 +142,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence.coupled",
         "engines.enumeration",
         "engines.measure",
+        "engines.occurrence",
     },
     "engines.event": {
         "engines.concurrency",

@@ -349,11 +349,12 @@ def _measured(
 ) -> Occurrences:
     """In blocks, on all threads; each group by itself, so that no block changes a bit."""
     count = len(clauses.problem_offsets) - 1
+    weighted = weighted or Weighted.none(events, count)
     blocks = [
         np.arange(begin, min(begin + _GROUPS_AT_ONCE, count)) for begin in range(0, count, _GROUPS_AT_ONCE)
     ]
     parts: list[Callable[[], Iterator[tuple[Indexes, Occurrences]]]] = [
-        partial(_block, events, clauses, weighted or Weighted.none(events, count), block) for block in blocks
+        partial(_block, events, clauses, weighted, block) for block in blocks
     ]
     whole = Occurrences(np.empty(count), *(np.zeros(count, np.int64) for _ in range(3)))
     for groups, found in concurrently(parts, options.threads):

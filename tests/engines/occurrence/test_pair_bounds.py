@@ -10,7 +10,7 @@ from cepctl.engines.event import groups
 from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_events
 from cepctl.engines.occurrence.clauses import Clauses
-from cepctl.engines.occurrence.occurrence import Occurrences, occurrences
+from cepctl.engines.occurrence.occurrence import Occurrences, Weighted, occurrences
 from cepctl.engines.occurrence.pair_bounds import Pairs, bounds_by_pairs
 from tests.plans import Event, event_table, plan_of
 
@@ -43,8 +43,8 @@ def test_a_pair_that_is_not_known_is_taken_for_disjoint() -> None:
 def test_pairs_bound_what_is_too_costly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four rows of 19/12 together, the best of 1/2: one of them holds with 8/9."""
 
-    def pairs_alone(events: Events, clauses: Clauses) -> Occurrences:
-        found = occurrences(events, clauses)
+    def pairs_alone(events: Events, clauses: Clauses, weighted: Weighted) -> Occurrences:
+        found = occurrences(events, clauses, weighted)
         found.probability[np.diff(clauses.problem_offsets) > 2] = np.nan
         return found
 
