@@ -26,13 +26,27 @@ from cepctl.sketches.skipping import row_groups_to_read
 from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.engines.clock_cases import clocked_any_cases
 from tests.engines.intervals.random_intervals import queries, streams
-from tests.plans import ATTRIBUTES, event_table, plan_of
+from tests.plans import ATTRIBUTES, Event, event_table, plan_of
 from tests.sketched_tables import kept_events, sketch_of_table
 from tests.strategies import any_cases, chain_cases
 
 INDEXES = (Indexed(), Indexed(("k", "x")), Indexed(("k", "g"), ("x",)), Indexed(("x",), ("x",)))
 
 SHARES = (0.01, 0.3, 0.6, 1.0)
+ASKED = (
+    *(
+        f"{name}.x {sign} {bound}"
+        for name in "ab"
+        for sign in ("<", "<=", "=", ">=", ">")
+        for bound in (1, 2, 4)
+    ),
+    *(
+        f"{name}.{condition}"
+        for name in "ab"
+        for condition in ("k = 'p'", "k IN ('q', 'r')", "x BETWEEN 1 AND 3")
+    ),
+    *("[k]", "a.k = b.k", "a.x = b.x"),
+)
 
 
 @dataclass(frozen=True)
@@ -61,6 +75,28 @@ def sketched_cases(draw: st.DrawFn) -> Sketched:
         draw(st.sampled_from(INDEXES)),
         draw(st.sampled_from(SHARES)),
     )
+
+
+@st.composite
+def asked_cases(draw: st.DrawFn) -> Sketched:
+    """Many events of few types, asked by their values, so that lists hold some of a type and not the rest."""
+    events = tuple(
+        Event(
+            f"e{number}",
+            draw(st.sampled_from("AAAB")),
+            2 * number,
+            2 * number + draw(st.integers(0, 3)),
+            x=draw(st.sampled_from([0, 1, 2, 3, 4, 5, None])),
+            k=draw(st.sampled_from(["p", "q", "r", None])),
+        )
+        for number in range(draw(st.integers(6, 14)))
+    )
+    conditions = draw(st.lists(st.sampled_from(ASKED), min_size=1, max_size=2, unique=True))
+    last = draw(st.sampled_from("AB"))
+    query = f"PATTERN SEQ(A a, {last} b) WHERE {' AND '.join(conditions)} WITHIN 6 ticks"
+    size, span = draw(st.integers(1, 4)), draw(st.integers(1, 2))
+    indexed, share = draw(st.sampled_from(INDEXES)), draw(st.sampled_from(SHARES))
+    return Sketched(query, event_table(events), {}, size, span, indexed, share)
 
 
 @st.composite
@@ -103,6 +139,10 @@ def holds(case: Sketched) -> None:
 
 def test_every_match_lies_in_a_row_and_reading_less_changes_no_match() -> None:
     check(sketched_cases(), holds, 2 * FEW_EXAMPLES)
+
+
+def test_every_match_of_values_that_are_asked_lies_in_a_row() -> None:
+    check(asked_cases(), holds, 2 * FEW_EXAMPLES)
 
 
 def test_every_match_of_events_that_last_lies_in_a_row() -> None:

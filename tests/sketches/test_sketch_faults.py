@@ -23,7 +23,7 @@ from cepctl.sketches.spans import spans_of
 from cepctl.sketches.survivors import Survivors
 from cepctl.sketches.survivors import survivors as all_survivors
 from tests.engines.agreement import MANY_EXAMPLES, check
-from tests.sketches.test_no_match_is_missed import holds, sketched_cases
+from tests.sketches.test_no_match_is_missed import asked_cases, holds, sketched_cases
 
 Planted = tuple[Any, str, Callable[..., Any]]
 
@@ -118,4 +118,4 @@ FAULTS: dict[str, Planted] = {
 def test_a_fault_of_sketches_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*FAULTS[fault])
     with pytest.raises(AssertionError):
-        check(sketched_cases(), holds, MANY_EXAMPLES, shrink=False)
+        check(asked_cases() | sketched_cases(), holds, MANY_EXAMPLES, shrink=False)
