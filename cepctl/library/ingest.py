@@ -17,7 +17,7 @@ from cepctl.library.options import PathText, ReadingOptions, raw_input
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import ingest_options
 from cepctl.library.selection import require_between
-from cepctl.library.sketch import refuse_unsketchable, sketched
+from cepctl.library.sketch import USUAL_SHARE, refuse_unsketchable, sketched
 from cepctl.matching.run import RunnerName
 from cepctl.memory import reading_budget
 from cepctl.render.counting import counted
@@ -67,7 +67,7 @@ def ingest(
     max_errors: int | None = None,
     sketch: bool = False,
     sketch_on: str | Sequence[str] = (),
-    sketch_share: float = 0.125,
+    sketch_share: float | None = None,
     runner: RunnerName = "auto",
     spark: SparkSession | None = None,
     master: str | None = None,
@@ -95,7 +95,8 @@ def ingest(
     max_errors
         Fail when there are more bad records; the larger of 10 and 0.1 % by default.
     sketch, sketch_on, sketch_share
-        Whether the dataset is sketched, too, and what that keeps, as `cepctl.sketch` has it.
+        Whether the dataset is sketched, too, and what that keeps, as `cepctl.sketch` has it; each of the
+        last two asks for it.
     runner, spark, master, conf
         Who does the work, as `cepctl.match` has it.
     reading
@@ -129,11 +130,13 @@ def ingest(
         refuse_overwriting(written, sources, choices, replaced="output")
         refuse_for_datasets(sources, reading, ingesting=True)
         on = [sketch_on] if isinstance(sketch_on, str) else list(sketch_on)
-        if sketch or on:
-            refuse_unsketchable(target, on, sketch_share)
+        sketching = sketch or bool(on) or sketch_share is not None
+        share = USUAL_SHARE if sketch_share is None else sketch_share
+        if sketching:
+            refuse_unsketchable(target, on, share)
         dataset = ingested(sources, target, options, chosen)
-        if sketch or on:
-            sketched([target], on, None, sketch_share)
+        if sketching:
+            sketched([target], on, None, share)
         return dataset
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 SketchUse = Literal["auto", "off"]
 SKETCH_USES = get_args(SketchUse)
+USUAL_SHARE = 0.125
+"""Of the rarest types so large a part of all events is kept one by one."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def sketch(
     events: PathText | Sequence[PathText],
     *,
     on: str | Sequence[str] = (),
-    share: float = 0.125,
+    share: float = USUAL_SHARE,
     output: PathText | None = None,
 ) -> list[Sketched]:
     """Sketch datasets: small summaries beside them that tell where a pattern cannot occur.

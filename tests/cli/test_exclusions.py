@@ -45,6 +45,8 @@ ALWAYS = {
     "no-given": "where nothing is given there is nothing to leave out",
     "sketch": "off reads everything, which can always be asked for; ingest sketches any dataset",
     "sketch-on": "it asks for --sketch",
+    "sketch-share": "it asks for --sketch",
+    "share": "as --on",
     "on": "sketch alone has it, which takes datasets",
     "full": "inspect alone has it, which always prints",
     "rank": "it excludes others",

@@ -163,3 +163,13 @@ def test_a_sketch_of_sketches_is_that_of_their_datasets(
     assert called(capsys, "match", QUERY, "events", "more")[1].count("of 3 row groups can matter") == 1
     said = called(capsys, "sketch", "events.sketch", code=2)[1]
     assert "events.sketch is a sketch; name a directory with -o to make one sketch of several" in said
+
+
+@pytest.mark.parametrize("asked", [["--sketch"], ["--sketch-on", "k"], ["--sketch-share", "0.5"]])
+def test_whatever_is_said_of_the_sketch_of_an_ingest_asks_for_it(
+    asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.csv").write_text("event_type,time,k\nA,1,p\nB,2,q\n")
+    assert main(["ingest", "own.csv", "-o", "own", "--runner", "local", *asked]) == 0
+    assert Path("own.sketch").is_dir()

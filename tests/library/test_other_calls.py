@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ import pytest
 
 import cepctl
 from cepctl.cli import main
+from cepctl.engines.runners import forecast as forecasts
 from cepctl.errors import EventSchemaError, UsageError
 
 QUERY = "PATTERN SEQ(A a, B b)"
@@ -85,7 +87,10 @@ def test_events_are_inspected_as_on_the_command_line(log: Path, capsys: pytest.C
     assert json.loads(capsys.readouterr().out) == found.to_json()
 
 
-def test_a_query_is_explained_as_on_the_command_line(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_query_is_explained_as_on_the_command_line(
+    log: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forecasts, "forecast", partial(forecasts.forecast, clock=lambda: 0.0))
     for events in ([], [str(log)]):
         explanation = cepctl.explain(QUERY, events or None)
         assert main(["explain", QUERY, *events]) == 0

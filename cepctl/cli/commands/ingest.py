@@ -17,7 +17,7 @@ from cepctl.cli.output.metrics import metrics_option
 from cepctl.library.ingest import ingested
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput, ingest_options
-from cepctl.library.sketch import refuse_unsketchable, sketched
+from cepctl.library.sketch import USUAL_SHARE, refuse_unsketchable, sketched
 from cepctl.matching.run import RunnerChoice
 from cepctl.memory import MemoryBudget
 
@@ -52,10 +52,9 @@ from cepctl.memory import MemoryBudget
 @click.option(
     "--sketch-share",
     type=float,
-    default=0.125,
-    show_default=True,
     metavar="SHARE",
-    help="Of the rarest types the sketch keeps so large a part of all events one by one.",
+    help="Of the rarest types the sketch keeps so large a part of all events one by one (0.125); asks for "
+    "--sketch.",
 )
 @reject_options
 @metrics_option
@@ -71,7 +70,7 @@ def command(
     report_file: str | None,
     sketch: bool,
     sketch_on: tuple[str, ...],
-    sketch_share: float,
+    sketch_share: float | None,
     rejects: str | None,
     max_errors: int | None,
     metrics: str | None,
@@ -97,9 +96,10 @@ def command(
     )
     written = {"-o": output, "--rejects": rejects, "--report": report_file, "--metrics": metrics}
     refuse_overwriting(written, paths, raw_input, replaced="-o")
-    sketching = sketch or bool(sketch_on)
+    sketching = sketch or bool(sketch_on) or sketch_share is not None
+    share = USUAL_SHARE if sketch_share is None else sketch_share
     if sketching:
-        refuse_unsketchable(output, sketch_on, sketch_share)
+        refuse_unsketchable(output, sketch_on, share)
     report(ingested(paths, output, options, runner, verbose=verbose), metrics, quiet=quiet)
     if sketching:
-        tell_sketches(sketched([output], sketch_on, None, sketch_share), quiet=quiet)
+        tell_sketches(sketched([output], sketch_on, None, share), quiet=quiet)

@@ -6,7 +6,7 @@ import click
 
 from cepctl.cli.options.shared import verbosity_options
 from cepctl.cli.output.accounts import tell_sketches
-from cepctl.library.sketch import sketched
+from cepctl.library.sketch import USUAL_SHARE, sketched
 
 
 @click.command("sketch")
@@ -21,7 +21,7 @@ from cepctl.library.sketch import sketched
 @click.option(
     "--share",
     type=float,
-    default=0.125,
+    default=USUAL_SHARE,
     show_default=True,
     metavar="SHARE",
     help="Of the rarest types so large a part of all events, more than 0 and at most 1, is kept one by one.",

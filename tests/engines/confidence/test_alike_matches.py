@@ -43,7 +43,8 @@ def test_receipts_of_one_day_are_measured_once(measured: list[int]) -> None:
     ("other", "problems"),
     [
         (Event("b3", "B", 1, 4), 2),  # another interval
-        (Event("b3", "B", 9, 11), 2),  # a rival beside the first three, and a match of its own
+        (Event("b3", "B", 3, 11), 2),  # a rival beside the first three, and a match of its own
+        (Event("b3", "B", 9, 11), 1),  # after the first three in every world: never next
         (Event("x", "X", 1, 3), 1),  # no rival
     ],
 )

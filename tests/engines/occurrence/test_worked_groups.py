@@ -165,7 +165,8 @@ def test_with_an_error_allowed_worlds_are_drawn_where_bounds_are_apart(
     assert once == again
     assert once[("t1",)]["occurrence"] == pytest.approx(13 / 18, abs=0.02)
     assert once[("t2",)]["occurrence"] == pytest.approx(23 / 36, abs=0.02)
-    assert {row["occurrence_error"] for row in once.values()} == {0.02}
+    # Both are expected less than once, so that the error is the smaller part.
+    assert all(row["occurrence_error"] == pytest.approx(0.02 * row["expected"]) for row in once.values())
 
 
 def test_independent_parts_may_be_many() -> None:
