@@ -100,9 +100,31 @@ def workspace(positions, most_buckets):
 
 @njit(nogil=True, cache=True)
 def _chain_batch(buckets, matches, valid_lower, valid_upper, window, most_buckets, result):
-    space = workspace(matches.shape[1], most_buckets)
+    """As `one_chain` of each row.
+
+    Written out, with arrays made here and slices made for each call: a call for each row, with arrays that
+    come out of tuples, counts references by atomic instructions, which took a third of the time.
+    """
+    starts, lo, hi, density = buckets.starts, buckets.lo, buckets.hi, buckets.density
+    positions = matches.shape[1]
+    cuts = np.empty(2 * most_buckets + 1, dtype=np.int64)
+    refined = np.empty(4 * most_buckets + 4, dtype=np.int64)
+    per_tick = np.empty((positions, 2 * most_buckets + 1))
+    placed = np.empty(positions + 1)
     for row in range(matches.shape[0]):
-        result[row] = one_chain(buckets, matches[row], valid_lower[row], valid_upper[row], window, space)
+        if _is_certain(buckets, matches[row], window):
+            result[row] = 1.0
+            continue
+        count = _cut(starts, lo, hi, matches[row], valid_lower[row], valid_upper[row], cuts)
+        _densities(
+            starts, lo, hi, density, matches[row], valid_lower[row], valid_upper[row], cuts, count, per_tick
+        )
+        span = apart(valid_lower[row, 0], valid_upper[row, positions - 1])
+        if window == NO_WINDOW or span < window:
+            result[row] = _without_window(positions, cuts, count, per_tick, placed)
+        else:
+            pieces = _refine(cuts, count, valid_lower[row, 0], valid_upper[row, 0], window, refined)
+            result[row] = _with_window(positions, cuts, count, per_tick, refined, pieces, window, placed)
 
 
 @njit(nogil=True, cache=True)
@@ -111,9 +133,10 @@ def one_chain(buckets, events, valid_lower, valid_upper, window, space):
     if _is_certain(buckets, events, window):
         return 1.0
     positions = len(events)
+    starts, lo, hi = buckets.starts, buckets.lo, buckets.hi
     cuts, per_tick, placed = space.cuts, space.per_tick, space.placed
-    count = _cut(buckets, events, valid_lower, valid_upper, cuts)
-    _densities(buckets, events, valid_lower, valid_upper, cuts, count, per_tick)
+    count = _cut(starts, lo, hi, events, valid_lower, valid_upper, cuts)
+    _densities(starts, lo, hi, buckets.density, events, valid_lower, valid_upper, cuts, count, per_tick)
     span = apart(valid_lower[0], valid_upper[positions - 1])
     if window == NO_WINDOW or span < window:
         return _without_window(positions, cuts, count, per_tick, placed)
@@ -152,12 +175,11 @@ def _sorted_unique(values, count):
 
 
 @njit(nogil=True, cache=True)
-def _cut(buckets, events, valid_lower, valid_upper, cuts):
+def _cut(starts, lo, hi, events, valid_lower, valid_upper, cuts):
     """Bucket ends inside the valid intervals; cell c is [cuts[c], cuts[c + 1] - 1].
 
     A bucket so wide that int64 may not hold its ticks is cut at 0, too.
     """
-    starts, lo, hi = buckets.starts, buckets.lo, buckets.hi
     count, wide = 0, False
     for j in range(len(events)):
         for b in range(starts[events[j]], starts[events[j] + 1]):
@@ -174,9 +196,8 @@ def _cut(buckets, events, valid_lower, valid_upper, cuts):
 
 
 @njit(nogil=True, cache=True)
-def _densities(buckets, events, valid_lower, valid_upper, cuts, count, per_tick):
+def _densities(starts, lo, hi, density, events, valid_lower, valid_upper, cuts, count, per_tick):
     """Mass per tick of every event in every cell; zero outside its valid interval."""
-    starts, lo, hi, density = buckets.starts, buckets.lo, buckets.hi, buckets.density
     for j in range(len(events)):
         for c in range(count):
             per_tick[j, c] = 0.0
