@@ -15,6 +15,9 @@ from cepctl.io.contract.reader import ReadReport, Reject
 from cepctl.io.ocel.records import (
     NOT_AN_EVENT,
     NOT_AN_OBJECT,
+    ODD_ATTRIBUTE,
+    ODD_OBJECT,
+    OF_ATTRIBUTE,
     Declared,
     LogEvent,
     LogObject,
@@ -64,7 +67,9 @@ def _records(key: str, value: Any, source: str, report: ReadReport) -> Iterator[
     elif key == "events":
         yield _event(record_id, record_type, value, report)
     else:
-        yield LogObject(record_id, record_type, tuple(_values(value)))
+        if value.keys() - _KNOWN:
+            report.notes[ODD_OBJECT] += 1
+        yield LogObject(record_id, record_type, tuple(_values(value, report)))
 
 
 def _declared(kind: str, value: Any) -> Iterator[Declared]:
@@ -83,7 +88,7 @@ def _event(event_id: str, event_type: str, value: dict[str, Any], report: ReadRe
             report.notes[_NO_OBJECT] += 1
         else:
             relations.append((object_id, qualifier))
-    attributes = {str(name): _member(each, "value") for name, each in _named(value)}
+    attributes = {str(name): _member(each, "value") for name, each in _named(value, report)}
     time = value.get("time")
     return LogEvent(
         event_id,
@@ -96,15 +101,17 @@ def _event(event_id: str, event_type: str, value: dict[str, Any], report: ReadRe
     )
 
 
-def _values(value: Any) -> Iterator[Worth]:
-    for name, each in _named(value):
+def _values(value: Any, report: ReadReport) -> Iterator[Worth]:
+    for name, each in _named(value, report):
         time = _member(each, "time")
         yield Worth(name, None if time is None else str(time), _member(each, "value"))
 
 
-def _named(value: Any) -> Iterator[tuple[str, Any]]:
+def _named(value: Any, report: ReadReport) -> Iterator[tuple[str, Any]]:
     for each in _listed(value, "attributes"):
         name = text_of(_member(each, "name"))
+        if name is None or each.keys() - OF_ATTRIBUTE:
+            report.notes[ODD_ATTRIBUTE] += 1
         if name is not None:
             yield name, each
 

@@ -20,6 +20,10 @@ from cepctl.io.source.json_objects import flat_value
 NOT_AN_EVENT = "not an event: one has an id and a type"
 NOT_AN_OBJECT = "not an object: one has an id and a type"
 OTHERS = "events with members that events of OCEL do not have, kept as attributes: {:,}"
+ODD_OBJECT = "objects with members that OCEL does not have, read without those: {:,}"
+ODD_ATTRIBUTE = "attributes without a name, or with members that OCEL does not have: {:,}"
+OF_ATTRIBUTE = frozenset(("name", "time", "value"))
+"""The members of an attribute; in XML the value is its text."""
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 

@@ -17,6 +17,8 @@ from cepctl.io.contract.reader import ReadReport, Reject
 from cepctl.io.ocel.records import (
     NOT_AN_EVENT,
     NOT_AN_OBJECT,
+    ODD_ATTRIBUTE,
+    OF_ATTRIBUTE,
     Declared,
     LogEvent,
     LogObject,
@@ -89,7 +91,7 @@ def _event(element: Any, line: int, source: str, report: ReadReport) -> Iterator
         element.get("id"),
         element.get("type"),
         element.get("time"),
-        {each.get("name"): _text(each) for each in _attributes(element)},
+        {each.get("name"): _text(each) for each in _attributes(element, report)},
         relations,
         line,
         _shown(element),
@@ -101,12 +103,16 @@ def _object(element: Any, line: int, source: str, report: ReadReport) -> Iterato
     if not element.get("id") or not element.get("type"):
         _reject(NOT_AN_OBJECT, element, line, source, report)
         return
-    values = [Worth(each.get("name"), each.get("time"), _text(each)) for each in _attributes(element)]
+    values = [Worth(each.get("name"), each.get("time"), _text(each)) for each in _attributes(element, report)]
     yield LogObject(element.get("id"), element.get("type"), tuple(values), line)
 
 
-def _attributes(element: Any) -> list[Any]:
-    return [each for each in element.iterfind("{*}attributes/{*}attribute") if each.get("name")]
+def _attributes(element: Any, report: ReadReport) -> list[Any]:
+    found = element.findall("{*}attributes/{*}attribute")
+    odd = sum(not each.get("name") or bool(set(each.attrib) - OF_ATTRIBUTE) for each in found)
+    if odd:
+        report.notes[ODD_ATTRIBUTE] += odd
+    return [each for each in found if each.get("name")]
 
 
 def _text(element: Any) -> str:

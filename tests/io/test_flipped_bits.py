@@ -72,3 +72,21 @@ def assert_nothing_is_lost(name: str, places: range | list[int]) -> None:
         if found is not None:
             lost[place] = found
     assert lost == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "member", "other"),
+    [
+        ("ocel, JSON", b'"name": "urgent",\n     "time"', b'"mame": "urgent",\n     "time"'),
+        ("ocel, JSON", b'"type": "order",\n   "attributes"', b'"type": "order",\n   "attributds"'),
+        ("ocel, XML", b'<attribute name="urgent" time', b'<attribute mame="urgent" time'),
+    ],
+)
+def test_members_of_objects_that_ocel_does_not_have_are_counted(
+    name: str, member: bytes, other: bytes
+) -> None:
+    format_name, data = SMALL_LOGS[name]
+    assert member in data
+    account = account_of(data.replace(member, other), format_name)
+    assert account.refused is None
+    assert account.said["warnings"] == account_of(data, format_name).said["warnings"] + 1
