@@ -89,4 +89,4 @@ def test_members_of_objects_that_ocel_does_not_have_are_counted(
     assert member in data
     account = account_of(data.replace(member, other), format_name)
     assert account.refused is None
-    assert account.said["warnings"] == account_of(data, format_name).said["warnings"] + 1
+    assert any("that OCEL does not have" in note for note in account.said)
