@@ -102,8 +102,8 @@ def workspace(positions, most_buckets):
 def _chain_batch(buckets, matches, valid_lower, valid_upper, window, most_buckets, result):
     """As `one_chain` of each row.
 
-    Written out, with arrays made here and slices made for each call: a call for each row, with arrays that
-    come out of tuples, counts references by atomic instructions, which took a third of the time.
+    Written out, with arrays made here and slices made for each call: as calls of `one_chain`, whose arrays
+    come out of tuples, short chains took 40 percent longer.
     """
     starts, lo, hi, density = buckets.starts, buckets.lo, buckets.hi, buckets.density
     positions = matches.shape[1]
