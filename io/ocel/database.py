@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import ReadReport, Reject
-from cepctl.io.ocel.records import Declared, LogEvent, LogObject, Record, Worth, text_of
+from cepctl.io.ocel.records import NOT_AN_OBJECT, Declared, LogEvent, LogObject, Record, Worth, text_of
 
 MAGIC = b"SQLite format 3\0"
 TELLING = b"event_map_type"
@@ -30,6 +30,9 @@ _OWN = frozenset(("ocel_id", "ocel_time", "ocel_changed_field"))
 _NO_TABLE = "its type has no table, or that has no row for it"
 # What SQLite says of names that are not UTF-8 cannot be made a message of Python.
 _DAMAGE = (sqlite3.Error, OverflowError, UnicodeError)
+_NO_CHANGES = "tables of objects without ocel_time or ocel_changed_field, so without changes: {:,}"
+_NO_FIELD = "changes of objects that name none of their fields, left out: {:,}"
+_AGAIN = "objects with several rows that name no changed field: {:,}"
 _UNFINISHED = "the database is damaged, read as far as it goes"
 
 
@@ -113,16 +116,31 @@ def _objects(
 ) -> Iterator[LogObject]:
     for object_type, table in _tables_of("object", connection, tables, source, report):
         names = [name for name in tables[table] if name not in _OWN]
+        if names and not _OWN.issubset(tables[table]):
+            report.notes[_NO_CHANGES] += 1
         columns = [
             "ocel_id",
             _or_null("ocel_time", tables[table]),
             _or_null("ocel_changed_field", tables[table]),
         ]
         query = f"SELECT {', '.join([*columns, *map(_quoted, names)])} FROM {_quoted(table)} ORDER BY ocel_id"
-        for object_id, rows in groupby(connection.execute(query), itemgetter(0)):
+        for object_id, group in groupby(connection.execute(query), itemgetter(0)):
+            rows = list(group)
+            known = text_of(object_id)
+            if known is None:
+                report.records += 1
+                report.rejects.append(Reject(source, None, NOT_AN_OBJECT, f"{table}: {object_id}"))
+                continue
+            report.notes.update(_doubts(rows, names))
             values = [worth for row in rows for worth in _worths(row, names)]
-            if (known := text_of(object_id)) is not None:
-                yield LogObject(known, object_type, tuple(values))
+            yield LogObject(known, object_type, tuple(values))
+
+
+def _doubts(rows: Sequence[Sequence[Any]], names: Sequence[str]) -> Iterator[str]:
+    """What the rows of one object have that is no change of it, a note for each."""
+    if sum(row[2] is None for row in rows) > 1:
+        yield _AGAIN
+    yield from (_NO_FIELD for row in rows if row[2] is not None and row[2] not in names)
 
 
 def _worths(row: Sequence[Any], names: Sequence[str]) -> Iterator[Worth]:
