@@ -18,6 +18,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.clocks.deciding import deciding_rivals
 from cepctl.engines.clocks.frames import CONVOLVED, REFERENCE, Frames, frames_of
+from cepctl.engines.clocks.moved_masses import moved_masses
 from cepctl.engines.clocks.nodes import Nodes, nodes_of, offset_range
 from cepctl.engines.clocks.walls import is_absolute, shift_differences, walls_of
 from cepctl.engines.columns.bindings import Bindings, Group, block_group, take
@@ -231,27 +232,7 @@ def _masses(clocks: EventClocks, keys: Indexes) -> Masses:
     """Masses of copies: the own part moved, or the mass of the offset moved to the one own tick."""
     event, convolved, shift = keys[:, 0], keys[:, 1] == 1, keys[:, 2].copy()
     shift[convolved] = clocks.own.lower[event[convolved]]
-    owner, lo, hi, density = [], [], [], []
-    for masses, rows in (
-        (clocks.own, np.flatnonzero(~convolved)),
-        (clocks.offsets, np.flatnonzero(convolved)),
-    ):
-        whose = event[rows] if masses is clocks.own else clocks.clock[event[rows]]
-        sizes = np.diff(masses.starts)[whose]
-        total = np.concatenate([[0], np.cumsum(sizes)])
-        bucket = np.arange(total[-1]) - np.repeat(total[:-1] - masses.starts[whose], sizes)
-        owner.append(np.repeat(rows, sizes))
-        by = np.repeat(shift[rows], sizes)
-        lo.append(masses.lo[bucket] + by)
-        hi.append(masses.hi[bucket] + by)
-        density.append(masses.density[bucket])
-    whose = np.concatenate(owner)
-    order = np.argsort(whose, kind="stable")
-    starts = np.searchsorted(whose[order], np.arange(len(keys) + 1))
-    first, last = np.concatenate(lo)[order], np.concatenate(hi)[order]
-    return Masses(
-        first[starts[:-1]], last[starts[1:] - 1], starts, first, last, np.concatenate(density)[order]
-    )
+    return moved_masses(clocks, np.where(convolved, -1 - clocks.clock[event], event), shift)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.clocks.frames import Frames
+from cepctl.engines.clocks.moved_masses import moved_masses
 from cepctl.engines.clocks.nodes import MOST_NODES, Nodes, nodes_of
 from cepctl.engines.clocks.segments import Segments
 from cepctl.engines.clocks.union_frames import (
@@ -33,8 +34,6 @@ from cepctl.engines.clocks.union_variables import part_variables
 from cepctl.engines.clocks.union_walls import MOST_BREAKPOINTS, walls_of_parts
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.occurrence.clauses import NO_EVENT, Clauses
 from cepctl.engines.occurrence.occurrence import Occurrences
 from cepctl.errors import QueryTooLargeError
@@ -190,34 +189,11 @@ class _Copies:
         numbers = np.full(len(every), NO_EVENT, dtype=np.int64)
         numbers[every[:, 0] == 1] = number
         chosen = real[order[fresh]]
-        masses = _masses(clocks, chosen[:, 1], chosen[:, 2])
+        masses = moved_masses(clocks, chosen[:, 1], chosen[:, 2])
         # They stand in the order of their ranks.
         frame = pl.DataFrame({"event_id": np.arange(len(chosen))})
         ends = np.cumsum([len(each) for each in records])[:-1]
         return Events(masses, frame), np.split(numbers, ends)
-
-
-def _masses(clocks: EventClocks, event: Indexes, shift: Ticks) -> Masses:
-    """The own parts of events, moved, and the masses of offsets, where `event` is -1 - clock."""
-    owner, lo, hi, density = [], [], [], []
-    for masses, rows, whose in (
-        (clocks.own, (here := np.flatnonzero(event >= 0)), event[here]),
-        (clocks.offsets, (there := np.flatnonzero(event < 0)), -1 - event[there]),
-    ):
-        bucket, begins = owned(masses.starts, whose)
-        sizes = np.diff(begins)
-        owner.append(np.repeat(rows, sizes))
-        by = np.repeat(shift[rows], sizes)
-        lo.append(masses.lo[bucket] + by)
-        hi.append(masses.hi[bucket] + by)
-        density.append(masses.density[bucket])
-    whose = np.concatenate(owner)
-    order = np.argsort(whose, kind="stable")
-    begins = np.searchsorted(whose[order], np.arange(len(event) + 1))
-    first, last = np.concatenate(lo)[order], np.concatenate(hi)[order]
-    return Masses(
-        first[begins[:-1]], last[begins[1:] - 1], begins, first, last, np.concatenate(density)[order]
-    )
 
 
 def _walls(frames: Frames, clauses: Clauses) -> tuple[dict[tuple[int, int], Segments], Flags]:

@@ -22,6 +22,7 @@ from cepctl.engines.confidence.coupled import sampling
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.sampled_conditions import conditions_of
 from cepctl.engines.confidence.coupled.sampling import Sampling, Seeds, sample_size
+from cepctl.engines.occurrence.states import mass_on
 
 _MOST_DRAWN = 100
 """Worlds drawn for each that is wanted, at most."""
@@ -118,24 +119,14 @@ def _box_masses(conditions, buckets, events, first, last):
     for p in range(first, last):
         for v in range(conditions.variable_offsets[p], conditions.variable_offsets[p + 1]):
             e, lower, upper = conditions.variables[v]
-            found[p - first] *= _mass_between(events[e], buckets, lower, upper)
+            found[p - first] *= mass_on(buckets, events[e], lower, upper)
     return found
-
-
-@njit(nogil=True, cache=True)
-def _mass_between(event, buckets, lower, upper):
-    total = 0.0
-    for b in range(buckets.starts[event], buckets.starts[event + 1]):
-        first, last = max(buckets.lo[b], lower), min(buckets.hi[b], upper)
-        if first <= last:
-            total += buckets.density[b] * tick_count(first, last)
-    return total
 
 
 @njit(nogil=True, cache=True)
 def _drawn_between(unit, event, buckets, lower, upper):
     """A tick of an event inside of an interval, from its mass there."""
-    left = unit * _mass_between(event, buckets, lower, upper)
+    left = unit * mass_on(buckets, event, lower, upper)
     found = lower
     for b in range(buckets.starts[event], buckets.starts[event + 1]):
         first, last = max(buckets.lo[b], lower), min(buckets.hi[b], upper)

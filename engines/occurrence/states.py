@@ -157,7 +157,7 @@ def _pieces(part, others, i, buckets, tick, alive, pieces):
     for c in range(cuts):
         begin = pieces.cut[c]
         end = pieces.cut[c + 1] - 1 if c + 1 < cuts else last
-        mass = _mass_on(buckets, event, begin, end)
+        mass = mass_on(buckets, event, begin, end)
         if mass == 0.0:
             continue
         lost = NONE
@@ -210,7 +210,8 @@ def _forbidden(part, k, event, tick):
 
 
 @njit(nogil=True, cache=True, **INNER)
-def _mass_on(buckets, event, lower, upper):
+def mass_on(buckets, event, lower, upper):
+    """The mass that an event has from `lower` to `upper`."""
     total = 0.0
     for b in range(buckets.starts[event], buckets.starts[event + 1]):
         first, last = max(buckets.lo[b], lower), min(buckets.hi[b], upper)
