@@ -33,6 +33,7 @@ _DAMAGE = (sqlite3.Error, OverflowError, UnicodeError)
 _NO_CHANGES = "tables of objects without ocel_time or ocel_changed_field, so without changes: {:,}"
 _NO_FIELD = "changes of objects that name none of their fields, left out: {:,}"
 _AGAIN = "objects with several rows that name no changed field: {:,}"
+_NOT_UTF8 = "texts with bytes that are not UTF-8, which are written as \\xNN: {:,}"
 _UNFINISHED = "the database is damaged, read as far as it goes"
 
 
@@ -48,7 +49,7 @@ def database_records(stream: IO[bytes], source: str, report: ReadReport) -> Iter
     with tempfile.NamedTemporaryFile(suffix=".sqlite") as copy:
         shutil.copyfileobj(stream, copy)
         copy.flush()
-        with closing(_opened(copy.name)) as connection:
+        with closing(_opened(copy.name, report)) as connection:
             try:
                 tables = _tables(connection)
             except _DAMAGE as problem:
@@ -64,10 +65,18 @@ def database_records(stream: IO[bytes], source: str, report: ReadReport) -> Iter
                 report.rejects.append(Reject(source, None, _UNFINISHED, str(problem)))
 
 
-def _opened(path: str) -> sqlite3.Connection:
+def _opened(path: str, report: ReadReport) -> sqlite3.Connection:
+    def text(raw: bytes) -> str:
+        try:
+            return raw.decode()
+        except UnicodeDecodeError:
+            # One sign for all bad bytes would make one object of two.
+            report.notes[_NOT_UTF8] += 1
+            return raw.decode("utf-8", "backslashreplace")
+
     connection = sqlite3.connect(f"{Path(path).as_uri()}?mode=ro&immutable=1", uri=True)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
-    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    connection.text_factory = text
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
     return connection

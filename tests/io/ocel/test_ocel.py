@@ -200,3 +200,14 @@ def test_a_database_whose_names_are_not_text_is_read_as_far_as_it_goes() -> None
     read = events(data.replace(b"price REAL", b"pri\xe5e REAL"), report)
     assert [row["event_type"] for row in read] == ["ObjectChange"]
     assert [reject.cause for reject in report.rejects] == ["the database is damaged, read as far as it goes"]
+
+
+def test_objects_whose_ids_are_not_utf_8_stay_two_and_are_noted() -> None:
+    relations = "UPDATE event_object SET ocel_object_id = CAST(x'69%s' AS TEXT) WHERE ocel_object_id = '%s'"
+    ids = "UPDATE object_item SET ocel_id = CAST(x'69%s' AS TEXT) WHERE ocel_id = '%s'"
+    renamed = [text % pair for text in (relations, ids) for pair in (("e9", "i1"), ("e8", "i2"))]
+    report = ReadReport()
+    first = events(sqlite_log(*renamed), report)[0]
+    assert first["item"] == json.dumps(["i\\xe8", "i\\xe9"])
+    (note,) = (note for note in report.notes if "not UTF-8" in note)
+    assert report.notes[note] > 0
