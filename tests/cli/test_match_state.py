@@ -66,7 +66,7 @@ def test_a_run_says_what_it_waits_for(capsys: pytest.CaptureFixture[str]) -> Non
     run("--slack", "30 ms")
     note = capsys.readouterr().err.splitlines()[-1]
     assert note == (
-        "note: 1 match pending until the logs reach 1970-01-01T00:00:00.036Z (slack 30 ms, window 4 ms); "
+        "note: 1 match pending until the logs reach 1970-01-01T00:00:00.036Z (slack 30 ms, window 4 ticks); "
         "--eager says them now"
     )
     log("c,C,35,35")
@@ -76,6 +76,11 @@ def test_a_run_says_what_it_waits_for(capsys: pytest.CaptureFixture[str]) -> Non
     run("--slack", "30 ms")
     assert "pending" not in capsys.readouterr().err
     assert list(emitted().values()) == ["", "", "0.5333333333333334,1,5,a1 b3\n"]
+
+
+def test_a_run_says_the_window_in_its_largest_unit(capsys: pytest.CaptureFixture[str]) -> None:
+    run(query="PATTERN SEQ(A a, B b) WITHIN 600 s")
+    assert "(slack 0 s, window 10 min)" in capsys.readouterr().err
 
 
 def test_what_looks_behind_its_end_waits_for_that_too(capsys: pytest.CaptureFixture[str]) -> None:

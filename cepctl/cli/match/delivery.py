@@ -127,14 +127,17 @@ def tell(request: MatchRequest, run: ComputedRun, figures: RunFigures) -> None:
 
 def _waiting(request: MatchRequest, run: ComputedRun) -> str:
     """How many matches wait for how far the logs must come, and what decides that."""
-    from cepctl.render.lengths import ticks_text
+    from cepctl.language.printer import duration_text
     from cepctl.schema import tick_text
 
     unit, waiting = run.plan.time_unit, run.outcome.waiting
     until = (
         "the end (--final)" if waiting.until is None else f"the logs reach {tick_text(waiting.until, unit)}"
     )
-    window = "no window" if run.plan.window is None else f"window {ticks_text(run.plan.window, unit)}"
+    within = run.plan.query.within
+    window = "no window"
+    if within is not None and run.plan.window is not None:
+        window = f"window {duration_text(within)}"
     line = f"{counted(waiting.matches, 'match', 'matches')} pending until {until}"
     return f"{line} (slack {request.incremental.slack or '0 s'}, {window}); --eager says them now"
 
