@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import PurePosixPath
 
 from pyarrow import fs
@@ -78,6 +80,7 @@ class _Archive:
                 if not self.members:
                     raise LogFormatError(f"{self.file.name}: {problem}") from None
                 self._note_damage(str(problem))
+        self.members = [_without_archives(each) for each in self.members]
         if len(self.members) == 1 and self.taken == 1:
             return [replace(self.members[0], name=self.file.name, found=self.file.found)]
         return self.members or [self.file]
@@ -123,6 +126,16 @@ class _Archive:
         name = next(each for each in _numbered(name) if each not in self.names)
         self.names.add(name)
         return name
+
+
+def _without_archives(member: InputFile) -> InputFile:
+    """The member, left out where it is an archive of several files itself: those may lie ever deeper."""
+    if member.left_out is not None:
+        return member
+    with open_members(member.location) as inside, suppress(OSError, EOFError):
+        if inside is not None and len(list(islice(inside, 2))) == 2:
+            return replace(member, left_out=f"{member.name}: an archive in an archive; {_REMEDY}")
+    return member
 
 
 def _steps(written: str) -> list[str]:

@@ -9,21 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from pyarrow import fs
-
-from cepctl.datasets.stored import stored_dataset
-from cepctl.errors import JobError, LogFormatError, UsageError
+from cepctl.errors import JobError, LogFormatError
 from cepctl.io.contract.line_records import LineRecords
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.formats import HEAD_BYTES, OpenLog, format_named, format_of, open_log
-from cepctl.io.source.locations import InputFile, Location, is_stream, list_inputs, real_uri
+from cepctl.io.source.locations import InputFile, Location
 from cepctl.state.pieces import records_of, take_part
+from cepctl.state.present import Seen, Unpacking, present_files
 from cepctl.state.sources import (
+    ARCHIVE,
     UNREADABLE,
     Source,
-    ends_on_disk,
     goes_on,
     next_generation,
     print_of,
@@ -69,21 +67,6 @@ class InputOptions:
     follow_links: bool = False
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """A file as it lies there now; `on_disk` is the digest of its ends, where it lies on this machine."""
-
-    file: InputFile
-    size: int
-    modified: int
-    on_disk: str = ""
-
-    def is_unchanged(self, source: Source) -> bool:
-        """Whether nothing shows that something else is there than when the source was last looked at."""
-        same = (source.size, source.modified) == (self.size, self.modified)
-        return same and source.on_disk in ("", self.on_disk)
-
-
 def look(paths: Sequence[str], known: Sequence[Source], options: InputOptions) -> News:
     """Find what is new in some inputs.
 
@@ -94,13 +77,19 @@ def look(paths: Sequence[str], known: Sequence[Source], options: InputOptions) -
     JobError
         If there is no room for what is new.
     """
-    news, free = News(), {source.uri: source for source in known}
-    opened: list[_Seen] = []
-    for seen in _files(paths, options):
-        news.seen.add(seen.file.location.uri)
-        source = free.get(seen.file.location.uri)
+    present = present_files(
+        *(paths, known, Unpacking(options.scratch, with_rests=options.to_the_end)),
+        excluded=options.excluded,
+        follow_links=options.follow_links,
+    )
+    news = News(unchanged=present.known, seen={source.uri for source in present.known})
+    free = {source.uri: source for source in known if source.uri not in news.seen}
+    opened: list[Seen] = []
+    for seen in present.files:
+        news.seen.add(seen.uri)
+        source = free.get(seen.uri)
         if seen.file.left_out is not None:
-            _leave_out(news, seen, free.pop(seen.file.location.uri, None))
+            _leave_out(news, seen, free.pop(seen.uri, None))
             continue
         if source is None or not seen.is_unchanged(source):
             opened.append(seen)
@@ -119,8 +108,8 @@ def look(paths: Sequence[str], known: Sequence[Source], options: InputOptions) -
         if not any(_taken(news, seen, each, free, options) for each in [*free.values()])
     ]
     for seen in fresh:
-        if (changed := free.get(seen.file.location.uri)) is not None:
-            if changed.format != UNREADABLE:
+        if (changed := free.get(seen.uri)) is not None:
+            if changed.format not in (UNREADABLE, ARCHIVE):
                 raise _changed(seen, changed)
             del free[changed.uri]
         _begin(news, seen, known, options)
@@ -131,53 +120,22 @@ def look(paths: Sequence[str], known: Sequence[Source], options: InputOptions) -
     return news
 
 
-def _leave_out(news: News, seen: _Seen, before: Source | None) -> None:
+def _leave_out(news: News, seen: Seen, before: Source | None) -> None:
     """Tell once of what is not a file, as of a file that cannot be read."""
     assert seen.file.left_out is not None
     if before is None:
         news.left_out.append(seen.file.left_out)
     news.unchanged.append(
-        before
-        or Source(seen.file.location.uri, 0, 0, seen.file.name, format=UNREADABLE, by_lines=False, offset=1)
+        before or Source(seen.uri, 0, 0, seen.file.name, format=UNREADABLE, by_lines=False, offset=1)
     )
 
 
-def _files(paths: Sequence[str], options: InputOptions) -> list[_Seen]:
-    raw, found = list[str](), list[InputFile]()
-    for path in dict.fromkeys(paths):
-        if path == "-" or is_stream(path):
-            what = "standard input" if path == "-" else path
-            raise UsageError(f"{what} is not known again in the next run; write it to a file")
-        dataset = stored_dataset(path)
-        if dataset is None:
-            raw.append(path)
-            continue
-        directory = PurePosixPath(dataset.location.resolve()[1]).name
-        found += [
-            InputFile(dataset.location.beside(part), f"{directory}/{PurePosixPath(part).name}")
-            for part in dataset.parts
-        ]
-    found += list_inputs(raw, follow_links=options.follow_links)
-    own = tuple(f"{directory.resolve()}/" for directory in options.excluded)
-    return [_seen(file) for file in found if not real_uri(file.location).startswith(own)]
-
-
-def _seen(file: InputFile) -> _Seen:
-    if file.left_out is not None:
-        return _Seen(file, 0, 0)
-    filesystem, path = file.location.resolve()
-    info: fs.FileInfo = filesystem.get_file_info(path)
-    size = info.size or 0
-    local = isinstance(filesystem, fs.LocalFileSystem)
-    return _Seen(file, size, info.mtime_ns or 0, ends_on_disk(Path(path), size) if local else "")
-
-
-def _at(free: dict[str, Source], seen: _Seen) -> Source | None:
-    return free.get(seen.file.location.uri)
+def _at(free: dict[str, Source], seen: Seen) -> Source | None:
+    return free.get(seen.uri)
 
 
 def _taken(
-    news: News, seen: _Seen, source: Source | None, free: dict[str, Source], options: InputOptions
+    news: News, seen: Seen, source: Source | None, free: dict[str, Source], options: InputOptions
 ) -> bool:
     """Whether a file is this source; it is then read on."""
     if source is None or not source.offset:
@@ -190,16 +148,14 @@ def _taken(
     if not same:
         return False
     del free[source.uri]
-    renamed = seen.file.location.uri != source.uri
+    renamed = seen.uri != source.uri
     # What was renamed is finished: its writer goes on in a new file.
     _go_on(news, seen, source, replace(options, to_the_end=options.to_the_end or renamed))
     return True
 
 
-def _go_on(news: News, seen: _Seen, source: Source, options: InputOptions) -> None:
-    now = replace(
-        source, uri=seen.file.location.uri, size=seen.size, modified=seen.modified, on_disk=seen.on_disk
-    )
+def _go_on(news: News, seen: Seen, source: Source, options: InputOptions) -> None:
+    now = replace(source, uri=seen.uri, size=seen.size, modified=seen.modified, on_disk=seen.on_disk)
     if not source.by_lines:
         news.unchanged.append(now)
         return
@@ -210,12 +166,12 @@ def _go_on(news: News, seen: _Seen, source: Source, options: InputOptions) -> No
         _take(news, seen, now, records, log, options)
 
 
-def _begin(news: News, seen: _Seen, known: Sequence[Source], options: InputOptions) -> None:
+def _begin(news: News, seen: Seen, known: Sequence[Source], options: InputOptions) -> None:
     """Take a file that was never seen."""
     file = seen.file
     started = [*known, *(piece.source for piece in news.pieces)]
     generation = next_generation(started, file.name)
-    source = Source(file.location.uri, seen.size, seen.modified, file.name, generation, on_disk=seen.on_disk)
+    source = Source(seen.uri, seen.size, seen.modified, file.name, generation, on_disk=seen.on_disk)
     with open_log(file.location) as log:
         if not log.head:
             return
@@ -251,7 +207,7 @@ def _whole(source: Source, format_name: str, log: OpenLog) -> Source:
 
 
 def _take(
-    news: News, seen: _Seen, source: Source, records: LineRecords, log: OpenLog, options: InputOptions
+    news: News, seen: Seen, source: Source, records: LineRecords, log: OpenLog, options: InputOptions
 ) -> None:
     """Take the new part of a log that stands where the source ends."""
     target = options.scratch / f"{len(news.pieces):06d}"
@@ -286,8 +242,8 @@ def _take(
     news.pieces.append(Piece(part, after, before, records))
 
 
-def _changed(seen: _Seen, source: Source) -> LogFormatError:
-    where = seen.file.location.uri
+def _changed(seen: Seen, source: Source) -> LogFormatError:
+    where = seen.uri
     if source.by_lines:
         return LogFormatError(
             f"{where}: the {source.offset:,} bytes that were read of it are no longer there; if it was "

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from cepctl.schema import TICK_MIN, tick_text
 from cepctl.state.progress import Counts
+from cepctl.state.sources import ARCHIVE
 from cepctl.state.store import Saved, size_of
 
 
@@ -42,6 +43,7 @@ class Overview:
 def overview(directory: Path, saved: Saved) -> Overview:
     """Look at a state."""
     progress, unit = saved.progress, saved.time_unit
+    inputs = [source for source in saved.sources if source.format != ARCHIVE]
 
     def text(tick: int | None) -> str | None:
         return None if tick is None or tick == TICK_MIN else tick_text(tick, unit)
@@ -61,7 +63,7 @@ def overview(directory: Path, saved: Saved) -> Overview:
         late_kept=progress.late.num_rows,
         rows_provisional=progress.provisional.num_rows,
         bytes=size_of(directory, saved.run),
-        inputs=len(saved.sources),
-        bytes_read=sum(source.offset for source in saved.sources),
+        inputs=len(inputs),
+        bytes_read=sum(source.offset for source in inputs),
         counts=progress.counts,
     )

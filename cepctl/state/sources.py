@@ -18,6 +18,8 @@ from cepctl.io.formats import OpenLog
 PRINT_BYTES = 4_096
 UNREADABLE = "unreadable"
 """Stands for the format of a file that could not be read: it is looked at again once it has changed."""
+ARCHIVE = "archive"
+"""Stands for the format of an archive of several logs, which have sources of their own."""
 _COPY_BYTES = 1 << 20
 
 

@@ -55,6 +55,15 @@ def test_what_is_no_log_in_an_archive_is_left_out_and_said(tmp_path: Path) -> No
     assert [file.file for file in summary.unreadable] == ["logs.bin/logs/README"]
 
 
+def test_an_archive_in_an_archive_is_left_out_by_its_name(tmp_path: Path) -> None:
+    inner = gzip.compress(tarred(*TWO))
+    summary, ids = taken(tmp_path, zipped(("a.csv", A), ("old.tgz", inner), ("one.zip", zipped(TWO[1]))))
+    assert len(ids) == 4
+    assert [file.unreadable for file in summary.unreadable] == [
+        "logs.bin/logs/old.tgz: an archive in an archive; unpack it, and name the folder"
+    ]
+
+
 @pytest.mark.parametrize("name", ["tar", "tar.gz"])
 def test_an_archive_that_is_cut_gives_the_files_before_the_cut_and_says_so(name: str, tmp_path: Path) -> None:
     many = tarred(*TWO, ("c.csv", b"event_type,time\n" + b"A,5\n" * 60_000))

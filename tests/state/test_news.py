@@ -19,6 +19,7 @@ from cepctl.matching.inputs import open_events
 from cepctl.state.intake import Known, arrivals
 from cepctl.state.news import InputOptions, look
 from cepctl.state.sources import Source
+from tests.io.source.test_archives import tarred, zipped
 
 HEADER = "event_type,lower,upper\n"
 XES = (
@@ -302,3 +303,53 @@ def test_a_pipe_is_refused_as_standard_input_is(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(UsageError, match="pipe is not known again in the next run; write it to a file"):
         Taking((str(tmp_path / "pipe"),)).take()
+
+
+def test_an_archive_of_several_logs_is_read_once_and_what_is_packed_later_goes_on(tmp_path: Path) -> None:
+    """Members are logs like any other: one may have begun as a file, another may have grown."""
+    plain, packed = tmp_path / "app.csv", tmp_path / "old.zip"
+    rows = HEADER.encode() + b"A,1,1\n"
+    plain.write_bytes(rows)
+    taking = Taking((f"{tmp_path}/*",))
+    assert taking.take() == ["app.csv#1"]
+    plain.unlink()
+    packed.write_bytes(
+        zipped(("app.csv", rows + b"A,2,2\n"), ("b.jsonl", b'{"event_type":"B","lower":5,"upper":5}\n'))
+    )
+    assert taking.take() == ["app.csv#2", "old.zip/logs/b.jsonl#1"]
+    assert taking.take() == []
+    packed.write_bytes(zipped(("app.csv", rows + b"A,2,2\nA,3,3\n"), ("c.csv", rows)))
+    assert taking.take() == ["app.csv#3", "old.zip/logs/c.csv#1"]
+    packed.rename(tmp_path / "older.zip")
+    assert taking.take() == []
+    packed = tmp_path / "older.zip"
+    packed.write_bytes(
+        gzip.compress(tarred(("app.csv", rows + b"A,2,2\nA,3,3\nA,4,4"), ("moved.csv", rows + b"A,9,9")))
+    )
+    assert taking.take(final=True) == ["app.csv#4", "old.zip/logs/c.csv#2"]
+
+
+def test_the_end_of_logs_in_an_archive_is_taken_at_the_end(tmp_path: Path) -> None:
+    logs = tmp_path / "logs.tar"
+    logs.write_bytes(
+        tarred(("a.csv", HEADER.encode() + b"A,1,1\nA,2,2"), ("b.csv", HEADER.encode() + b"B,1,1"))
+    )
+    taking = Taking((str(logs),))
+    assert taking.take() == ["logs.tar/logs/a.csv#1"]
+    assert taking.take() == []
+    assert taking.take(final=True) == ["logs.tar/logs/a.csv#2", "logs.tar/logs/b.csv#1"]
+
+
+def test_an_archive_in_an_archive_is_left_out_once_and_a_changed_document_is_refused(tmp_path: Path) -> None:
+    logs = tmp_path / "logs.zip"
+    inner = tarred(("a.csv", b""), ("b.csv", b""))
+    logs.write_bytes(zipped(("a.xes", XES.format(day=1).encode()), ("b.tar", inner)))
+    taking = Taking((str(logs),))
+    assert taking.take() == ["logs.zip/logs/a.xes#1"]
+    assert taking.left_out == [
+        "logs.zip/logs/b.tar: an archive in an archive; unpack it, and name the folder"
+    ]
+    logs.write_bytes(zipped(("a.xes", XES.format(day=2).encode()), ("b.tar", inner)))
+    with pytest.raises(LogFormatError, match=r"logs\.zip/logs/a\.xes has changed since it was read"):
+        taking.take()
+    assert taking.left_out
