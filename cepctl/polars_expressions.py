@@ -32,12 +32,13 @@ from cepctl.language.ast import (
     Like,
     MatchField,
     Probability,
+    ReachedTick,
     Unary,
     Variable,
 )
 from cepctl.language.text_patterns import like_to_regular_expression, portable_regular_expression
 
-Leaf: TypeAlias = Attribute | EventTime | Aggregate | Variable | MatchField | Probability
+Leaf: TypeAlias = Attribute | EventTime | Aggregate | Variable | MatchField | Probability | ReachedTick
 """What an expression reads: each is one column of the frame that it is evaluated over."""
 
 _OPERATORS: dict[str, Callable[[pl.Expr, pl.Expr], pl.Expr]] = {
@@ -81,7 +82,15 @@ def compile_expression(expression: Expression, column: Callable[[Leaf], pl.Expr]
     """
     build = functools.partial(compile_expression, column=column)
     match expression:
-        case Attribute() | EventTime() | Aggregate() | Variable() | MatchField() | Probability():
+        case (
+            Attribute()
+            | EventTime()
+            | Aggregate()
+            | Variable()
+            | MatchField()
+            | Probability()
+            | ReachedTick()
+        ):
             return column(expression)
         case Constant(value):
             return _constant(value)

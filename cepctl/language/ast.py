@@ -234,6 +234,17 @@ class Probability:
     span: Span = _span()
 
 
+@dataclass(frozen=True)
+class ReachedTick:
+    """`reached(share)` of the match, in RETURN.
+
+    The smallest tick by which the worlds that return the row and have decided it are as probable as `share`.
+    """
+
+    share: float
+    span: Span = _span()
+
+
 Expression: TypeAlias = (
     Constant
     | Duration
@@ -251,6 +262,7 @@ Expression: TypeAlias = (
     | Call
     | Allen
     | Probability
+    | ReachedTick
 )
 
 

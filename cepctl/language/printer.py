@@ -29,6 +29,7 @@ from cepctl.language.ast import (
     Pattern,
     Probability,
     Query,
+    ReachedTick,
     ReturnItem,
     Unary,
     Variable,
@@ -152,8 +153,8 @@ def _text(expression: Expression) -> tuple[str, int]:
             return _atom(expression), _ATOM
         case Call(function, arguments):
             return f"{function}({', '.join(_text(each)[0] for each in arguments)})", _ATOM
-        case Probability(condition):
-            return f"prob({_text(condition)[0]})", _ATOM
+        case Probability() | ReachedTick():
+            return _of_worlds(expression), _ATOM
         case Unary("NOT", operand):
             return f"NOT {_inside(operand, _NOT)}", _NOT
         case Unary(sign, operand):
@@ -177,6 +178,12 @@ def _text(expression: Expression) -> tuple[str, int]:
             return f"{_inside(operand, _ADD)} IS {_not(negated)}NULL", _COMPARE
         case Allen():
             return _relation(expression), _COMPARE
+
+
+def _of_worlds(expression: Probability | ReachedTick) -> str:
+    if isinstance(expression, Probability):
+        return f"prob({_text(expression.condition)[0]})"
+    return f"reached({expression.share!r})"
 
 
 def _relation(expression: Allen) -> str:

@@ -23,11 +23,16 @@ from cepctl.plan.support import engine_refusals
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
+    from cepctl.engines.event.stated_ranges import StatedRange
     from cepctl.language.ast import Query
     from cepctl.library.events import Events
     from cepctl.matching.inputs import EventInputs
     from cepctl.plan.plan import Plan
     from cepctl.render.explain import ShownFacts
+
+
+_MOST_READ_FOR_RANGES = 2_000_000
+"""Of more events no ranges are shown: all of them would have to be read."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,9 +122,10 @@ def explained(
         read, sketch = read_by_sketches(plan, inputs)
         slices = _slices(plan, read)
         ties = _ties(plan, inputs)
+        ranges = _ranges(plan, inputs)
         said, figures = _forecast(plan, read, order, memory)
         facts = ShownFacts(
-            counts, order, slices, estimate.text(), estimate.to_json(), sketch, ties, said, figures
+            counts, order, slices, estimate.text(), estimate.to_json(), sketch, ties, said, figures, ranges
         )
         return Explanation(plan, facts)
 
@@ -138,6 +144,20 @@ def _ties(plan: Plan, inputs: EventInputs) -> str | None:
     return (
         f"{counted(found.ties, 'tie')} in {counted(found.components, 'component')}, the largest of {largest}"
     )
+
+
+def _ranges(plan: Plan, inputs: EventInputs) -> tuple[StatedRange, ...]:
+    """By which differences pairs of AND are left out, told from the shapes of the events; not for many."""
+    asked = plan.minimum_confidence is not None and plan.group_by is None and plan.never is None
+    paired = any(len(block) > 1 for each in plan.alternatives for block in each.blocks)
+    if not asked or not paired or plan.given or plan.clocks or engine_refusals(plan, "event"):
+        return ()
+    if sum((inputs.schema.type_counts or {}).values()) > _MOST_READ_FOR_RANGES:
+        return ()
+    from cepctl.engines.event.stated_ranges import stated_ranges
+    from cepctl.matching.run import types_read
+
+    return tuple(stated_ranges(plan, inputs.read(plan.attributes, types_read(plan))))
 
 
 def _forecast(

@@ -171,12 +171,14 @@ class Matches:
         """Rows for people, times as text."""
         from cepctl.io.rows.encoding import presented
 
-        return presented(rows, self._found.plan.time_unit, self._times)
+        plan = self._found.plan
+        return presented(rows, plan.time_unit, self._times, ticks=plan.tick_columns)
 
     def _presented(self, rows: pa.Table) -> pa.Table:
         from cepctl.io.rows.encoding import presented
 
-        return presented(rows, self._found.plan.time_unit, self._times, typed=True)
+        plan = self._found.plan
+        return presented(rows, plan.time_unit, self._times, ticks=plan.tick_columns, typed=True)
 
     def _require_files(self) -> None:
         if not self._readable:

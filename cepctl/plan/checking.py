@@ -29,6 +29,7 @@ from cepctl.language.ast import (
     MatchField,
     MemberIndex,
     Probability,
+    ReachedTick,
     Span,
     Unary,
     Variable,
@@ -47,7 +48,7 @@ READABLE_COLUMNS = ("event_id", "event_type")
 """Fixed columns of the event table that a query may read like attributes."""
 
 _ARGUMENTS = {"abs": (1, 1), "lower": (1, 1), "upper": (1, 1), "length": (1, 1),
-              "coalesce": (1, 100), "regexp_like": (2, 2), "prob": (1, 1)}  # fmt: skip
+              "coalesce": (1, 100), "regexp_like": (2, 2), "prob": (1, 1), "reached": (1, 1)}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -94,10 +95,8 @@ class Checker:
                 return self._aggregate(expression)
             case Variable(name, span):
                 return self._variable(name, span)
-            case MatchField(name, span):
-                if self.clause == "WHERE":
-                    self.problems.error(span, f"'{name}' of the match can be read in RETURN only")
-                return ValueType.FLOAT if name == "confidence" else ValueType.INTEGER
+            case MatchField() | ReachedTick():
+                return self._of_match(expression)
             case Allen() | Probability():
                 return self._of_times(expression)
             case Unary() | Binary():
@@ -149,6 +148,12 @@ class Checker:
             if binding is not None and binding.kleene:
                 self.problems.refuse(relation.span, f"a relation of '{name}', which is a group of events")
         return ValueType.BOOLEAN
+
+    def _of_match(self, field: MatchField | ReachedTick) -> ValueType:
+        name = field.name if isinstance(field, MatchField) else "reached"
+        if self.clause == "WHERE":
+            self.problems.error(field.span, f"'{name}' of the match can be read in RETURN only")
+        return ValueType.FLOAT if name == "confidence" else ValueType.INTEGER
 
     def _of_times(self, expression: Allen | Probability) -> ValueType:
         if isinstance(expression, Allen):

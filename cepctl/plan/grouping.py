@@ -17,6 +17,7 @@ from cepctl.language.ast import (
     Expression,
     MatchField,
     Query,
+    ReachedTick,
     ReturnItem,
     Variable,
 )
@@ -75,7 +76,7 @@ def _check_key(
     problem = None
     if any(isinstance(each, EventTime) for each in found) or kind is ValueType.DURATION:
         problem = "a time is not a key of GROUP BY; group by attributes, as in GROUP BY a.task_id"
-    elif any(isinstance(each, Aggregate | MatchField) for each in found):
+    elif any(isinstance(each, Aggregate | MatchField | ReachedTick) for each in found):
         problem = "GROUP BY takes attributes of single events, as in GROUP BY a.task_id"
     elif not any(isinstance(each, Attribute | Variable) for each in found):
         problem = "a key of GROUP BY reads an attribute, as in a.task_id; GROUP BY () is the whole input"

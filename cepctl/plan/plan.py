@@ -22,7 +22,7 @@ from enum import Enum
 import pyarrow as pa
 
 from cepctl.clocks import Clocks
-from cepctl.language.ast import Expression, Query, Strategy
+from cepctl.language.ast import Expression, Query, ReachedTick, Strategy
 from cepctl.schema import TimeUnit
 
 CONFIDENCE_ERROR = "confidence_error"
@@ -140,6 +140,16 @@ class Alternative:
         blocks = (tuple(i for i in block if not self.components[i].negated) for block in self.blocks)
         return tuple(block for block in blocks if block)
 
+    def decided_by_window(self, strategy: Strategy) -> bool:
+        """Whether a match is decided only as its window ends.
+
+        So it is behind a trailing negation, and behind a trailing group under next match.
+        """
+        last = self.components[-1]
+        if last.negated:
+            return len(self.components) - 1 not in self.absent_anywhere
+        return last.kleene and strategy is Strategy.SKIP_TILL_NEXT_MATCH
+
     @property
     def positive(self) -> tuple[int, ...]:
         """Indexes of the components that a match binds, in pattern order."""
@@ -213,6 +223,11 @@ class Plan:
     clocks: Clocks = field(default_factory=dict, hash=False)
     given: tuple[Given, ...] = ()
     lasting: bool = False
+
+    @property
+    def tick_columns(self) -> tuple[str, ...]:
+        """The columns of RETURN that are ticks, and shown as `start` and `end` are."""
+        return tuple(each.name for each in self.returns if isinstance(each.expression, ReachedTick))
 
     @property
     def of_intervals(self) -> bool:

@@ -1,4 +1,7 @@
-"""`prob(...)` in a query: its condition becomes cases of difference constraints, once for the whole plan."""
+"""`prob(...)` and `reached(...)` in a query, understood once for the whole plan.
+
+The condition of `prob` becomes cases of difference constraints.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from cepctl.language.ast import (
     Expression,
     Probability,
     Query,
+    ReachedTick,
 )
 from cepctl.language.messages import QueryProblem
 from cepctl.language.traversal import conjuncts, rewrite, variables_read, walk
@@ -28,11 +32,13 @@ _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def with_probabilities(query: Query, unit: TimeUnit, problems: Problems) -> Query:
-    """The query with every `prob(...)` understood, and slack where one is compared with a number."""
+    """The query with every call understood, and slack where `prob(...)` is compared with a number."""
 
     def change(each: Expression) -> Expression:
         if isinstance(each, Call) and each.function == "prob" and len(each.arguments) == 1:
             return _probability(each, unit, problems)
+        if isinstance(each, Call) and each.function == "reached" and len(each.arguments) == 1:
+            return _reached(each, problems)
         return _with_slack(each) if isinstance(each, Binary) else each
 
     where = None if query.where is None else rewrite(query.where, change)
@@ -55,6 +61,17 @@ def _probability(call: Call, unit: TimeUnit, problems: Problems) -> Expression:
     cases = tuple(tuple(chain.from_iterable(chosen)) for chosen in product(*choices))
     variables = tuple(dict.fromkeys(name.lower() for name in variables_read(condition)))
     return Probability(condition, variables, cases, call.span)
+
+
+def _reached(call: Call, problems: Problems) -> Expression:
+    share = call.arguments[0]
+    value = share.value if isinstance(share, Constant) else None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+        problems.error(
+            call.span, "reached(...) takes a probability above 0 and at most 1, as in reached(0.9)"
+        )
+        return Constant(None, call.span)
+    return ReachedTick(float(value), call.span)
 
 
 def _cases(condition: Expression, unit: TimeUnit) -> Iterator[tuple[tuple[Difference, ...], ...]]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Literal
 
 from cepctl.errors import UnsupportedQueryError
-from cepctl.language.ast import Aggregate, Attribute, EventTime, Expression, Strategy, Variable
+from cepctl.language.ast import Aggregate, Attribute, EventTime, Expression, ReachedTick, Strategy, Variable
 from cepctl.language.traversal import walk
 from cepctl.plan.plan import Alternative, Link, Plan, Scope
 
@@ -47,6 +47,8 @@ def summary_refusals(plan: Plan) -> tuple[str, ...]:
     ]
     if any(_reads(column.expression, variable) for column in plan.returns):
         found.append(f"RETURN of {variable}[], which stands for many groups")
+    if any(isinstance(each, ReachedTick) for column in plan.returns for each in walk(column.expression)):
+        found.append("reached(...), which differs between the groups of a row")
     return tuple(dict.fromkeys(found))
 
 

@@ -10,7 +10,8 @@ from enum import Enum
 from typing import Literal
 
 from cepctl.errors import UnsupportedQueryError
-from cepctl.language.ast import NOWHERE, Query, Span, Strategy
+from cepctl.language.ast import NOWHERE, Query, ReachedTick, Span, Strategy
+from cepctl.language.traversal import walk
 from cepctl.plan.or_free_patterns import OrFreePattern
 from cepctl.plan.plan import Alternative, Component, Plan, Scope
 from cepctl.plan.problems import Problems
@@ -30,6 +31,9 @@ class Construct(Enum):
     KLEENE_AGGREGATE = "aggregates over a group"
     TIMING = "timing constraints"
     OR = "OR"
+    REACHED = "reached(...)"
+    REACHED_CLOCKS = "reached(...) of events that share clocks"
+    REACHED_GIVEN = "reached(...) beside GIVEN"
     CLOCKS = "shared clocks"
     GROUP_BY = "GROUP BY"
     GROUPED_CLOCKS = "GROUP BY of events that share clocks"
@@ -50,6 +54,11 @@ _DEFINED: Mapping[Construct, frozenset[Strategy]] = {
     construct: _ANY_MATCH if construct in (Construct.AND_GROUP, Construct.KLEENE_ORDER) else _ALL
     for construct in Construct
 }
+_BESIDE_REACHED = {
+    Construct.CLOCKS: Construct.REACHED_CLOCKS,
+    Construct.GIVEN: Construct.REACHED_GIVEN,
+}
+"""What a construct is called where RETURN has `reached(...)`."""
 _BESIDE_INTERVALS = {
     Construct.NEGATION: Construct.INTERVALS_NEGATION,
     Construct.KLEENE: Construct.INTERVALS_KLEENE,
@@ -68,6 +77,8 @@ _OF_GROUP_BY = frozenset({Construct.GROUP_BY, Construct.GROUPED_CLOCKS})
 
 _OF_GIVEN = frozenset({Construct.GIVEN, Construct.GIVEN_CLOCKS})
 
+_OF_REACHED = frozenset({Construct.REACHED, Construct.REACHED_CLOCKS, Construct.REACHED_GIVEN})
+
 
 def _without(left_out: frozenset[Construct]) -> Mapping[Construct, frozenset[Strategy]]:
     return {each: strategies for each, strategies in _DEFINED.items() if each not in left_out}
@@ -77,8 +88,9 @@ SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
     "event": _without(
         frozenset({Construct.GIVEN_CLOCKS, *_BESIDE_INTERVALS.values()})
         - {Construct.INTERVALS_NEGATION, Construct.INTERVALS_OR}
+        | {*_BESIDE_REACHED.values()}
     ),
-    "point": _without(_GROUPS | _OF_GROUP_BY | _OF_GIVEN | _OF_INTERVALS),
+    "point": _without(_GROUPS | _OF_GROUP_BY | _OF_GIVEN | _OF_INTERVALS | _OF_REACHED),
     "worlds": _DEFINED,
 }
 """Under which strategies each engine runs a construct; what is absent is refused by name."""
@@ -114,6 +126,9 @@ def constructs_of(plan: Plan, *, lasting: bool = False) -> tuple[Construct, ...]
             )
             if used
         )
+    if any(isinstance(e, ReachedTick) for column in plan.returns for e in walk(column.expression)):
+        found.add(Construct.REACHED)
+        found.update(beside for construct, beside in _BESIDE_REACHED.items() if construct in found)
     if lasting or any(each.reads_ends for each in plan.alternatives):
         found.add(Construct.INTERVALS)
         found.update(beside for construct, beside in _BESIDE_INTERVALS.items() if construct in found)

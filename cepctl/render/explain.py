@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, TextIO
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.text import Text
 
@@ -14,6 +14,9 @@ from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.explain import to_json, to_text
 from cepctl.plan.plan import Plan
 from cepctl.render.console import SafeConsole
+
+if TYPE_CHECKING:
+    from cepctl.engines.event.stated_ranges import StatedRange
 
 _HEADING = r"^[A-Z][a-z]+(?: (?:between events|\d+ of \d+))?(?=  |$)"
 _ALARM = r"^(?:NEVER MATCHES|Warning) .*$"
@@ -24,7 +27,8 @@ class ShownFacts:
     """What is shown beside a plan: events by type, the order asked for, how Spark would split the events.
 
     `memory` are words, `memory_figures` numbers on what the run would take; `sketch` says what sketches leave
-    to be read, `ties` what is given makes of the events, `forecast` what a trial makes of the run.
+    to be read, `ties` what is given makes of the events, `forecast` what a trial makes of the run,
+    `ranges` which pairs are left out before they are measured.
     """
 
     counts: Mapping[str, int] | None
@@ -36,6 +40,7 @@ class ShownFacts:
     ties: str | None = None
     forecast: str | None = None
     forecast_figures: Mapping[str, int | float] | None = None
+    ranges: Sequence[StatedRange] = ()
 
 
 def plan_json(plan: Plan, facts: ShownFacts) -> dict[str, Any]:
@@ -43,7 +48,28 @@ def plan_json(plan: Plan, facts: ShownFacts) -> dict[str, Any]:
     beside: dict[str, Any] = {"slices": facts.slices, "memory": facts.memory_figures, "sketch": facts.sketch}
     ties = {} if facts.ties is None else {"ties": facts.ties}
     beside |= {"forecast": facts.forecast_figures}
+    if facts.ranges:
+        beside["ranges"] = [asdict(each) for each in facts.ranges]
     return to_json(plan, facts.counts, facts.order) | beside | ties
+
+
+def _range_lines(plan: Plan, ranges: Sequence[StatedRange]) -> Iterator[str]:
+    """Which pairs of AND can reach the threshold, by how far apart their intervals end."""
+    if not ranges:
+        return
+    yield f"Ranges      ticks between the upper ends of pairs that can reach {plan.minimum_confidence}"
+    for each in ranges:
+        ends = f"upper({each.variable_b}) - upper({each.variable_a})"
+        shaped = f"{each.variable_a} shaped as {each.example_a}, {each.variable_b} as {each.example_b}"
+        yield f"    {ends} {_ends_text(each.least, each.most)}: {shaped}"
+
+
+def _ends_text(least: int | None, most: int | None) -> str:
+    if least is not None and most is not None:
+        return "never" if least > most else f"from {least:,} to {most:,}"
+    if most is not None:
+        return f"at most {most:,}"
+    return "any" if least is None else f"at least {least:,}"
 
 
 def print_plan(plan: Plan, facts: ShownFacts, *, as_json: bool, file: TextIO | None = None) -> None:
@@ -56,6 +82,7 @@ def print_plan(plan: Plan, facts: ShownFacts, *, as_json: bool, file: TextIO | N
     lines = to_text(plan, facts.counts, facts.order).splitlines()
     if facts.slices is not None:
         lines.append(f"Slices      {facts.slices}")
+    lines += _range_lines(plan, facts.ranges)
     if facts.ties is not None:
         lines.append(f"Ties        {facts.ties}")
     if facts.sketch is not None:

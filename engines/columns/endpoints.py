@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.cut_masses import joined_masses
 from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
 from cepctl.engines.columns.tick_differences import difference_probability
 from cepctl.schema import END_PMF, LENGTH_LOWER, LENGTH_UPPER
@@ -90,13 +91,13 @@ def endpoints_of(table: pa.Table, starts: Masses) -> Endpoints:
     rows = np.flatnonzero(pc.is_valid(table.column("end_lower")).to_numpy())
     lasting = table.take(rows)
     ends = masses_of(_as_starts(lasting))
-    masses = _joined(starts, ends)
+    masses = joined_masses(starts, ends)
     end[rows] = count + np.arange(len(rows))
     for name, bounds in ((LENGTH_LOWER, shortest), (LENGTH_UPPER, longest)):
         if name in lasting.column_names:
             bounds[rows] = pc.fill_null(lasting.column(name), int(bounds[0])).to_numpy()
     shortest = np.maximum(shortest, 0)
-    whole[rows] = _agreeing(masses, rows, end[rows], shortest[rows], longest[rows])
+    whole[rows] = agreeing(masses, rows, end[rows], shortest[rows], longest[rows])
     return Endpoints(masses, end, shortest, longest, whole)
 
 
@@ -111,18 +112,7 @@ def _as_starts(lasting: pa.Table) -> pa.Table:
     return pa.table(columns)
 
 
-def _joined(starts: Masses, ends: Masses) -> Masses:
-    return Masses(
-        np.concatenate([starts.lower, ends.lower]),
-        np.concatenate([starts.upper, ends.upper]),
-        np.concatenate([starts.starts, starts.starts[-1] + ends.starts[1:]]),
-        np.concatenate([starts.lo, ends.lo]),
-        np.concatenate([starts.hi, ends.hi]),
-        np.concatenate([starts.density, ends.density]),
-    )
-
-
-def _agreeing(masses: Masses, start: Indexes, end: Indexes, shortest: Ticks, longest: Ticks) -> Reals:
+def agreeing(masses: Masses, start: Indexes, end: Indexes, shortest: Ticks, longest: Ticks) -> Reals:
     """P(shortest <= end - start <= longest) of independent endpoints, exactly 1 where it is certain."""
     certain = (masses.lower[end] - masses.upper[start] >= shortest) & (
         masses.upper[end] - masses.lower[start] <= longest

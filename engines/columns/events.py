@@ -62,6 +62,11 @@ class Events:
         """Start and end of every event; those of a point are one."""
         return of_points(self.masses) if self.ends is None else self.ends
 
+    @cached_property
+    def points(self) -> Endpoints:
+        """The same with every event a point, whatever its end."""
+        return of_points(self.masses)
+
     @property
     def ids(self) -> pl.Series:
         """Event ids, shape (n,)."""

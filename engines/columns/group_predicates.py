@@ -18,7 +18,15 @@ from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.group_values import aggregate_over_groups, member_of_groups
 from cepctl.engines.columns.predicates import column_name, component_of, probability_column
-from cepctl.language.ast import Aggregate, Attribute, EventTime, MatchField, Probability, Variable
+from cepctl.language.ast import (
+    Aggregate,
+    Attribute,
+    EventTime,
+    MatchField,
+    Probability,
+    ReachedTick,
+    Variable,
+)
 from cepctl.plan.plan import Alternative, Link
 from cepctl.polars_expressions import Leaf, compile_expression
 
@@ -91,7 +99,7 @@ class _Walker:
         return pl.col(name)
 
     def _series(self, leaf: Leaf) -> pl.Series:
-        assert not isinstance(leaf, MatchField)
+        assert not isinstance(leaf, MatchField | ReachedTick)
         if isinstance(leaf, Probability):
             single = {i: each for i, each in self.bound.items() if not isinstance(each, Group)}
             return self._spread(probability_column(self.events, self.alternative, leaf, single))

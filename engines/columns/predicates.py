@@ -13,7 +13,15 @@ import polars as pl
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.events import Events
 from cepctl.errors import UnsupportedQueryError
-from cepctl.language.ast import Attribute, EventTime, Expression, MatchField, Probability, Variable
+from cepctl.language.ast import (
+    Attribute,
+    EventTime,
+    Expression,
+    MatchField,
+    Probability,
+    ReachedTick,
+    Variable,
+)
 from cepctl.plan.plan import Alternative, Component, Link
 from cepctl.polars_expressions import Leaf, compile_expression
 from cepctl.schema import END_TIME
@@ -94,7 +102,7 @@ def expressions_hold(
     columns: dict[str, pl.Series] = {}
 
     def leaf_column(leaf: Leaf) -> pl.Expr:
-        assert not isinstance(leaf, MatchField)
+        assert not isinstance(leaf, MatchField | ReachedTick)
         if isinstance(leaf, Probability):
             name = repr(leaf)
             if name not in columns:

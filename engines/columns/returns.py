@@ -5,6 +5,9 @@ Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import polars as pl
 import pyarrow as pa
 
@@ -12,17 +15,33 @@ from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.group_values import aggregate_over_groups, member_of_groups
 from cepctl.engines.columns.predicates import column_name, component_of, probability_column
-from cepctl.language.ast import Aggregate, Attribute, EventTime, MatchField, Probability, Variable
+from cepctl.language.ast import (
+    Aggregate,
+    Attribute,
+    EventTime,
+    MatchField,
+    Probability,
+    ReachedTick,
+    Variable,
+)
 from cepctl.plan.plan import Alternative, ReturnColumn
 from cepctl.polars_expressions import Leaf, compile_expression
 
+ReachedFinder: TypeAlias = Callable[[float], pl.Series]
+"""From the share of `reached(share)` to the tick of every match, shape (n,)."""
+
 
 def return_columns(
-    events: Events, alternative: Alternative, returns: tuple[ReturnColumn, ...], matches: MatchBatch
+    events: Events,
+    alternative: Alternative,
+    returns: tuple[ReturnColumn, ...],
+    matches: MatchBatch,
+    reached: ReachedFinder | None = None,
 ) -> dict[str, pa.Array]:
     """One Arrow array per RETURN column, shape (n,).
 
-    A variable that this alternative of an OR does not bind is null.
+    A variable that this alternative of an OR does not bind is null.  `reached` gives the ticks of
+    `reached(...)`.
     """
     bound = dict(zip(alternative.positive, matches.bound, strict=True))
     columns: dict[str, pl.Series] = {}
@@ -30,7 +49,7 @@ def return_columns(
     def leaf_column(leaf: Leaf) -> pl.Expr:
         name = repr(leaf)
         if name not in columns:
-            columns[name] = _leaf(events, alternative, bound, matches, leaf).alias(name)
+            columns[name] = _leaf(events, alternative, bound, matches, leaf, reached).alias(name)
         return pl.col(name)
 
     compiled = [compile_expression(each.expression, leaf_column).alias(f"return {i}")
@@ -53,7 +72,11 @@ def _leaf(
     bound: dict[int, Bindings],
     matches: MatchBatch,
     leaf: Leaf,
+    reached: ReachedFinder | None,
 ) -> pl.Series:
+    if isinstance(leaf, ReachedTick):
+        assert reached is not None
+        return reached(leaf.share)
     if isinstance(leaf, MatchField):
         return pl.Series(getattr(matches, leaf.name))
     if isinstance(leaf, Probability):

@@ -53,6 +53,7 @@ from cepctl.language.ast import (
     Expression,
     MatchField,
     Probability,
+    ReachedTick,
     Variable,
 )
 from cepctl.language.printer import expression_to_text
@@ -274,7 +275,7 @@ def distances(
     columns: dict[str, pl.Series] = {}
 
     def leaf_column(leaf: Leaf) -> pl.Expr:
-        assert not isinstance(leaf, MatchField)
+        assert not isinstance(leaf, MatchField | ReachedTick)
         if isinstance(leaf, Probability):
             columns[repr(leaf)] = probability_column(events, alternative, leaf, bound).alias(repr(leaf))
             return pl.col(repr(leaf))

@@ -22,6 +22,7 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.chain.closed_form import chain_confidence
+from cepctl.engines.enumeration.shape_ranges import RangesOfPairs
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, valid_bounds
 from cepctl.engines.rows.order import rounded
 from cepctl.plan.plan import Alternative
@@ -85,12 +86,13 @@ class PushDown:
     """A threshold, and what the search of one alternative must know to apply it to partial matches.
 
     `complete`: whether rows that bind all single events are worth a look as well, because measuring
-    them costs more than the bound.
+    them costs more than the bound.  `ranges`: how far apart the events of AND may be.
     """
 
     threshold: Threshold
     masses: Masses
     complete: bool
+    ranges: tuple[RangesOfPairs, ...] = ()
 
     def kept(
         self, alternative: Alternative, singles: Sequence[int], system: Ticks, rows: Indexes,
@@ -99,6 +101,9 @@ class PushDown:
         """The rows whose events in `columns` can be part of a match that reaches the threshold."""
         if self.threshold.least <= 0.0:
             return rows
+        for each in self.ranges:
+            if each.column_a in columns and each.column_b in columns:
+                rows = each.kept(self.masses, rows)
         chain = chain_columns(alternative, singles, columns)
         if len(chain) < 2:
             return rows

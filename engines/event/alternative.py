@@ -41,6 +41,7 @@ from cepctl.plan.support import require_engine
 
 if TYPE_CHECKING:
     from cepctl.engines.confidence.coupled.problem import Problems
+    from cepctl.engines.enumeration.shape_ranges import RangesOfPairs
     from cepctl.engines.intervals.search import IntervalSearch
     from cepctl.engines.pattern.rival_joins import RivalJoin, RuleIndexes
     from cepctl.engines.pattern.rivals import Rivals
@@ -96,7 +97,10 @@ class MatchOptions:
 
 @dataclass(frozen=True)
 class PreparedAlternative:
-    """An alternative with everything that is fixed before the first event is bound."""
+    """An alternative with everything that is fixed before the first event is bound.
+
+    `alone`: no other alternative binds the same events, in the rows that it is the source of.
+    """
 
     plan: Plan
     events: Events
@@ -104,6 +108,7 @@ class PreparedAlternative:
     search: Search
     options: MatchOptions
     intervals: IntervalSearch | None = None
+    alone: bool = True
 
     @classmethod
     def of(
@@ -156,8 +161,19 @@ class PreparedAlternative:
         apart = self.events.clocks is None and self.events.ties is None and self.intervals is None
         if not threshold.decides or self.options.approximate is not None or not apart:
             return self
-        push_down = PushDown(threshold, self.events.masses, complete=not self.shape.plain_chain)
+        ranges = self.ranges(threshold.least) if threshold.least > 0.0 else ()
+        push_down = PushDown(threshold, self.events.masses, not self.shape.plain_chain, ranges)
         return replace(self, search=replace(self.search, push_down=push_down))
+
+    def ranges(self, confidence: float) -> tuple[RangesOfPairs, ...]:
+        """How far apart the events of AND may be in matches that reach a confidence."""
+        if all(len(block) == 1 for block in self.alternative.blocks):
+            return ()
+        from cepctl.engines.enumeration.shape_ranges import ranges_of_pairs
+
+        search = self.search
+        candidates = search.alternative, search.singles, search.system, search.candidates
+        return ranges_of_pairs(*candidates, self.events.masses, confidence)
 
     @property
     def alternative(self) -> Alternative:

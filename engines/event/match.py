@@ -14,6 +14,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pyarrow as pa
 
 from cepctl.arrays import Indexes, Reals
@@ -255,6 +256,12 @@ def _summarised(summary: Summary, part: Callable[[], Iterator[SummaryBatch]]) ->
         yield pa.RecordBatch.from_arrays([pa.array(column) for column in columns.values()], schema=schema)
 
 
+def _reached(source: PreparedAlternative, matches: MatchBatch, share: float) -> pl.Series:
+    from cepctl.engines.event.reached_ticks import reached_ticks
+
+    return reached_ticks(source, matches, share)
+
+
 def _starting(matches: MatchBatch, first: int | None, last: int | None) -> MatchBatch:
     """Those that start between two ticks: others may not take the place of the best."""
     if first is not None:
@@ -284,7 +291,7 @@ def _rows(
         "end": kept.end,
         "confidence": kept.confidence,
         **({CONFIDENCE_ERROR: kept.errors} if approximate else {}),
-        **return_columns(events, source.alternative, plan.returns, kept),
+        **return_columns(events, source.alternative, plan.returns, kept, partial(_reached, source, kept)),
         **judged,
     }
     return pa.RecordBatch.from_arrays(

@@ -68,7 +68,10 @@ def united(prepared: Sequence[PreparedAlternative], found: Sequence[Sequence[Mat
 def _source(prepared: Sequence[PreparedAlternative]) -> PreparedAlternative:
     """Where rows that several alternatives give come from: the first of them, which knows the others."""
     first, intervals = prepared[0], prepared[0].intervals
-    if intervals is None or len(prepared) == 1:
+    if len(prepared) == 1:
+        return first
+    first = replace(first, alone=False)
+    if intervals is None:
         return first
     others = tuple(each.intervals for each in prepared[1:] if each.intervals is not None)
     return replace(first, intervals=replace(intervals, others=others))

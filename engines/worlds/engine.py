@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias, cast
 
 import pyarrow as pa
 
 from cepctl.engines.worlds.clocks import Variables, can_happen
-from cepctl.engines.worlds.expressions import Row, Scene, Value, evaluate
+from cepctl.engines.worlds.expressions import SLACK, Row, Scene, Value, evaluate
 from cepctl.engines.worlds.given import Known, constrained_rows, no_world_remains
 from cepctl.engines.worlds.search import Bound, Search, extent
 from cepctl.engines.worlds.spans import Times, lasts
@@ -25,12 +25,8 @@ from cepctl.engines.worlds.stream import Stream, Work
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import refuse_lasting_groups, require_engine
-from cepctl.precision import CONFIDENCE_DECIMALS
 
 SIGNATURE_TYPE = pa.list_(pa.list_(pa.string()))
-SLACK = Fraction(1, 10**CONFIDENCE_DECIMALS)
-"""CONFIDENCE_SLACK, exactly."""
-
 Signature: TypeAlias = tuple[tuple[str, ...], ...]
 
 
@@ -39,13 +35,15 @@ class ExactMatch:
     """One collapsed match: its tightest time range in ticks, and its confidence as a fraction.
 
     `bindings` gives the event ids of each variable, in signature order.  When several alternatives
-    of an OR produce the signature, these are the variables of the first of them.
+    of an OR produce the signature, these are the variables of the first of them.  `decided` tells how
+    probable the worlds are that return it and decide it at each tick.
     """
 
     start: int
     end: int
     confidence: Fraction
     bindings: Mapping[str, tuple[str, ...]]
+    decided: Mapping[int, Fraction] = field(default_factory=dict)
 
 
 def exact_matches(plan: Plan, events: pa.Table) -> dict[Signature, ExactMatch]:
@@ -109,7 +107,7 @@ def scene_of(match: ExactMatch, rows: Mapping[str, Row]) -> Scene:
         "end": match.end,
         "confidence": float(match.confidence),
     }
-    return Scene(members, match=fields)
+    return Scene(members, match=fields, decided=match.decided)
 
 
 def independent_parts(plan: Plan, rows: list[Row]) -> Iterable[list[Row]]:
@@ -127,10 +125,11 @@ def independent_parts(plan: Plan, rows: list[Row]) -> Iterable[list[Row]]:
 
 @dataclass(frozen=True)
 class Returned:
-    """A signature in one world: its extent in ticks, and the bindings of alternative `search`."""
+    """A signature in one world: extent in ticks, when it is decided, the bindings of alternative `search`."""
 
     start: int
     end: int
+    decided: int
     number: int
     search: Search
     bound: Bound
@@ -167,6 +166,7 @@ def visited_worlds(
     weights: dict[Signature, int] = defaultdict(int)
     ranges: dict[Signature, tuple[int, int]] = {}
     bindings: dict[Signature, Returned] = {}
+    decided: dict[Signature, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     together: dict[frozenset[Signature], int] = defaultdict(int)
     whole = 1
     for world in _visited(plan, rows):
@@ -174,6 +174,7 @@ def visited_worlds(
         together[frozenset(world.returned)] += world.weight
         for signature, here in world.returned.items():
             weights[signature] += world.weight
+            decided[signature][here.decided] += world.weight
             earliest, latest = ranges.get(signature, (here.start, here.end))
             ranges[signature] = min(here.start, earliest), max(here.end, latest)
             known = bindings.setdefault(signature, here)
@@ -183,6 +184,7 @@ def visited_worlds(
             *ranges[signature],
             Fraction(weight, whole),
             _ids(bindings[signature].search, bindings[signature].bound),
+            {tick: Fraction(each, whole) for tick, each in decided[signature].items()},
         )
         for signature, weight in weights.items()
     }
@@ -207,8 +209,11 @@ def _visited(plan: Plan, rows: Iterable[Row]) -> Iterator[World]:
     for ticks, weight in possible:
         returned: dict[Signature, Returned] = {}
         for number, bound in _matches(searches, ticks):
-            found = Returned(*extent(ticks, bound), number, searches[number], bound)
-            returned.setdefault(_signature(searches[number], bound), found)
+            search = searches[number]
+            found = Returned(*extent(ticks, bound), search.decided_at(ticks, bound), number, search, bound)
+            signature = _signature(search, bound)
+            first = returned.setdefault(signature, found)
+            returned[signature] = replace(first, decided=min(first.decided, found.decided))
         yield World(weight, whole, returned)
 
 

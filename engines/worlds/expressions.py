@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
+from fractions import Fraction
 from itertools import product
 from typing import TypeAlias, cast
 
@@ -31,9 +32,14 @@ from cepctl.language.ast import (
     Like,
     MatchField,
     Probability,
+    ReachedTick,
     Unary,
     Variable,
 )
+from cepctl.precision import CONFIDENCE_DECIMALS
+
+SLACK = Fraction(1, 10**CONFIDENCE_DECIMALS)
+"""CONFIDENCE_SLACK, exactly."""
 
 Value: TypeAlias = object
 Row: TypeAlias = Mapping[str, Value]
@@ -46,12 +52,14 @@ class Scene:
     """What an expression can see: the bound rows, which `b[i]` is meant, and the match itself.
 
     `index` gives i, counted from 0, for each variable that the expression reads one by one;
-    `match` holds `start`, `end` and `confidence` where they are known (in RETURN).
+    `match` holds `start`, `end` and `confidence` where they are known (in RETURN), `decided` the probability
+    of the worlds that decide the match at each tick.
     """
 
     members: Members
     index: Mapping[str, int] = field(default_factory=dict)
     match: Mapping[str, Value] = field(default_factory=dict)
+    decided: Mapping[int, Fraction] = field(default_factory=dict)
 
 
 def holds(expression: Expression, members: Members) -> bool:
@@ -166,6 +174,15 @@ def _variable(node: Variable, scene: Scene) -> Value:
 
 def _match_field(node: MatchField, scene: Scene) -> Value:
     return scene.match[node.name]
+
+
+def _reached_tick(node: ReachedTick, scene: Scene) -> Value:
+    so_far = Fraction(0)
+    for tick in sorted(scene.decided):
+        so_far += scene.decided[tick]
+        if so_far >= Fraction(node.share) - SLACK:
+            return tick
+    return None
 
 
 # --- operators -----------------------------------------------------------------------------
@@ -309,6 +326,7 @@ _RULES: dict[type, Callable[..., Value]] = {
     Aggregate: _aggregate,
     Variable: _variable,
     MatchField: _match_field,
+    ReachedTick: _reached_tick,
     Unary: _unary,
     Binary: _binary,
     In: _in,

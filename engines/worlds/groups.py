@@ -19,14 +19,13 @@ from cepctl.engines.rows.groups import group_schema
 from cepctl.engines.rows.order import match_text
 from cepctl.engines.worlds.engine import (
     SIGNATURE_TYPE,
-    SLACK,
     ExactMatch,
     Signature,
     independent_parts,
     scene_of,
     visited_worlds,
 )
-from cepctl.engines.worlds.expressions import Row, Value, evaluate
+from cepctl.engines.worlds.expressions import SLACK, Row, Value, evaluate
 from cepctl.plan.plan import Plan
 
 Key: TypeAlias = tuple[Value, ...]

@@ -15,8 +15,8 @@ from fractions import Fraction
 import pyarrow as pa
 
 from cepctl.engines.rows.order import encoded_ids
-from cepctl.engines.worlds.engine import SIGNATURE_TYPE, SLACK, Signature, World, worlds_of
-from cepctl.engines.worlds.expressions import Row, Scene, Value, evaluate
+from cepctl.engines.worlds.engine import SIGNATURE_TYPE, Signature, World, worlds_of
+from cepctl.engines.worlds.expressions import SLACK, Row, Scene, Value, evaluate
 from cepctl.plan.plan import Plan
 
 OPEN = ("*",)

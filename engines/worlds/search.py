@@ -54,6 +54,14 @@ class Search:
             ):
                 yield bound
 
+    def decided_at(self, ticks: Ticks, bound: Bound) -> int:
+        """When this world has decided a match: with its last tick, or with the window where that ends it."""
+        first, last = extent(ticks, bound)
+        if not self.alternative.decided_by_window(self.plan.strategy):
+            return last
+        assert self.plan.window is not None
+        return first + self.plan.window - 1
+
     # --- fitting ---------------------------------------------------------------------------
 
     def can_fit(self, component: int, event: int) -> bool:

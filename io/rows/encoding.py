@@ -8,7 +8,7 @@ Parquet and Arrow they are timestamps.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -32,10 +32,18 @@ _OUT_OF_RANGE = "value out of range"  # what Arrow writes for years of more than
 _BEYOND = "a match lies beyond the years that ISO 8601 can write; use --time ticks"
 
 
-def presented(matches: pa.Table, unit: TimeUnit, times: TimeFormat, *, typed: bool = False) -> pa.Table:
+def presented(
+    matches: pa.Table,
+    unit: TimeUnit,
+    times: TimeFormat,
+    *,
+    ticks: Sequence[str] = (),
+    typed: bool = False,
+) -> pa.Table:
     """The rows as they are to be printed: the answer first, times as text, or timestamps where `typed`.
 
-    Ticks stay numbers.  Times that RETURN gives are those of the log, in microseconds, whatever `times` says.
+    Where `times` says so ticks stay numbers; `ticks` names columns of them beside `start` and `end`.  Times
+    that RETURN gives are those of the log, in microseconds, whatever `times` says.
 
     Raises
     ------
@@ -43,7 +51,7 @@ def presented(matches: pa.Table, unit: TimeUnit, times: TimeFormat, *, typed: bo
         If a tick lies beyond the calendar and `times` is iso.
     """
     if times == "iso":
-        for name in ("start", "end"):
+        for name in ("start", "end", *ticks):
             at = matches.column_names.index(name)
             instants = _instants(matches.column(name), unit)
             matches = matches.set_column(at, name, instants)

@@ -174,11 +174,11 @@ def _write(matches: Matches, request: MatchRequest, target: RowFile, *, guarded:
     from cepctl.io.rows.safe_cells import safe_cells
 
     times, counts = cast(TimeFormat, request.rows.times), matches.summary.counts
-    unit = matches.found.plan.time_unit
+    unit, ticks = matches.found.plan.time_unit, matches.found.plan.tick_columns
     require_calendar(counts.start, counts.end, unit, times)
 
     def shown(block: pa.Table) -> pa.Table:
-        rows = presented(block, unit, times, typed=target.form in TYPED_FORMS)
+        rows = presented(block, unit, times, ticks=ticks, typed=target.form in TYPED_FORMS)
         rows = chosen_columns(rows, request.rows.chosen)
         return safe_cells(rows) if guarded else rows
 

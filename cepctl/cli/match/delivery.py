@@ -49,7 +49,8 @@ def hand_over(request: MatchRequest, run: ComputedRun) -> None:
 
     def shown(rows: pa.Table) -> pa.Table:
         times = cast(TimeFormat, request.rows.times)
-        rows = presented(rows, run.plan.time_unit, times, typed=form in TYPED_FORMS)
+        unit, ticks = run.plan.time_unit, run.plan.tick_columns
+        rows = presented(rows, unit, times, ticks=ticks, typed=form in TYPED_FORMS)
         rows = chosen_columns(rows, request.rows.chosen)
         return safe_cells(rows) if guarded else rows
 

@@ -1,0 +1,61 @@
+"""The ranges by which pairs are left out before they are measured, for people: what `explain` shows.
+
+Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice, product
+
+import pyarrow as pa
+
+from cepctl.engines.columns.events import events_of
+from cepctl.engines.columns.tick_sums import FIRST, LAST
+from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
+from cepctl.plan.plan import Plan
+
+MOST_STATED = 20
+"""Pairs of shapes that are told."""
+
+
+@dataclass(frozen=True)
+class StatedRange:
+    """Of pairs shaped as two events, a and b, how many ticks `upper_b - upper_a` may be.
+
+    None where there is no end.  No pair of these shapes reaches the threshold where `least` exceeds `most`.
+    """
+
+    variable_a: str
+    variable_b: str
+    example_a: str
+    example_b: str
+    least: int | None
+    most: int | None
+
+
+def stated_ranges(plan: Plan, table: pa.Table) -> list[StatedRange]:
+    """The ranges of a plan that asks for a confidence, of at most MOST_STATED pairs of shapes."""
+    if plan.minimum_confidence is None or plan.minimum_confidence <= 0.0 or not table.num_rows:
+        return []
+    prepared = PreparedAlternative.of_each(plan, events_of(table), MatchOptions())
+    found = (each for one in prepared for each in _of_alternative(one, plan.minimum_confidence))
+    return list(islice(found, MOST_STATED))
+
+
+def _of_alternative(prepared: PreparedAlternative, confidence: float) -> Iterator[StatedRange]:
+    if prepared.intervals is not None:
+        return
+    ids, components = prepared.events.ids, prepared.alternative.components
+    names = [components[i].variable for i in prepared.search.singles]
+    for each in prepared.ranges(confidence):
+        pairs = product(enumerate(each.examples_a.tolist()), enumerate(each.examples_b.tolist()))
+        for (i, a), (j, b) in pairs:
+            least, most = int(each.least[i, j]), int(each.most[i, j])
+            nobody = least > most
+            yield StatedRange(
+                *(names[each.column_a], names[each.column_b], ids[a], ids[b]),
+                1 if nobody else None if least == FIRST else least,
+                0 if nobody else None if most == LAST else most,
+            )
