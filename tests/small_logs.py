@@ -6,6 +6,9 @@ import bz2
 import gzip
 import io
 import json
+import lzma
+import tarfile
+import zipfile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -153,6 +156,22 @@ _DOCKER = (
 )
 
 
+def _zipped(data: bytes) -> bytes:
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("a.csv"), data, zipfile.ZIP_DEFLATED)
+    return sink.getvalue()
+
+
+def _tarred(data: bytes) -> bytes:
+    sink = io.BytesIO()
+    with tarfile.open(fileobj=sink, mode="w") as archive:
+        member = tarfile.TarInfo("a.csv")
+        member.size = len(data)
+        archive.addfile(member, io.BytesIO(data))
+    return sink.getvalue()
+
+
 # By a name for people: the format, and the file.
 SMALL_LOGS: dict[str, tuple[str, bytes]] = {
     "csv": ("csv", _CSV.encode()),
@@ -199,4 +218,7 @@ SMALL_LOGS: dict[str, tuple[str, bytes]] = {
     "ocel, SQLite": ("ocel", sqlite_log()),
     "csv, gzip": ("csv", gzip.compress(_CSV.encode(), mtime=0)),
     "xes, bzip2": ("xes", bz2.compress(_PLAIN_XES)),
+    "csv, xz": ("csv", lzma.compress(_CSV.encode())),
+    "csv, zip": ("csv", _zipped(_CSV.encode())),
+    "csv, tar": ("csv", _tarred(_CSV.encode())),
 }

@@ -6,12 +6,15 @@ an ingest takes its members one by one; where a single stream is asked for, it i
 
 from __future__ import annotations
 
+import io
 import lzma
+import struct
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from tarfile import ReadError
 from typing import IO, Protocol
 
 from cepctl.errors import LogFormatError
@@ -24,6 +27,9 @@ _XZ_MEMORY = 256 << 20
 _READ_BYTES = 1 << 16
 _ENCRYPTED = 0x1
 _PADDING = b"\0" * 4
+# The record that ends a zip archive: of its 22 bytes, the number of entries stands at the tenth.
+_ZIP_END = struct.Struct("<10sH10x")
+_COUNTED_ELSEWHERE = 0xFFFF
 _ZIP_PROBLEMS = (zipfile.BadZipFile, NotImplementedError, zlib.error, ValueError, OverflowError)
 # How documents of office programs, of OpenDocument and archives of Java begin.
 _PACKED_PROGRAMS = ("[Content_Types].xml", "mimetype", "META-INF/")
@@ -72,7 +78,20 @@ class XzStream:
         return rest
 
 
-def zip_stream(file: IO[bytes], name: str) -> IO[bytes]:
+class ZipStream:
+    """The plain bytes of a file in a zip archive; raises EOFError or OSError where it is damaged."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._pieces = _pieces(file, "zip")
+
+    def read1(self, size: int) -> bytes:
+        """At most `size` bytes (never more than a piece); none at the end."""
+        return next(self._pieces, b"")
+
+    read = read1
+
+
+def zip_stream(file: IO[bytes], name: str) -> ZipStream:
     """The one file of a zip archive.
 
     Raises
@@ -81,23 +100,60 @@ def zip_stream(file: IO[bytes], name: str) -> IO[bytes]:
         If the archive holds several files, none, or one that cannot be unpacked.
     """
     try:
-        archive = zipfile.ZipFile(file)
-        inside = [each for each in archive.infolist() if not each.is_dir()]
+        archive, inside = _zip_files(file)
         _require_one(
             [each.filename for each in inside], name, "zip archive", f"unzip {_last(name)} -d FOLDER"
         )
         if inside[0].flag_bits & _ENCRYPTED:
             raise LogFormatError(f"{name}: the zip archive is encrypted; unpack it")
-        return archive.open(inside[0])
-    except (*_ZIP_PROBLEMS, EOFError) as problem:
+        return ZipStream(archive.open(inside[0]))
+    except (*_ZIP_PROBLEMS, EOFError, OSError) as problem:
+        if getattr(problem, "errno", None) is not None:
+            raise
         raise LogFormatError(
             f"{name}: a damaged zip archive, or one of a kind that is not read: {problem}"
         ) from None
 
 
+def _zip_files(file: IO[bytes]) -> tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]:
+    """A zip archive and its files; raises BadZipFile where its directory lists fewer entries than it says."""
+    archive = zipfile.ZipFile(file)
+    said = _zip_count(file, len(archive.comment))
+    if said not in (len(archive.infolist()), _COUNTED_ELSEWHERE):
+        raise zipfile.BadZipFile(f"{said} entries are said to be there, {len(archive.infolist())} are listed")
+    return archive, [each for each in archive.infolist() if not each.is_dir()]
+
+
+def _zip_count(file: IO[bytes], comment_bytes: int) -> int:
+    """How many entries the end of a zip archive says that there are."""
+    file.seek(-comment_bytes - _ZIP_END.size, io.SEEK_END)
+    _, count = _ZIP_END.unpack(file.read(_ZIP_END.size))
+    return int(count)
+
+
 def is_tar(head: bytes) -> bool:
     """Whether a file that begins so is a tar archive."""
     return head[_TAR_PLACE:TAR_HEAD_BYTES] == _TAR_MARK
+
+
+class _Header(tarfile.TarInfo):
+    """A header of a tar archive: without this, a damaged one ends the archive as if nothing came after it."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Header:
+        try:
+            return super().frombuf(buf, encoding, errors)
+        except tarfile.HeaderError as problem:
+            if buf and not any(buf):
+                raise
+            raise ReadError(f"{problem} where a file or the end should be") from None
+
+
+def _require_end(archive: tarfile.TarFile) -> None:
+    """Raises ReadError where something comes after the end of a tar archive."""
+    while rest := archive.fileobj.read(_READ_BYTES):
+        if rest.strip(b"\0"):
+            raise ReadError(f"something comes after its end, from byte {archive.offset:,} on")
 
 
 class TarStream:
@@ -116,7 +172,7 @@ class TarStream:
     def _read(self, packed: IO[bytes]) -> Iterator[bytes]:
         found: list[str] = []
         try:
-            with tarfile.open(fileobj=packed, mode="r|") as archive:
+            with tarfile.open(fileobj=packed, mode="r|", tarinfo=_Header) as archive:
                 for member in archive:
                     if not member.isfile():
                         continue
@@ -126,6 +182,8 @@ class TarStream:
                     file = archive.extractfile(member)
                     while file is not None and (piece := file.read(_READ_BYTES)):
                         yield piece
+                else:
+                    _require_end(archive)
         except (tarfile.TarError, zlib.error, ValueError, OverflowError) as problem:
             raise OSError(f"damaged tar: {problem}") from None
         _require_one(found, self._name, "tar archive", f"tar -xf {_last(self._name)} -C FOLDER")
@@ -145,8 +203,7 @@ def zip_members(file: IO[bytes]) -> Iterator[Member]:
     Raises OSError where it is damaged, encrypted, or of a kind that is not read.
     """
     try:
-        archive = zipfile.ZipFile(file)
-        inside = [each for each in archive.infolist() if not each.is_dir()]
+        archive, inside = _zip_files(file)
         if len(inside) < 2 or inside[0].filename.startswith(_PACKED_PROGRAMS):
             return
         if any(each.flag_bits & _ENCRYPTED for each in inside):
@@ -161,11 +218,12 @@ def zip_members(file: IO[bytes]) -> Iterator[Member]:
 def tar_members(packed: IO[bytes]) -> Iterator[Member]:
     """The files of a tar archive, in their order; raises OSError or EOFError where it is damaged."""
     try:
-        with tarfile.open(fileobj=packed, mode="r|") as archive:
+        with tarfile.open(fileobj=packed, mode="r|", tarinfo=_Header) as archive:
             for member in archive:
                 file = archive.extractfile(member) if member.isfile() else None
                 if file is not None:
                     yield Member(member.name, _pieces(file, "tar"))
+            _require_end(archive)
     except (tarfile.TarError, zlib.error, ValueError, OverflowError) as problem:
         raise OSError(f"damaged tar: {problem}") from None
 

@@ -12,6 +12,7 @@ import pytest
 
 from cepctl.errors import LogFormatError
 from cepctl.io.formats import open_bytes
+from cepctl.io.source.archives import tar_members, zip_members
 
 TEXT = b"event_type,time\n" + b"A,5\n" * 50_000
 
@@ -66,6 +67,41 @@ def test_what_is_cut_short_keeps_what_came_before_and_says_so(name: str) -> None
     assert damage
     assert TEXT.startswith(found)
     assert found
+
+
+SMALL = [(name, b"event_type,time\n" + name.encode() + b",5\n") for name in "abc"]
+
+
+def members(data: bytes) -> list[bytes] | None:
+    """What is in an archive; None where it is called damaged."""
+    found = zip_members if data.startswith(b"PK") else tar_members
+    try:
+        return [b"".join(member.pieces) for member in found(io.BytesIO(data))]
+    except (OSError, EOFError):
+        return None
+
+
+@pytest.mark.parametrize("data", [zipped(*SMALL), tarred(*SMALL)], ids=["zip", "tar"])
+def test_no_flipped_bit_hides_files_of_an_archive(data: bytes) -> None:
+    whole = [text for _, text in SMALL]
+    for place in range(len(data)):
+        flipped = bytearray(data)
+        flipped[place] ^= 1 << place % 8
+        left = members(bytes(flipped))
+        assert left is None or [len(each) for each in left] == [len(each) for each in whole], place
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (tarred(*SMALL)[: 7 * 512], "empty header where a file or the end should be"),
+        (tarred(*SMALL) + tarred(*SMALL), "something comes after its end"),
+    ],
+    ids=["without an end", "two in one"],
+)
+def test_a_tar_archive_ends_where_it_says(data: bytes, said: str) -> None:
+    with pytest.raises(OSError, match=said):
+        list(tar_members(io.BytesIO(data)))
 
 
 @pytest.mark.parametrize(
