@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cepctl.library.matches import Found, Matches, Times
@@ -53,6 +54,7 @@ def find_matches(
     *,
     times: Times = "iso",
     opened: ExitStack | None = None,
+    scratch: Path | None = None,
 ) -> Matches:
     """The matches of a query in events at some paths.
 
@@ -66,6 +68,8 @@ def find_matches(
         How rows say `start` and `end`.
     opened
         What has to be closed together with the matches.
+    scratch
+        A folder that all workers see, for rows beyond memory; None for one among the temporary files.
 
     Raises
     ------
@@ -80,7 +84,7 @@ def find_matches(
     began = time.monotonic()
     progress = progress or Progress()
     with opened or ExitStack() as stack:
-        folder = stack.enter_context(temporary_folder())
+        folder = scratch or stack.enter_context(temporary_folder())
         reading = given_ingest_options(question.raw_input)
         inputs = stack.enter_context(open_events(paths, reading, question.matching.memory))
         tell_reading(inputs.summary)
@@ -92,7 +96,9 @@ def find_matches(
         type_counts = inputs.schema.type_counts
         options = question.matching.options(plan, type_counts, question.kleene, judged=question.judged)
         require_columns(question.columns, columns_of(plan, options))
-        rows = find_rows(plan, inputs, options, question.execution, folder, progress)
+        rows = find_rows(
+            plan, inputs, options, question.execution, folder, progress, shared=scratch is not None
+        )
         # Of the judge's groups it is not known which raw times find.
         judged = question.judged and (plan.group_by is None or question.execution.engine == "event")
         summary = MatchSummary(

@@ -95,14 +95,14 @@ class Matches:
     def table(self) -> pa.Table:
         """All rows as the engines give them, times in ticks; raises as `arrow` does."""
         self._require_files()
-        return _told(self._found.rows.table())
+        return told(self._found.rows.table())
 
     def blocks(self, limit: int | None = None) -> Iterator[pa.Table]:
         """The rows as the engines give them, times in ticks, one block or more; at most `limit` of them."""
         self._require_files()
         left = limit
         for block in self._found.rows.blocks():
-            yield _told(block.slice(0, left))
+            yield told(block.slice(0, left))
             if left is not None:
                 left -= min(left, block.num_rows)
                 if not left:
@@ -185,7 +185,7 @@ class Matches:
             raise JobError("these matches are closed, and their rows lay in temporary files; match again")
 
 
-def _told(rows: pa.Table) -> pa.Table:
+def told(rows: pa.Table) -> pa.Table:
     """Rows without what only the summary looks at."""
     from cepctl.plan.plan import FOUND_AT_RAW_TIMES
 

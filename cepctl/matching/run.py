@@ -81,8 +81,12 @@ def find_rows(
     execution: Execution,
     folder: Path,
     progress: Progress | None = None,
+    *,
+    shared: bool = False,
 ) -> FoundRows:
     """The matches of a plan; the event engine tells `progress` what it does.
+
+    Rows beyond memory go to `folder`; `shared`: the workers of a cluster see it.
 
     Raises
     ------
@@ -108,7 +112,9 @@ def find_rows(
     if execution.engine != "event":
         # The others judge no match by raw times.
         wanted = replace(wanted, raw_times=False)
-    rows: FoundRows = SortedRows(schema_for(plan, wanted), wanted.wanted, wanted.memory, folder)
+    rows: FoundRows = SortedRows(
+        schema_for(plan, wanted), wanted.wanted, wanted.memory, folder, shared=shared
+    )
     if plan.group_by is not None:
         if wanted.kleene == "summary":
             refuse_groups(plan.query, "--kleene summary")

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.engines.rows.counts import RowCounts
+from cepctl.engines.rows.cuts import Part
 from cepctl.engines.rows.sorted import SortedRows
 from cepctl.plan.plan import EXPECTED_ERROR, FOUND_AT_RAW_TIMES, OCCURRENCE_ERROR, Plan
 from cepctl.precision import CONFIDENCE_DECIMALS
@@ -89,6 +90,12 @@ class GroupRows:
     def blocks(self) -> Iterator[pa.Table]:
         """The rows that are kept, in their order, as one block."""
         yield self.table()
+
+    size = merging_bytes = 0
+
+    def parts(self, rows_of_part: int) -> list[Part]:
+        """None: no row lies on disk."""
+        return []
 
     def table(self) -> pa.Table:
         """The rows that are kept, in their order."""

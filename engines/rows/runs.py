@@ -25,15 +25,29 @@ from cepctl.precision import CONFIDENCE_DECIMALS
 BATCH_BYTES = 1 << 18
 """Size of the batches of a run: the least that is read of it at a time."""
 Key = tuple[float, int, str]
+INDEX = pa.schema(
+    [("rank", pa.float64()), ("start", pa.int64()), ("match", pa.string()), ("rows", pa.int64())]
+)
+"""Of each batch of a run the key of its first row, and how many rows it has."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A file of rows in the order of the output; picklable."""
+    """A file of rows in the order of the output, and the INDEX of its batches; picklable."""
 
     path: Path
     rows: int
     size: int
+    index: pa.RecordBatch
+
+
+@dataclass(frozen=True)
+class Opening:
+    """Where a run is opened: at a batch, before which it has some rows; picklable."""
+
+    path: Path
+    batch: int = 0
+    rows_before: int = 0
 
 
 def write_run(path: Path, blocks: Iterator[pa.Table]) -> Run:
@@ -45,6 +59,7 @@ def write_run(path: Path, blocks: Iterator[pa.Table]) -> Run:
         If the disk is full or cannot be written.
     """
     rows = size = 0
+    index: list[pa.RecordBatch] = []
     writer: pa.ipc.RecordBatchFileWriter | None = None
     try:
         with ExitStack() as stack:
@@ -53,37 +68,70 @@ def write_run(path: Path, blocks: Iterator[pa.Table]) -> Run:
                     options = pa.ipc.IpcWriteOptions(compression="lz4")
                     writer = stack.enter_context(pa.ipc.new_file(path, block.schema, options=options))
                 each = max(block.nbytes // max(block.num_rows, 1), 1)
-                writer.write_table(block, max_chunksize=max(BATCH_BYTES // each, 1))
+                for batch in block.to_batches(max_chunksize=max(BATCH_BYTES // each, 1)):
+                    writer.write_batch(batch)
+                    index.append(_indexed(batch))
                 rows, size = rows + block.num_rows, size + block.nbytes
     except OSError as problem:
+        if not path.parent.is_dir():
+            raise JobError(
+                f"a worker does not see {path.parent}; on a cluster write rows to a place that all machines "
+                "share"
+            ) from None
         raise JobError(
             f"cannot write rows that do not fit in memory to {path.parent}: {problem.strerror or problem}; "
             "free some disk, name a roomier folder in TMPDIR, or raise --max-memory"
         ) from None
-    return Run(path, rows, size)
+    return Run(path, rows, size, pa.concat_batches(index))
+
+
+def _indexed(batch: pa.RecordBatch) -> pa.RecordBatch:
+    first = batch.slice(0, 1)
+    rank = pc.negate(pc.round(first.column("confidence"), CONFIDENCE_DECIMALS))
+    columns = [rank, first.column("start"), first.column("match"), pa.array([batch.num_rows])]
+    return pa.record_batch(
+        [column.cast(kind) for column, kind in zip(columns, INDEX.types, strict=True)], INDEX
+    )
 
 
 def merged(runs: Sequence[Run], held_bytes: int) -> Iterator[pa.Table]:
     """The rows of all runs in their order, block by block, holding about this many bytes of the runs."""
+    for _, block in merged_after([Opening(run.path) for run in runs], None, held_bytes):
+        yield block
+
+
+def merged_after(
+    openings: Sequence[Opening], after: Key | None, held_bytes: int
+) -> Iterator[tuple[int, pa.Table]]:
+    """The rows of all runs after a key (None: all) in their order, each block with how many come before it.
+
+    Every run is opened at a batch whose first row does not come after the key, while that of the next does.
+    """
     with ExitStack() as stack:
-        each = max(held_bytes // max(len(runs), 1), BATCH_BYTES)
-        opened = [stack.enter_context(pa.OSFile(str(run.path))) for run in runs]
-        left = [_Cursor(file, each) for file in opened]
+        each = max(held_bytes // max(len(openings), 1), BATCH_BYTES)
+        files = [stack.enter_context(pa.OSFile(str(opening.path))) for opening in openings]
+        left = [_Cursor(file, each, opening.batch) for file, opening in zip(files, openings, strict=True)]
         left = [cursor for cursor in left if cursor.read_on()]
+        before = sum(opening.rows_before for opening in openings)
+        if after is not None:
+            before += sum(cursor.skip(after) for cursor in left)
+            left = [cursor for cursor in left if len(cursor) or cursor.read_on()]
         while left:
             bound = min((cursor.last for cursor in left if cursor.goes_on), default=None)
             found = [part for cursor in left for part in cursor.until(bound)]
-            yield in_order(pa.Table.from_batches(found).combine_chunks())
+            block = in_order(pa.Table.from_batches(found).combine_chunks())
+            yield before, block
+            before += block.num_rows
             left = [cursor for cursor in left if len(cursor) or cursor.read_on()]
 
 
 class _Cursor:
     """The rows of a run that are held and not handed out yet."""
 
-    def __init__(self, file: pa.NativeFile, held_bytes: int) -> None:
+    def __init__(self, file: pa.NativeFile, held_bytes: int, batch: int = 0) -> None:
         self._reader = pa.ipc.open_file(file)
         self._held_bytes = held_bytes
-        self._next = 0
+        self._next = batch
 
     @property
     def goes_on(self) -> bool:
@@ -122,6 +170,11 @@ class _Cursor:
         part = self._held.slice(self._begin, end - self._begin)
         self._begin = end
         return [part]
+
+    def skip(self, bound: Key) -> int:
+        """Leave out the rows up to a key, itself included; returns how many."""
+        self._begin = self._after(bound)
+        return self._begin
 
     def _after(self, bound: Key) -> int:
         """Where the rows after a key begin: among those of its confidence by start, among those by match."""

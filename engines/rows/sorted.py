@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.engines.rows.counts import RowCounts
+from cepctl.engines.rows.cuts import Part, parts_of
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.rows.runs import Run, merged, write_run
 from cepctl.errors import QueryTooLargeError
@@ -62,15 +63,23 @@ class SortedRows:
         Which of them are kept.
     memory
         What rows may take of it.
-    folder
-        Where runs go.
+    folder, shared
+        Where runs go, and whether the workers of a cluster see that.
     """
 
-    def __init__(self, schema: pa.Schema, wanted: WantedRows, memory: MemoryBudget, folder: Path) -> None:
+    def __init__(
+        self,
+        schema: pa.Schema,
+        wanted: WantedRows,
+        memory: MemoryBudget,
+        folder: Path,
+        *,
+        shared: bool = False,
+    ) -> None:
         self.schema = schema.insert(0, pa.field("match", pa.string()))
         self.found = 0
         self._counts = RowCounts()
-        self.folder = folder
+        self.folder, self.shared = folder, shared
         self._wanted, self._memory = wanted, memory
         self._held: list[pa.RecordBatch] = []
         self._size = 0
@@ -139,12 +148,20 @@ class SortedRows:
         if self._held:
             self._spill()
         left = self._wanted.top
-        for block in merged([run for level in self._levels for run in level], self._merging):
+        for block in merged([run for level in self._levels for run in level], self.merging_bytes):
             yield block if left is None else block.slice(0, left)
             if left is not None:
                 left -= block.num_rows
                 if left <= 0:
                     return
+
+    def parts(self, rows_of_part: int) -> list[Part]:
+        """The rows, all of them in runs, cut into parts of so many; none where no row lies on disk."""
+        if not self.spilled:
+            return []
+        if self._held:
+            self._spill()
+        return parts_of([run for level in self._levels for run in level], rows_of_part)
 
     def table(self) -> pa.Table:
         """All rows as one table, for what must see them all.
@@ -170,7 +187,7 @@ class SortedRows:
         return self._table
 
     @property
-    def _merging(self) -> int:
+    def merging_bytes(self) -> int:
         """Bytes of runs that are held while they are merged: each row is there as it is, and once sorted."""
         return 2 * self._memory.rows
 
@@ -198,7 +215,7 @@ class SortedRows:
             level.append(run)
             if len(level) < FAN_IN:
                 return
-            run = write_run(self._new_file(), merged(level, self._merging))
+            run = write_run(self._new_file(), merged(level, self.merging_bytes))
             for each in level:
                 each.path.unlink()
             level.clear()

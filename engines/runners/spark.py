@@ -114,7 +114,9 @@ def collect(
     own = replace(options, memory=options.memory.shared_by(tasks_at_once(context)))
     task = SliceTask(plan, own, tuple(sources), groups)
     in_runs = rows if isinstance(rows, SortedRows) else None
-    shared = in_runs.folder if in_runs is not None and is_local(str(context.master)) else None
+    shared = None
+    if in_runs is not None and (in_runs.shared or is_local(str(context.master))):
+        shared = in_runs.folder
     with failures_told(), ExitStack() as stack:
         job = _Job(task, slicing, _copied(sources, context, stack), context.accumulator(0), shared)
         undisturbed(partial(_refuse_repeated, job, context))

@@ -19,15 +19,13 @@ import pyarrow.parquet as pq
 
 from cepctl.errors import UsageError
 from cepctl.io.rows.columns import answer_first
-from cepctl.io.rows.forms import TYPED_FORMS
+from cepctl.io.rows.forms import ROWS_OF_GROUP, TYPED_FORMS
 from cepctl.schema import TimeUnit
 
 RowFormat = Literal["csv", "tsv", "json", "jsonl", "md", "parquet", "arrow"]
 TimeFormat = Literal["iso", "ticks"]
 _ROWS_AT_ONCE = 200_000
 _BYTES_AT_ONCE = 1 << 20
-_ROWS_OF_GROUP = 1 << 20
-"""Those of a row group of Parquet; what Arrow takes, too."""
 _OUT_OF_RANGE = "value out of range"  # what Arrow writes for years of more than 15 bits
 _BEYOND = "a match lies beyond the years that ISO 8601 can write; use --time ticks"
 
@@ -158,7 +156,7 @@ def _grouped(
     """Groups of always the same number of rows, each written as it is full."""
     sink = _Pieces()
     writer = None
-    for group in _regrouped(blocks, _ROWS_OF_GROUP):
+    for group in _regrouped(blocks, ROWS_OF_GROUP):
         rows = shown(group).combine_chunks()
         if writer is None:
             writer = opened(sink, rows.schema)

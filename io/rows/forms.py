@@ -27,6 +27,8 @@ DELIMITED_FORMS = ("csv", "tsv")
 """Forms that spreadsheets open."""
 TYPED_FORMS = ("parquet", "arrow")
 """Forms that have timestamps, which are text in the others."""
+ROWS_OF_GROUP = 1 << 20
+"""Those of a row group of Parquet; what Arrow takes, too."""
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4"}
 _ENDINGS = {
     ".csv": ("csv",),
@@ -44,10 +46,14 @@ _OF_OTHERS = (".html", ".htm", ".xlsx", ".xls", ".ods", ".xml", ".avro", ".orc")
 
 @dataclass(frozen=True)
 class RowFile:
-    """In which form rows are written; `compression` is named as Arrow names it, None for none."""
+    """In which form rows are written; `compression` is named as Arrow names it, None for none.
+
+    `parts`: they are a folder of files.
+    """
 
     form: str
     compression: str | None = None
+    parts: bool = False
 
 
 def row_file(wanted: str | None, name: str) -> RowFile:
@@ -79,6 +85,21 @@ def row_file(wanted: str | None, name: str) -> RowFile:
             f"cannot write {name}: {form} is not compressed as a whole; name it without {path.suffix}"
         )
     return RowFile(form, compression)
+
+
+def folder_of_rows(wanted: str | None, name: str) -> RowFile:
+    """The form of a folder of this name, which is Parquet.
+
+    Raises
+    ------
+    UsageError
+        If another one was asked for.
+    """
+    if wanted not in (None, "parquet"):
+        raise UsageError(
+            f"--format {wanted} cannot apply to -o {name}, a folder: its parts are parquet; name a file"
+        )
+    return RowFile("parquet", parts=True)
 
 
 def _unknown(name: str, ending: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -14,15 +16,15 @@ from cepctl.cli.match.request import MatchRequest, RowChoice, row_options
 from cepctl.cli.match.runner_hint import hint_at_runner
 from cepctl.cli.match.summary import figures_of, tell_summary
 from cepctl.cli.match.why_not import tell_why_not
-from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.exclusions import CheckedCommand, asked_for, refuse_or_leave_out
 from cepctl.cli.options.incremental import Incremental, state_options
 from cepctl.cli.options.matching import matching_options
 from cepctl.cli.options.query_text import query_argument, query_file_of, read_query
 from cepctl.cli.options.shared import raw_input_options, runner_options, verbosity_options
 from cepctl.cli.output.metrics import metrics_option, write_metrics
-from cepctl.cli.output.rows import refuse_unwritable, row_target, write_pieces, write_rows
+from cepctl.cli.output.rows import names_folder, refuse_unwritable, row_target, write_pieces, write_rows
 from cepctl.errors import UsageError
-from cepctl.io.rows.forms import TYPED_FORMS, RowFile
+from cepctl.io.rows.forms import RowFile
 from cepctl.library.finding import Question, find_matches
 from cepctl.library.matches import Matches
 from cepctl.library.outputs import refuse_overwriting
@@ -34,9 +36,11 @@ from cepctl.plan.grouping import refuse_groups
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from cepctl.io.rows.folder import RowFolder
 
 MATCHES_FOUND = 1
+MATCHES_IN_PARTS = 10_000_000_000
+"""The cap where rows go to a folder and nothing else was said."""
 
 
 @click.command("match", cls=CheckedCommand)
@@ -59,6 +63,7 @@ MATCHES_FOUND = 1
     "hold a match; changes no row.",
 )
 @row_options
+@click.option("--overwrite", is_flag=True, help="Replace a folder of rows, -o ROWS/, that is there.")
 @click.option(
     "--why-not",
     "why_not",
@@ -79,6 +84,7 @@ def command(
     kleene: KleeneRows,
     sketch: SketchUse,
     rows: RowChoice,
+    overwrite: bool,
     why_not: bool,
     fail_on_match: bool,
     metrics: str | None,
@@ -96,6 +102,12 @@ def command(
     from cepctl.language.parser import parse
 
     text, paths = read_query(arguments, query_file)
+    in_parts = incremental.state is None and rows.output is not None and names_folder(rows.output)
+    if overwrite and not in_parts:
+        because = "without a folder of rows (-o ROWS/): a file is always replaced"
+        refuse_or_leave_out(click.get_current_context(), "overwrite", because)
+    if in_parts and not any(asked_for(click.get_current_context(), ["max-matches"])):
+        matching = replace(matching, max_matches=MATCHES_IN_PARTS)
     question = Question(
         text, parse(text), matching, kleene, raw_input, Execution(matching.engine, runner, verbose),
         judged=not quiet and kleene == "groups", columns=rows.chosen,
@@ -103,11 +115,12 @@ def command(
     )  # fmt: skip
     if incremental.follow and fail_on_match:
         raise UsageError("--fail-on-match cannot apply with --follow: it runs until it is interrupted")
-    request = MatchRequest(question, paths, incremental, rows, why_not, metrics, quiet)
+    request = MatchRequest(question, paths, incremental, rows, why_not, metrics, quiet, overwrite=overwrite)
     if incremental.state is None and rows.output is not None:
         refuse_unwritable(rows.output)
     written = {"-o": rows.output, "--metrics": metrics, "--late": incremental.late}
-    refuse_overwriting(written, paths, raw_input, query_file_of(arguments, query_file))
+    query = query_file_of(arguments, query_file)
+    refuse_overwriting(written, paths, raw_input, query, replaced="-o" if in_parts else None)
     question.execution.require_startable()
     if incremental.state is None:
         count = _run_once(request)
@@ -131,7 +144,7 @@ def _run_once(request: MatchRequest) -> int:
         refuse_groups(request.question.query, "--format trace")
     if not request.paths:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
-    with _found(request) as matches:
+    with _folder(request, target) as folder, _found(request, folder) as matches:
         plan, inputs = matches.found.plan, matches.found.inputs
         trace = _trace(matches, request.rows.limit) if target.form == "trace" else None
         if request.why_not:
@@ -143,7 +156,7 @@ def _run_once(request: MatchRequest) -> int:
         if trace is not None:
             write_pieces(trace, request.rows.output, target.compression)
         else:
-            _write(matches, request, target, guarded=guarded)
+            _write(matches, request, target, folder, guarded=guarded)
         if not request.quiet and request.question.kleene == "groups":
             _remember(request, matches)
     write_metrics(request.metrics, figures_of(matches.summary))
@@ -163,25 +176,41 @@ def _remember(request: MatchRequest, matches: Matches) -> None:
     remember(LastMatch(asked.text, paths, raw_input, tuple(ids)))
 
 
-def _found(request: MatchRequest) -> Matches:
+@contextmanager
+def _folder(request: MatchRequest, target: RowFile) -> Iterator[RowFolder | None]:
+    """Where the parts of a folder of rows are made; None where rows go elsewhere."""
+    if not target.parts:
+        yield None
+        return
+    from cepctl.io.rows.folder import row_folder
+
+    assert request.rows.output is not None
+    with row_folder(Path(request.rows.output), overwrite=request.overwrite) as made:
+        yield made
+
+
+def _found(request: MatchRequest, folder: RowFolder | None) -> Matches:
+    scratch = None if folder is None else folder.scratch
     with shown_progress(quiet=request.quiet) as progress:
-        return find_matches(request.question, request.paths, progress)
+        return find_matches(request.question, request.paths, progress, scratch=scratch)
 
 
-def _write(matches: Matches, request: MatchRequest, target: RowFile, *, guarded: bool) -> None:
-    from cepctl.io.rows.columns import chosen_columns
-    from cepctl.io.rows.encoding import TimeFormat, presented, require_calendar
-    from cepctl.io.rows.safe_cells import safe_cells
+def _write(
+    matches: Matches, request: MatchRequest, target: RowFile, folder: RowFolder | None, *, guarded: bool
+) -> None:
+    from cepctl.io.rows.encoding import TimeFormat, require_calendar
+    from cepctl.io.rows.shown import Shown
 
     times, counts = cast(TimeFormat, request.rows.times), matches.summary.counts
     unit, ticks = matches.found.plan.time_unit, matches.found.plan.tick_columns
     require_calendar(counts.start, counts.end, unit, times)
+    shown = Shown(unit, times, target.form, request.rows.chosen, guarded, ticks)
+    if folder is not None:
+        from cepctl.library.row_parts import write_parts
 
-    def shown(block: pa.Table) -> pa.Table:
-        rows = presented(block, unit, times, ticks=ticks, typed=target.form in TYPED_FORMS)
-        rows = chosen_columns(rows, request.rows.chosen)
-        return safe_cells(rows) if guarded else rows
-
+        count = write_parts(matches, folder, shown, request.question.execution, request.rows.limit)
+        folder.publish(count)
+        return
     chosen = bool(request.rows.chosen)
     write_rows(
         matches.blocks(request.rows.limit),

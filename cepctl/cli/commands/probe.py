@@ -13,15 +13,12 @@ from cepctl.cli.options.shared import verbosity_options
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.rows import row_target, write_rows
 from cepctl.errors import UsageError
-from cepctl.io.rows.forms import TYPED_FORMS
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.probe import PROBE_COLUMNS, Probe, probed
 from cepctl.library.raw_input import RawInput
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from cepctl.io.rows.encoding import TimeFormat
 
 
@@ -38,11 +35,14 @@ def command(
     bounds the matches of a row, `about` is what events at random times would give.  QUERY is the text
     itself, or @FILE.
     """
-    from cepctl.io.rows.columns import chosen_columns, require_columns
+    from cepctl.io.rows.columns import require_columns
+    from cepctl.io.rows.shown import Shown
     from cepctl.language.parser import parse
 
     text, paths = read_query(arguments, query_file)
     target = row_target(rows.form, rows.output)
+    if target.parts:
+        raise UsageError(f"-o {rows.output} names a folder, and a probe has few rows; name a file")
     if target.form == "trace":
         raise UsageError("--format trace draws matches, and a probe has none; choose another form")
     rows.require_writable(target.form)
@@ -56,15 +56,7 @@ def command(
     if not quiet:
         say("note", _told(found))
     times = cast("TimeFormat", rows.times)
-
-    def shown(block: pa.Table) -> pa.Table:
-        from cepctl.io.rows.encoding import presented
-        from cepctl.io.rows.safe_cells import safe_cells
-
-        told = presented(block, found.plan.time_unit, times, typed=target.form in TYPED_FORMS)
-        told = chosen_columns(told, rows.chosen)
-        return safe_cells(told) if guarded else told
-
+    shown = Shown(found.plan.time_unit, times, target.form, rows.chosen, guarded)
     write_rows(iter([found.rows]), shown, target, rows.output, quiet=quiet, chosen=bool(rows.chosen))
 
 

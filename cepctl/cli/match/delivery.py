@@ -13,7 +13,7 @@ from cepctl.cli.output.notices import say
 from cepctl.cli.output.rows import write_rows
 from cepctl.cli.output.run_figures import RunFigures
 from cepctl.errors import UsageError
-from cepctl.io.rows.forms import TYPED_FORMS, RowFile
+from cepctl.io.rows.forms import RowFile
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
@@ -37,9 +37,8 @@ class ComputedRun:
 
 def hand_over(request: MatchRequest, run: ComputedRun) -> None:
     """Write the state aside, hand the rows over, and make both valid at once."""
-    from cepctl.io.rows.columns import chosen_columns
-    from cepctl.io.rows.encoding import RowFormat, TimeFormat, encoded_rows, presented
-    from cepctl.io.rows.safe_cells import safe_cells
+    from cepctl.io.rows.encoding import RowFormat, TimeFormat, encoded_rows
+    from cepctl.io.rows.shown import Shown
     from cepctl.state.store import deliver, prepare, run_name
 
     is_table = request.rows.output is None and sys.stdout.isatty()
@@ -47,13 +46,9 @@ def hand_over(request: MatchRequest, run: ComputedRun) -> None:
     guarded = request.rows.guarded(form)
     request.rows.require_writable(form)
 
-    def shown(rows: pa.Table) -> pa.Table:
-        times = cast(TimeFormat, request.rows.times)
-        unit, ticks = run.plan.time_unit, run.plan.tick_columns
-        rows = presented(rows, unit, times, ticks=ticks, typed=form in TYPED_FORMS)
-        rows = chosen_columns(rows, request.rows.chosen)
-        return safe_cells(rows) if guarded else rows
-
+    times = cast(TimeFormat, request.rows.times)
+    ticks = run.plan.tick_columns
+    shown = Shown(run.plan.time_unit, times, form, request.rows.chosen, guarded, ticks)
     shown(run.rows)  # What cannot be written changes no state.
     target = None
     pieces: Iterator[bytes] = iter(())

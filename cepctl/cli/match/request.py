@@ -75,7 +75,8 @@ _ROW_OPTIONS = (
         "--output",
         type=click.Path(),
         metavar="FILE",
-        help="Write the rows to FILE, whole or not at all.",
+        help="Write the rows to FILE, whole or not at all.  ROWS/ is a folder of Parquet files, which in "
+        "the order of their names have the rows in order; there --max-matches is 10000000000 by default.",
     ),
     click.option(
         "--columns",
@@ -117,7 +118,8 @@ def row_options(command: Callable[..., Any]) -> Callable[..., Any]:
 class MatchRequest:
     """One call of the command; `metrics` names the file of its figures.
 
-    `continued`: rows have been printed before, and these go on below them.
+    `continued`: rows have been printed before, and these go on below them.  `overwrite`: a folder of rows is
+    replaced.
     """
 
     question: Question
@@ -128,6 +130,7 @@ class MatchRequest:
     metrics: str | None
     quiet: bool
     continued: bool = False
+    overwrite: bool = False
 
     @property
     def directory(self) -> Path:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, cast
 
 from cepctl.atomic.files import write_whole_file
 from cepctl.errors import JobError, UsageError
-from cepctl.io.rows.forms import RowFile, row_file
+from cepctl.io.rows.folder_names import is_row_folder
+from cepctl.io.rows.forms import RowFile, folder_of_rows, row_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,15 +23,22 @@ def row_target(wanted: str | None, output: str | None) -> RowFile:
         return RowFile(wanted or ("table" if sys.stdout.isatty() else "csv"))
     refuse_unwritable(output)
     path = Path(output)
+    if names_folder(output):
+        return folder_of_rows(wanted, output)
     if path.exists() and not path.is_file():  # a device or a pipe, whose name says nothing
         return RowFile(wanted or "csv")
     return row_file(wanted, output)
 
 
+def names_folder(output: str) -> bool:
+    """Whether rows are to be a folder of parts: its name ends with a slash, or there is one of ours."""
+    return output.endswith("/") or is_row_folder(Path(output))
+
+
 def refuse_unwritable(output: str) -> None:
     """Raise UsageError where a file can never be written, before any work is done."""
     path = Path(output)
-    if path.is_dir():
+    if path.is_dir() and not names_folder(output):
         raise UsageError(f"cannot write {output}: it is a directory")
     if not path.absolute().parent.is_dir():
         raise UsageError(f"cannot write {output}: there is no directory {path.parent}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -141,3 +142,23 @@ def test_a_folder_that_cannot_be_written_is_named_with_what_helps(tmp_path: Path
     tmp_path.chmod(0o500)
     with pytest.raises(JobError, match=r"cannot write rows that do not fit in memory to .*TMPDIR"):
         gathered(random_rows(), budget_for_rows(5_000), tmp_path)
+
+
+@pytest.mark.parametrize("rows_of_part", [20, 100, 499, ROWS, 10 * ROWS])
+def test_parts_merged_one_by_one_are_in_sequence_the_rows_in_their_order(
+    rows_of_part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "BATCH_BYTES", 1_000)
+    rows = random_rows(3)
+    found = gathered(rows, budget_for_rows(5_000), tmp_path)
+    parts = pickle.loads(pickle.dumps(found.parts(rows_of_part)))
+    tables = [pa.concat_tables(part.blocks(2_000)) for part in reversed(parts)][::-1]
+    assert [table.num_rows for table in tables[:-1]] == [rows_of_part] * (len(tables) - 1)
+    assert pa.concat_tables(tables).combine_chunks().equals(ordered(rows).combine_chunks())
+
+
+def test_a_part_reads_little_of_what_comes_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "BATCH_BYTES", 1_000)
+    found = gathered(random_rows(4), budget_for_rows(20_000), tmp_path)
+    openings = found.parts(100)[-1].openings
+    assert sum(opening.rows_before for opening in openings) > ROWS // 2

@@ -1,0 +1,147 @@
+"""Rows written as a folder of Parquet files, which in sequence have the rows in their order.
+
+What lies in sorted runs on disk is merged part by part, on all cores or by the tasks of Spark; nobody holds
+more of it than a few groups of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cepctl.errors import JobError
+from cepctl.io.rows.forms import ROWS_OF_GROUP
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cepctl.engines.rows.cuts import Part
+    from cepctl.io.rows.folder import RowFolder
+    from cepctl.io.rows.shown import Shown
+    from cepctl.library.matches import Matches
+    from cepctl.matching.run import Execution
+
+ROWS_OF_PART = 4 * ROWS_OF_GROUP
+_OPEN_FILES = 512
+
+
+@dataclass(frozen=True)
+class PartTask:
+    """One part: where its rows come from and where they go; picklable."""
+
+    part: Part
+    path: Path
+    shown: Shown
+    held_bytes: int
+
+
+def write_parts(
+    matches: Matches, folder: RowFolder, shown: Shown, execution: Execution, limit: int | None
+) -> int:
+    """Write rows, at most `limit` of them, as the parts of a folder; returns how many.
+
+    How many rows a part has depends on neither runner nor memory.
+
+    Raises
+    ------
+    JobError
+        If they cannot be written.
+    """
+    rows = matches.found.rows
+    parts = [] if limit is not None or matches.summary.best else rows.parts(ROWS_OF_PART)
+    if not parts:
+        return _write_in_turn(matches.blocks(limit), folder, shown)
+    on_spark = matches.summary.slices is not None
+    threads = 1 if on_spark else _threads(parts, rows.merging_bytes, rows.size // parts[-1].last)
+    tasks = [PartTask(part, folder.part(part.number), shown, rows.merging_bytes // threads) for part in parts]
+    if on_spark:
+        _write_on_spark(tasks, execution)
+    else:
+        _write_here(tasks, threads)
+    return parts[-1].last
+
+
+def write_part(task: PartTask) -> None:
+    """Write one part; raises JobError where it cannot be written."""
+    _write(task.path, task.part.blocks(task.held_bytes), task.shown)
+
+
+def _write_in_turn(blocks: Iterator[pa.Table], folder: RowFolder, shown: Shown) -> int:
+    rows = 0
+    for number, group in enumerate(_of_parts(blocks)):
+        rows += _write(folder.part(number), group, shown)
+    return rows
+
+
+def _of_parts(blocks: Iterator[pa.Table]) -> Iterator[Iterable[pa.Table]]:
+    """The blocks of one part after the other; there is one part at least."""
+    left = next(blocks)
+
+    def of_part() -> Iterator[pa.Table]:
+        nonlocal left
+        room = ROWS_OF_PART
+        while True:
+            yield left.slice(0, room)
+            room, rest = room - left.num_rows, left.slice(room)
+            if room <= 0:
+                left = rest
+                return
+            following = next(blocks, None)
+            left = rest if following is None else following
+            if following is None:
+                return
+
+    yield of_part()
+    while left.num_rows or (left := next(blocks, left)).num_rows:
+        yield of_part()
+
+
+def _write(path: Path, blocks: Iterable[pa.Table], shown: Shown) -> int:
+    from cepctl.io.rows.encoding import encoded_rows
+    from cepctl.library.matches import told
+
+    rows = 0
+
+    def counted() -> Iterator[pa.Table]:
+        nonlocal rows
+        for block in blocks:
+            rows += block.num_rows
+            yield told(block)
+
+    try:
+        with path.open("wb") as stream:
+            stream.writelines(encoded_rows(counted(), "parquet", shown))
+    except OSError as problem:
+        raise JobError(f"cannot write {path}: {problem.strerror or problem}") from None
+    return rows
+
+
+def _threads(parts: Sequence[Part], held_bytes: int, row_bytes: int) -> int:
+    """As many as there are cores; fewer where they would open too many runs, or hold too many rows."""
+    from cepctl.engines.concurrency import usable_cores
+
+    by_memory = held_bytes // max(row_bytes * ROWS_OF_GROUP, 1)
+    return max(1, min(usable_cores(), by_memory, _OPEN_FILES // len(parts[0].openings)))
+
+
+def _write_here(tasks: Sequence[PartTask], threads: int) -> None:
+    from cepctl.engines.concurrency import concurrently
+
+    def written(task: PartTask) -> Iterator[None]:
+        write_part(task)
+        yield None
+
+    steps: list[Callable[[], Iterator[None]]] = [partial(written, task) for task in tasks]
+    for _ in concurrently(steps, threads):
+        pass
+
+
+def _write_on_spark(tasks: Sequence[PartTask], execution: Execution) -> None:
+    from cepctl.ingestion.runners import chosen_runner
+
+    choice = execution.runner
+    with chosen_runner("spark", choice.master, choice.conf, verbose=execution.verbose) as runner:
+        runner.run(write_part, tasks)
