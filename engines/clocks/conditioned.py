@@ -26,6 +26,7 @@ from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.pattern.blocks import Shape
+from cepctl.engines.pattern.difference_constraints import closed_system, valid_bounds
 from cepctl.engines.pattern.rivals import Rivals
 
 MATCHES_AT_ONCE = 10_000
@@ -99,10 +100,30 @@ def _alike(
             matches = np.setdiff1d(matches, plain)
         if len(matches):
             nodes = nodes_of(frames, matches, walls, degree, edges=True)
-            for part in _parts(frames, nodes):
+            edge = nodes.weight == 0.0
+            for part in _parts(frames, _taken(nodes, ~edge)):
                 found = _measured(frames, part, bound, rivals, measuring)
                 total.add(part, found, *offset_range(frames, part))
+            # Most edges can widen no range, and to measure them takes as long as the sum.
+            for part in _parts(frames, _taken(nodes, edge)):
+                wider = _taken(part, _can_widen(shape, frames, part, groups, total))
+                found = _measured(frames, wider, bound, rivals, measuring)
+                total.add(wider, found, *offset_range(frames, wider))
     return total.measured()
+
+
+def _can_widen(shape: Shape, frames: Frames, nodes: Nodes, groups: list[Group], total: _Total) -> Flags:
+    """Nodes at which the match may happen earlier or later than is known of it."""
+    if not shape.only_single:
+        return np.ones(len(nodes), dtype=bool)
+    copies = _Copies.of(frames, nodes)
+    here = np.arange(len(nodes))
+    events = np.stack([copies.number(here, group.members[nodes.match]) for group in groups], axis=1)
+    system = closed_system(range(len(groups)), shape.window)
+    lower, upper = valid_bounds(copies.masses.lower[events], copies.masses.upper[events], system)
+    first, last = offset_range(frames, nodes)
+    wider = (lower[:, 0] + first < total.start[nodes.match]) | (upper[:, -1] + last > total.end[nodes.match])
+    return np.asarray(wider & (lower <= upper).all(axis=1))
 
 
 def _any_convolved(frames: Frames, count: int) -> Flags:
@@ -139,7 +160,11 @@ def _parts(frames: Frames, nodes: Nodes) -> Iterator[Nodes]:
     events = np.bincount(frames.match, minlength=len(frames.levels))[nodes.match]
     block = np.cumsum(events) // PAIRS_AT_ONCE
     for begin, end in zip(*_runs(block), strict=True):
-        yield Nodes(nodes.match[begin:end], nodes.offset[begin:end], nodes.weight[begin:end])
+        yield _taken(nodes, slice(begin, end))
+
+
+def _taken(nodes: Nodes, rows: Flags | slice) -> Nodes:
+    return Nodes(nodes.match[rows], nodes.offset[rows], nodes.weight[rows])
 
 
 def _runs(values: Indexes) -> tuple[list[int], list[int]]:

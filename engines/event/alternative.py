@@ -357,9 +357,11 @@ class PreparedAlternative:
 
     def _independent(self, masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
         """Matches of events with these masses, which are independent of each other."""
-        # Events where offsets put them are measured exactly: errors of a sum's terms would add up.
-        moved = masses is not self.events.masses
-        measure = replace(self.measure, masses=masses, sampling=None) if moved else self.measure
+        measure = self.measure
+        if masses is not self.events.masses:
+            # Events where offsets put them are measured exactly: errors of a sum's terms would add up.  Every
+            # combination of offsets has gaps of its own.
+            measure = replace(measure, masses=masses, sampling=None, shares_gaps=False)
         if self.shape.plain_chain:
             return measure.chains(single_events([bound[i] for i in self.search.singles]))
         from cepctl.engines.measure.methods import rivalled_matches

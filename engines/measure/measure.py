@@ -33,7 +33,8 @@ class Measure:
     """What measuring the matches of one alternative needs.
 
     `system`: closed constraints over its positive components; `sampling`: how confidences beyond the
-    work bound are estimated, None where they are refused; `memory`: what a block of matches may take.
+    work bound are estimated, None where they are refused; `memory`: what a block of matches may take;
+    `shares_gaps`: whether matches share events, so that one table of a gap serves several of them.
     """
 
     shape: Shape
@@ -42,6 +43,7 @@ class Measure:
     window: int | None
     sampling: Sampling | None
     memory: BlockMemory
+    shares_gaps: bool = True
 
     @cached_property
     def alike(self) -> Indexes | None:

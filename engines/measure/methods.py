@@ -18,6 +18,7 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, single_events, take
+from cepctl.engines.columns.masses import ticks_between
 from cepctl.engines.confidence.alike_matches import alike_matches
 from cepctl.engines.confidence.chain.agreed_digits import agreed_confidence
 from cepctl.engines.confidence.coupled.confidences import coupled_confidences
@@ -91,6 +92,10 @@ def _measured(measure: Measure, bound: dict[int, Bindings], rivals: list[Rivals]
     return parts.measured()
 
 
+MOST_TICKS_OF_ONE = 200
+"""Widest interval that is tabulated for a gap of one match alone: a table costs the square of its ticks."""
+
+
 class _Chains(NamedTuple):
     """Matches that bind single events, and the valid intervals of these: shape (n, l)."""
 
@@ -109,6 +114,9 @@ def _with_gaps(
     start, end = gap_range(masses, chains, measure.window)
     confidence = np.empty(len(chains.event))
     tabulated = narrow(masses, chains)
+    if not measure.shares_gaps:
+        widths = ticks_between(masses.lower[chains.event], masses.upper[chains.event])
+        tabulated &= (widths <= MOST_TICKS_OF_ONE).all(axis=1)
     chosen = np.flatnonzero(tabulated)
     confidence[chosen] = gap_confidence(masses, chains.taken(chosen), measure.window)
     wide = np.flatnonzero(~tabulated)
