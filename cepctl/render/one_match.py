@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, TextIO
 from rich.table import Table
 from rich.text import Text
 
+from cepctl.render.clock_sentences import clock_sentence
 from cepctl.render.lengths import ticks_text
 from cepctl.render.pages import page_width, plain_table, print_page
 from cepctl.render.short_ids import short_names
@@ -162,7 +163,13 @@ def _lengths(least: int, most: int, unit: TimeUnit) -> str:
 def _factors(match: OneMatch) -> Iterator[Text]:
     yield Text("How the confidence comes about", style="bold")
     before = None
-    width = max(len(each.condition.text) for each in match.factors) + len("and ")
+    clocks = [
+        (clock_sentence(each, match.plan.time_unit), each.probability)
+        for each in match.offsets
+        if each.other is None or each.probability < 1
+    ]
+    widths = [len(each.condition.text) + len("and ") for each in match.factors]
+    width = max([*widths, *(len(text) for text, _ in clocks)])
     for each in match.factors:
         text = each.condition.text if before is None else f"and {each.condition.text}"
         line = f"  {text:<{width}}  {_probability(each.probability)}"
@@ -170,6 +177,8 @@ def _factors(match: OneMatch) -> Iterator[Text]:
             line += f"  ({each.probability / before:.1%} of it)"
         before = each.probability
         yield Text(line)
+    for text, probability in clocks:
+        yield Text(f"  {text:<{width}}  {_probability(probability)}")
 
 
 # --- drawing -----------------------------------------------------------------------------

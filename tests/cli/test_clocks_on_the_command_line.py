@@ -77,6 +77,13 @@ def test_show_names_what_a_match_asks_of_the_clocks(
         ["n", "the true time", "-2 ms .. 2 ms", "-1 ms .. 1 ms", "0.6"],
         ["n", "m", "-3 ms .. 3 ms", "0 ms", "0.2"],
     ]
+    assert [
+        line.split("  ")[1] for line in said.splitlines() if line.startswith("  ") and "explains" in line
+    ] == [
+        "m's clock: 1 ms ahead to 1 ms behind explains it",
+        "n's clock: 1 ms ahead to 1 ms behind explains it",
+        "n's clock: as far off as m's explains it",
+    ]
 
 
 def test_show_finds_no_match_against_the_order_of_one_clock(
