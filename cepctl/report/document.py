@@ -14,12 +14,13 @@ from typing import Any
 import pyarrow.compute as pc
 
 from cepctl import __version__
+from cepctl.clocks import extremes
 from cepctl.engines.event.raw_time_counts import RawTimeCounts
 from cepctl.io.rows.encoding import presented
-from cepctl.plan.plan import CONFIDENCE_ERROR
+from cepctl.plan.plan import CONFIDENCE_ERROR, Plan
 from cepctl.report.matched_events import MatchedEvents
 from cepctl.report.overview import Overview, key_texts
-from cepctl.report.records import EventRecord, event_records, plain, variables
+from cepctl.report.records import EventRecord, Plain, event_records, plain, variables
 
 _SENTENCE = re.compile(r"(?<=[.?!]) ")
 _MEASURED = ("start", "end", "confidence", CONFIDENCE_ERROR)
@@ -66,6 +67,7 @@ def document(found: MatchedEvents, counts: Overview, about: About) -> Document:
         "bestOnly": about.best_only,
         "rawTimes": asdict(about.raw_times),
         "foundAtRawTimes": about.found_at_raw_times,
+        **({"clocks": _clocks(plan)} if plan.clocks else {}),
         "total": counts.total,
         "confidenceCounts": counts.confidence,
         "timeCounts": time,
@@ -138,6 +140,11 @@ def _event(
         buckets,
         [part for name, value in event.attributes.items() for part in (names.of(name), value)],
     ]
+
+
+def _clocks(plan: Plan) -> dict[str, list[Plain]]:
+    """The least and the greatest offset of every clock, in ticks."""
+    return {name: [plain(end) for end in extremes(plan.clocks[name])] for name in sorted(plan.clocks)}
 
 
 def _matches(found: MatchedEvents, origin: int) -> list[list[Any]]:

@@ -223,3 +223,17 @@ def test_bins_of_time_are_of_a_width_that_people_count_in(starts: list[int], uni
     assert sum(counts.counts) == len(starts)
     assert len(counts.counts) <= MOST_TIME_BINS
     assert all((start - counts.first) // width < len(counts.counts) for start in starts)
+
+
+def test_clocks_are_told_with_how_far_they_may_be_off_and_events_with_who_stamped_them() -> None:
+    stamped = (
+        "event_id,event_type,lower,upper,clock,clock_offset\na,A,-1,3,n,-2:2:1\nb,B,1,5,n,-2:2:1\nc,C,2,6,,\n"
+    )
+    found = reported("PATTERN SEQ(A a, B b, C c)", events=stamped)
+    assert found["clocks"] == {"n": [-2, 2]}
+    clock = found["names"].index("clock")
+    assert [event[7] for event in found["events"]] == [[clock, "n"], [clock, "n"], []]
+
+
+def test_without_clocks_nothing_is_said_of_them() -> None:
+    assert "clocks" not in reported(QUERY)

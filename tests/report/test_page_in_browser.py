@@ -378,3 +378,22 @@ def test_no_match_and_a_dark_screen(opened: Page, tmp_path: Path) -> None:
         assert ground.replace(" ", "") in {"rgba(20,23,28,1)", "rgb(20,23,28)"}
     finally:
         opened.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_events_of_one_clock_are_tied_together(opened: Page, tmp_path: Path) -> None:
+    stamped = (
+        "event_id,event_type,lower,upper,clock,clock_offset\na,A,-1,3,n,-2:2:1\nb,B,1,5,n,-2:2:1\nc,C,2,6,,\n"
+    )
+    opened.browser.get(report(tmp_path, stamped, "PATTERN SEQ(A a, B b, C c)"))
+    assert len(opened.all(".clock path")) == 1
+    assert len(opened.all(".clock circle")) == 2
+    (title,) = opened.all(".clock title")
+    assert title.get_attribute("textContent") == (
+        "clock n, 2 ms ahead to 2 ms behind: these events move together"
+    )
+    assert "one clock: these events move together" in opened.text(".legend")
+
+
+def test_without_clocks_nothing_is_tied_together(opened: Page, tmp_path: Path) -> None:
+    opened.browser.get(report(tmp_path, stream(1, 1)))
+    assert opened.all(".clock") == []

@@ -39,6 +39,7 @@ function legend(report, match) {
     entry("valid", "part that can be used"),
     entry("cut", "part that cannot"),
     raw ? entry("raw", "raw time of the log") : null,
+    sharedClocks(report, match).length ? entry("clock", "one clock: these events move together") : null,
   );
 }
 

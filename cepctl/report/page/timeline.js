@@ -6,13 +6,15 @@ const TOP = 30;
 const GUTTER = 190;
 const LETTER = 7.3;
 const MARGIN = 18;
+const TIE = 9;
 let drawings = 0;
 
 // `span` is "intervals" (all that the events could be) or "possible" (the range of the match).
 function timeline(report, match, span, width) {
   const [from, to] = shownSpan(report, match, span);
   const gutter = Math.min(GUTTER, 0.35 * width);
-  const plot = Math.max(120, width - gutter - MARGIN);
+  const shared = sharedClocks(report, match);
+  const plot = Math.max(120, width - gutter - MARGIN - TIE * shared.length);
   const place = (tick) => gutter + ((tick - from) / (to - from)) * plot;
   const scale = { place, left: gutter, right: gutter + plot, from, to };
   const top = TOP + (report.window === null ? 0 : WINDOW);
@@ -28,6 +30,31 @@ function timeline(report, match, span, width) {
     ...match.bound.map(({ variable, event }, number) => label(variable, event, tops[number], gutter)),
     drawn("g", { "clip-path": `url(#${plotName})` }, ...match.bound.map((bound, number) => lane(report, bound, tops[number], scale))),
     ...match.bound.map(({ event }, number) => rawMark(report, event, tops[number], scale)),
+    ...shared.map((clock, number) => tie(report, clock, tops, scale.right + MARGIN - 3 + TIE * number)),
+  );
+}
+
+// The clocks that stamped several events of a match: what each is called, and the lanes of its events.
+function sharedClocks(report, match) {
+  const lanes = new Map();
+  if (report.clocks === undefined) return [];
+  match.bound.forEach(({ event }, number) => {
+    const name = event.attributes.find(([attribute]) => attribute === "clock")?.[1];
+    if (name !== undefined) lanes.set(name, [...(lanes.get(name) ?? []), number]);
+  });
+  return [...lanes].filter(([, numbers]) => numbers.length > 1).map(([name, numbers]) => ({ name, numbers }));
+}
+
+// A line beside the lanes whose events move together.
+function tie(report, { name, numbers }, tops, x) {
+  const at = numbers.map((number) => tops[number] + 17);
+  const [least, most] = report.clocks[name].map((ticks) => offsetText(report, Number(ticks)));
+  return drawn(
+    "g",
+    { class: "clock" },
+    titled(`clock ${name}, ${least} to ${most}: these events move together`),
+    drawn("path", { d: `M ${x} ${at[0]} V ${at.at(-1)}` }),
+    ...at.map((y) => drawn("circle", { cx: x, cy: y, r: 3.5 })),
   );
 }
 
@@ -109,6 +136,12 @@ function lane(report, { event, validLower, validUpper }, top, scale) {
     drawn("path", { class: "valid", d: `M ${validLeft} ${top + 27} v 5 H ${validRight} v -5` },
       titled(`can be used: ${readable(tickText(report, validLower))} to ${readable(tickText(report, validUpper))}`)),
   );
+}
+
+// What is added to a reading is by how much the clock is behind.
+function offsetText(report, ticks) {
+  if (ticks === 0) return "on time";
+  return `${spanText(Math.abs(ticks) * report.unit)} ${ticks > 0 ? "behind" : "ahead"}`;
 }
 
 function label(variable, event, top, gutter) {
