@@ -86,13 +86,16 @@ class PushDown:
     """A threshold, and what the search of one alternative must know to apply it to partial matches.
 
     `complete`: whether rows that bind all single events are worth a look as well, because measuring
-    them costs more than the bound.  `ranges`: how far apart the events of AND may be.
+    them costs more than the bound.  `ranges`: how far apart the events of AND may be.  `clock`, shape (n,):
+    who stamped each event, where they share clocks; `masses` are own parts then, which bound what one clock
+    stamped, and nothing bounds the rest.
     """
 
     threshold: Threshold
     masses: Masses
     complete: bool
     ranges: tuple[RangesOfPairs, ...] = ()
+    clock: Indexes | None = None
 
     def kept(
         self, alternative: Alternative, singles: Sequence[int], system: Ticks, rows: Indexes,
@@ -107,8 +110,17 @@ class PushDown:
         chain = chain_columns(alternative, singles, columns)
         if len(chain) < 2:
             return rows
-        reaching = self.reaching(upper_bounds(self.masses, rows[:, chain], system[np.ix_(chain, chain)]))
+        reaching = self.reaching(self._bounds(rows[:, chain], system[np.ix_(chain, chain)]))
         return rows if reaching.all() else rows[reaching]
+
+    def _bounds(self, chain: Indexes, system: Ticks) -> Reals:
+        if self.clock is None:
+            return upper_bounds(self.masses, chain, system)
+        stamped = self.clock[chain]
+        together = np.flatnonzero((stamped == stamped[:, :1]).all(axis=1))
+        bounds = np.ones(len(chain))
+        bounds[together] = upper_bounds(self.masses, chain[together], system)
+        return bounds
 
     def reaching(self, bounds: Reals) -> Flags:
         """Which upper bounds leave room for a match that reaches the threshold."""

@@ -156,13 +156,20 @@ class PreparedAlternative:
     def above(self, threshold: Threshold) -> PreparedAlternative:
         """The same, leaving out early what cannot reach the threshold.
 
-        Estimates may exceed any bound, and so may events that err together, are tied or last.
+        Estimates may exceed any bound, and so may events that are tied or last.
         """
-        apart = self.events.clocks is None and self.events.ties is None and self.intervals is None
+        apart = self.events.ties is None and self.intervals is None
         if not threshold.decides or self.options.approximate is not None or not apart:
             return self
-        ranges = self.ranges(threshold.least) if threshold.least > 0.0 else ()
-        push_down = PushDown(threshold, self.events.masses, not self.shape.plain_chain, ranges)
+        clocks, costly = self.events.clocks, not self.shape.plain_chain
+        if clocks is None:
+            ranges = self.ranges(threshold.least) if threshold.least > 0.0 else ()
+            push_down = PushDown(threshold, self.events.masses, costly, ranges)
+        elif any(component.kleene for component in self.alternative.components):
+            # Members of a group are bounded as if they were independent.
+            return self
+        else:
+            push_down = PushDown(threshold, clocks.own, costly, clock=clocks.clock)
         return replace(self, search=replace(self.search, push_down=push_down))
 
     def ranges(self, confidence: float) -> tuple[RangesOfPairs, ...]:

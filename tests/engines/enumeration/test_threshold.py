@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pytest
 from hypothesis import strategies as st
 
+from cepctl.clocks import Clocks
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.enumeration.search import enumeration_parts
 from cepctl.engines.enumeration.threshold import Threshold, chain_columns, upper_bounds
@@ -19,7 +20,8 @@ from cepctl.engines.pattern.difference_constraints import closed_system
 from cepctl.engines.rows.order import ordered
 from cepctl.precision import CONFIDENCE_SLACK
 from tests.engines.agreement import EXAMPLES, check
-from tests.plans import Event, event_table, plan_of
+from tests.engines.clock_cases import CLOCK_LEVELS, ClockCase
+from tests.plans import Event, event_table, on, plan_of
 from tests.strategies import (
     Case,
     and_cases,
@@ -74,6 +76,20 @@ def test_the_k_most_probable_rows_are_the_first_k_of_all() -> None:
     check(st.tuples(EVERY, st.integers(1, 4)), same, EXAMPLES)
 
 
+def test_a_threshold_returns_the_rows_that_a_filter_would_where_events_share_clocks() -> None:
+    def same(drawn: tuple[ClockCase, float]) -> None:
+        case, share = drawn
+        plan = plan_of(case.query, case.clocks)
+        rows = match_events(plan, case.table)
+        found = sorted(rows.column("confidence").to_pylist())
+        least = found[int(share * (len(found) - 1))] if found else share
+        wanted = rows.filter(pc.greater_equal(rows.column("confidence"), least - CONFIDENCE_SLACK))
+        kept = match_events(replace(plan, minimum_confidence=least), case.table)
+        assert ordered(kept).equals(ordered(wanted))
+
+    check(st.tuples(CLOCK_LEVELS["everything"], SHARES), same, max(EXAMPLES // 10, 1))
+
+
 # --- the threshold -------------------------------------------------------------------------
 
 
@@ -117,11 +133,11 @@ def test_the_bound_knows_the_room_that_others_need() -> None:
     assert upper_bounds(masses, np.array([[0, 1]]), system).tolist() == [0.25]
 
 
-def bindings_made(query: str, *events: Event) -> int:
+def bindings_made(query: str, *events: Event, clocks: Clocks | None = None) -> int:
     """How many complete bindings the search hands over to be measured."""
-    plan = plan_of(query)
+    plan = plan_of(query, clocks or {})
     prepared = PreparedAlternative.of(
-        plan, plan.alternatives[0], events_of(event_table(events)), MatchOptions()
+        plan, plan.alternatives[0], events_of(event_table(events), clocks), MatchOptions()
     )
     threshold = Threshold(plan.minimum_confidence or 0.0)
     search = prepared.above(threshold).search
@@ -141,3 +157,14 @@ def test_what_is_costly_to_measure_is_bounded_once_more_when_it_is_complete() ->
     events = [Event("a", "A", 0, 9), Event("b", "B", 0, 9), Event("n", "N", 3, 5)]
     assert bindings_made("PATTERN SEQ(A a, !N n, B b) CONFIDENCE >= 0.46", *events) == 0
     assert bindings_made("PATTERN SEQ(A a, B b) CONFIDENCE >= 0.46", *events) == 1
+
+
+def test_what_one_clock_stamped_is_bounded_on_the_own_parts() -> None:
+    """P(a < b) is 45/100 however far the clock is off; what different clocks stamped is not bounded."""
+    clocks: Clocks = {"n": ((-500, 500, 1.0),), "m": ((0, 20, 1.0),)}
+    own = [Event("a", "A", 0, 9), Event("b", "B", 0, 9), *(Event(f"c{i}", "C", 20, 20) for i in range(50))]
+    query = "PATTERN SEQ(A a, B b, C c) CONFIDENCE >= 0.46"
+    for name, made in (("n", 0), ("m", 50)):
+        stamped = [on("n", clocks, own[0]), *(on(name, clocks, event) for event in own[1:])]
+        used = {each: offset for each, offset in clocks.items() if each in {"n", name}}
+        assert bindings_made(query, *stamped, clocks=used) == made
