@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cepctl.errors import CepctlError
@@ -40,7 +41,8 @@ def _why_not(matches: Matches) -> str | None:
     from cepctl.matching.run import types_read
     from cepctl.render.why_not import print_why_not
 
-    plan, inputs = matches.found.plan, matches.found.inputs
+    # What sketches rule out can be what stopped a partial match.
+    plan, inputs = matches.found.plan, replace(matches.found.inputs, only=None)
     if plan.never is not None:
         return plan.never
     told = io.StringIO()
@@ -58,6 +60,7 @@ def _page(matches: Matches, rows: pa.Table, listed: int, *, best_only: bool) -> 
     from cepctl.report.matched_events import matched_events
     from cepctl.report.overview import overview
     from cepctl.report.page import page_html
+    from cepctl.report.strip import strip_of
 
     found, counts = matches.found, matches.summary.counts
     judged = None
@@ -66,6 +69,14 @@ def _page(matches: Matches, rows: pa.Table, listed: int, *, best_only: bool) -> 
         rows = rows.drop_columns([FOUND_AT_RAW_TIMES])
     raw_times = RawTimeCounts(counts.judged, counts.missed, counts.untimed)
     why = None if rows.num_rows else _why_not(matches)
-    about = About(found.query, matches.summary.events, best_only, raw_times, judged, why)
+    about = About(
+        found.query,
+        matches.summary.events,
+        best_only,
+        raw_times,
+        judged,
+        why,
+        strip_of(found.plan, found.inputs),
+    )
     shown = matched_events(found.plan, found.inputs, rows.slice(0, listed))
     return page_html(document(shown, overview(found.plan, found.inputs, rows), about))

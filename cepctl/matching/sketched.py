@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from cepctl.arrays import Ticks
 from cepctl.errors import SketchError
 from cepctl.matching.inputs import EventInputs
 from cepctl.plan.plan import Plan
 from cepctl.sketches.archive import Archive
 from cepctl.sketches.finding import sketch_of
+from cepctl.sketches.probing import probe_rows
 from cepctl.sketches.skipping import row_groups_to_read
 
 PLACES_PER_ROW_GROUP = 16_384
@@ -43,6 +47,36 @@ def narrowed_by_sketches(plan: Plan, inputs: EventInputs) -> Narrowed | None:
     except SketchError as problem:
         return Narrowed(inputs, problem=str(problem))
     return Narrowed(replace(inputs, only=chosen.groups), chosen.read, chosen.of)
+
+
+@dataclass(frozen=True)
+class Stretches:
+    """Ticks outside of which there is no match, apart and ascending, of the time from `first` to `last`."""
+
+    first: int
+    last: int
+    start: Ticks
+    end: Ticks
+
+
+def possible_stretches(plan: Plan, inputs: EventInputs) -> Stretches | None:
+    """Where matches can be, by the sketches that have narrowed the inputs; None where none has."""
+    if inputs.only is None:
+        return None
+    try:
+        sketches = tuple(each for each in map(sketch_of, inputs.datasets) if each is not None)
+        archive = Archive(sketches, inputs.schema)
+        rows = probe_rows(plan, archive)
+    except SketchError:
+        return None
+    start, end = (rows.column(name).to_numpy() for name in ("start", "end"))
+    lower, upper = (
+        np.concatenate([of_spans, of_rows])
+        for of_spans, of_rows in ((archive.spans.lower, start), (archive.spans.upper, end))
+    )
+    if not len(lower):
+        return None
+    return Stretches(int(lower.min()), int(upper.max()), start, end)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from cepctl.plan.plan import CONFIDENCE_ERROR, Plan
 from cepctl.report.matched_events import MatchedEvents
 from cepctl.report.overview import Overview, key_texts
 from cepctl.report.records import EventRecord, Plain, event_records, plain, variables
+from cepctl.report.strip import Strip
 
 _SENTENCE = re.compile(r"(?<=[.?!]) ")
 _MEASURED = ("start", "end", "confidence", CONFIDENCE_ERROR)
@@ -34,7 +35,7 @@ class About:
 
     `best_only`: only the most probable matches were asked for.  `found_at_raw_times`, where an engine tells:
     of each listed match whether raw times find it too; None where one of its events has none.  `why_not`: why
-    nothing matched.
+    nothing matched.  `strip`: where matches can be, if a sketch has told.
     """
 
     query: str
@@ -43,12 +44,13 @@ class About:
     raw_times: RawTimeCounts
     found_at_raw_times: list[bool | None] | None = None
     why_not: str | None = None
+    strip: Strip | None = None
 
 
 def document(found: MatchedEvents, counts: Overview, about: About) -> Document:
     """The document of a page that lists the matches `found`, of all those that were counted."""
     plan = found.plan
-    origin = pc.min(found.events.column("lower")).as_py() or 0
+    origin = _origin(found, about)
     records = event_records(found)
     types, sources, names = Numbering(), Numbering(), Numbering()
     time = None
@@ -71,6 +73,7 @@ def document(found: MatchedEvents, counts: Overview, about: About) -> Document:
         "total": counts.total,
         "confidenceCounts": counts.confidence,
         "timeCounts": time,
+        "strip": None if about.strip is None else about.strip.counted_from(origin),
         "keyCounts": None if counts.keys is None else asdict(counts.keys),
         "variables": variables(plan),
         "columns": [each.name for each in plan.returns],
@@ -82,6 +85,14 @@ def document(found: MatchedEvents, counts: Overview, about: About) -> Document:
         "sources": sources.values,
         "names": names.values,
     }
+
+
+def _origin(found: MatchedEvents, about: About) -> int:
+    """The tick that the page counts from: the first of the events, or of a strip without any."""
+    least: int | None = pc.min(found.events.column("lower")).as_py()
+    if least is None:
+        return 0 if about.strip is None else about.strip.first
+    return least
 
 
 def title_of(query: str) -> str | None:

@@ -18,6 +18,7 @@ _PROGRAM = (
     "data.js",
     "histogram.js",
     "timeline.js",
+    "strip.js",
     "detail.js",
     "table.js",
     "page.js",

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import cepctl
 from cepctl.cli import main
+from cepctl.ingestion import writing
 from cepctl.report.overview import MOST_TIME_BINS, time_counts
 from cepctl.report.page import data_block, page_html
 from cepctl.schema import TimeUnit
@@ -237,3 +239,24 @@ def test_clocks_are_told_with_how_far_they_may_be_off_and_events_with_who_stampe
 
 def test_without_clocks_nothing_is_said_of_them() -> None:
     assert "clocks" not in reported(QUERY)
+
+
+def test_a_page_of_a_sketched_dataset_has_the_strip_of_where_matches_can_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two events of A and B that are near, two that are far apart: one stretch of two."""
+    monkeypatch.setattr(writing, "ROW_GROUP_EVENTS", 2)
+    rows = "event_id,event_type,lower,upper\na,A,10,12\nb,B,13,15\na2,A,500,502\nb2,B,900,909\n"
+    Path("log.csv").write_text(rows, encoding="utf-8")
+    cepctl.ingest("log.csv", "events", sketch=True)
+    pages = {}
+    for name, query in {"one": "SEQ(A a, B b)", "none": "SEQ(B a, A b)"}.items():
+        assert main(["report", f"PATTERN {query} WITHIN 20 ticks", "events", "-o", name, "-q"]) == 0
+        block = Path(name).read_text(encoding="utf-8").partition('<script id="data"')[2]
+        pages[name] = json.loads(block.partition(">")[2].partition("</script>")[0])
+    strip = {"first": 0, "last": 899, "count": 1, "share": pytest.approx(6 / 900), "stretches": [[0, 5]]}
+    assert (pages["one"]["origin"], pages["one"]["total"], pages["one"]["strip"]) == ("10", 1, strip)
+    nowhere = {"first": 0, "last": 899, "count": 0, "share": 0.0, "stretches": []}
+    assert (pages["none"]["origin"], pages["none"]["strip"]) == ("10", nowhere)
+    assert "a before b" in pages["none"]["whyNot"] or "B" in pages["none"]["whyNot"]
+    assert reported(QUERY)["strip"] is None

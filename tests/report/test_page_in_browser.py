@@ -18,6 +18,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
+import cepctl
 from cepctl.cli import main
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -397,3 +398,21 @@ def test_events_of_one_clock_are_tied_together(opened: Page, tmp_path: Path) -> 
 def test_without_clocks_nothing_is_tied_together(opened: Page, tmp_path: Path) -> None:
     opened.browser.get(report(tmp_path, stream(1, 1)))
     assert opened.all(".clock") == []
+
+
+def test_a_strip_shows_where_a_sketch_leaves_room_and_where_the_matches_are(
+    opened: Page, tmp_path: Path
+) -> None:
+    (tmp_path / "events.csv").write_text(stream(20, 2), encoding="utf-8")
+    cepctl.ingest(tmp_path / "events.csv", tmp_path / "events", sketch_share=1.0)
+    output = tmp_path / "report.html"
+    query = "PATTERN SEQ(Start a, Load b, Stop c) WITHIN 15 s"
+    assert (
+        main(["report", query, str(tmp_path / "events"), "-o", str(output), "-q", "--runner", "local"]) == 0
+    )
+    opened.browser.get(output.as_uri())
+    assert opened.text("#strip h2") == "Where matches can be"
+    assert opened.text("#strip-told").startswith("By the sketch, in 20 stretches of time, ")
+    assert len(opened.all("#strip .stretch")) == 20
+    assert len(opened.all("#strip .raw")) == 20
+    opened.picture("strip", tmp_path)

@@ -59,7 +59,9 @@ def command(
 
     text, events = read_query(arguments, query_file)
     execution = Execution(matching.engine, runner, verbose)
-    question = Question(text, parse(text), matching, "groups", raw_input, execution, judged=True)
+    question = Question(
+        text, parse(text), matching, "groups", raw_input, execution, judged=True, sketch="auto"
+    )
     refuse_groups(question.query, "a drawing of matches")
     refuse_unwritable(output)
     if not events:

@@ -47,6 +47,7 @@ function main() {
     byId("best").hidden = false;
     byId("best").append(...best(report, report.matches[0]));
   }
+  showStrip(report);
   byId("charts").append(...charts.map((chart) => chart.figure));
   update();
 }
