@@ -11,7 +11,6 @@ import pytest
 
 import cepctl
 from cepctl.cli import main
-from cepctl.ingestion import writing
 from cepctl.report.overview import MOST_TIME_BINS, time_counts
 from cepctl.report.page import data_block, page_html
 from cepctl.schema import TimeUnit
@@ -241,14 +240,11 @@ def test_without_clocks_nothing_is_said_of_them() -> None:
     assert "clocks" not in reported(QUERY)
 
 
-def test_a_page_of_a_sketched_dataset_has_the_strip_of_where_matches_can_be(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_page_of_a_sketched_dataset_has_the_strip_of_where_matches_can_be() -> None:
     """Two events of A and B that are near, two that are far apart: one stretch of two."""
-    monkeypatch.setattr(writing, "ROW_GROUP_EVENTS", 2)
     rows = "event_id,event_type,lower,upper\na,A,10,12\nb,B,13,15\na2,A,500,502\nb2,B,900,909\n"
     Path("log.csv").write_text(rows, encoding="utf-8")
-    cepctl.ingest("log.csv", "events", sketch=True)
+    cepctl.ingest("log.csv", "events", sketch_share=1.0)
     pages = {}
     for name, query in {"one": "SEQ(A a, B b)", "none": "SEQ(B a, A b)"}.items():
         assert main(["report", f"PATTERN {query} WITHIN 20 ticks", "events", "-o", name, "-q"]) == 0
