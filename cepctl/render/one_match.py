@@ -24,7 +24,7 @@ from cepctl.schema import TimeUnit, tick_text
 
 if TYPE_CHECKING:
     from cepctl.engines.diagnosis.failed_conditions import Reason
-    from cepctl.engines.diagnosis.one_match import EventShown, Member, OneMatch
+    from cepctl.engines.diagnosis.one_match import EventShown, Member, OneMatch, Span
 
 _PIPE_WIDTH = 120
 _HEIGHTS = "▁▂▃▄▅▆▇█"
@@ -110,9 +110,9 @@ def _event_rows(match: OneMatch, clock: _Clock, names: Mapping[str, str]) -> lis
         (
             f"{each.variable} {names[each.event.event_id]}",
             each.event.event_type,
-            clock.raw(each.event.raw_microseconds),
-            clock.interval(each.event.lower, each.event.upper),
-            clock.interval(each.valid_lower, each.valid_upper),
+            clock.raw_times(each.event),
+            clock.lasting(each.event.lower, each.event.upper, each.event.until),
+            clock.lasting(each.valid_lower, each.valid_upper, each.valid_until),
         )
         for each in match.members
     ]
@@ -187,7 +187,7 @@ def _factors(match: OneMatch) -> Iterator[Text]:
 def _drawing(match: OneMatch, clock: _Clock, names: Mapping[str, str], width: int) -> Iterator[Text]:
     labels = [f"{each.variable} {names[each.event.event_id]}" for each in match.members]
     labels += [f"rival {names[each.event.event_id]}" for each in match.rivals]
-    margin = min(max(len(label) for label in labels), _LONGEST_LABEL) + 1
+    margin = min(max(map(len, [*labels, "match"])), _LONGEST_LABEL) + 1
     columns = max(width - margin - 1, _FEWEST_COLUMNS)
     first, last = clock.short(math.ceil(match.bins[0])), clock.short(math.ceil(match.bins[-1]) - 1)
     yield Text(f"{'':<{margin}}{first}{last:>{max(columns - len(first), len(last) + 1)}}", style="dim")
@@ -202,7 +202,11 @@ def _drawing(match: OneMatch, clock: _Clock, names: Mapping[str, str], width: in
         yield line
     known = any(each.posterior is not None for each in match.members)
     heights = "how probable its time is, given the match" if known else "how probable its time is"
-    yield Text(f"{'':<{margin}}▁▄█ {heights}   ─ of no use to the match   │ raw time", style="dim")
+    if any(each.event.until is not None for each in match.members):
+        yield Text(f"{'':<{margin}}▁▄█ how probable it is that it is under way   │ raw times", style="dim")
+    else:
+        yield Text(f"{'':<{margin}}▁▄█ {heights}   ─ of no use to the match   │ raw time", style="dim")
+    yield from (Text(each) for each in match.relations)
 
 
 def _shown(label: str, margin: int) -> Text:
@@ -225,10 +229,11 @@ def _bar(match: OneMatch, event: EventShown, member: Member | None, columns: int
         else:
             lane.append("─" if event.prior[bin_number] > 0 else " ")
     text = Text("".join(lane), style="red" if member is None else "cyan")
-    raw = _raw_tick(match, event)
-    if raw is not None and match.bins[0] <= raw <= match.bins[-1]:
-        at = _column(match, raw, columns)
-        text = Text.assemble(text[:at], ("│", "bold yellow"), text[at + 1 :])
+    for microseconds in (event.raw_microseconds, event.raw_end_microseconds):
+        raw = _raw_tick(match, microseconds)
+        if raw is not None and match.bins[0] <= raw <= match.bins[-1]:
+            at = _column(match, raw, columns)
+            text = Text.assemble(text[:at], ("│", "bold yellow"), text[at + 1 :])
     return text
 
 
@@ -246,10 +251,8 @@ def _column(match: OneMatch, tick: int, columns: int, *, at_end: bool = False) -
     return -(-number * columns // count)
 
 
-def _raw_tick(match: OneMatch, event: EventShown) -> int | None:
-    if event.raw_microseconds is None:
-        return None
-    return event.raw_microseconds // match.plan.time_unit.microseconds
+def _raw_tick(match: OneMatch, microseconds: int | None) -> int | None:
+    return None if microseconds is None else microseconds // match.plan.time_unit.microseconds
 
 
 # --- times -------------------------------------------------------------------------------
@@ -263,7 +266,9 @@ class _Clock:
         self.times = times
         shown = [*(each.event for each in match.members), *(each.event for each in match.rivals)]
         ticks = [tick for each in shown for tick in (each.lower, each.upper)]
-        ticks += [tick for each in match.members for tick in (each.valid_lower, each.valid_upper)]
+        ticks += [each.upper for member in match.members if (each := member.event.until) is not None]
+        usable = [each for each in match.members if each.valid_lower <= each.valid_upper]
+        ticks += [tick for each in usable for tick in (each.valid_lower, each.valid_upper)]
         self.one_day = times == "iso" and len({self.full(tick)[:_DATE] for tick in ticks}) == 1
 
     def full(self, tick: int) -> str:
@@ -276,6 +281,16 @@ class _Clock:
         if lower > upper:
             return "none"
         return self.short(lower) if lower == upper else f"{self.short(lower)} .. {self.short(upper)}"
+
+    def lasting(self, lower: int, upper: int, end: Span | None) -> str:
+        start = self.interval(lower, upper)
+        return (
+            start if end is None or lower > upper else f"{start} until {self.interval(end.lower, end.upper)}"
+        )
+
+    def raw_times(self, event: EventShown) -> str:
+        end = "" if event.until is None else self.raw(event.raw_end_microseconds)
+        return self.raw(event.raw_microseconds) + (f" until {end}" if end else "")
 
     def raw(self, microseconds: int | None) -> str:
         if microseconds is None:

@@ -27,18 +27,26 @@ from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.errors import UsageError
 from cepctl.plan.given import refuse_given
-from cepctl.plan.interval_support import refuse_conditions_on_ends, refuse_intervals
 from cepctl.plan.plan import Alternative, Plan
 
 Ids = tuple[tuple[str, ...], ...]
 
 
-_WHAT = "the drawing and explanation of one match"
+@dataclass(frozen=True)
+class Span:
+    """Ticks from one to another, both included; none where they are reversed."""
+
+    lower: int
+    upper: int
 
 
 @dataclass(frozen=True)
 class EventShown:
-    """An event: id, type, raw time in microseconds, interval in ticks, and how probable each bin is."""
+    """An event: id, type, raw time in microseconds, interval in ticks, and how probable each bin is.
+
+    Of one that lasts they are of its start; `until` and `raw_end_microseconds` are of its end, and each bin
+    says how probable it is that the event is under way, times the ticks of the bin.
+    """
 
     event_id: str
     event_type: str
@@ -46,12 +54,14 @@ class EventShown:
     lower: int
     upper: int
     prior: Reals
+    until: Span | None = None
+    raw_end_microseconds: int | None = None
 
 
 @dataclass(frozen=True)
 class Member:
     """A bound event, its valid interval in ticks (empty where reversed), and the probability of each bin
-    given the match, None where that is not known.
+    given the match, None where that is not known.  `valid_until` is that of its end, if it lasts.
     """
 
     variable: str
@@ -59,6 +69,7 @@ class Member:
     valid_lower: int
     valid_upper: int
     posterior: Reals | None
+    valid_until: Span | None = None
 
 
 @dataclass(frozen=True)
@@ -76,7 +87,7 @@ class OneMatch:
 
     `bins`: edges of the drawing's bins in ticks.  `error` bounds the error of the probabilities; 0 where
     they are exact.  `offsets` are those of clocks that its events share.  `other_readings` of an OR bind
-    the same events.
+    the same events.  `relations` says what the query asks of events that last, in words.
     """
 
     plan: Plan
@@ -93,6 +104,7 @@ class OneMatch:
     rivals: tuple[RivalShown, ...] = ()
     offsets: tuple[OffsetShown, ...] = ()
     other_readings: int = 0
+    relations: tuple[str, ...] = ()
 
 
 def ids_of(text: str) -> Ids:
@@ -134,13 +146,12 @@ def one_match(plan: Plan, table: pa.Table, signature: Ids, bins: int = 60) -> On
     refuse_given(plan, "cepctl show")
     events = events_of(table, plan.clocks)
     rows = _rows(events, signature)
-    refuse_conditions_on_ends(plan, _WHAT)
-    if events.last(np.array(part, dtype=np.int64) for part in rows):
-        refuse_intervals(_WHAT)
     fitting = [each for each in plan.alternatives if _has_form(each, signature)]
     if not fitting:
         raise UsageError(_wrong_form(plan, signature))
-    found = [_explained(plan, each, events, rows, bins) for each in fitting]
+    of_intervals = events.last(np.array(part, dtype=np.int64) for part in rows)
+    of_intervals |= any(each.reads_ends for each in plan.alternatives)
+    found = [_explained(plan, each, events, rows, bins, of_intervals=of_intervals) for each in fitting]
     matching = [each for each in found if not each.reasons]
     if not matching:
         return min(found, key=lambda each: len(each.reasons))
@@ -181,9 +192,19 @@ def _wrong_form(plan: Plan, signature: Ids) -> str:
 
 
 def _explained(
-    plan: Plan, alternative: Alternative, events: Events, rows: Sequence[tuple[int, ...]], bins: int
+    plan: Plan,
+    alternative: Alternative,
+    events: Events,
+    rows: Sequence[tuple[int, ...]],
+    bins: int,
+    *,
+    of_intervals: bool,
 ) -> OneMatch:
-    prepared = PreparedAlternative.of(plan, alternative, events, MatchOptions())
+    prepared = PreparedAlternative.of(plan, alternative, events, MatchOptions(), of_intervals=of_intervals)
+    if prepared.intervals is not None:
+        from cepctl.engines.diagnosis.lasting_match import lasting_match
+
+        return lasting_match(prepared, rows, bins)
     bound = _bound(alternative, events, rows)
     demands = demands_of(plan, alternative, bound)
     event = np.array(demands.events)
@@ -193,7 +214,7 @@ def _explained(
     if (np.diag(system) < 0).any() or not possible(valid_lower, valid_upper)[0]:
         reasons = (*reasons, *times_against(demands, events))
     rivals = [] if reasons else prepared.rivals(bound)
-    edges = _bin_edges(events, [*demands.events, *_named(rivals)], bins)
+    edges = _edges_of(events, [*demands.events, *_named(rivals)], bins)
     shown = OneMatch(plan, alternative, events, (), edges, tuple(reasons))
     if not reasons:
         shown = _with_confidence(shown, match_factors(prepared, bound, rivals))
@@ -201,7 +222,7 @@ def _explained(
     if not shown.reasons and events.clocks is None:
         posterior = posterior_shares(prepared, bound, demands.events, rivals, edges)
     members = tuple(
-        Member(alternative.components[component].variable, _event_shown(events, each, edges),
+        Member(alternative.components[component].variable, event_shown(events, each, edges),
                int(valid_lower[0, at]), int(valid_upper[0, at]), None if posterior is None else posterior[at])
         for at, (component, each) in enumerate(zip(demands.components, demands.events, strict=True))
     )  # fmt: skip
@@ -211,7 +232,7 @@ def _explained(
 
 def _with_confidence(shown: OneMatch, found: MatchFactors) -> OneMatch:
     rivals = [
-        RivalShown(each.condition, _event_shown(shown.events, each.event, shown.bins), each.probability)
+        RivalShown(each.condition, event_shown(shown.events, each.event, shown.bins), each.probability)
         for each in found.rivals
     ]
     return replace(
@@ -232,7 +253,8 @@ def _bound(alternative: Alternative, events: Events, rows: Sequence[tuple[int, .
     return bound
 
 
-def _event_shown(events: Events, event: int, edges: Reals) -> EventShown:
+def event_shown(events: Events, event: int, edges: Reals) -> EventShown:
+    """An event, with how probable it is to lie in each bin."""
     row = events.frame.row(event, named=True)
     raw = events.frame.get_column("time")[event : event + 1].dt.epoch("us")[0] if row.get("time") else None
     lower, upper = int(events.masses.lower[event]), int(events.masses.upper[event])
@@ -244,8 +266,12 @@ def _named(rivals: Sequence[Rivals]) -> list[int]:
     return sorted({int(event) for each in rivals for event in each.event})[:MOST_RIVALS]
 
 
-def _bin_edges(events: Events, shown: Sequence[int], bins: int) -> Reals:
+def _edges_of(events: Events, shown: Sequence[int], bins: int) -> Reals:
     rows = np.array(shown)
-    first, last = float(events.masses.lower[rows].min()), float(events.masses.upper[rows].max())
-    # No bin is narrower than a tick.
-    return np.linspace(first - 0.5, last + 0.5, int(min(bins, last - first + 1)) + 1)
+    return bin_edges(int(events.masses.lower[rows].min()), int(events.masses.upper[rows].max()), bins)
+
+
+def bin_edges(first: int, last: int, bins: int) -> Reals:
+    """Edges of the bins from one tick to another, none of which is narrower than a tick."""
+    count = int(min(bins, float(last) - float(first) + 1))
+    return np.linspace(float(first) - 0.5, float(last) + 0.5, count + 1)

@@ -63,6 +63,24 @@ class IntervalMeasure:
         found.start[never], found.end[never] = 1, 0
         return Measured(found.confidence, found.error, found.start, found.end)
 
+    def valid(self, matches: Indexes) -> tuple[Ticks, Ticks]:
+        """What the conditions leave to starts and ends, shape (n, 2 l); none where nothing holds.
+
+        Absences narrow nothing.
+        """
+        size = len(matches), 2 * matches.shape[1]
+        lower, upper = np.full(size, LAST), np.full(size, FIRST)
+        for lasting, rows in self._by_points(matches):
+            for case in self.cases:
+                skeleton = skeleton_of(case, lasting)
+                left = reached(
+                    self.endpoints, matches[rows], np.array(lasting), skeleton.allowed, skeleton.edges
+                )
+                holds = np.flatnonzero(left.open_edges >= 0)
+                lower[rows[holds]] = np.minimum(lower[rows[holds]], left.lower[holds])
+                upper[rows[holds]] = np.maximum(upper[rows[holds]], left.upper[holds])
+        return lower, upper
+
     def _by_points(self, matches: Indexes) -> Iterator[tuple[Lasting, Indexes]]:
         """Matches that bind points at the same places."""
         lasts = self.endpoints.end[matches] != matches

@@ -1,0 +1,97 @@
+"""One match of events that last: the ticks that their starts and ends can use, and its confidence.
+
+Imports NumPy, Numba, Polars and PyArrow only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Reals
+from cepctl.engines.columns.bindings import Bindings
+from cepctl.engines.columns.events import Events
+from cepctl.engines.diagnosis.conditions import Condition
+from cepctl.engines.diagnosis.confidence_factors import Factor
+from cepctl.engines.diagnosis.failed_conditions import Reason, reasons_against
+from cepctl.engines.diagnosis.one_match import EventShown, Member, OneMatch, Span, bin_edges, event_shown
+from cepctl.engines.diagnosis.posteriors import bin_ticks
+from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.intervals.under_way import under_way
+from cepctl.plan.relation_words import relations_in_words
+from cepctl.schema import END_TIME
+
+_TIMES = Condition("timing", "what is asked of starts and ends, their order and the window")
+_NOBODY = Condition("absence", "nothing happens that must be absent")
+_RIVAL = Condition("absence", "an event that must be absent")
+
+
+def lasting_match(prepared: PreparedAlternative, rows: Sequence[tuple[int, ...]], bins: int) -> OneMatch:
+    """Explain the match of single events, some of which last, or whose ends are compared.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If the match needs more work than is allowed.
+    """
+    search, events, alternative = prepared.intervals, prepared.events, prepared.alternative
+    assert search is not None
+    event = np.array([each for part in rows for each in part], dtype=np.int64)
+    bound: dict[int, Bindings] = {i: event[at : at + 1] for at, i in enumerate(alternative.positive)}
+    lower, upper = search.measure.valid(event[None, :])
+    alone = replace(search.measure, rivals=None).measured(event[None, :])
+    found = search.measured(event[None, :])
+    reasons = reasons_against(prepared, bound)
+    if not reasons and alone.start[0] > alone.end[0]:
+        reasons = (Reason(_TIMES),)
+    elif not reasons and found.start[0] > found.end[0]:
+        reasons = (Reason(_RIVAL),)
+    edges = bin_edges(*_hull(events, event), bins)
+    members = tuple(
+        _member(events, alternative.components[i].variable, int(event[at]), edges, lower[0], upper[0], at)
+        for at, i in enumerate(alternative.positive)
+    )
+    words = relations_in_words(prepared.plan.query)
+    shown = OneMatch(prepared.plan, alternative, events, members, edges, tuple(reasons), relations=words)
+    if reasons:
+        return shown
+    factors = [Factor(_TIMES, float(alone.confidence[0]))]
+    if search.measure.rivals is not None:
+        factors.append(Factor(_NOBODY, float(found.confidence[0])))
+    return replace(
+        shown,
+        start=int(found.start[0]),
+        end=int(found.end[0]),
+        confidence=float(found.confidence[0]),
+        factors=tuple(factors),
+    )
+
+
+def _member(
+    events: Events, variable: str, event: int, edges: Reals, lower: Indexes, upper: Indexes, at: int
+) -> Member:
+    shown = lasting_shown(events, event, edges)
+    valid = [(int(lower[place]), int(upper[place])) for place in (2 * at, 2 * at + 1)]
+    return Member(variable, shown, *valid[0], None, None if shown.until is None else Span(*valid[1]))
+
+
+def lasting_shown(events: Events, event: int, edges: Reals) -> EventShown:
+    """An event; of one that lasts each bin says how probable it is to be under way, times its ticks."""
+    ends = events.endpoints
+    shown = event_shown(events, event, edges)
+    if ends.end[event] == event:
+        return shown
+    first, last = bin_ticks(edges)
+    inside = under_way(ends, event, (first & last) + ((first ^ last) >> 1)) * np.maximum(last - first + 1, 1)
+    until = Span(int(ends.masses.lower[ends.end[event]]), int(ends.masses.upper[ends.end[event]]))
+    raw = None
+    if END_TIME in events.frame.columns:
+        raw = events.frame.get_column(END_TIME)[event : event + 1].dt.epoch("us")[0]
+    return replace(shown, prior=inside, until=until, raw_end_microseconds=raw)
+
+
+def _hull(events: Events, event: Indexes) -> tuple[int, int]:
+    hulls = events.endpoints.hulls
+    return int(hulls.lower[event].min()), int(hulls.upper[event].max())
