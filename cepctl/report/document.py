@@ -18,7 +18,8 @@ from cepctl.clocks import extremes
 from cepctl.engines.event.raw_time_counts import RawTimeCounts
 from cepctl.io.rows.encoding import presented
 from cepctl.plan.plan import CONFIDENCE_ERROR, Plan
-from cepctl.report.matched_events import MatchedEvents
+from cepctl.plan.relation_words import relations_in_words
+from cepctl.report.matched_events import Bar, MatchedEvents
 from cepctl.report.overview import Overview, key_texts
 from cepctl.report.records import EventRecord, Plain, event_records, plain, variables
 from cepctl.report.strip import Strip
@@ -76,6 +77,7 @@ def document(found: MatchedEvents, counts: Overview, about: About) -> Document:
         "strip": None if about.strip is None else about.strip.counted_from(origin),
         "keyCounts": None if counts.keys is None else asdict(counts.keys),
         "variables": variables(plan),
+        "relations": list(relations_in_words(plan.query)),
         "columns": [each.name for each in plan.returns],
         "events": [
             _event(each, origin, plan.time_unit.microseconds, types, sources, names) for each in records
@@ -150,12 +152,19 @@ def _event(
         None if event.time is None else plain(event.time - origin * microseconds),
         buckets,
         [part for name, value in event.attributes.items() for part in (names.of(name), value)],
+        *([] if event.bar is None else [_bar(event.bar, origin, microseconds)]),
     ]
 
 
 def _clocks(plan: Plan) -> dict[str, list[Plain]]:
     """The least and the greatest offset of every clock, in ticks."""
     return {name: [plain(end) for end in extremes(plan.clocks[name])] for name in sorted(plan.clocks)}
+
+
+def _bar(bar: Bar, origin: int, microseconds: int) -> list[Any]:
+    """The latest start, the earliest end and the logged end of an event that lasts."""
+    logged = None if bar.end_time is None else plain(bar.end_time - origin * microseconds)
+    return [plain(bar.start_upper - origin), plain(bar.end_lower - origin), logged]
 
 
 def _matches(found: MatchedEvents, origin: int) -> list[list[Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,15 +22,29 @@ from cepctl.engines.diagnosis.valid_intervals import (
 )
 from cepctl.plan.given import refuse_given
 from cepctl.plan.grouping import refuse_groups
-from cepctl.plan.interval_support import refuse_conditions_on_ends, refuse_lasting_events
 from cepctl.plan.plan import Plan
-from cepctl.schema import PMF_TYPE
+from cepctl.schema import END_TIME, LENGTH_COLUMNS, PMF_TYPE
 
 if TYPE_CHECKING:
     from cepctl.matching.inputs import EventInputs
 
 _BINS = 32
-"""How finely the mass of an event with a clock is drawn."""
+"""How finely the mass of an event with a clock is drawn, and a bar that rises and falls."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """An event that lasts: the latest tick of its start, the first and last of its end, the logged end.
+
+    `under_way` are ticks, from and to, with how probable it is that the event is under way there, times
+    their number.  `end_time` is in microseconds since the epoch.
+    """
+
+    start_upper: int
+    end_lower: int
+    end_upper: int
+    end_time: int | None
+    under_way: list[tuple[int, int, float]]
 
 
 @dataclass(frozen=True)
@@ -37,7 +52,8 @@ class MatchedEvents:
     """Matches and all events that they bind.
 
     `events` is an event table (cepctl.schema.FIXED_COLUMNS, then every attribute that one of these events
-    has); `bound` says which of its rows make each match, `valid` which part of its interval each can use.
+    has); `bound` says which of its rows make each match, `valid` which part of its interval each can use, of
+    one that lasts from its start to its end.  `bars` has the rows of events that last.
     """
 
     plan: Plan
@@ -45,12 +61,14 @@ class MatchedEvents:
     events: pa.Table
     bound: BoundEvents
     valid: ValidIntervals
+    bars: Mapping[int, Bar]
 
     @property
     def attributes(self) -> list[str]:
         """Names of the attributes that some event has."""
         at = self.events.column_names.index("time") + 1
-        return [str(name) for name in self.events.column_names[at:]]
+        of_ends = (END_TIME, *LENGTH_COLUMNS)
+        return [str(name) for name in self.events.column_names[at:] if name not in of_ends]
 
 
 def matched_events(plan: Plan, inputs: EventInputs, matches: pa.Table) -> MatchedEvents:
@@ -67,13 +85,37 @@ def matched_events(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Matche
     refuse_given(plan, "a drawing of matches")
     events = inputs.read_ids(_bound_ids(matches.column("signature")), list(inputs.schema.attributes))
     bound = bound_events(matches.column("signature"), events.column("event_id").combine_chunks())
-    refuse_conditions_on_ends(plan, "a drawing of matches")
-    refuse_lasting_events(plan, events, "a drawing of matches")
     columns = events_of(events, plan.clocks)
     valid = valid_intervals(plan, columns, bound)
     empty = [name for name in inputs.schema.attributes if events.column(name).null_count == len(events)]
     events = _with_offsets(events, columns).drop_columns(empty)
-    return MatchedEvents(plan, matches, events, bound, valid)
+    return MatchedEvents(plan, matches, events, bound, valid, _bars(events, columns))
+
+
+def _bars(events: pa.Table, columns: Events) -> dict[int, Bar]:
+    """The events that last, by their rows."""
+    if columns.ends is None:
+        return {}
+    from cepctl.engines.intervals.under_way import under_way
+
+    # The events of a dataset stand in its order, in which `columns` has them too.
+    times = [None] * len(events)
+    if END_TIME in events.column_names:
+        times = events.column(END_TIME).cast(pa.int64()).to_pylist()
+    found, ends = {}, columns.ends
+    for row in ends.lasting.tolist():
+        lower, upper = int(ends.masses.lower[row]), int(ends.masses.upper[ends.end[row]])
+        edges = np.linspace(lower - 0.5, upper + 0.5, min(_BINS, upper - lower + 1) + 1)
+        first, last = bin_ticks(edges)
+        held = under_way(ends, row, (first & last) + ((first ^ last) >> 1)) * (last - first + 1)
+        found[row] = Bar(
+            int(ends.masses.upper[row]),
+            int(ends.masses.lower[ends.end[row]]),
+            upper,
+            times[row],
+            [each for each in zip(first.tolist(), last.tolist(), held.tolist(), strict=True) if each[2] > 0],
+        )
+    return found
 
 
 def _with_offsets(events: pa.Table, columns: Events) -> pa.Table:

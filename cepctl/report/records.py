@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import pyarrow as pa
 
 from cepctl.plan.plan import Plan
-from cepctl.report.matched_events import MatchedEvents
+from cepctl.report.matched_events import Bar, MatchedEvents
 
 Plain: TypeAlias = str | int | float | bool | None
 
@@ -21,7 +21,8 @@ _EXACT = 2**53
 class EventRecord:
     """One event: its interval in ticks, its buckets (lo, hi, p) where it is not uniform, its raw time.
 
-    `time` is in microseconds since the epoch, None where the log gave none.
+    `time` is in microseconds since the epoch, None where the log gave none.  One that lasts has a `bar`: its
+    interval reaches to the end of that, and its buckets say where it is under way.
     """
 
     event_id: str
@@ -32,6 +33,7 @@ class EventRecord:
     buckets: list[tuple[int, int, float]] | None
     time: int | None
     attributes: dict[str, Plain]
+    bar: Bar | None = None
 
 
 def event_records(found: MatchedEvents) -> list[EventRecord]:
@@ -41,7 +43,7 @@ def event_records(found: MatchedEvents) -> list[EventRecord]:
     columns = ["event_id", "event_type", "source", "lower", "upper", "pmf"]
     fixed = events.select(columns).to_pylist()
     attributes = events.select(names).to_pylist() if names else [{} for _ in fixed]
-    return [
+    records = [
         EventRecord(
             row["event_id"],
             row["event_type"],
@@ -54,6 +56,9 @@ def event_records(found: MatchedEvents) -> list[EventRecord]:
         )
         for row, time, given in zip(fixed, times.to_pylist(), attributes, strict=True)
     ]
+    for row, bar in found.bars.items():
+        records[row] = replace(records[row], upper=bar.end_upper, buckets=bar.under_way, bar=bar)
+    return records
 
 
 def plain(value: Plain) -> Plain:

@@ -55,7 +55,8 @@ def trace_pieces(found: MatchedEvents) -> Iterator[bytes]:
 
 def _require_range(found: MatchedEvents) -> None:
     length = found.plan.time_unit.microseconds * _NANOSECONDS
-    for tick in (pc.min(found.events.column("lower")).as_py(), pc.max(found.events.column("upper")).as_py()):
+    ticks = [pc.min(found.events.column("lower")).as_py(), pc.max(found.events.column("upper")).as_py()]
+    for tick in (*ticks, *(bar.end_upper for bar in found.bars.values())):
         if tick is not None and not TICK_MIN <= tick * length <= TICK_MAX - length:
             raise UsageError(
                 f"an event lies at {tick_text(tick, found.plan.time_unit)}, but a trace holds only the years "
@@ -103,7 +104,15 @@ def _event(
         "source": event.source,
         "attributes": event.attributes,
     }
-    if event.buckets is not None:
+    if event.bar is not None:
+        ended = event.bar.end_time
+        arguments["upper"] = tick_text(event.bar.start_upper, unit)
+        arguments |= {
+            "raw_end_time": None if ended is None else tick_text(ended, TimeUnit(1)),
+            "end_lower": tick_text(event.bar.end_lower, unit),
+            "end_upper": tick_text(event.bar.end_upper, unit),
+        }
+    elif event.buckets is not None:
         arguments["histogram"] = [
             {"lower": tick_text(lo, unit), "upper": tick_text(hi, unit), "probability": p}
             for lo, hi, p in event.buckets
@@ -111,16 +120,20 @@ def _event(
     yield _complete(event.event_type, "interval", lane, (event.lower, event.upper), unit, arguments)
     if valid != (event.lower, event.upper):
         yield _complete("valid", "valid interval", lane, valid, unit, {})
-    if event.time is not None:
-        yield {
-            "ph": "i",
-            "s": "t",
-            "name": "raw time",
-            "cat": "raw time",
-            "pid": lane[0],
-            "tid": lane[1],
-            "ts": event.time,
-        }
+    if event.bar is not None and event.bar.start_upper <= event.bar.end_lower:
+        certain = (event.bar.start_upper, event.bar.end_lower)
+        yield _complete("certainly under way", "under way", lane, certain, unit, {})
+    for name, time in (("raw time", event.time), ("raw end", event.bar and event.bar.end_time)):
+        if time is not None:
+            yield {
+                "ph": "i",
+                "s": "t",
+                "name": name,
+                "cat": name,
+                "pid": lane[0],
+                "tid": lane[1],
+                "ts": time,
+            }
 
 
 def _lane(lane: Lane, name: str) -> Iterator[TraceEvent]:

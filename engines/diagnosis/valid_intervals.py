@@ -89,7 +89,7 @@ def valid_intervals(plan: Plan, events: Events, bound: BoundEvents) -> ValidInte
     Shapes as those of `bound`.  Where the events of a match fit several alternatives of an OR, an interval
     reaches as far as any of them lets it, and the match belongs to the first.
     """
-    prepared = [PreparedAlternative.of(plan, each, events, MatchOptions()) for each in plan.alternatives]
+    prepared = PreparedAlternative.of_each(plan, events, MatchOptions())
     fits = [_fits(each, len(events)) for each in prepared]
     lower, upper = np.empty_like(bound.rows), np.empty_like(bound.rows)
     alternatives = np.zeros(len(bound.offsets) - 1, dtype=np.int64)
@@ -100,14 +100,23 @@ def valid_intervals(plan: Plan, events: Events, bound: BoundEvents) -> ValidInte
             if len(fits[number]) != layout.max() + 1:
                 continue
             possible = fits[number][layout, rows].all(axis=1)
-            system = _system_of_members(prepared[number], layout)
-            earliest, latest = valid_of(events, system, rows)
+            earliest, latest = _valid(prepared[number], events, layout, rows)
             possible &= (earliest <= latest).all(axis=1)
             least[possible] = np.minimum(least, earliest)[possible]
             most[possible] = np.maximum(most, latest)[possible]
             alternatives[matches[possible]] = number
         lower[entries], upper[entries] = least, most
     return ValidIntervals(lower, upper, alternatives)
+
+
+def _valid(
+    prepared: PreparedAlternative, events: Events, layout: Indexes, rows: Indexes
+) -> tuple[Ticks, Ticks]:
+    """What the pattern leaves to events, shape (n, l); to those that last from start to end."""
+    if prepared.intervals is None:
+        return valid_of(events, _system_of_members(prepared, layout), rows)
+    lower, upper = prepared.intervals.measure.valid(rows)
+    return lower[:, ::2], upper[:, 1::2]
 
 
 def _fits(prepared: PreparedAlternative, events: int) -> Flags:

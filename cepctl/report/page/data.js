@@ -7,10 +7,12 @@ function readReport() {
   return report;
 }
 
-function readEvent(report, [id, type, source, lower, upper, time, buckets, parts]) {
+function readEvent(report, [id, type, source, lower, upper, time, buckets, parts, bar]) {
   const attributes = [];
   for (let at = 0; at < parts.length; at += 2) attributes.push([report.names[parts[at]], parts[at + 1]]);
-  return { id, type: report.types[type], source: report.sources[source], lower, upper, time, buckets, attributes };
+  // Of an event that lasts the buckets say how probable it is that it is under way, times their ticks.
+  const lasts = bar ? { startUpper: bar[0], endLower: bar[1], endTime: bar[2] } : null;
+  return { id, type: report.types[type], source: report.sources[source], lower, upper, time, buckets, lasts, attributes };
 }
 
 function readMatch(report, [alternative, groups, start, end, confidence, error, valid, key, cells], rank) {
@@ -62,6 +64,6 @@ function massOf(event) {
   const density = buckets.map(([lo, hi, share]) => share / (Number(hi) - Number(lo) + 1));
   const densest = Math.max(...density);
   return buckets.map(([lo, hi, share], at) => ({
-    lo: Number(lo), hi: Number(hi), from: lo, to: hi, share: share / total, shade: density[at] / densest,
+    lo: Number(lo), hi: Number(hi), from: lo, to: hi, share: event.lasts ? density[at] : share / total, shade: density[at] / densest,
   }));
 }

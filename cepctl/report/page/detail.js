@@ -16,7 +16,8 @@ function detail(report, match) {
   sized.observe(stage);
   choose(chosen);
   const zoom = element("div", { class: "zoom", role: "group", "aria-label": "What the timeline shows" }, ...choices);
-  return element("div", { class: "opened" }, element("div", { class: "above" }, legend(report, match), zoom), stage, eventTable(report, match));
+  const relations = report.relations.map((text) => element("p", { class: "relation" }, text));
+  return element("div", { class: "opened" }, element("div", { class: "above" }, legend(report, match), zoom), stage, ...relations, eventTable(report, match));
 }
 
 // The most probable match, drawn where it is seen without a click.
@@ -30,12 +31,15 @@ function best(report, match) {
 
 function legend(report, match) {
   const entry = (kind, text) => element("li", {}, element("span", { class: `swatch ${kind}` }), text);
-  const histograms = match.bound.some(({ event }) => event.buckets !== null);
+  const lasting = match.bound.some(({ event }) => event.lasts);
+  const points = match.bound.some(({ event }) => !event.lasts);
+  const histograms = match.bound.some(({ event }) => event.buckets !== null && !event.lasts);
   const raw = match.bound.some(({ event }) => event.time !== null);
   return element(
     "ul",
     { class: "legend" },
-    entry(histograms ? "mass varied" : "mass", histograms ? "interval, stronger where more probable" : "interval, every tick equally probable"),
+    lasting ? entry("mass varied", "stronger where more probably under way") : null,
+    points ? entry(histograms ? "mass varied" : "mass", histograms ? "interval, stronger where more probable" : "interval, every tick equally probable") : null,
     entry("valid", "part that can be used"),
     entry("cut", "part that cannot"),
     raw ? entry("raw", "raw time of the log") : null,
@@ -52,8 +56,8 @@ function eventTable(report, match) {
       element("th", { scope: "row" }, variable),
       element("td", {}, event.type),
       element("td", { class: "ids" }, event.id),
-      element("td", { class: "moment" }, event.time === null ? "none" : readable(rawText(report, event.time))),
-      element("td", { class: "moment" }, ...between(report, event.lower, event.upper)),
+      element("td", { class: "moment" }, event.time === null ? "none" : readable(rawText(report, event.time)), ...rawEnd(report, event)),
+      element("td", { class: "moment" }, ...interval(report, event)),
       element("td", { class: "moment" }, ...between(report, validLower, validUpper)),
       element("td", { class: "ids" }, event.source ?? ""),
       element("td", {}, attributeList(event.attributes)),
@@ -70,6 +74,18 @@ function eventTable(report, match) {
       element("tbody", {}, ...rows),
     ),
   );
+}
+
+function rawEnd(report, event) {
+  const time = event.lasts?.endTime ?? null;
+  return time === null ? [] : [element("br"), `until ${readable(rawText(report, time))}`];
+}
+
+// The interval of an event; of one that lasts those of its start and of its end.
+function interval(report, event) {
+  if (!event.lasts) return between(report, event.lower, event.upper);
+  const start = between(report, event.lower, event.lasts.startUpper);
+  return [...start, element("br"), "until ", ...between(report, event.lasts.endLower, event.upper)];
 }
 
 function between(report, lower, upper) {

@@ -29,7 +29,7 @@ function timeline(report, match, span, width) {
     bracket(report, match, scale, top),
     ...match.bound.map(({ variable, event }, number) => label(variable, event, tops[number], gutter)),
     drawn("g", { "clip-path": `url(#${plotName})` }, ...match.bound.map((bound, number) => lane(report, bound, tops[number], scale))),
-    ...match.bound.map(({ event }, number) => rawMark(report, event, tops[number], scale)),
+    ...match.bound.flatMap(({ event }, number) => rawMarks(report, event, tops[number], scale)),
     ...shared.map((clock, number) => tie(report, clock, tops, scale.right + MARGIN - 3 + TIE * number)),
   );
 }
@@ -121,7 +121,7 @@ function lane(report, { event, validLower, validUpper }, top, scale) {
     drawn("rect", {
       class: "mass", x: at(bucket.lo), width: Math.max(3, after(bucket.hi) - at(bucket.lo)), y: top + 8, height: 18,
       "fill-opacity": (0.12 + 0.78 * bucket.shade).toFixed(3),
-    }, titled(`${percent(bucket.share)} from ${readable(tickText(report, bucket.from))} to ${readable(tickText(report, bucket.to))}`)),
+    }, titled(`${percent(bucket.share)}${event.lasts ? " under way" : ""} from ${readable(tickText(report, bucket.from))} to ${readable(tickText(report, bucket.to))}`)),
   );
   const cut = [[left, validLeft], [validRight, right]].filter(([from, to]) => to - from > 0.5).map(([from, to]) =>
     drawn("rect", { class: "cut", x: from, width: to - from, y: top + 8, height: 18, fill: "url(#hatch)" },
@@ -156,14 +156,18 @@ function label(variable, event, top, gutter) {
   );
 }
 
-function rawMark(report, event, top, scale) {
-  if (event.time === null) return null;
-  const x = scale.place(Number(event.time) / report.unit);
+function rawMarks(report, event, top, scale) {
+  const times = [[event.time, "raw time"], [event.lasts?.endTime ?? null, "raw end"]];
+  return times.filter(([time]) => time !== null).map(([time, name]) => rawMark(report, time, name, top, scale));
+}
+
+function rawMark(report, time, name, top, scale) {
+  const x = scale.place(Number(time) / report.unit);
   let shape = `M ${x} ${top + 4} V ${top + 30} M ${x - 4} ${top + 1} h 8 l -4 5 z`;
   // Beyond the drawing: an arrow at its edge.
   if (x < scale.left) shape = `M ${scale.left - 2} ${top + 17} l 7 -5 v 10 z`;
   if (x > scale.right) shape = `M ${scale.right + 8} ${top + 17} l -7 -5 v 10 z`;
-  return drawn("path", { class: "raw", d: shape }, titled(`raw time: ${readable(rawText(report, event.time))}`));
+  return drawn("path", { class: "raw", d: shape }, titled(`${name}: ${readable(rawText(report, time))}`));
 }
 
 function hatch() {
