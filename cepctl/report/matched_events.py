@@ -96,7 +96,7 @@ def _bars(events: pa.Table, columns: Events) -> dict[int, Bar]:
     """The events that last, by their rows."""
     if columns.ends is None:
         return {}
-    from cepctl.engines.intervals.under_way import under_way
+    from cepctl.engines.columns.under_way import under_way
 
     # The events of a dataset stand in its order, in which `columns` has them too.
     times = [None] * len(events)

@@ -13,13 +13,13 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.under_way import under_way
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.confidence_factors import Factor
 from cepctl.engines.diagnosis.failed_conditions import Reason, reasons_against
 from cepctl.engines.diagnosis.one_match import EventShown, Member, OneMatch, Span, bin_edges, event_shown
 from cepctl.engines.diagnosis.posteriors import bin_ticks
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.intervals.under_way import under_way
 from cepctl.plan.relation_words import relations_in_words
 from cepctl.schema import END_TIME
 
