@@ -100,14 +100,16 @@ def _chains(setup: Setup, layout: str, width: int, most: float, *, sharp: bool) 
 
 def _rivals(setup: Setup, pattern: str, width: int) -> Row:
     groups, letters = 4 if setup.quick else 40, "ABBBBC" if "C" in pattern else "ABBBB"
-    step = width // 8
-    tick = np.array([0, *(width // 2 + step * np.arange(4)), 2 * width])[: len(letters)]
+    step, random = width // 8, np.random.default_rng(SEED)
+    first = np.array([0, *(width // 2 + step * np.arange(4)), 2 * width])[: len(letters)]
+    # No two groups are alike, or they would be measured once.
+    tick = np.tile(first, groups) + random.integers(0, max(width // 4, 2), groups * len(letters))
     table = pa.table(
         {
             "event_id": pa.array(np.arange(groups * len(letters))).cast(pa.string()),
             "event_type": pa.array(list(letters) * groups),
-            "lower": np.tile(tick, groups),
-            "upper": np.tile(tick + width, groups),
+            "lower": tick,
+            "upper": tick + width,
             "key": np.repeat(np.arange(groups), len(letters)),
             "clock": ["m" if kind == "B" else "n" for kind in letters] * groups,
         }
