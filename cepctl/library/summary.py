@@ -75,6 +75,18 @@ class MatchSummary:
         """How many confidences are estimates, and how far they can be trusted; None if all are exact."""
         return sampling_note(self.counts, grouped=self.answer is not None)
 
+    @property
+    def refusals(self) -> str | None:
+        """How many occurrences cost too much to be computed exactly; None if none does."""
+        if not self.counts.refused:
+            return None
+        return (
+            f"{self.counts.refused:,} of {counted(self.counts.rows, 'occurrence')} would cost too much to "
+            "compute exactly and are left empty, last: the matches of these keys share too many events; what "
+            "is expected of them is exact; narrow the query (WITHIN, [attr], tighter predicates), group by "
+            "more, or allow an error with --approximate: 0.5 gives bounds that are certain"
+        )
+
     def _work(self) -> str:
         """How many events predicates on single ones have left, and in how many slices they were matched."""
         left = "" if self.relevant is None else f", {self.relevant:,} after filters"
@@ -104,7 +116,8 @@ def answer_of(plan: Plan, rows: FoundRows) -> str | None:
         return ""
     row = first[0]
     key = ", ".join("null" if row[each.name] is None else str(row[each.name]) for each in plan.group_by)
+    occurrence = "too costly" if row["occurrence"] is None else percent(row["occurrence"])
     return (
-        f"{key or 'any match'}: {percent(row['occurrence'])}, expected "
+        f"{key or 'any match'}: {occurrence}, expected "
         f"{row['expected']:.2g} matches, best row {row['confidence']:.3g}"
     )

@@ -46,11 +46,28 @@ Bindings: TypeAlias = Indexes | Group
 
 
 @dataclass(frozen=True)
+class CountedRows:
+    """What rows that stand for many matches say of them: `matches`, how many, and `fewest`, shape (n,).
+
+    `fewest`: whether no other row has the same matches with fewer members, so that it alone says whether
+    there is one.
+    """
+
+    matches: Reals
+    fewest: Flags
+
+    def take(self, rows: Indexes) -> CountedRows:
+        """Those of some rows."""
+        return CountedRows(self.matches[rows], self.fewest[rows])
+
+
+@dataclass(frozen=True)
 class MatchBatch:
     """n collapsed matches of one alternative.
 
     `bound` has one entry per positive component, in pattern order; `start`, `end`, `confidence` and
     `error` have shape (n,).  `error` bounds the error of each confidence; None: all are exact.
+    `counted`, under GROUP BY, where a row stands for several matches that are as probable.
     """
 
     bound: tuple[Bindings, ...]
@@ -58,6 +75,7 @@ class MatchBatch:
     end: Ticks
     confidence: Reals
     error: Reals | None = None
+    counted: CountedRows | None = None
 
     def __len__(self) -> int:
         return len(self.start)
@@ -70,7 +88,8 @@ class MatchBatch:
         """The matches of some rows, in the order of `rows`."""
         bound = tuple(take(each, rows) for each in self.bound)
         error = None if self.error is None else self.error[rows]
-        return MatchBatch(bound, self.start[rows], self.end[rows], self.confidence[rows], error)
+        counted = None if self.counted is None else self.counted.take(rows)
+        return MatchBatch(bound, self.start[rows], self.end[rows], self.confidence[rows], error, counted)
 
     @property
     def errors(self) -> Reals:

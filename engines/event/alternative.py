@@ -100,6 +100,7 @@ class PreparedAlternative:
     """An alternative with everything that is fixed before the first event is bound.
 
     `alone`: no other alternative binds the same events, in the rows that it is the source of.
+    `counted`, if any, gives the matches of neighbours of a Kleene group whose sets are counted, not listed.
     """
 
     plan: Plan
@@ -109,6 +110,7 @@ class PreparedAlternative:
     options: MatchOptions
     intervals: IntervalSearch | None = None
     alone: bool = True
+    counted: Callable[[Indexes], Iterator[MatchBatch]] | None = None
 
     @classmethod
     def of(
@@ -226,6 +228,9 @@ class PreparedAlternative:
         self, bindings: Callable[[], Iterator[Indexes]], owned: tuple[int, int] | None
     ) -> Iterator[MatchBatch]:
         for rows in bindings():
+            if self.counted is not None and owned is None:
+                yield from self.counted(rows)
+                continue
             for bound in self.with_groups(rows):
                 yield self.measured(bound, owned)
 

@@ -28,16 +28,19 @@ from cepctl.engines.event.group_estimates import RowProblems, estimated
 from cepctl.engines.event.raw_time_counts import found_at_raw_times
 from cepctl.engines.event.raw_times import CertainTimes
 from cepctl.engines.event.union import joined_batches, united
+from cepctl.engines.kleene.budget import GroupBudget
 from cepctl.engines.occurrence.clauses import Clauses, clauses_of
 from cepctl.engines.occurrence.occurrence import Occurrences, Weighted, occurrences
 from cepctl.engines.occurrence.pair_bounds import Pairs, bounds_by_pairs
 from cepctl.engines.rows.groups import group_schema
 from cepctl.engines.rows.order import match_text, rounded
 from cepctl.errors import QueryTooLargeError
+from cepctl.plan.counted_sets import counted_sets
 from cepctl.plan.plan import Plan
 from cepctl.precision import CONFIDENCE_SLACK
 
 _GROUPS_AT_ONCE = 4096
+_MOST_COUNTED = 2**53
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,8 @@ def group_batches(
     Raises
     ------
     QueryTooLargeError
-        If the matches of a key share too much for the probability of their union to be computed.
+        If the matches of a key share too much for the probability of their union to be computed; where there
+        are several keys, and not only the best are wanted, its occurrence is null instead.
     """
     options, events = prepared[0].options, prepared[0].events
     sources = [
@@ -89,11 +93,11 @@ def group_batches(
     estimates = options.approximate is not None
     columns = [
         *(best.get_column(key).to_arrow() for key in keys),
-        answers.occurrence,
+        pa.array(answers.occurrence, mask=np.isnan(answers.occurrence)),
         *([answers.error] if estimates else []),
         answers.expected,
         *([answers.expected_error] if estimates else []),
-        rows.sizes,
+        _matches(ordered, rows),
         best.get_column("text").to_arrow(),
         signature.take(pa.array(rows.place[rows.first])),
         best.get_column("confidence").to_numpy(),
@@ -106,18 +110,40 @@ def group_batches(
         (each if isinstance(each, pa.Array) else pa.array(each)).cast(field.type)
         for each, field in zip(columns, schema, strict=True)
     ]
-    kept = np.flatnonzero(answers.occurrence >= _least(plan))
+    # Of what is not known only what is expected, which is enough, has been asked.
+    kept = np.flatnonzero((answers.occurrence >= _least(plan)) | np.isnan(answers.occurrence))
     yield pa.RecordBatch.from_arrays(arrays, schema=schema).take(pa.array(kept))
+
+
+def with_counted_sets(prepared: Sequence[PreparedAlternative]) -> Sequence[PreparedAlternative]:
+    """The alternatives, where sets of a Kleene group are counted instead of listed, if they can be."""
+    source = prepared[0]
+    sets = counted_sets(source.plan)
+    if sets is None or source.intervals is not None or source.options.starting != (None, None):
+        return prepared
+    from cepctl.engines.event.counted_sets import counted_matches
+
+    budget = GroupBudget(source.options.max_matches)
+    counted = partial(counted_matches, source, sets, budget=budget)
+    return [replace(source, counted=counted)]
 
 
 @dataclass(frozen=True)
 class _Answers:
-    """What is told of each group: arrays of shape (groups,), the errors 0 where nothing is estimated."""
+    """What is told of each group: arrays of shape (groups,), the errors 0 where nothing is estimated.
+
+    An occurrence is NaN where it is too costly.
+    """
 
     occurrence: Reals
     error: Reals
     expected: Reals
     expected_error: Reals
+
+
+def rows_may_lack_occurrence(plan: Plan, options: MatchOptions) -> bool:
+    """Whether a key of which the occurrence is too costly keeps its row: others shall not be lost for it."""
+    return bool(plan.group_by) and options.top is None
 
 
 def _least(plan: Plan) -> float:
@@ -128,11 +154,12 @@ def _answers(plan: Plan, wanted: _Wanted, keys: pl.DataFrame) -> _Answers:
     """What is told of every group; measured where it has several matches that may reach what is asked."""
     rows = wanted.rows
     confidence = rows.confidence[rows.first]
-    expected: Reals = np.bincount(rows.group, rows.confidence, rows.count).astype(np.float64)
+    matches = wanted.ordered.get_column("matches").to_numpy()
+    expected: Reals = np.bincount(rows.group, rows.confidence * matches, rows.count).astype(np.float64)
     # An estimate of a match is one of its sum, too, and of its key where that has no other.
     errors = wanted.ordered.get_column("error").to_numpy()
-    expected_error: Reals = np.bincount(rows.group, errors, rows.count).astype(np.float64)
-    error = np.where(rows.sizes == 1, expected_error, 0.0)
+    expected_error: Reals = np.bincount(rows.group, errors * matches, rows.count).astype(np.float64)
+    error = np.where(rows.sizes == 1, errors[rows.first], 0.0)
     most = np.minimum(expected, 1.0)
     occurrence = np.where(rows.sizes == 1, confidence, most)
     asked = np.flatnonzero((rows.sizes > 1) & (expected >= _least(plan)) & (confidence < 1.0))
@@ -143,6 +170,9 @@ def _answers(plan: Plan, wanted: _Wanted, keys: pl.DataFrame) -> _Answers:
         if len(too_costly):
             costly = asked[too_costly]
             options = wanted.prepared[0].options
+            if options.approximate is None and rows_may_lack_occurrence(plan, options):
+                occurrence[costly] = np.nan
+                return _Answers(np.clip(occurrence, confidence, most), error, expected, expected_error)
             if options.approximate is None:
                 group = int(costly[0])
                 why = measured.why(int(too_costly[0]))
@@ -161,7 +191,7 @@ def _answers(plan: Plan, wanted: _Wanted, keys: pl.DataFrame) -> _Answers:
                 lambda places: wanted.by_row(costly[places]),
             )
             occurrence[costly], error[costly] = estimates.probability, estimates.error
-    return _Answers(np.maximum(np.minimum(occurrence, most), confidence), error, expected, expected_error)
+    return _Answers(np.clip(occurrence, confidence, most), error, expected, expected_error)
 
 
 def _single(
@@ -196,6 +226,8 @@ def _frame(
             pl.Series("confidence", batch.confidence),
             pl.Series("error", batch.errors),
             pl.Series("rank", -rounded(batch.confidence)),
+            pl.Series("matches", np.ones(len(batch)) if batch.counted is None else batch.counted.matches),
+            pl.Series("fewest", np.ones(len(batch), bool) if batch.counted is None else batch.counted.fewest),
             *raw,
         ]
     )
@@ -219,6 +251,13 @@ def _grouped(frame: pl.DataFrame, keys: list[str]) -> _Rows:
         np.cumsum(sizes) - sizes,
         sizes,
     )
+
+
+def _matches(ordered: pl.DataFrame, rows: _Rows) -> pa.Array:
+    """How many matches each group has; null where a float does not count them exactly."""
+    total = np.bincount(rows.group, ordered.get_column("matches").to_numpy(), rows.count)
+    few = total <= _MOST_COUNTED
+    return pa.array(np.where(few, total, 0.0).astype(np.int64), mask=~few)
 
 
 def _found_at_raw_times(ordered: pl.DataFrame, rows: _Rows) -> pa.Array:
@@ -255,7 +294,8 @@ class _Wanted:
         """The probability that some match of each of these groups holds, and the problems of all of them."""
         number = np.full(self.rows.count, -1)
         number[groups] = np.arange(len(groups))
-        problems, limited = self._problems(number[self.rows.group])
+        deciding = self.ordered.get_column("fewest").to_numpy()
+        problems, limited = self._problems(np.where(deciding, number[self.rows.group], -1))
         events, options = self.prepared[0].events, self.prepared[0].options
         if events.ties is not None:
             return _given(events, events.ties, problems, len(groups), options, limited=limited), problems
@@ -265,9 +305,8 @@ class _Wanted:
         from cepctl.engines.clocks.unions import occurrences_on_clocks
 
         measuring = partial(_measured, options=options)
-        found = occurrences_on_clocks(
-            events.clocks, events.id_rank, clauses, measuring, give_up=options.approximate is not None
-        )
+        give_up = options.approximate is not None or rows_may_lack_occurrence(self.prepared[0].plan, options)
+        found = occurrences_on_clocks(events.clocks, events.id_rank, clauses, measuring, give_up=give_up)
         return found, problems
 
     def bounds(self, groups: Indexes) -> tuple[Reals, Reals]:

@@ -128,9 +128,10 @@ def match_batches(
     prepared = PreparedAlternative.of_each(plan, events, options)
     times = CertainTimes.of(plan, events, options.block_memory) if options.raw_times else None
     if plan.group_by is not None:
-        from cepctl.engines.event.groups import group_batches
+        from cepctl.engines.event.groups import group_batches, with_counted_sets
 
-        yield from group_batches(plan, prepared, _of_each(prepared, owned, options, told), times)
+        counted = with_counted_sets(prepared)
+        yield from group_batches(plan, counted, _of_each(counted, owned, options, told), times)
         return
     threshold = Threshold((plan.minimum_confidence or 0.0) - CONFIDENCE_SLACK, options.top)
     if options.kleene == "summary":

@@ -19,6 +19,7 @@ import polars as pl
 from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.bindings import (
     Bindings,
+    CountedRows,
     Group,
     MatchBatch,
     block_group,
@@ -89,6 +90,15 @@ def joined_batches(batches: Sequence[MatchBatch]) -> MatchBatch | None:
         np.concatenate([each.end for each in batches]),
         np.concatenate([each.confidence for each in batches]),
         np.concatenate([each.errors for each in batches]),
+        _counted([each.counted for each in batches if each.counted is not None]),
+    )
+
+
+def _counted(parts: Sequence[CountedRows]) -> CountedRows | None:
+    if not parts:
+        return None
+    return CountedRows(
+        np.concatenate([each.matches for each in parts]), np.concatenate([each.fewest for each in parts])
     )
 
 

@@ -21,7 +21,8 @@ class RowCounts:
     """Counts of some rows.
 
     `unlikely` have a confidence below UNLIKELY; `sampled` are estimates, off by at most `error`.  Of those
-    `judged` by their raw times, these `missed` some; `untimed` have events without.  All rows lie between
+    `judged` by their raw times, these `missed` some; `untimed` have events without.  Of groups `refused` are
+    those whose occurrence costs too much.  All rows lie between
     the ticks `start` and `end`, which are None where there is no row.
     """
 
@@ -32,6 +33,7 @@ class RowCounts:
     judged: int = 0
     missed: int = 0
     untimed: int = 0
+    refused: int = 0
     start: int | None = None
     end: int | None = None
 
@@ -42,7 +44,7 @@ class RowCounts:
             return cls()
         names = rows.schema.names
         probability = rows.column("occurrence" if "occurrence" in names else "confidence")
-        unlikely = pc.sum(pc.less(probability, UNLIKELY - CONFIDENCE_SLACK)).as_py()
+        unlikely = pc.sum(pc.less(probability, UNLIKELY - CONFIDENCE_SLACK)).as_py() or 0
         sampled, error = 0, 0.0
         error_column = next((each for each in (CONFIDENCE_ERROR, OCCURRENCE_ERROR) if each in names), None)
         if error_column is not None:
@@ -54,7 +56,8 @@ class RowCounts:
             judged, untimed = len(found) - found.null_count, found.null_count
             missed = pc.sum(pc.invert(found)).as_py() or 0
         start, end = pc.min(rows.column("start")).as_py(), pc.max(rows.column("end")).as_py()
-        return cls(rows.num_rows, unlikely, sampled, error, judged, missed, untimed, start, end)
+        refused = probability.null_count
+        return cls(rows.num_rows, unlikely, sampled, error, judged, missed, untimed, refused, start, end)
 
     def __add__(self, other: RowCounts) -> RowCounts:
         starts = [each.start for each in (self, other) if each.start is not None]
@@ -67,6 +70,7 @@ class RowCounts:
             self.judged + other.judged,
             self.missed + other.missed,
             self.untimed + other.untimed,
+            self.refused + other.refused,
             min(starts, default=None),
             max(ends, default=None),
         )

@@ -18,6 +18,8 @@ def tell_summary(summary: MatchSummary, *, hint: bool, limit: int | None = None)
     say("summary", f"{summary}{cut}", **figures_of(summary).known())
     if note := summary.estimates:
         say("note", note)
+    if warning := summary.refusals:
+        say("warning", warning)
     if hint and not summary.found:
         say("hint", HINT)
 

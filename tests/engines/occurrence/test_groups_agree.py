@@ -8,8 +8,11 @@ from __future__ import annotations
 import pytest
 
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, check
-from tests.engines.occurrence.groups_agree import grouped, groups_agree
+from tests.engines.occurrence.groups_agree import grouped, groups_agree, groups_agree_or_refused
 from tests.strategies import LEVELS
+
+MOST_REFUSED = 0.005
+"""The share of random cases in which more rows share events than are taken together, at most."""
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -20,4 +23,7 @@ def test_groups_are_those_of_the_judge(level: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 def test_groups_are_those_of_the_judge_in_many_cases(level: str) -> None:
-    check(grouped(LEVELS[level]), groups_agree, MANY_EXAMPLES)
+    answered: list[bool] = []
+    check(grouped(LEVELS[level]), lambda case: answered.append(groups_agree_or_refused(case)), MANY_EXAMPLES)
+    refused = answered.count(False)
+    assert refused <= len(answered) * MOST_REFUSED, f"{refused} of {len(answered)} cases are refused"

@@ -13,7 +13,7 @@ from cepctl.engines.event.match import match_events
 from cepctl.engines.occurrence import occurrence
 from cepctl.engines.worlds.groups import Key, exact_groups
 from cepctl.errors import QueryTooLargeError
-from tests.engines.occurrence.groups_agree import by_key, groups_agree
+from tests.engines.occurrence.groups_agree import by_key, groups_agree, in_order
 from tests.plans import Event, event_table, histogram, plan_of
 from tests.strategies import Case
 
@@ -23,6 +23,10 @@ TASKS = (
     *(Event("a1", "A", 1, 4, k="t1"), Event("a2", "A", 2, 5, k="t2")),
     *(Event("b1", "B", 2, 4), Event("b2", "B", 4, 6)),
 )
+
+
+TASKS_AND_ONE = (*TASKS, Event("a3", "A", 3, 3, k="t3"), Event("b3", "B", 5, 5))
+TWO_KEYS = plan_of("PATTERN SEQ(A a, B b) WITHIN 3 ticks GROUP BY a.k")
 
 
 @dataclass(frozen=True)
@@ -140,6 +144,18 @@ def test_a_group_that_costs_too_much_is_refused_by_name(monkeypatch: pytest.Monk
     assert "the occurrence of the whole input is too costly" in said
     assert "2 rows with 1 events in common (hubs) need more than 3 products" in said or "hubs" in said
     assert "0.231111" in said
+
+
+def test_a_key_that_costs_too_much_loses_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = {row["a.k"]: row for row in match_events(TWO_KEYS, event_table(TASKS_AND_ONE)).to_pylist()}
+    monkeypatch.setattr(occurrence, "WORK_BOUND", 3)
+    rows = in_order(match_events(TWO_KEYS, event_table(TASKS_AND_ONE)), TWO_KEYS)
+    assert [(row["a.k"], row["occurrence"]) for row in rows] == [("t3", 1.0), ("t1", None), ("t2", None)]
+    for row in rows:
+        assert {**row, "occurrence": 0} == {**whole[row["a.k"]], "occurrence": 0}
+    # Without all of them nobody knows which are the most probable.
+    with pytest.raises(QueryTooLargeError, match=r"the occurrence of a\.k = t1"):
+        match_events(TWO_KEYS, event_table(TASKS_AND_ONE), MatchOptions(top=1))
 
 
 def test_with_an_error_allowed_bounds_that_are_close_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
