@@ -57,6 +57,11 @@ class Threshold:
         return self._least > 0.0 or self._top is not None
 
     @property
+    def rises(self) -> bool:
+        """Whether rows that are found leave less room for others."""
+        return self._top is not None
+
+    @property
     def least(self) -> float:
         """The smallest confidence that can still be a row."""
         return self._least

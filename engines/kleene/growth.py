@@ -40,6 +40,8 @@ _STATE_BYTES, _MEMBER_BYTES = 100, 48
 """What a group takes while it grows, and each of its members: they are gathered, sorted and filtered."""
 _DEPTHS = 8
 """Steps whose groups are held at once share the memory; the groups of a deeper one are few."""
+_FEW_SETS = 1 << 14
+"""So many are listed without a trial."""
 _TOO_MANY_TO_COUNT_EXACTLY = 1000
 """Events whose sets need not be told from those of more."""
 
@@ -83,6 +85,8 @@ class _Expansion:
     budget: GroupBudget
     memory: BlockMemory
     early: EarlyFilter | None = None
+    trial: bool = False
+    """Whether groups are only counted against the budget."""
 
     def extend(
         self, rows: Indexes, bound: dict[int, Bindings], left: list[int]
@@ -136,10 +140,24 @@ class _Expansion:
         growing = replace(self, early=early)
         nothing = Group(np.zeros(len(rows) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))
         choices = GroupChoices(np.arange(len(rows)), optional, nothing, wanted, shares)
-        if wanted.ordered:
-            yield from growing._sequences(choices)
-        else:
-            yield from growing._sets(choices)
+        growing._try_out(choices)
+        yield from growing._listed(choices)
+
+    def _listed(self, choices: GroupChoices) -> Iterator[tuple[Indexes, Group]]:
+        return self._sequences(choices) if choices.component.ordered else self._sets(choices)
+
+    def _try_out(self, choices: GroupChoices) -> None:
+        """Count the groups that thresholds and predicates leave before the first is measured.
+
+        To measure a group takes a thousand times as long as to make it.  A threshold that rises while groups
+        are measured, as that of the best, leaves fewer than it does now, and nobody knows how many.
+        """
+        rises = self.search.push_down is not None and self.search.push_down.threshold.rises
+        subsets = np.exp2(np.minimum(choices.optional.sizes, _TOO_MANY_TO_COUNT_EXACTLY)).sum()
+        if not rises and subsets > _FEW_SETS:
+            trial = replace(self, budget=replace(self.budget), trial=True)
+            for _ in trial._listed(choices):
+                pass
 
     def _foresee(self, rows: Indexes, optional: Group, component: int) -> None:
         """Where nothing else limits them, count the sets between their neighbours before any is made."""
@@ -191,7 +209,8 @@ class _Expansion:
             keep = self._may_be_finished(choices.row[own], longer)
             own, position, longer, bound = own[keep], position[keep], longer[keep], bound[keep]
             if len(own):
-                yield self._finished(choices, own, longer)
+                if not self.trial:
+                    yield self._finished(choices, own, longer)
                 yield from self._grown(choices, own, position + 1, longer, bound)
 
     def _at_once(self, size: int) -> int:
