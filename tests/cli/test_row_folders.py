@@ -12,8 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from cepctl.cli import main
+from cepctl.errors import UsageError
 from cepctl.io.rows import folder as row_folders
 from cepctl.library import row_parts
+from cepctl.library.finding import Question
 from cepctl.memory import MemoryBudget
 
 if TYPE_CHECKING:
@@ -107,6 +109,19 @@ def test_the_default_cap_does_not_hold_where_rows_go_to_a_folder(monkeypatch: py
     match("-o", "rows/", "--max-matches", str(ROWS))
     match("-o", "others/", "--max-matches", str(ROWS - 1), code=2)
     assert not Path("others").exists()
+
+
+def test_groups_are_held_to_the_default_cap_in_folders_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+
+    def find(question: Question, *_: object, **__: object) -> None:
+        seen.append(question.matching.max_matches)
+        raise UsageError("enough")
+
+    monkeypatch.setattr("cepctl.cli.commands.match.find_matches", find)
+    for pattern in ("SEQ(A a, B+ b[])", QUERY.removeprefix("PATTERN ")):
+        assert main(["match", f"PATTERN {pattern}", "events.parquet", "-o", "rows/"]) == 2
+    assert seen == [10_000_000, 10_000_000_000]
 
 
 def test_what_is_there_is_kept_unless_it_is_to_be_replaced(capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 MATCHES_FOUND = 1
 MATCHES_IN_PARTS = 10_000_000_000
-"""The cap where rows go to a folder and nothing else was said."""
+"""The cap where rows go to a folder and nothing else was said, but for groups, which are tried in memory."""
 
 
 @click.command("match", cls=CheckedCommand)
@@ -100,16 +100,19 @@ def command(
     happened, with the time it may have taken and how probable it is.
     """
     from cepctl.language.parser import parse
+    from cepctl.language.traversal import components_of
 
     text, paths = read_query(arguments, query_file)
     in_parts = incremental.state is None and rows.output is not None and names_folder(rows.output)
     if overwrite and not in_parts:
         because = "without a folder of rows (-o ROWS/): a file is always replaced"
         refuse_or_leave_out(click.get_current_context(), "overwrite", because)
-    if in_parts and not any(asked_for(click.get_current_context(), ["max-matches"])):
+    query = parse(text)
+    lists_groups = any(each.kleene for each in components_of(query.pattern))
+    if in_parts and not lists_groups and not any(asked_for(click.get_current_context(), ["max-matches"])):
         matching = replace(matching, max_matches=MATCHES_IN_PARTS)
     question = Question(
-        text, parse(text), matching, kleene, raw_input, Execution(matching.engine, runner, verbose),
+        text, query, matching, kleene, raw_input, Execution(matching.engine, runner, verbose),
         judged=not quiet and kleene == "groups", columns=rows.chosen,
         sketch="off" if why_not else sketch,
     )  # fmt: skip
@@ -119,8 +122,8 @@ def command(
     if incremental.state is None and rows.output is not None:
         refuse_unwritable(rows.output)
     written = {"-o": rows.output, "--metrics": metrics, "--late": incremental.late}
-    query = query_file_of(arguments, query_file)
-    refuse_overwriting(written, paths, raw_input, query, replaced="-o" if in_parts else None)
+    file = query_file_of(arguments, query_file)
+    refuse_overwriting(written, paths, raw_input, file, replaced="-o" if in_parts else None)
     question.execution.require_startable()
     if incremental.state is None:
         count = _run_once(request)
