@@ -18,7 +18,8 @@ from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.intervals.absences import Absent, RivalList, absent_confidence
+from cepctl.engines.intervals.absence_problems import Absent, RivalList
+from cepctl.engines.intervals.absences import absent_confidence
 from cepctl.engines.intervals.conditions import Case, Place
 from cepctl.engines.intervals.reach import MOST_TOLD, Reached, reached
 from cepctl.engines.intervals.rivals import FoundRivals, deciding, renumbered

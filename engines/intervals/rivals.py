@@ -18,7 +18,7 @@ from cepctl.engines.columns.join_keys import JoinKey, join_key
 from cepctl.engines.columns.predicates import links_hold
 from cepctl.engines.columns.range_join import IntervalIndex, interval_index, overlapping
 from cepctl.engines.columns.tick_sums import FIRST, LAST, shifted
-from cepctl.engines.intervals.absences import Kind, RivalList
+from cepctl.engines.intervals.absence_problems import Kind, RivalList
 from cepctl.engines.intervals.conditions import Case, absence_cases, hull_system
 from cepctl.engines.intervals.reach import reached
 from cepctl.engines.intervals.skeletons import Lasting, onto_points, skeleton_of

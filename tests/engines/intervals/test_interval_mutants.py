@@ -55,7 +55,7 @@ def _without_the_third_sign() -> dict[Any, Any]:
 FAULTS: dict[str, tuple[Any, str, Callable[..., Any] | dict[Any, Any]]] = {
     "an event may end before its start": (measure, "reached", _ends_before_its_start),
     "equal ticks are strictly in order": (sums, "order_of", _ties_are_in_order),
-    "worlds that contradict a length still count": (endpoints, "_agreeing", _all_stamps_agree),
+    "worlds that contradict a length still count": (endpoints, "agreeing", _all_stamps_agree),
     "the window counts starts alone": (conditions, "_window", _window_of_starts),
     "meets, overlaps and before are one": (relations, "_SIGNS", _without_the_third_sign()),
 }

@@ -1,0 +1,283 @@
+"""Matches beside which no event of some kind may be: one problem of nested sums for each.
+
+The endpoints that touch every edge, and those whose ticks others depend on, are the variables; others and the
+possible rivals are the factors.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
+from cepctl.engines.columns.tick_sums import LAST
+from cepctl.engines.confidence.coupled.problem import (
+    NO_VARIABLE,
+    Factors,
+    Problems,
+    RegionBound,
+    Structure,
+    Variables,
+    breakpoints,
+)
+from cepctl.engines.intervals.conditions import CONSTANT, Case, Edge, Place
+from cepctl.engines.intervals.reach import Reached
+from cepctl.engines.intervals.rival_sums import Absences
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of rivals: the cases in which they break a match, over its places and two of their own.
+
+    `place`: their start, which is their end, too, where they do not last.
+    """
+
+    cases: tuple[Case, ...]
+    place: Place
+    lasts: bool
+
+
+@dataclass(frozen=True)
+class RivalList:
+    """Pairs of a row and an event of one kind, by row."""
+
+    kind: Kind
+    row: Indexes
+    event: Indexes
+
+    def taken(self, rows: Indexes) -> RivalList:
+        """The pairs of some rows, ascending, which are numbered anew."""
+        number = np.full(max(int(rows.max(initial=-1)), int(self.row.max(initial=-1))) + 1, -1)
+        number[rows] = np.arange(len(rows))
+        kept = number[self.row] >= 0
+        return RivalList(self.kind, number[self.row][kept], self.event[kept])
+
+
+@dataclass(frozen=True)
+class Absent:
+    """What beside matches that are alike must be absent.
+
+    `places` of the matches, the open `edges` between them; `named` are those whose ticks others depend on.
+    """
+
+    places: tuple[Place, ...]
+    edges: tuple[Edge, ...]
+    named: frozenset[Place]
+    lists: tuple[RivalList, ...]
+
+
+def absence_problems(
+    endpoints: Endpoints,
+    absent: Absent,
+    endpoint: Indexes,
+    left: Reached,
+    first: tuple[Place, bool] | None,
+) -> tuple[Problems, Absences]:
+    """One problem for each row; `first` is a place that comes first among the variables, or last."""
+    lengths = _lengths(endpoints, absent.lists)
+    cover, structure = _structure(absent, first, lengths)
+    level = {place: number for number, place in enumerate(cover)}
+    others = [place for place in absent.places if place not in level]
+    templates = [_of_places(others, absent.edges, level)]
+    instances = [
+        (np.zeros(len(endpoint), np.int64), np.arange(len(endpoint)), np.zeros(len(endpoint), np.int64))
+    ]
+    for number, each in enumerate(absent.lists):
+        templates.append(_of_rivals(each.kind, level))
+        instances.append((np.full(len(each.row), number + 1), each.row, each.event))
+    factors, absences = _assembled(
+        endpoints, endpoint, others, templates, [each.kind for each in absent.lists], instances
+    )
+    columns = list(cover)
+    variables = Variables(
+        *(np.ascontiguousarray(each[:, columns]) for each in (endpoint, left.lower, left.upper))
+    )
+    return Problems(structure, np.arange(len(endpoint)), variables, factors), absences
+
+
+def _lengths(endpoints: Endpoints, lists: Sequence[RivalList]) -> tuple[int, ...]:
+    """Bounds of lengths at which the mass of some rival changes its polynomial."""
+    found: set[int] = set()
+    for each in lists:
+        if each.kind.lasts:
+            found |= set(np.unique(endpoints.shortest[each.event]).tolist())
+            found |= set(np.unique(endpoints.longest[each.event]).tolist())
+            found |= set(_asked(each.kind))
+    return tuple(sorted(each for each in found if each != 0 and abs(each) < UNBOUNDED_LENGTH))
+
+
+def _asked(kind: Kind) -> tuple[int, int]:
+    """The lengths of an event that all cases ask for."""
+    least, most = -LAST, LAST
+    for i, j, bound in kind.cases[0]:
+        if (
+            CONSTANT not in (i, j)
+            and i // 2 == j // 2
+            and i != j
+            and all((i, j, bound) in c for c in kind.cases)
+        ):
+            if i % 2:
+                most = min(most, bound)
+            else:
+                least = max(least, -bound)
+    return least, most
+
+
+@lru_cache(maxsize=512)
+def _covers(
+    places: tuple[Place, ...], edges: tuple[Edge, ...], needed: frozenset[Place]
+) -> tuple[Place, ...]:
+    for size in range(len(needed), len(places) + 1):
+        for more in combinations([each for each in places if each not in needed], size - len(needed)):
+            chosen = needed | set(more)
+            if all(i in chosen or j in chosen for i, j, _ in edges):
+                return tuple(sorted(chosen))
+    return places
+
+
+def _structure(
+    absent: Absent, first: tuple[Place, bool] | None, lengths: tuple[int, ...]
+) -> tuple[tuple[Place, ...], Structure]:
+    needed = absent.named | ({first[0]} if first else set())
+    cover = _covers(absent.places, absent.edges, frozenset(needed))
+    if first is not None:
+        others = tuple(each for each in cover if each != first[0])
+        cover = (*others, first[0]) if first[1] else (first[0], *others)
+    level = {place: number for number, place in enumerate(cover)}
+    between = tuple((level[i], level[j], bound) for i, j, bound in absent.edges if i in level and j in level)
+    number = {place: at for at, place in enumerate(absent.places)}
+    numbered = [(number[i], number[j], bound) for i, j, bound in absent.edges]
+    columns = [number[place] for place in cover]
+    system = np.ascontiguousarray(closure(len(absent.places), numbered)[np.ix_(columns, columns)])
+    regions = [
+        region
+        for _, factor in _of_places([p for p in absent.places if p not in level], absent.edges, level)
+        for region in factor
+    ]
+    for each in absent.lists:
+        for _, factor in _of_rivals(each.kind, level):
+            regions += factor
+            regions += [tuple(_moved(bound, length)) for bound in sum(factor, ()) for length in lengths]
+    kinds = tuple(region for region in regions if region)
+    points = breakpoints(len(cover), between, system, kinds)
+    return cover, Structure(system, between, kinds, points)
+
+
+def _moved(bound: RegionBound, length: int) -> Iterator[RegionBound]:
+    """Where the other end of an event is, if this one is at the end of a region and it is so long."""
+    for constant in (bound.constant + length, bound.constant - length):
+        yield RegionBound(bound.variable, constant, is_lower=True)
+        yield RegionBound(bound.variable, constant, is_lower=False)
+
+
+Factor = tuple[str, list[tuple[RegionBound, ...]]]
+"""Which endpoint of an event it is, and its regions."""
+
+
+def _of_places(others: Sequence[Place], edges: Sequence[Edge], level: dict[Place, int]) -> list[Factor]:
+    return [("place", [_region(place, edges, level)]) for place in others]
+
+
+def _of_rivals(kind: Kind, level: dict[Place, int]) -> list[Factor]:
+    if not kind.lasts:
+        return [("point", [_region(kind.place, case, level) for case in kind.cases])]
+    return [
+        (side, [_region(kind.place + end, case, level)])
+        for case in kind.cases
+        for end, side in enumerate(("start", "end"))
+    ]
+
+
+def _region(place: Place, edges: Sequence[Edge], level: dict[Place, int]) -> tuple[RegionBound, ...]:
+    found = []
+    for i, j, bound in edges:
+        if bound >= UNBOUNDED:
+            continue
+        if i == place and (j == CONSTANT or j in level):
+            found.append(RegionBound(NO_VARIABLE if j == CONSTANT else level[j], bound, is_lower=False))
+        elif j == place and (i == CONSTANT or i in level):
+            found.append(RegionBound(NO_VARIABLE if i == CONSTANT else level[i], -bound, is_lower=True))
+    return tuple(found)
+
+
+def _assembled(
+    endpoints: Endpoints,
+    endpoint: Indexes,
+    others: Sequence[Place],
+    templates: Sequence[Sequence[Factor]],
+    kinds: Sequence[Kind],
+    instances: Sequence[tuple[Indexes, Indexes, Indexes]],
+) -> tuple[Factors, Absences]:
+    """The factors of all rows: those of the template of each instance, sorted by row."""
+    kind, row, event = (np.concatenate([each[side] for each in instances]) for side in range(3))
+    order = np.lexsort((np.arange(len(row)), row))
+    kind, row, event = kind[order], row[order], event[order]
+    sizes = np.array([len(each) for each in templates])
+    first = np.cumsum(sizes) - sizes
+    counts = sizes[kind]
+    instance = np.repeat(np.arange(len(kind)), counts)
+    within = np.arange(len(instance)) - np.repeat(np.cumsum(counts) - counts, counts)
+    factor = first[kind][instance] + within
+    every = [each for template in templates for each in template]
+    own = event[instance]
+    chosen = np.where(
+        np.array([name == "end" for name, _ in every], dtype=bool)[factor] if every else own < 0,
+        endpoints.end[own],
+        own,
+    )
+    if len(others):
+        placed = kind[instance] == 0
+        chosen[placed] = endpoint[row[instance][placed]][:, list(others)][
+            np.arange(int(placed.sum())), within[placed]
+        ]
+    regions = [region for _, each in every for region in each]
+    inside = np.array([name != "point" for name, each in every for _ in each], dtype=bool)
+    bounds = [bound for region in regions for bound in region]
+    region_offsets, region = _expanded(np.array([len(each) for _, each in every], np.int64), factor)
+    bound_offsets, bound = _expanded(np.array([len(each) for each in regions], np.int64), region)
+    factors = Factors(
+        offsets=np.searchsorted(row[instance], np.arange(len(endpoint) + 1)),
+        event=chosen,
+        region_offsets=region_offsets,
+        inside=inside[region],
+        bound_offsets=bound_offsets,
+        is_lower=np.array([each.is_lower for each in bounds], dtype=bool)[bound],
+        variable=np.array([each.variable for each in bounds], dtype=np.int64)[bound],
+        constant=np.array([each.constant for each in bounds], dtype=np.int64)[bound],
+    )
+    asked = np.array([(-LAST, LAST), *(_asked(each) for each in kinds)], dtype=np.int64)
+    return factors, _absences(endpoints, templates, asked, kind[instance], within, own)
+
+
+def _absences(
+    endpoints: Endpoints,
+    templates: Sequence[Sequence[Factor]],
+    asked: Ticks,
+    kind: Indexes,
+    within: Indexes,
+    event: Indexes,
+) -> Absences:
+    lasts = np.array([bool(each) and each[0][0] == "start" for each in templates], dtype=bool)[kind]
+    pairs = np.array([len(each) // 2 for each in templates], dtype=np.int64)[kind]
+    return Absences(
+        np.where(lasts, np.where(within == 0, pairs, -1), 0),
+        np.stack([endpoints.shortest[event], endpoints.longest[event]], axis=1),
+        asked[kind],
+        endpoints.whole[event],
+    )
+
+
+def _expanded(sizes: Indexes, chosen: Indexes) -> tuple[Indexes, Indexes]:
+    """Offsets of what the chosen ones own, and where each of that lies among what all own."""
+    origin = np.cumsum(sizes) - sizes
+    counts = sizes[chosen]
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return offsets, np.repeat(origin[chosen] - offsets[:-1], counts) + np.arange(offsets[-1])
