@@ -16,6 +16,7 @@ from typing import TextIO
 
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from cepctl.clocks import extremes
 from cepctl.inspection.clock_graph import Contradiction, MastersApart
@@ -30,6 +31,7 @@ from cepctl.inspection.values import AttributeValues
 from cepctl.render.console import SafeConsole
 from cepctl.render.counting import counted
 from cepctl.schema import TimeUnit, tick_text
+from cepctl.terminal import visible
 
 _ROWS_SHOWN = 40
 _TYPES_SHOWN, _ATTRIBUTES_SHOWN, _KEYS_SHOWN = 7, 9, 4
@@ -67,8 +69,10 @@ def _print_screen(console: SafeConsole, inspection: Inspection, events: str) -> 
     unit = TimeUnit.parse(inspection.time_unit)
     console.print(_overview(inspection, unit))
     _print(console, _commonest_types(inspection, unit), len(inspection.types), "--full")
-    _print(console, _telling_attributes(inspection), len(inspection.attributes), "--full")
-    _print_questions(console, inspection, events)
+    on_screen = console.is_terminal
+    attributes = _telling_attributes(inspection, one_line=on_screen)
+    _print(console, attributes, len(inspection.attributes), "--full")
+    _print_questions(console, inspection, events, one_line=on_screen)
     skewed = [clock for clock in inspection.clocks if clock.provably_skewed]
     if inspection.clocks:
         console.print(_clock_summary(inspection.clocks, skewed))
@@ -85,9 +89,12 @@ def _print_sketches(console: SafeConsole, inspection: Inspection) -> None:
         console.print(f"Sketch: {escape(told)}", soft_wrap=True)
 
 
-def _print_questions(console: SafeConsole, inspection: Inspection, events: str) -> None:
+def _print_questions(
+    console: SafeConsole, inspection: Inspection, events: str, *, one_line: bool = False
+) -> None:
     """Keys, and queries that can be copied whole."""
-    _print(console, _keys(inspection.keys[:_KEYS_SHOWN]), len(inspection.keys), "--format json")
+    keys = _keys(inspection.keys[:_KEYS_SHOWN], one_line=one_line)
+    _print(console, keys, len(inspection.keys), "--format json")
     if inspection.examples:
         console.print("What to ask", style="bold")
     for example in inspection.examples:
@@ -202,17 +209,19 @@ def _commonest_types(inspection: Inspection, unit: TimeUnit) -> Table:
     return table
 
 
-def _telling_attributes(inspection: Inspection) -> Table:
+def _telling_attributes(inspection: Inspection, *, one_line: bool) -> Table:
     """Those that tell events apart: keys first, then those that most events have."""
     keys = [key.name for key in inspection.keys]
     places = {name: place for place, name in reversed([*enumerate(keys)])}
     counts = {each.name: each.values for each in inspection.attributes}
     telling = [each for each in inspection.values if each.distinct > 1] or list(inspection.values)
     telling.sort(key=lambda each: (places.get(each.name, len(keys)), -counts[each.name], each.name))
-    return _attributes(inspection, [each.name for each in telling[:_ATTRIBUTES_SHOWN]])
+    return _attributes(inspection, [each.name for each in telling[:_ATTRIBUTES_SHOWN]], one_line=one_line)
 
 
-def _attributes(inspection: Inspection, names: Sequence[str] | None = None) -> Table:
+def _attributes(
+    inspection: Inspection, names: Sequence[str] | None = None, *, one_line: bool = False
+) -> Table:
     """Some attributes, or all, with the values of those that were looked at."""
     columns = ("name", "type", "events with a value", "values", "commonest, or range")
     table = _table("Attributes", *columns, numbers=("events with a value", "values"))
@@ -220,7 +229,7 @@ def _attributes(inspection: Inspection, names: Sequence[str] | None = None) -> T
     values = {each.name: each for each in inspection.values}
     for name in known if names is None else names:
         found = values.get(name)
-        told = ("", "") if found is None else (f"{found.distinct:,}", escape(_values(found)))
+        told = ("", "") if found is None else (f"{found.distinct:,}", _cell(_values(found), one_line))
         table.add_row(escape(name), known[name].type, f"{known[name].values:,}", *told)
     return table
 
@@ -237,14 +246,19 @@ def _values(found: AttributeValues) -> str:
     return ", ".join(shown if len(shown) == found.distinct else [*shown, "..."])
 
 
-def _keys(keys: Sequence[JoinKey]) -> Table:
+def _keys(keys: Sequence[JoinKey], *, one_line: bool) -> Table:
     title = "Keys: types that have the same values (inferred)"
     table = _table(title, "key", "values", "types", numbers=("values",))
     for key in keys:
         more = len(key.types) - _NAMES_SHOWN
         types = ", ".join(key.types[:_NAMES_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
-        table.add_row(escape(key.condition), f"{key.shared:,}", escape(types))
+        table.add_row(escape(key.condition), f"{key.shared:,}", _cell(types, one_line))
     return table
+
+
+def _cell(text: str, one_line: bool) -> str | Text:
+    """What a column folds, or what is cut where the screen ends."""
+    return Text(visible(text), no_wrap=True, overflow="ellipsis") if one_line else escape(text)
 
 
 def _orders(orders: Sequence[FileOrder]) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -150,3 +151,25 @@ def test_a_dataset_of_no_events_may_have_attributes(csv: Path, capsys: pytest.Ca
     pq.write_table(nothing.replace_schema_metadata({**nothing.schema.metadata, META_TYPE_COUNTS: "{}"}), part)
     assert "0 events of 0 types" in (shown := inspected(capsys, "events"))
     assert "node string 0" in shown
+
+
+def test_on_a_terminal_a_row_of_the_screen_is_a_line(csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long values fold in files, and with --full."""
+    names = ("a", "b", "c", "d")
+    csv.write_text("event_type,time,long\n" + "".join(f"A,5,{name * 30}\n" for name in names))
+    screen = Screen()
+    monkeypatch.setattr("sys.stdout", screen)
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert main(["inspect", "log.csv"]) == 0
+    (line,) = (line for line in screen.getvalue().splitlines() if line.startswith("long"))
+    assert line.endswith("\N{HORIZONTAL ELLIPSIS}")
+    assert main(["inspect", "--full", "log.csv"]) == 0
+    assert "a" * 30 in screen.getvalue().replace("\n", "").replace(" ", "")
+
+
+class Screen(io.StringIO):
+    """What a terminal is sent."""
+
+    def isatty(self) -> bool:
+        return True
