@@ -47,6 +47,26 @@ def test_a_table_has_a_bar_for_each_key(events: str, capfdbinary: pytest.Capture
     assert line.count("█") == 7 or line.count("#") == 7
 
 
+@pytest.mark.parametrize("form", ["csv", "table", "jsonl"])
+def test_an_occurrence_that_costs_too_much_is_empty_and_said_so(
+    form: str, events: str, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.setattr("cepctl.engines.occurrence.occurrence.WORK_BOUND", 3)
+    arguments = ["match", QUERY, events, "--runner", "local", "--time", "ticks", "--format", form]
+    assert main([*arguments, "--columns", "a.task,occurrence,expected"]) == 0
+    out, said = (each.decode() for each in capfdbinary.readouterr())
+    rows = {
+        "csv": "a.task,occurrence,expected\nt1,,0.8333333333333333\nt2,,0.75\n",
+        "table": "a.task occurrence expected\nt1 0.833\nt2 0.75\n",
+        "jsonl": '{"a.task":"t1","occurrence":null,"expected":0.8333333333333333}\n'
+        '{"a.task":"t2","occurrence":null,"expected":0.75}\n',
+    }
+    shown = "".join(" ".join(line.split()) + "\n" for line in out.splitlines())
+    assert shown == rows[form]
+    assert "warning: 2 of 2 occurrences would cost too much to compute exactly and are left empty" in said
+    assert "t1: too costly, expected 0.83 matches" in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
