@@ -91,7 +91,7 @@ def _peers(setup: Setup, path: Path) -> Iterator[tuple[Row, int]]:
     yield Row("range join of Polars", timing, rows.height, unit="pairs"), rows.height
     if has("duckdb"):
         connection = duckdb_connection(setup.cores)
-        timing, table = timed(setup, lambda: connection.execute(_duckdb_join(path)).to_arrow_table())
+        timing, table = timed(setup, lambda: connection.sql(_duckdb_join(path)).to_arrow_table())
         yield Row("range join of DuckDB", timing, table.num_rows, unit="pairs"), table.num_rows
 
 
