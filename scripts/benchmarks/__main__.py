@@ -31,6 +31,7 @@ from results import CheckFailed, Part, Plot, Row, Setup
 from shared_clocks import shared_clocks
 from start_up import start_up
 from thresholds import push_down
+from widths import widths
 
 WIDTHS = "half-width d in ticks"
 PARTS = (
@@ -39,6 +40,7 @@ PARTS = (
     Part("one-percent", "Any match at 1 %", one_percent, Plot(WIDTHS, "ratio", logarithmic=False)),
     Part("next-match", "Next match at 5 %", next_match),
     Part("coarse", "Next match where clocks are coarse", coarse),
+    Part("widths", "Absences at any width", widths),
     Part("clocks", "Events that share clocks", shared_clocks),
     Part("lasting", "Events that last", lasting),
     Part("flink", "Next match of certain events, Flink beside it", flink),
