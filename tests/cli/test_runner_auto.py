@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Any
 import pytest
 
 from cepctl.cli import main
+from cepctl.cli.match.runner_hint import hint_at_kernels
 from cepctl.errors import JobError
-from cepctl.matching.run import LOCAL_BYTES, LOCAL_EVENTS, RunnerChoice
+from cepctl.matching.run import LOCAL_BYTES, LOCAL_EVENTS, Execution, RunnerChoice
 
 QUERY = "PATTERN SEQ(A a, B b)"
 
@@ -80,3 +82,29 @@ def test_a_small_match_on_spark_by_default_hints_at_auto(
     for asked in (["--runner", "spark"], ["--quiet"]):
         assert main(["match", QUERY, "log.csv", *asked]) == 0
         assert "hint: 2 events" not in capsys.readouterr().err
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("compiled", "hint"),
+    [
+        (0, ""),
+        (
+            7,
+            "hint: 7 kernels had to be compiled, and are kept; cepctl doctor --warm compiles all at once\n",
+        ),
+    ],
+)
+def test_who_waited_for_kernels_hears_how_nobody_has_to(
+    compiled: int, hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cepctl.doctor.warming.compiled_here", lambda: compiled)
+    choice = RunnerChoice("local", "local[*]", ())
+    for stream, said in ((Terminal(), hint), (io.StringIO(), "")):
+        monkeypatch.setattr("sys.stderr", stream)
+        hint_at_kernels(Execution("event", choice, verbose=False))
+        assert stream.getvalue() == said

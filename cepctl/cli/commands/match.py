@@ -13,7 +13,7 @@ import click
 from cepctl.cli.match.last_match import ROWS_REMEMBERED, LastMatch, absolute, remember
 from cepctl.cli.match.progress import shown_progress
 from cepctl.cli.match.request import MatchRequest, RowChoice, row_options
-from cepctl.cli.match.runner_hint import hint_at_runner
+from cepctl.cli.match.runner_hint import hint_at_kernels, hint_at_runner
 from cepctl.cli.match.summary import figures_of, tell_summary
 from cepctl.cli.match.why_not import tell_why_not
 from cepctl.cli.options.exclusions import CheckedCommand, asked_for, refuse_or_leave_out
@@ -156,6 +156,7 @@ def _run_once(request: MatchRequest) -> int:
             hint = not request.why_not and plan.never is None
             tell_summary(matches.summary, hint=hint, limit=request.rows.limit)
             hint_at_runner(request.question.execution, matches.summary.events)
+            hint_at_kernels(request.question.execution)
         if trace is not None:
             write_pieces(trace, request.rows.output, target.compression)
         else:

@@ -1,6 +1,8 @@
-"""A hint after a small match on Spark, which nobody has asked for: what would have been quicker."""
+"""Hints after a match that took longer than it had to: what would have been quicker."""
 
 from __future__ import annotations
+
+import sys
 
 import click
 from click.core import ParameterSource
@@ -8,6 +10,7 @@ from click.core import ParameterSource
 from cepctl.cli.output.notices import say
 from cepctl.errors import CepctlError
 from cepctl.matching.run import LOCAL_EVENTS, Execution
+from cepctl.render.counting import counted
 
 
 def hint_at_runner(execution: Execution, events: int) -> None:
@@ -31,3 +34,18 @@ def _starts_warm() -> bool:
         return bool(archives_of(find_java()))
     except CepctlError:
         return True
+
+
+def hint_at_kernels(execution: Execution) -> None:
+    """Tell a person who had to wait for kernels to be compiled how nobody has to."""
+    if execution.runner.on_spark or not sys.stderr.isatty():
+        return
+    from cepctl.doctor.warming import compiled_here
+
+    compiled = compiled_here()
+    if compiled:
+        kernels = counted(compiled, "kernel")
+        say(
+            "hint",
+            f"{kernels} had to be compiled, and are kept; cepctl doctor --warm compiles all at once",
+        )
