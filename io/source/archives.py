@@ -121,7 +121,7 @@ def _zip_files(file: IO[bytes]) -> tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]
     said = _zip_count(file, len(archive.comment))
     if said not in (len(archive.infolist()), _COUNTED_ELSEWHERE):
         raise zipfile.BadZipFile(f"{said} entries are said to be there, {len(archive.infolist())} are listed")
-    return archive, [each for each in archive.infolist() if not each.is_dir()]
+    return archive, [each for each in archive.infolist() if not each.filename.endswith("/")]
 
 
 def _zip_count(file: IO[bytes], comment_bytes: int) -> int:

@@ -91,6 +91,18 @@ def test_no_flipped_bit_hides_files_of_an_archive(data: bytes) -> None:
         assert left is None or [len(each) for each in left] == [len(each) for each in whole], place
 
 
+def test_a_file_without_a_name_is_no_reason_to_stop() -> None:
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w") as archive:
+        archive.writestr("a", TEXT)
+    entry = bytearray(sink.getvalue())
+    # In the directory, the length of the name, and that of what comes after it: "a" is no longer the name.
+    place = entry.index(b"PK\x01\x02")
+    entry[place + 28], entry[place + 30] = 0, 1
+    with pytest.raises(LogFormatError, match="a damaged zip archive"):
+        unpacked(bytes(entry))
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [
