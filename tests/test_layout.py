@@ -254,6 +254,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "cli": {"start_up", "interrupts", "cli.output", "cli.options"},
     "cli.match": {
+        "doctor",
         "io.source",
         "terminal",
         "spark",
