@@ -76,13 +76,17 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 def rows_and_runs(folder: Path) -> object:
-    """The rows of all runs, in their order, and what else there is; a repeated run may add an empty file."""
+    """The rows of all runs in their order, the sketch, and what else there is.
+
+    A repeated run may add an empty file.
+    """
     files = sorted((folder / "out").iterdir())
     assert [path.name for path in files] == [f"run-{n:06d}.csv" for n in range(1, len(files) + 1)]
     rows = [row for path in files for row in path.read_text().removeprefix(HEADER).splitlines()]
     kept = Counter(re.sub(r"\d{6}", "N", path.name) for path in (folder / "S").iterdir())
     rest = sorted(path.name for path in folder.iterdir())
-    return rows, kept, rest, [*(folder / "tmp").iterdir()]
+    (run,) = (path for path in (folder / "S").iterdir() if path.name.startswith("run-"))
+    return rows, kept, rest, [*(folder / "tmp").iterdir()], tree(run / "segments")
 
 
 def with_log(commands: Commands, folder: Path) -> None:
@@ -104,7 +108,10 @@ def with_state(commands: Commands, folder: Path) -> None:
         file.writelines(log(20, 30).splitlines(keepends=True)[1:])
 
 
-STATE = ("match", "--state", "S", "-o", "out", "--slack", "10 ms", "--time", "ticks", "-q", QUERY, "e.csv")
+STATE = (
+    *("match", "--state", "S", "--keep-sketch", "-o", "out", "--slack", "10 ms", "--time", "ticks", "-q"),
+    *(QUERY, "e.csv"),
+)
 INGEST = ("ingest", "e.csv", "-o", "events", "--overwrite", "--rejects", "bad.jsonl")
 MATCH = ("match", QUERY, "e.csv", "-o", "rows.csv", "--metrics", "figures.prom", "--time", "ticks", "-q")
 JOBS = (

@@ -42,7 +42,7 @@ EXCLUSIONS = (
     Exclusion(("top-k",), "state", (), "no single run knows the best of all"),
     Exclusion(("approximate",), "state", (), "estimates change with the events that are kept"),
     Exclusion(
-        ("slack", "final", "eager", "late", "reopen", "keep", "follow"),
+        ("slack", "final", "eager", "late", "reopen", "keep", "follow", "keep-sketch", "sketch-on"),
         "state",
         (None,),
         "it is for incremental runs alone; name their state with --state",

@@ -46,7 +46,7 @@ def probe(query: str | Path, sources: PathText | Sequence[PathText]) -> Probe:
     query
         Its text, or the path of its file.
     sources
-        Paths of datasets, which have sketches beside them, or of sketches.
+        Paths of datasets, which have sketches beside them, of sketches, or of states that keep one.
 
     Returns
     -------
@@ -70,15 +70,46 @@ def probe(query: str | Path, sources: PathText | Sequence[PathText]) -> Probe:
 
 def probed(query: Query, paths: Sequence[str]) -> Probe:
     """Ask the sketches at some paths; logs what the query asks for that can hardly be meant."""
+    from cepctl.errors import SketchError
+
+    while True:
+        folders = [folder for path in dict.fromkeys(paths) for folder in _folders(path)]
+        try:
+            return _probed(query, [_sketch(folder) for folder in folders])
+        except SketchError:
+            # A run of a state removes the segments of the run before it.
+            if folders == [folder for path in dict.fromkeys(paths) for folder in _folders(path)]:
+                raise
+
+
+def _probed(query: Query, sketches: Sequence[Sketch]) -> Probe:
     from cepctl.plan import analyze
     from cepctl.sketches.archive import Archive
     from cepctl.sketches.probing import probe_rows
 
-    sketches = tuple(_sketch(path) for path in dict.fromkeys(paths))
-    archive = Archive(sketches, _schema(sketches))
+    archive = Archive(tuple(sketches), _schema(sketches))
     plan = analyze(query, archive.schema)
+    rows = probe_rows(plan, archive)
     tell_plan(plan)
-    return Probe(plan, probe_rows(plan, archive))
+    return Probe(plan, rows)
+
+
+def _folders(path: str) -> list[str]:
+    """A path, or those of the segments that a state keeps."""
+    from cepctl.errors import SketchError
+    from cepctl.sketches.finding import is_sketch
+
+    if is_sketch(path) or not any(Path(path).glob("run-*/manifest.json")):
+        return [path]
+    from cepctl.state.store import current_segments
+
+    segments = current_segments(Path(path))
+    if segments is None:
+        raise SketchError(
+            f"{path} is a state without a sketch; --keep-sketch begins one with it, or sketch the logs: "
+            "cepctl ingest LOGS -o EVENTS --sketch"
+        )
+    return [str(each) for each in segments]
 
 
 def _sketch(path: str) -> Sketch:
@@ -86,9 +117,10 @@ def _sketch(path: str) -> Sketch:
     from cepctl.datasets.stored import stored_dataset
     from cepctl.errors import SketchError
     from cepctl.sketches.finding import is_sketch, missing, sketch_of
+    from cepctl.sketches.manifest import SEGMENTS
     from cepctl.sketches.reading import Sketch
 
-    if is_sketch(path):
+    if is_sketch(path) or Path(path).parent.name == SEGMENTS:
         return Sketch.at(Path(path))
     dataset = stored_dataset(path)
     if dataset is None:

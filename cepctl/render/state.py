@@ -29,6 +29,7 @@ def _lines(state: Overview) -> list[str]:
         "late events kept": f"{state.late_kept:,}",
         "provisional rows": f"{state.rows_provisional:,}",
         "size": f"{state.bytes:,} bytes",
+        "sketch": _sketch(state),
         "inputs": f"{counted(state.inputs, 'file')}, {state.bytes_read:,} bytes read",
         "so far": f"{counted(counts.events, 'event')}, {counts.late:,} late, {counts.reopened:,} reopened, "
         f"{counts.repeated:,} with a known id; {counted(counts.emitted, 'row')} emitted, "
@@ -36,6 +37,12 @@ def _lines(state: Overview) -> list[str]:
     }
     width = max(map(len, shown))
     return [f"{name:<{width}}  {value}" for name, value in shown.items()]
+
+
+def _sketch(state: Overview) -> str:
+    if state.events_sketched is None:
+        return "none"
+    return f"of {counted(state.events_sketched, 'event')}, {state.sketch_bytes:,} of these bytes"
 
 
 def _span(state: Overview) -> str:

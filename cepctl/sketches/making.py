@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
@@ -87,7 +87,7 @@ def make_sketch(
     refuse_foreign(target)
     kept, dropped = _kept(indexed, sources)
     sketched = tuple(dataset for source in sources for dataset in _sketched(source, share))
-    with closing(_places(sources, kept, share, threads)) as places:
+    with closing(places_of_sources(sources, kept, share, threads)) as places:
         write_sketch(target, kept, sketched, places)
     size = sum(each.stat().st_size for each in target.iterdir())
     events = sum(part.identity.rows for dataset in sketched for part in dataset.parts)
@@ -97,15 +97,19 @@ def make_sketch(
 def _sketched(source: StoredDataset | Sketch, share: float) -> tuple[SketchedDataset, ...]:
     if isinstance(source, Sketch):
         return source.manifest.datasets
-    dataset = SketchedDataset(
-        PurePosixPath(source.location.uri).name,
-        str(source.time_unit),
-        bool(source.clocks),
-        dict(sorted(source.type_counts.items())),
-        _attributes(source),
-        tuple(SketchedPart(each, share) for each in identities(source)),
+    return (sketched_dataset(source, share),)
+
+
+def sketched_dataset(dataset: StoredDataset, share: float) -> SketchedDataset:
+    """What a sketch of a dataset knows of it, before its parts are read."""
+    return SketchedDataset(
+        PurePosixPath(dataset.location.uri).name,
+        str(dataset.time_unit),
+        bool(dataset.clocks),
+        dict(sorted(dataset.type_counts.items())),
+        _attributes(dataset),
+        tuple(SketchedPart(each, share) for each in identities(dataset)),
     )
-    return (dataset,)
 
 
 def _attributes(dataset: StoredDataset) -> dict[str, str]:
@@ -126,15 +130,7 @@ def _kept(indexed: Indexed, sources: Sequence[StoredDataset | Sketch]) -> tuple[
             else [_attributes(source)]
         )
     ]
-    for name in (*indexed.values, *indexed.ranges):
-        if not any(name in kinds for kinds in known):
-            raise UsageError(_missing(name, sorted({each for kinds in known for each in kinds})))
-    for name in indexed.ranges:
-        if any(kinds.get(name) == "string" for kinds in known):
-            raise UsageError(
-                f"--on {name}{RANGE} asks for the least and the largest, and '{name}' is text; "
-                f"write --on {name}"
-            )
+    require_indexable(indexed, known)
     sketches = [source.manifest.indexed for source in sources if isinstance(source, Sketch)]
     values = dict.fromkeys([*indexed.values, *(name for each in sketches for name in each.values)])
     ranges = dict.fromkeys([*indexed.ranges, *(name for each in sketches for name in each.ranges)])
@@ -157,6 +153,22 @@ def _kept(indexed: Indexed, sources: Sequence[StoredDataset | Sketch]) -> tuple[
     return kept, tuple(left_out)
 
 
+def require_indexable(indexed: Indexed, known: Sequence[Mapping[str, str]]) -> None:
+    """Raise UsageError where no dataset has an attribute, or `:range` is asked of a text.
+
+    `known` has the kinds of the attributes of each dataset.
+    """
+    for name in (*indexed.values, *indexed.ranges):
+        if not any(name in kinds for kinds in known):
+            raise UsageError(_missing(name, sorted({each for kinds in known for each in kinds})))
+    for name in indexed.ranges:
+        if any(kinds.get(name) == "string" for kinds in known):
+            raise UsageError(
+                f"--on {name}{RANGE} asks for the least and the largest, and '{name}' is text; "
+                f"write --on {name}"
+            )
+
+
 def _missing(name: str, known: Sequence[str]) -> str:
     near = get_close_matches(name, known, 1)
     if near:
@@ -164,7 +176,7 @@ def _missing(name: str, known: Sequence[str]) -> str:
     return f"no event has the attribute '{name}' (attributes: {', '.join(known) or 'none'})"
 
 
-def _places(
+def places_of_sources(
     sources: Sequence[StoredDataset | Sketch], indexed: Indexed, share: float, threads: int
 ) -> Generator[PartPlaces, None, None]:
     """The places of parts, in their order; no more parts are at work than there are threads."""
@@ -193,10 +205,11 @@ def _part_places(filesystem: fs.FileSystem, part: str, indexed: Indexed, share: 
 
 
 def _row_groups(filesystem: fs.FileSystem, part: str, indexed: Indexed) -> Iterator[tuple[int, pa.Table]]:
-    texts = ["event_type", *indexed.values]
-    with pq.ParquetFile(part, filesystem=filesystem, read_dictionary=texts) as file:
-        present = set(file.schema_arrow.names)
-        names = dict.fromkeys([*_COLUMNS, *indexed.values, *indexed.ranges])
+    metadata = pq.read_metadata(part, filesystem=filesystem)
+    present = set(metadata.schema.to_arrow_schema().names)
+    texts = [name for name in ("event_type", *indexed.values) if name in present]
+    names = dict.fromkeys([*_COLUMNS, *indexed.values, *indexed.ranges])
+    columns = [name for name in names if name in present]
+    with pq.ParquetFile(part, filesystem=filesystem, metadata=metadata, read_dictionary=texts) as file:
         for number in range(file.num_row_groups):
-            columns = [name for name in names if name in present]
             yield number, file.read_row_group(number, columns=columns, use_threads=False)

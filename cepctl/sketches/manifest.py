@@ -21,6 +21,8 @@ MANIFEST = "sketch.json"
 SPANS, TYPES, VALUES = "spans.parquet", "types.parquet", "values.parquet"
 LISTS, LISTED = "lists.parquet", "listed.parquet"
 FILES = (SPANS, TYPES, VALUES, LISTS, LISTED)
+SEGMENTS = "segments"
+"""The folder of the sketches that a state keeps."""
 _KEY = "cepctl.sketch"
 
 
@@ -138,6 +140,8 @@ def read_manifest(folder: Path) -> Manifest:
 
 def remedy(folder: Path) -> str:
     """How a sketch is made, as a user does it."""
+    if folder.parent.name == SEGMENTS and folder.parent.parent.name.startswith("run-"):
+        return "the events are gone from the state; sketch their logs: cepctl ingest LOGS -o EVENTS --sketch"
     return f"make it with: cepctl sketch {str(folder).removesuffix('.sketch')}"
 
 

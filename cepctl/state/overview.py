@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from cepctl.schema import TICK_MIN, tick_text
 from cepctl.state.progress import Counts
 from cepctl.state.sources import ARCHIVE
-from cepctl.state.store import Saved, size_of
+from cepctl.state.store import Saved, size_of, size_of_sketch
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,8 @@ class Overview:
     """The state after run number `run`; times as text, None before there are any.
 
     Every event that can matter and reaches `keeps_from` or a later tick is kept, and no other; no row that
-    is still to be emitted ends before `finalized_before`, but for corrections.
+    is still to be emitted ends before `finalized_before`, but for corrections.  A sketch of `events_sketched`
+    takes `sketch_bytes` of the `bytes`; both are None where none is kept.
     """
 
     run: int
@@ -35,6 +36,8 @@ class Overview:
     late_kept: int
     rows_provisional: int
     bytes: int
+    events_sketched: int | None
+    sketch_bytes: int | None
     inputs: int
     bytes_read: int
     counts: Counts
@@ -63,6 +66,8 @@ def overview(directory: Path, saved: Saved) -> Overview:
         late_kept=progress.late.num_rows,
         rows_provisional=progress.provisional.num_rows,
         bytes=size_of(directory, saved.run),
+        events_sketched=None if saved.sketch is None else saved.sketch.events,
+        sketch_bytes=None if saved.sketch is None else size_of_sketch(directory, saved.run),
         inputs=len(inputs),
         bytes_read=sum(source.offset for source in inputs),
         counts=progress.counts,

@@ -4,6 +4,7 @@
         manifest.json          how far time and inputs have come, with checksums of everything
         events.parquet ...     the tables of Progress
         rows.pending           the rows of run 7, until they are delivered
+        segments/              the sketch of all events up to now, if one is kept (kept_sketch.py)
     DIR/lock                   who is at work
 
 A run is valid once its rows are delivered.  They lie in its directory under the name `rows.pending`, and
@@ -22,9 +23,10 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -34,6 +36,9 @@ from cepctl import __version__
 from cepctl.clocks import Clocks
 from cepctl.errors import JobError, StateError, UsageError
 from cepctl.schema import PMF_TYPE, TimeUnit
+from cepctl.sketches.listing import Indexed
+from cepctl.sketches.manifest import SEGMENTS
+from cepctl.state.kept_sketch import KeptSketch, Segment
 from cepctl.state.lock import LOCK
 from cepctl.state.progress import Counts, Progress
 from cepctl.state.sources import Source
@@ -61,7 +66,7 @@ class Saved:
 
     `binding` says what it is bound to (the query, the model, ...), text by name; `sources` what has been
     read of the inputs; `type_counts` how many events of each type; `clocks` those of the events that are
-    kept, with their offsets; `written` when, ISO 8601.
+    kept, with their offsets; `written` when, ISO 8601; `sketch` is that of all events, where one is kept.
     """
 
     run: int
@@ -72,6 +77,7 @@ class Saved:
     progress: Progress
     written: str
     clocks: Clocks = field(default_factory=dict)
+    sketch: KeptSketch | None = None
 
 
 def run_name(number: int) -> str:
@@ -104,8 +110,40 @@ def clean(directory: Path) -> None:
             shutil.rmtree(path)
 
 
-def prepare(directory: Path, saved: Saved, rows: Iterable[bytes]) -> Path:
+def segments_of(directory: Path, number: int) -> Path:
+    """The folder of the sketch that a run has left."""
+    return directory / run_name(number) / SEGMENTS
+
+
+def current_segments(directory: Path) -> tuple[Path, ...] | None:
+    """The sketch of the current state, segment by segment; None where it keeps none, or has not begun.
+
+    Raises
+    ------
+    StateError
+        If the manifest of the state is damaged, or of another version.
+    """
+    runs = sorted(_valid_runs(directory))
+    try:
+        sketch = _sketch_in(_manifest(directory / runs[-1])) if runs else None
+    except StateError:
+        if (directory / runs[-1]).exists():
+            raise
+        return current_segments(directory)  # a run that has ended since has removed the one before
+    if sketch is None:
+        return None
+    return tuple(directory / runs[-1] / SEGMENTS / each.name for each in sketch.segments)
+
+
+def prepare(
+    directory: Path,
+    saved: Saved,
+    rows: Iterable[bytes],
+    segments: Mapping[str, Path] = MappingProxyType({}),
+) -> Path:
     """Write a run aside, forced to disk; returns its directory, which is not valid yet.
+
+    `segments` are the folders of those of its sketch, by name.
 
     Raises
     ------
@@ -116,6 +154,8 @@ def prepare(directory: Path, saved: Saved, rows: Iterable[bytes]) -> Path:
     aside, place = directory / f".new-{name}", directory / name
     try:
         aside.mkdir(mode=_PRIVATE)
+        for name, folder in segments.items():
+            _take_over(folder, aside / SEGMENTS / name)
         _write_files(aside, saved, rows)
         aside.rename(place)
         _force(directory)
@@ -166,7 +206,16 @@ def require_deliverable(directory: Path, outdir: Path) -> None:
 
 def size_of(directory: Path, number: int) -> int:
     """Bytes that the state after a run takes."""
-    return sum(path.stat().st_size for path in (directory / run_name(number)).iterdir())
+    return _bytes_in(directory / run_name(number))
+
+
+def size_of_sketch(directory: Path, number: int) -> int:
+    """Bytes of them that its sketch takes."""
+    return _bytes_in(segments_of(directory, number))
+
+
+def _bytes_in(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def _valid_runs(directory: Path) -> list[str]:
@@ -209,10 +258,11 @@ def _write_files(aside: Path, saved: Saved, rows: Iterable[bytes]) -> None:
         "counts": asdict(progress.counts),
         "files": {f"{name}.parquet": _digest(aside / f"{name}.parquet") for name in _TABLES},
         "sources": [asdict(source) for source in saved.sources],
+        "sketch": None if saved.sketch is None else asdict(saved.sketch),
     }
     text = json.dumps(content, ensure_ascii=False, indent=1)
     (aside / MANIFEST).write_text(f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}\n", encoding="utf-8")
-    for path in aside.iterdir():
+    for path in aside.rglob("*"):
         _force(path)
     _force(aside)
 
@@ -242,7 +292,29 @@ def _loaded(place: Path) -> Saved:
             name: tuple((lo, hi, p) for lo, hi, p in offset)
             for name, offset in content.get("clocks", {}).items()
         },
+        sketch=_sketch_in(content),
     )
+
+
+def _sketch_in(content: Mapping[str, Any]) -> KeptSketch | None:
+    """What a manifest says of the sketch; those before there were any say nothing."""
+    said = content.get("sketch")
+    if said is None:
+        return None
+    indexed = Indexed(tuple(said["indexed"]["values"]), tuple(said["indexed"]["ranges"]))
+    return KeptSketch(indexed, said["kinds"], tuple(Segment(**each) for each in said["segments"]))
+
+
+def _take_over(folder: Path, target: Path) -> None:
+    """Show the files of a folder, which nobody changes, in another one; what is missing stays missing."""
+    if not folder.is_dir():
+        return
+    target.mkdir(parents=True)
+    for path in folder.iterdir():
+        try:
+            os.link(path, target / path.name)
+        except OSError:  # another filesystem, or one without links
+            shutil.copyfile(path, target / path.name)
 
 
 def _named_as_now(stored: dict[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,16 @@ from cepctl.state import store
 from cepctl.state.lock import held
 from cepctl.state.progress import Counts, beginning
 from cepctl.state.sources import Source
-from cepctl.state.store import Saved, clean, deliver, load, prepare, require_deliverable, run_name
+from cepctl.state.store import (
+    Saved,
+    clean,
+    deliver,
+    load,
+    prepare,
+    require_deliverable,
+    run_name,
+    segments_of,
+)
 from tests.plans import Event, event_table, histogram, plan_of
 
 
@@ -45,6 +54,7 @@ def killed_before(step: int | None, monkeypatch: pytest.MonkeyPatch) -> Iterator
     with monkeypatch.context() as patch:
         for name in ("rename", "unlink", "mkdir", "write_text"):
             patch.setattr(Path, name, counting(getattr(Path, name)))
+        patch.setattr(os, "link", counting(os.link))
         patch.setattr(pq, "write_table", counting(pq.write_table))
         patch.setattr(store, "_force", counting(store._force))
         # A directory disappears file by file.
@@ -63,12 +73,28 @@ def saved_after(run: int) -> Saved:
     )
 
 
+def segments(directory: Path, number: int) -> dict[str, Path]:
+    """The last segment of the run before, and one that this run has made."""
+    before = sorted(segments_of(directory, number - 1).glob("*"))[-1:]
+    new = directory.with_name(f"{number:03}.sketch")
+    new.mkdir(exist_ok=True)
+    (new / "spans.parquet").write_text(f"events of {number}")
+    return {path.name: path for path in [*before, new]}
+
+
+def sketched(directory: Path, number: int) -> list[str]:
+    """What is in the segments of a run."""
+    return [path.read_text() for path in sorted(segments_of(directory, number).rglob("*.parquet"))]
+
+
 def one_run(directory: Path, outdir: Path | None) -> int:
     """What a run does with the state; its rows say which state it began with."""
     before = load(directory)
     clean(directory)
     number = before.run + 1 if before else 1
-    place = prepare(directory, saved_after(number), [f"after {number - 1}".encode()])
+    place = prepare(
+        directory, saved_after(number), [f"after {number - 1}".encode()], segments(directory, number)
+    )
     deliver(place, outdir and outdir / f"{run_name(number)}.csv")
     clean(directory)
     return number
@@ -112,6 +138,7 @@ def test_wherever_a_run_is_killed_nothing_is_lost_and_nothing_said_twice(
         # The files shown and the state agree at every moment.
         assert len(list(outdir.iterdir())) == saved.run
         assert saved.run in (expected - 1, expected)
+        assert sketched(directory, saved.run) == [f"events of {n}" for n in (saved.run - 1, saved.run) if n]
         if saved.run == expected - 1:
             assert one_run(directory, outdir) == expected
         expected += 1

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def command(
     arguments: tuple[str, ...], query_file: str | None, rows: RowChoice, quiet: bool, verbose: bool
 ) -> None:
-    """Tell where QUERY can have matches in SOURCE: datasets with sketches beside them, or sketches.
+    """Tell where QUERY can have matches in SOURCE: datasets with sketches beside them, sketches, or states.
 
     Every match lies in one of the rows, whole, however improbable it is; a row may hold none.  `at_most`
     bounds the matches of a row, `about` is what events at random times would give.  QUERY is the text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -26,13 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ComputedRun:
-    """A run that has been computed and changes nothing yet."""
+    """A run that has been computed and changes nothing yet; `segments` are those of its sketch, by name."""
 
     plan: Plan
     saved: Saved
     outcome: Outcome
     rows: pa.Table
     events: int
+    segments: Mapping[str, Path]
 
 
 def hand_over(request: MatchRequest, run: ComputedRun) -> None:
@@ -57,7 +58,7 @@ def hand_over(request: MatchRequest, run: ComputedRun) -> None:
         if target.exists():
             raise UsageError(f"{target} exists and is not of this state; name another directory with -o")
         pieces = encoded_rows([run.rows], cast(RowFormat, form), shown)
-    place = prepare(request.directory, run.saved, pieces)
+    place = prepare(request.directory, run.saved, pieces, run.segments)
     if request.incremental.late is not None:
         _list_late(Path(request.incremental.late), run)
     if target is None and not (request.continued and form == "table" and not run.rows.num_rows):

@@ -13,6 +13,7 @@ from cepctl.atomic.folders import temporary_folder
 from cepctl.cli.match.delivery import ComputedRun, hand_over, tell
 from cepctl.cli.match.request import MatchRequest
 from cepctl.cli.match.state_binding import binding_of, refuse_options, require_same, run_options
+from cepctl.cli.match.state_sketch import sketch_after, sketch_before
 from cepctl.cli.output.metrics import write_metrics
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.run_figures import RunFigures, rejects_in
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from cepctl.plan.plan import Plan
     from cepctl.schema import TimeUnit
     from cepctl.state.intake import Arrivals
+    from cepctl.state.kept_sketch import KeptSketch
     from cepctl.state.progress import Progress
     from cepctl.state.store import Saved
 
@@ -62,9 +64,11 @@ def run_with_state(request: MatchRequest) -> int:
         require_same(saved, binding_of(request, options), request.directory)
         if request.rows.output is not None:
             require_deliverable(request.directory, Path(request.rows.output))
+        sketch = sketch_before(request, saved)
         try:
             arrived = _arrivals(request, options, saved, opened)
-            run = _computed(request, options, saved, arrived)
+            scratch = opened.enter_context(temporary_folder())
+            run = _computed(request, options, saved, arrived, sketch, scratch)
             if run is None:
                 return 0
             hand_over(request, run)
@@ -103,16 +107,23 @@ def _arrivals(
         say("warning", f"left out: {reason}")
     known = Known({}, None, {})
     if saved is not None:
-        known = Known(_attributes(saved.progress.events), saved.time_unit, saved.type_counts, saved.clocks)
+        known = Known(_attributes(saved), saved.time_unit, saved.type_counts, saved.clocks)
     arrived = opened.enter_context(arrivals(news, known, options, scratch))
     tell_reading(arrived.summary)
     return arrived
 
 
-def _attributes(events: pa.Table) -> dict[str, pa.DataType]:
+def _attributes(saved: Saved) -> dict[str, pa.DataType]:
+    """The attributes whose types are bound: those of the query, and those that the sketch knows."""
+    from cepctl.datasets.kinds import ARROW_TYPES, Kind
     from cepctl.schema import CLOCK, FIXED_COLUMNS
 
-    return {field.name: field.type for field in events.schema if field.name not in (*FIXED_COLUMNS, CLOCK)}
+    columns = saved.progress.events.schema
+    sketched = {} if saved.sketch is None else saved.sketch.kinds
+    return {
+        **{name: ARROW_TYPES[Kind(kind)] for name, kind in sketched.items()},
+        **{each.name: each.type for each in columns if each.name not in (*FIXED_COLUMNS, CLOCK)},
+    }
 
 
 def _clocks_kept(plan: Plan, progress: Progress) -> Clocks:
@@ -127,7 +138,12 @@ def _clocks_kept(plan: Plan, progress: Progress) -> Clocks:
 
 
 def _computed(
-    request: MatchRequest, options: IngestOptions, saved: Saved | None, arrived: Arrivals
+    request: MatchRequest,
+    options: IngestOptions,
+    saved: Saved | None,
+    arrived: Arrivals,
+    sketch: KeptSketch | None,
+    scratch: Path,
 ) -> ComputedRun | None:
     """The run, in memory; None where there has never been an event."""
     from cepctl.matching.inputs import EventInputs
@@ -162,6 +178,8 @@ def _computed(
         ),
         run_options(request, plan.time_unit),
     )
+    number = saved.run + 1 if saved else 1
+    sketched = sketch_after(request, sketch, arrived, number, scratch)
     newest, watermark = outcome.progress.newest, outcome.progress.watermark
     old = {source.uri: source for source in (saved.sources if saved else ())}
     sources = [
@@ -171,7 +189,7 @@ def _computed(
         for source in arrived.sources
     ]
     after = Saved(
-        run=saved.run + 1 if saved else 1,
+        run=number,
         binding=binding_of(request, options),
         time_unit=arrived.schema.time_unit,
         type_counts=dict(arrived.schema.type_counts or {}),
@@ -179,9 +197,10 @@ def _computed(
         progress=outcome.progress,
         written=datetime.now(UTC).isoformat(timespec="seconds"),
         clocks=_clocks_kept(plan, outcome.progress),
+        sketch=None if sketched is None else sketched.sketch,
     )
     rows = starting_between(outcome.rows, plan, matching.since, matching.until)
-    return ComputedRun(plan, after, outcome, rows, len(events))
+    return ComputedRun(plan, after, outcome, rows, len(events), {} if sketched is None else sketched.folders)
 
 
 def _seconds(tick: int | None, unit: TimeUnit) -> float | None:

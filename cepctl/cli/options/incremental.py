@@ -23,6 +23,8 @@ class Incremental:
     reopen: bool
     keep: str | None
     follow: bool
+    keep_sketch: bool
+    sketch_on: tuple[str, ...]
 
 
 _OPTIONS = (
@@ -56,6 +58,18 @@ _OPTIONS = (
         "--follow",
         is_flag=True,
         help="Run again when the inputs have grown (looked at once a second), until interrupted.",
+    ),
+    click.option(
+        "--keep-sketch",
+        is_flag=True,
+        help="Begin a state that keeps a sketch of all events that its runs take in, for cepctl probe.",
+    ),
+    click.option(
+        "--sketch-on",
+        multiple=True,
+        metavar="ATTR,ATTR:range",
+        help="Attributes that this sketch knows beside types, as --on of cepctl sketch; asks for "
+        "--keep-sketch.",
     ),
 )
 
