@@ -143,6 +143,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.enumeration",
         "engines.measure",
         "engines.occurrence",
+        "engines.clocks",
     },
     "engines.event": {
         "engines.concurrency",

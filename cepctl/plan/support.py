@@ -39,6 +39,7 @@ class Construct(Enum):
     GROUPED_CLOCKS = "GROUP BY of events that share clocks"
     GIVEN = "GIVEN"
     GIVEN_CLOCKS = "GIVEN of events that share clocks"
+    GIVEN_GROUPED_CLOCKS = "GROUP BY beside GIVEN of events that share clocks"
     INTERVALS = "interval events"
     INTERVALS_NEGATION = "negation beside interval events"
     INTERVALS_KLEENE = "Kleene groups beside interval events"
@@ -75,7 +76,7 @@ _GROUPS = frozenset({Construct.KLEENE, Construct.KLEENE_ORDER, Construct.KLEENE_
 
 _OF_GROUP_BY = frozenset({Construct.GROUP_BY, Construct.GROUPED_CLOCKS})
 
-_OF_GIVEN = frozenset({Construct.GIVEN, Construct.GIVEN_CLOCKS})
+_OF_GIVEN = frozenset({Construct.GIVEN, Construct.GIVEN_CLOCKS, Construct.GIVEN_GROUPED_CLOCKS})
 
 _OF_REACHED = frozenset({Construct.REACHED, Construct.REACHED_CLOCKS, Construct.REACHED_GIVEN})
 
@@ -86,7 +87,7 @@ def _without(left_out: frozenset[Construct]) -> Mapping[Construct, frozenset[Str
 
 SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
     "event": _without(
-        frozenset({Construct.GIVEN_CLOCKS, *_BESIDE_INTERVALS.values()})
+        frozenset({Construct.GIVEN_GROUPED_CLOCKS, *_BESIDE_INTERVALS.values()})
         - {Construct.INTERVALS_NEGATION, Construct.INTERVALS_OR}
         | {*_BESIDE_REACHED.values()}
     ),
@@ -139,6 +140,8 @@ def _with_given(plan: Plan) -> Iterator[Construct]:
     yield Construct.GIVEN
     if plan.clocks:
         yield Construct.GIVEN_CLOCKS
+        if plan.group_by is not None:
+            yield Construct.GIVEN_GROUPED_CLOCKS
 
 
 def engine_refusals(plan: Plan, engine: Engine, *, lasting: bool = False) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from cepctl.engines.clocks.deciding import deciding_rivals
 from cepctl.engines.clocks.frames import CONVOLVED, REFERENCE, Frames, frames_of
 from cepctl.engines.clocks.moved_masses import moved_masses
 from cepctl.engines.clocks.nodes import Nodes, nodes_of, offset_range
-from cepctl.engines.clocks.walls import is_absolute, shift_differences, walls_of
+from cepctl.engines.clocks.walls import constants_of, is_absolute, shift_differences, walls_of
 from cepctl.engines.columns.bindings import Bindings, Group, block_group, take
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.masses import Masses
@@ -89,8 +89,8 @@ def _alike(
     frames = frames_of(clocks, count, list(bound.values()), rivals, absolute=is_absolute(shape))
     shifts = shift_differences(shape, envelopes, groups, rivals)
     most = int(frames.levels.max(initial=0))
-    walls = walls_of(shape, frames, count, shifts, most)
-    degree = _degree(frames, count)
+    walls = walls_of(constants_of(shape), frames, count, shifts, most)
+    degree = degree_of(frames, count)
     total = _Total.of(count)
     for levels in range(most + 1):
         matches = np.flatnonzero(frames.levels == levels)
@@ -148,7 +148,7 @@ def _on_own_parts(
     return Measured(found.confidence, found.error, start, end)
 
 
-def _degree(frames: Frames, count: int) -> Indexes:
+def degree_of(frames: Frames, count: int) -> Indexes:
     """Of each match how many events are not sharp: each adds one to the degree of its measure."""
     own, level = frames.clocks.own, frames.level_of(frames.match, frames.event)
     wide = own.lower[frames.event] < own.upper[frames.event]
@@ -186,12 +186,12 @@ def _measured(
             moved[component] = copies.number(np.arange(len(nodes)), chosen)
     others = []
     for rival in rivals:
-        row, event = _repeated(rival, nodes.match)
+        row, event = repeated(rival, nodes.match)
         others.append(replace(rival, row=row, event=copies.number(row, event)))
     return measuring(copies.masses, moved, others)
 
 
-def _repeated(rivals: Rivals, match: Indexes) -> tuple[Indexes, Indexes]:
+def repeated(rivals: Rivals, match: Indexes) -> tuple[Indexes, Indexes]:
     """The pairs of a rule once for every node of their match; rows are then nodes."""
     order = np.argsort(rivals.row, kind="stable")
     row, event = rivals.row[order], rivals.event[order]
@@ -224,14 +224,14 @@ class _Copies:
         total = np.concatenate([[0], np.cumsum(sizes)])
         at = np.arange(total[-1]) - np.repeat(total[:-1] - begin, sizes)
         row = np.repeat(np.arange(len(nodes)), sizes)
-        keys = _keys(frames, nodes, row, frames.event[at])
+        keys = copy_keys(frames, nodes, row, frames.event[at])
         names, first = np.unique(_named(keys, nodes), return_index=True)
         keys = keys[first]
-        return cls(frames, nodes, keys, names, _masses(frames.clocks, keys))
+        return cls(frames, nodes, keys, names, copy_masses(frames.clocks, keys))
 
     def number(self, row: Indexes, event: Indexes) -> Indexes:
         """The copies of some events at some nodes."""
-        wanted = _keys(self.frames, self.nodes, row, event)
+        wanted = copy_keys(self.frames, self.nodes, row, event)
         return np.searchsorted(self.names, _named(wanted, self.nodes))
 
 
@@ -245,7 +245,7 @@ def _named(keys: Indexes, nodes: Nodes) -> _Names:
     return np.ascontiguousarray(keys).view(fields).reshape(-1)
 
 
-def _keys(frames: Frames, nodes: Nodes, row: Indexes, event: Indexes) -> Indexes:
+def copy_keys(frames: Frames, nodes: Nodes, row: Indexes, event: Indexes) -> Indexes:
     level = frames.level_of(nodes.match[row], event)
     shift = np.zeros(len(event), dtype=np.int64)
     summed = np.flatnonzero(level > REFERENCE)
@@ -253,7 +253,7 @@ def _keys(frames: Frames, nodes: Nodes, row: Indexes, event: Indexes) -> Indexes
     return np.stack([event, (level == CONVOLVED).astype(np.int64), shift], axis=1)
 
 
-def _masses(clocks: EventClocks, keys: Indexes) -> Masses:
+def copy_masses(clocks: EventClocks, keys: Indexes) -> Masses:
     """Masses of copies: the own part moved, or the mass of the offset moved to the one own tick."""
     event, convolved, shift = keys[:, 0], keys[:, 1] == 1, keys[:, 2].copy()
     shift[convolved] = clocks.own.lower[event[convolved]]

@@ -33,10 +33,10 @@ Walls = Mapping[tuple[int, int], Segments]
 
 def is_absolute(shape: Shape) -> bool:
     """Whether a pattern compares ticks with constants, so that no offset drops out."""
-    return len(_constants(shape)) > 0
+    return len(constants_of(shape)) > 0
 
 
-def _constants(shape: Shape) -> Ticks:
+def constants_of(shape: Shape) -> Ticks:
     """Ticks at which a constant of the pattern may begin or end what is allowed."""
     found = {
         end.constant for rule in shape.rules for region in rule.regions for end in region if end.point is None
@@ -70,9 +70,9 @@ def shift_differences(shape: Shape, masses: Masses, groups: list[Group], rivals:
     return np.array(sorted(each for each in found if abs(each) < 2**62), dtype=np.int64)
 
 
-def walls_of(shape: Shape, frames: Frames, count: int, shifts: Ticks, most: int) -> Walls:
-    """The walls of all levels up to `most` of `count` matches."""
-    cuts = _cuts(shape, frames, count, most)
+def walls_of(constants: Ticks, frames: Frames, count: int, shifts: Ticks, most: int) -> Walls:
+    """The walls of all levels up to `most` of `count` matches, which compare ticks with constants."""
+    cuts = _cuts(constants, frames, count, most)
     parts: dict[tuple[int, int], list[tuple[Indexes, Ticks]]] = {}
     for later in range(1, most + 1):
         for earlier in range(later):
@@ -90,7 +90,7 @@ def walls_of(shape: Shape, frames: Frames, count: int, shifts: Ticks, most: int)
     return found
 
 
-def _cuts(shape: Shape, frames: Frames, count: int, most: int) -> list[Segments]:
+def _cuts(constants: Ticks, frames: Frames, count: int, most: int) -> list[Segments]:
     """Per level the ticks at which masses of its events begin and end, without their offset."""
     level = frames.level_of(frames.match, frames.event)
     own = frames.clocks.own
@@ -99,7 +99,7 @@ def _cuts(shape: Shape, frames: Frames, count: int, most: int) -> list[Segments]
         here = np.flatnonzero(level == number)
         parts = [_ends(own, frames.match[here], frames.event[here])]
         if number == REFERENCE:
-            parts += [_convolved_ends(frames, level), _everywhere(count, _constants(shape))]
+            parts += [_convolved_ends(frames, level), _everywhere(count, constants)]
         found.append(united(count, parts))
     return found
 

@@ -328,15 +328,21 @@ class PreparedAlternative:
             If a match exceeds the bound on the work and estimates are not allowed.
         """
         clocks, ties = self.events.clocks, self.events.ties
+        if ties is not None and clocks is not None:
+            from cepctl.engines.event.clocked_matches import decided_on_tied_clocks
+
+            return decided_on_tied_clocks(self, clocks, ties, bound, rivals)
         if ties is not None:
-            return self._tied(ties, bound, rivals)
+            return self.tied(self.events.masses, ties, bound, rivals)
         if clocks is None:
             return self._independent(self.events.masses, bound, rivals)
         from cepctl.engines.event.clocked_matches import decided_on_clocks
 
         return decided_on_clocks(self, clocks, bound, rivals)
 
-    def _tied(self, ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
+    def tied(
+        self, masses: Masses, ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals]
+    ) -> Measured:
         """Matches some of whose events may be tied: each of these with its components."""
         from cepctl.engines.given.confidences import are_tied, tied_matches
 
@@ -348,9 +354,9 @@ class PreparedAlternative:
                 chosen = {i: take(each, rows) for i, each in bound.items()}
                 others = [each.taken(rows) for each in rivals]
                 if tied[rows[0]]:
-                    found.put(rows, tied_matches(self.measure, ties, chosen, others))
+                    found.put(rows, tied_matches(replace(self.measure, masses=masses), ties, chosen, others))
                 else:
-                    found.put(rows, self._independent(self.events.masses, chosen, others))
+                    found.put(rows, self.if_possible(masses, chosen, others))
         return found
 
     def if_possible(self, masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:

@@ -16,7 +16,8 @@ from cepctl.engines.clocks.conditioned import conditioned
 from cepctl.engines.columns.bindings import Bindings, single_events, take
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.columns.ties import EventTies
+from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.pattern.rivals import Rivals
 
 if TYPE_CHECKING:
@@ -49,6 +50,39 @@ def decided_on_clocks(
         return estimated_match(clocks, sampling, source.measure.groups(one), list(source.problems(one)))
 
     return measured_or_estimated(exact, estimate, len(source.measure.groups(bound)[0].sizes))
+
+
+def decided_on_tied_clocks(
+    source: PreparedAlternative,
+    clocks: EventClocks,
+    ties: EventTies,
+    bound: dict[int, Bindings],
+    rivals: list[Rivals],
+) -> Measured:
+    """The same where something is given of the events, or of others of their clocks.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match needs more work than is allowed.
+    """
+    from cepctl.engines.given.clocked_confidences import given_on_clocks
+    from cepctl.engines.given.on_clocks import GivenOnClocks
+
+    known = GivenOnClocks.of(clocks, ties)
+    count = len(source.measure.groups(bound)[0].sizes)
+    touching = known.touch(count, list(bound.values()), rivals)
+    found = impossible(count)
+    for rows in (np.flatnonzero(~touching), np.flatnonzero(touching)):
+        if len(rows):
+            chosen = {i: take(each, rows) for i, each in bound.items()}
+            others = [each.taken(rows) for each in rivals]
+            if touching[rows[0]]:
+                masses, shape = source.events.masses, source.shape
+                found.put(rows, given_on_clocks(known, masses, shape, chosen, others, source.tied))
+            else:
+                found.put(rows, exactly_on_clocks(source, clocks, chosen, others))
+    return found
 
 
 def exactly_on_clocks(

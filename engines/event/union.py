@@ -27,6 +27,7 @@ from cepctl.engines.columns.bindings import (
     single_events,
 )
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.confidences import coupled_confidences
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
@@ -154,16 +155,27 @@ def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> t
     first = _bound(prepared[0], parts[0])
     masses, clocks, ties = (getattr(prepared[0].events, name) for name in ("masses", "clocks", "ties"))
 
-    def independent(masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
+    def matches_of(masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]) -> CoupledMatches:
         groups = [block_group([bound[i] for i in block.components]) for block in shape.blocks]
-        matches = CoupledMatches(shape, masses, groups, rivals)
-        if ties is not None:
-            from cepctl.engines.given.confidences import given_confidences
+        return CoupledMatches(shape, masses, groups, rivals)
 
-            return given_confidences(matches, ties)
-        return coupled_confidences(matches, prepared[0].measure.sampling if clocks is None else None)
+    def independent(masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
+        sampling = prepared[0].measure.sampling if clocks is None else None
+        return coupled_confidences(matches_of(masses, bound, rivals), sampling)
 
-    if clocks is None:
+    def tied(masses: Masses, ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
+        from cepctl.engines.given.confidences import given_confidences
+
+        return given_confidences(matches_of(masses, bound, rivals), ties)
+
+    if ties is not None and clocks is not None:
+        from cepctl.engines.given.clocked_confidences import given_on_clocks
+        from cepctl.engines.given.on_clocks import GivenOnClocks
+
+        found = given_on_clocks(GivenOnClocks.of(clocks, ties), masses, shape, first, rivals, tied)
+    elif ties is not None:
+        found = tied(masses, ties, first, rivals)
+    elif clocks is None:
         found = independent(masses, first, rivals)
     else:
         from cepctl.engines.clocks.conditioned import conditioned

@@ -19,26 +19,28 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import connected, distinct
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.given.contradictions import contradicted
-from cepctl.engines.given.edges import Differences
+from cepctl.engines.given.edges import NO_CLAUSE, Differences
 from cepctl.plan.plan import Given
 
 _NONE = -1
 _LAST = np.iinfo(np.int64).max
 
 
-def intervals_left(given: Sequence[Given], found: Differences, events: Events) -> tuple[Ticks, Ticks]:
+def intervals_left(
+    given: Sequence[Given], found: Differences, events: Events, masses: Masses
+) -> tuple[Ticks, Ticks]:
     """The first and the last tick that each event may have, shape (n,).
+
+    `masses` are those of the events, and of what else the differences are between: these have no clause.
 
     Raises
     ------
     ContradictionError
         If no world is left; names the clauses and the events.
     """
-    count = len(events)
+    count = len(masses.lower)
     sides = _Sides.of(found, count)
-    ends = _Ends(
-        events.masses.lower.copy(), events.masses.upper.copy(), *(np.full(count, _NONE) for _ in "ab")
-    )
+    ends = _Ends(masses.lower.copy(), masses.upper.copy(), *(np.full(count, _NONE) for _ in "ab"))
     most = int(np.bincount(connected(count, found.left, found.right)).max(initial=0)) + 1
     from_left, from_right = distinct(found.left, count), distinct(found.right, count)
     while len(from_left) or len(from_right):
@@ -53,7 +55,7 @@ def intervals_left(given: Sequence[Given], found: Differences, events: Events) -
                 break
         else:
             raise _traced(given, found, ends, events, int(changed[0]))
-        from_left, from_right = _onto_mass(events.masses, ends)
+        from_left, from_right = _onto_mass(masses, ends)
         changed = np.concatenate([from_left, from_right])
         empty = changed[ends.lower[changed] > ends.upper[changed]]
         if len(empty):
@@ -144,4 +146,5 @@ def _traced(given: Sequence[Given], found: Differences, ends: _Ends, events: Eve
             if at in seen:
                 break
             seen.add(at)
-    return contradicted([given[int(found.clause[edge])] for edge in edges], rows, events)
+    clauses = [given[int(found.clause[edge])] for edge in edges if found.clause[edge] != NO_CLAUSE]
+    return contradicted(clauses, [row for row in rows if row < len(events)], events)

@@ -5,7 +5,7 @@ Runs inside Spark workers: imports NumPy and Polars only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -39,15 +39,21 @@ def component_probability(ties: EventTies, masses: Masses, components: Indexes) 
     series = series_of(ties)
     require_few(ties.sizes[components[~ties.serial[components]]])
     unknown = np.unique(components[np.isnan(ties.probability[components])])
-    if len(unknown):
-        texts = structure_texts(ties, Pieces.whole(ties, unknown)).rank("dense").to_numpy()
-        for text in np.unique(texts):
-            alike = unknown[texts == text]
-            problems = _problems(ties, masses, alike)
-            ties.probability[alike] = within_bound(
-                lambda some: tied_probability(series.buckets, some), problems
-            )
+    for problems, alike in alike_components(ties, masses, unknown):
+        ties.probability[alike] = within_bound(lambda some: tied_probability(series.buckets, some), problems)
     return np.asarray(ties.probability[components])
+
+
+def alike_components(
+    ties: EventTies, masses: Masses, components: Indexes
+) -> Iterator[tuple[Problems, Indexes]]:
+    """Components as problems, those together whose ties are the same; and which these are."""
+    if not len(components):
+        return
+    texts = structure_texts(ties, Pieces.whole(ties, components)).rank("dense").to_numpy()
+    for text in np.unique(texts):
+        alike = components[texts == text]
+        yield _problems(ties, masses, alike), alike
 
 
 def piece_probability(ties: EventTies, masses: Masses, pieces: Pieces) -> Reals:

@@ -26,11 +26,15 @@ from cepctl.plan.plan import Given
 
 MOST_COMBINATIONS = 200_000_000
 MOST_DIFFERENCES = 20_000_000
+NO_CLAUSE = -1
 
 
 @dataclass(frozen=True)
 class Differences:
-    """`t_left - t_right <= bound` between events by row number, and the clause that says so; shape (k,)."""
+    """`t_left - t_right <= bound` between events by row number, and the clause that says so; shape (k,).
+
+    The clause is NO_CLAUSE for what holds in any case.
+    """
 
     left: Indexes
     right: Indexes

@@ -46,8 +46,12 @@ def known_events(plan: Plan, events: Events) -> Events:
     found = differences_of(plan.given, events)
     if not len(found):
         return events
-    masses = _cut(events.masses, *intervals_left(plan.given, found, events))
-    left = _without_ways_round(found.taken(np.flatnonzero(~found.implied(masses))))
+    if events.clocks is not None:
+        from cepctl.engines.given.known_on_clocks import known_on_clocks
+
+        return known_on_clocks(plan.given, found, events, events.clocks)
+    masses = cut(events.masses, *intervals_left(plan.given, found, events, events.masses))
+    left = without_ways_round(found.taken(np.flatnonzero(~found.implied(masses))))
     if not len(left):
         return replace(events, masses=masses)
     ties = with_series(event_ties(len(events), left.left, left.right, left.bound), masses)
@@ -56,7 +60,7 @@ def known_events(plan: Plan, events: Events) -> Events:
     return known
 
 
-def _without_ways_round(found: Differences) -> Differences:
+def without_ways_round(found: Differences) -> Differences:
     """What says that one event comes before another is left out where one between them says so already."""
     order = np.flatnonzero(found.bound == -1)
     degree = np.bincount(found.right[order], minlength=int(found.left.max(initial=0)) + 1)
@@ -71,16 +75,16 @@ def _without_ways_round(found: Differences) -> Differences:
     return found.taken(np.flatnonzero(kept))
 
 
-def _cut(masses: Masses, lower: Ticks, upper: Ticks) -> Masses:
+def cut(masses: Masses, lower: Ticks, upper: Ticks) -> Masses:
     """Masses within these ends, renormalised."""
-    cut = (lower > masses.lower) | (upper < masses.upper)
-    if not cut.any():
+    changed = (lower > masses.lower) | (upper < masses.upper)
+    if not changed.any():
         return masses
     owner = np.repeat(np.arange(len(lower)), np.diff(masses.starts))
     lo, hi = np.maximum(masses.lo, lower[owner]), np.minimum(masses.hi, upper[owner])
     kept = lo <= hi
     owner, lo, hi, density = owner[kept], lo[kept], hi[kept], masses.density[kept].copy()
     total = np.bincount(owner, weights=density * ticks_between(lo, hi), minlength=len(lower))
-    narrowed = cut[owner]
+    narrowed = changed[owner]
     density[narrowed] /= total[owner[narrowed]]
     return Masses(lower, upper, np.searchsorted(owner, np.arange(len(lower) + 1)), lo, hi, density)

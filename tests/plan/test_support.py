@@ -47,6 +47,7 @@ PROBES = {
     Construct.GROUPED_CLOCKS: "SEQ(A a, B b) GROUP BY ()",
     Construct.GIVEN: "SEQ(A a, B b) GIVEN SEQ(B p, B q) IF p.x < q.x",
     Construct.GIVEN_CLOCKS: "SEQ(A a, B b) GIVEN SEQ(B p, B q) IF p.x < q.x",
+    Construct.GIVEN_GROUPED_CLOCKS: "SEQ(A a, B b) GROUP BY () GIVEN SEQ(B p, B q) IF p.x < q.x",
     Construct.REACHED: "SEQ(A a, B b) RETURN reached(0.2)",
     Construct.REACHED_CLOCKS: "SEQ(A a, B b) RETURN reached(0.2)",
     Construct.REACHED_GIVEN: "SEQ(A a, B b) GIVEN SEQ(B p, B q) IF p.x < q.x RETURN reached(0.2)",
@@ -64,6 +65,7 @@ STAMPED_PROBES = (
     Construct.CLOCKS,
     Construct.GROUPED_CLOCKS,
     Construct.GIVEN_CLOCKS,
+    Construct.GIVEN_GROUPED_CLOCKS,
     Construct.INTERVALS_CLOCKS,
     Construct.REACHED_CLOCKS,
 )

@@ -1,0 +1,180 @@
+"""Confidence and time range of matches of events that share clocks, of which something is given.
+
+Given the offsets of all clocks that the match and what is given need, both are measured as without clocks:
+
+    P(match | given) = sum over offsets of P(match and given | offsets) / sum over them of P(given | offsets)
+
+Both sums are over the same few combinations of offsets, and exact.
+
+Runs inside Spark workers: imports NumPy and Polars only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from cepctl.arrays import Flags, Reals, Ticks
+from cepctl.engines.clocks.conditioned import BoundEvents, degree_of, repeated
+from cepctl.engines.clocks.deciding import deciding_rivals
+from cepctl.engines.clocks.frames import Frames, frames_of
+from cepctl.engines.clocks.nodes import Nodes, nodes_of, offset_range
+from cepctl.engines.clocks.walls import constants_of, is_absolute, shift_differences, walls_of
+from cepctl.engines.columns.bindings import Bindings, Group, block_group, take
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.ties import EventTies
+from cepctl.engines.confidence.coupled.assembly import coupled_problems
+from cepctl.engines.confidence.coupled.matches import CoupledMatches
+from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.given.at_offsets import TiesOf, at_offsets
+from cepctl.engines.given.on_clocks import GivenOnClocks, differences
+from cepctl.engines.given.tied_problems import tied_problems, touched
+from cepctl.engines.pattern.blocks import Shape
+from cepctl.engines.pattern.rivals import Rivals
+
+MATCHES_AT_ONCE = 1_000
+COPIES_AT_ONCE = 200_000
+
+MeasuringTied: TypeAlias = Callable[[Masses, EventTies, dict[int, Bindings], list[Rivals]], Measured]
+"""From the masses of copies, what ties them, and matches and rivals of these, to what is measured."""
+
+_LAST = np.iinfo(np.int64).max
+
+
+def given_on_clocks(
+    known: GivenOnClocks, envelopes: Masses, shape: Shape, bound: BoundEvents, rivals: Sequence[Rivals],
+    measuring: MeasuringTied,
+) -> Measured:  # fmt: skip
+    """Measure matches in the worlds that remain.
+
+    `envelopes` say where events can be, `measuring` how matches are measured given the offsets.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match needs too many tied events, or its measure at too many offsets, or as `measuring` does.
+    """
+    groups = _groups(shape, bound)
+    found = impossible(len(groups[0].sizes))
+    sizes = np.stack([group.sizes for group in groups], axis=1)
+    alike, kind = np.unique(sizes, axis=0, return_inverse=True)
+    for number in range(len(alike)):
+        of_kind = np.flatnonzero(kind.reshape(-1) == number)
+        for begin in range(0, len(of_kind), MATCHES_AT_ONCE):
+            rows = of_kind[begin : begin + MATCHES_AT_ONCE]
+            part = {i: take(each, rows) for i, each in bound.items()}
+            others = [each.taken(rows) for each in rivals]
+            found.put(rows, _alike(known, envelopes, shape, part, others, measuring))
+    return found
+
+
+def _groups(shape: Shape, bound: BoundEvents) -> list[Group]:
+    return [block_group([bound[i] for i in block.components]) for block in shape.blocks]
+
+
+def _alike(
+    known: GivenOnClocks, envelopes: Masses, shape: Shape, bound: BoundEvents, rivals: list[Rivals],
+    measuring: MeasuringTied,
+) -> Measured:  # fmt: skip
+    """Measure matches whose groups are of the same sizes."""
+    groups = _groups(shape, bound)
+    count = len(groups[0].sizes)
+    rivals = deciding_rivals(shape, envelopes, groups, rivals)
+    wholes = known.touched(count, list(bound.values()), rivals)
+    involved = [*bound.values(), wholes.events]
+    frames = frames_of(known.clocks, count, involved, rivals, absolute=is_absolute(shape))
+    shifts = _shifts(known, wholes, CoupledMatches(shape, envelopes, groups, rivals))
+    most = int(frames.levels.max(initial=0))
+    walls = walls_of(constants_of(shape), frames, count, shifts, most)
+    degree = degree_of(frames, count)
+    total = _Total.of(count)
+    for levels in range(most + 1):
+        matches = np.flatnonzero(frames.levels == levels)
+        if len(matches):
+            for part in _parts(frames, nodes_of(frames, matches, walls, degree, edges=True)):
+                _add(total, frames, part, wholes, bound, rivals, measuring)
+    return total.measured()
+
+
+def _shifts(known: GivenOnClocks, wholes: TiesOf, matches: CoupledMatches) -> Ticks:
+    """By how much cuts of two clocks may be apart where pieces end; of matches with what is tied to them."""
+    shape, masses, ties = matches.shape, matches.masses, known.ties
+    found = known.shifts(wholes)
+    found.update(shift_differences(shape, masses, list(matches.groups), matches.rivals).tolist())
+    for problems in coupled_problems(matches):
+        touching = touched(problems, ties)
+        found.update(differences(problems.structure))
+        if len(touching.problem):
+            for each in tied_problems(problems, ties, masses, touching):
+                found.update(differences(each.first.structure))
+    return np.array(sorted(found), dtype=np.int64)
+
+
+def _parts(frames: Frames, nodes: Nodes) -> Iterator[Nodes]:
+    """Nodes in blocks of bounded size."""
+    events = np.bincount(frames.match, minlength=len(frames.levels))[nodes.match]
+    block = np.cumsum(events) // COPIES_AT_ONCE
+    for number in np.unique(block):
+        here = block == number
+        yield Nodes(nodes.match[here], nodes.offset[here], nodes.weight[here])
+
+
+def _add(
+    total: _Total, frames: Frames, nodes: Nodes, wholes: TiesOf, bound: BoundEvents, rivals: list[Rivals],
+    measuring: MeasuringTied,
+) -> None:  # fmt: skip
+    """Add what is measured at some nodes."""
+    placed = at_offsets(frames, nodes, wholes)
+    nodes = placed.nodes
+    if not len(nodes):
+        return
+    moved = {i: placed.copies(take(each, nodes.match)) for i, each in bound.items()}
+    others = []
+    for rival in rivals:
+        row, event = repeated(rival, nodes.match)
+        others.append(replace(rival, row=row, event=placed.number(row, event)))
+    found = measuring(placed.masses, placed.ties, moved, others)
+    total.add(nodes, placed.chance, found, *offset_range(frames, nodes))
+
+
+@dataclass(frozen=True)
+class _Total:
+    """What is known of n matches so far: sums over offsets of both probabilities, and the ends of ranges.
+
+    `sure`: while every measure that counts was exactly 1.
+    """
+
+    both: Reals
+    given: Reals
+    start: Ticks
+    end: Ticks
+    sure: Flags
+
+    @classmethod
+    def of(cls, count: int) -> _Total:
+        ends = np.full(count, _LAST), np.full(count, -_LAST)
+        return cls(np.zeros(count), np.zeros(count), *ends, np.ones(count, dtype=bool))
+
+    def add(self, nodes: Nodes, chance: Reals, found: Measured, first: Ticks, last: Ticks) -> None:
+        """Add what was measured at some nodes, whose ticks are moved by `first` to `last`."""
+        happens = found.start <= found.end
+        np.add.at(self.both, nodes.match, nodes.weight * chance * found.confidence)
+        np.add.at(self.given, nodes.match, nodes.weight * chance)
+        np.minimum.at(self.start, nodes.match[happens], (found.start + first)[happens])
+        np.maximum.at(self.end, nodes.match[happens], (found.end + last)[happens])
+        self.sure[nodes.match[(nodes.weight != 0.0) & (found.confidence < 1.0)]] = False
+
+    def measured(self) -> Measured:
+        """What was measured; impossible where nothing was."""
+        possible = (self.start <= self.end) & (self.given > 0.0)
+        given = np.where(possible, self.given, 1.0)
+        confidence = np.where(self.sure & possible, 1.0, self.both / given)
+        return Measured(
+            np.where(possible, confidence, 0.0),
+            np.zeros(len(possible)),
+            np.where(possible, self.start, 1),
+            np.where(possible, self.end, 0),
+        )
