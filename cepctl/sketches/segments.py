@@ -30,7 +30,7 @@ def merged_with(segments: Sequence[int], events: int) -> int:
 
     Examples
     --------
-    >>> merged_with([900, 200, 30], 20)
+    >>> merged_with([900, 80, 30], 20)
     2
     """
     count, together = 0, events
