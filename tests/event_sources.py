@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.datasets.row_groups import PushedFilter, RowGroup
+from cepctl.engines.runners.slice_task import last_ticks
 from tests.plans import ATTRIBUTES
 
 IN_ORDER = [("lower", "ascending"), ("event_id", "ascending")]
@@ -35,8 +36,8 @@ class TableSource:
             part, number = divmod(place, 2)
             group = self._group(part, number)
             first, last = (f(group.column("lower")).as_py() for f in (pc.min, pc.max))
-            upper = pc.max(group.column("upper")).as_py()
-            groups.append(RowGroup(source, part, number, len(group), first, last, upper))
+            last_tick = int(last_ticks(group).max())
+            groups.append(RowGroup(source, part, number, len(group), first, last, last_tick))
         return groups
 
     def read(self, part: int, numbers: Sequence[int], pushed: PushedFilter) -> Iterator[pa.Table]:

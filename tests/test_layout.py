@@ -185,7 +185,9 @@ MAY_IMPORT: dict[str, set[str]] = {
         "datasets",
         "engines.columns",
         "engines.rows",
+        "engines.pattern",
         "engines.measure",
+        "engines.intervals",
         "engines.event",
     },
     "matching": {

@@ -26,8 +26,8 @@ class RowGroup(NamedTuple):
     """What is known of a row group without reading it.
 
     `source` numbers the inputs, `part` the files of an input, `number` the row groups of a file; it holds
-    `rows` events.  `first_lower`, `last_lower` are the extremes of `lower` in it, `last_upper` the largest
-    `upper`, in ticks.
+    `rows` events.  `first_lower`, `last_lower` are the extremes of `lower` in it, `last_tick` the largest
+    `upper` or end, in ticks.
     """
 
     source: int
@@ -36,7 +36,7 @@ class RowGroup(NamedTuple):
     rows: int
     first_lower: int
     last_lower: int
-    last_upper: int
+    last_tick: int
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class RowGroups:
     rows: Indexes
     first_lower: Ticks
     last_lower: Ticks
-    last_upper: Ticks
+    last_tick: Ticks
 
     @classmethod
     def of(cls, groups: Iterable[RowGroup]) -> RowGroups:
@@ -57,7 +57,7 @@ class RowGroups:
 
         Examples
         --------
-        >>> later = RowGroup(0, 0, 1, rows=10, first_lower=5, last_lower=9, last_upper=12)
+        >>> later = RowGroup(0, 0, 1, rows=10, first_lower=5, last_lower=9, last_tick=12)
         >>> RowGroups.of([later, RowGroup(0, 0, 0, 10, 0, 4, 6)]).first_lower.tolist()
         [0, 5]
         """

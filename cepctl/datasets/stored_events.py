@@ -194,7 +194,7 @@ class StoredEvents:
         return self.location.resolve()[0]
 
     def _footer(self, part: int) -> list[tuple[int, int, int, int]]:
-        """Rows, first and last `lower`, last `upper` of every row group of a file."""
+        """Rows, first and last `lower`, last tick of every row group of a file."""
         with self._readable(part):
             metadata = pq.read_metadata(self.parts[part], filesystem=self._filesystem)
         found = []
@@ -203,18 +203,21 @@ class StoredEvents:
             bounds = {}
             for place in range(group.num_columns):
                 column = group.column(place)
-                if column.path_in_schema in ("lower", "upper"):
+                if column.path_in_schema in ("lower", "upper", "end_upper"):
+                    if column.path_in_schema == "end_upper" and _only_nulls(group, [place]):
+                        continue
                     known = column.statistics is not None and column.statistics.has_min_max
                     ends = (column.statistics.min, column.statistics.max) if known else (TICK_MIN, TICK_MAX)
                     bounds[column.path_in_schema] = ends
             first, last = bounds["lower"]
-            found.append((group.num_rows, *self._ticks(first, last, bounds["upper"][1])))
+            last_tick = max(bounds[name][1] for name in ("upper", "end_upper") if name in bounds)
+            found.append((group.num_rows, *self._ticks(first, last, last_tick)))
         return found
 
-    def _ticks(self, first: int, last: int, last_upper: int) -> tuple[int, int, int]:
+    def _ticks(self, first: int, last: int, latest: int) -> tuple[int, int, int]:
         """Bounds of a row group in the common time unit."""
         edges = first_tick(np.array([first, last]), self.unit, self.schema.time_unit)
-        end = int(last_tick(np.array([last_upper]), self.unit, self.schema.time_unit)[0])
+        end = int(last_tick(np.array([latest]), self.unit, self.schema.time_unit)[0])
         if self.clocks and self.unit != self.schema.time_unit:
             # Own part and offset each grow to all the ticks that they cover, less than a tick of this unit.
             end = min(end + self.unit.microseconds // self.schema.time_unit.microseconds, TICK_MAX)

@@ -62,6 +62,7 @@ class MatchOptions:
     `starting` are the first and the last tick in which a row may start, None for any.
     `approximate` is the error allowed to confidences beyond the work bound; None refuses them.
     `raw_times` adds to each match whether raw times alone find it.
+    `of_intervals`: some event that matters lasts, perhaps one of another part of the run.
     """
 
     order: OrderName = "auto"
@@ -72,6 +73,7 @@ class MatchOptions:
     kleene: KleeneRows = "groups"
     top: int | None = None
     raw_times: bool = False
+    of_intervals: bool = False
     starting: tuple[int | None, int | None] = (None, None)
     memory: MemoryBudget = field(default_factory=default_budget)
 
@@ -148,7 +150,7 @@ class PreparedAlternative:
     def of_each(cls, plan: Plan, events: Events, options: MatchOptions) -> list[PreparedAlternative]:
         """Every alternative; where one binds interval events all do, so that rows can be compared."""
         prepared = [cls.of(plan, each, events, options) for each in plan.alternatives]
-        if not any(each.intervals for each in prepared):
+        if not (options.of_intervals or any(each.intervals for each in prepared)):
             return prepared
         return [
             each if each.intervals else cls.of(plan, each.alternative, events, options, of_intervals=True)

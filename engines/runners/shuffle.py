@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Hashes, Indexes, Ticks
-from cepctl.engines.runners.slice_task import SliceTask
+from cepctl.engines.runners.reach import Reach
+from cepctl.engines.runners.slice_task import SliceTask, last_ticks
 from cepctl.engines.runners.slices import Slicing
 from cepctl.errors import EventSchemaError
 from cepctl.schema import TICK_MAX, TICK_MIN
@@ -26,12 +27,11 @@ _FACTOR = np.uint64(1_099_511_628_211)  # the prime of the FNV hash
 
 
 def widest_begin(task: SliceTask, source: int, part: int, numbers: Sequence[int]) -> int:
-    """The largest `upper - lower` of an event in some row groups that can begin a match; 0 for none."""
+    """The most ticks from `lower` to the last tick of an event in some row groups that can begin a match."""
     widest = 0
     for events in task.relevant(source, part, numbers):
         begins = events.filter(task.relevance.begins(events))
-        lower, upper = (begins.column(name).to_numpy() for name in ("lower", "upper"))
-        wide = upper - lower
+        wide = last_ticks(begins) - begins.column("lower").to_numpy()
         # A difference that leaves int64 comes out negative, and is as wide as it gets.
         widest = max(widest, TICK_MAX if (wide < 0).any() else int(wide.max(initial=0)))
     return widest
@@ -42,10 +42,10 @@ def sent_events(
 ) -> Iterator[tuple[int, bytes]]:
     """The events of some row groups that can matter, as Arrow streams under the numbers of their groups.
 
-    `widest` bounds `upper - lower` of the events that can begin a match.
+    `widest` bounds the ticks from `lower` to the last one of the events that can begin a match.
     """
     for events in task.relevant(source, part, numbers):
-        rows, places = _slices_of(events, slicing, task.plan.window, widest)
+        rows, places = _slices_of(events, slicing, task.reach, widest)
         groups = places * slicing.buckets
         if slicing.buckets > 1:
             keys = [events.column(name) for name in task.plan.partition_by]
@@ -128,14 +128,14 @@ def as_stream(table: pa.Table) -> bytes:
 
 
 def _slices_of(
-    events: pa.Table, slicing: Slicing, window: int | None, widest: int
+    events: pa.Table, slicing: Slicing, reach: Reach | None, widest: int
 ) -> tuple[Indexes, Indexes]:
     """Rows of events and the slices that need them, one entry for each pair."""
-    lower, upper = (events.column(name).to_numpy() for name in ("lower", "upper"))
-    if window is None or len(slicing.slices) == 1:
+    lower, upper = events.column("lower").to_numpy(), last_ticks(events)
+    if reach is None or len(slicing.slices) == 1:
         return np.arange(len(lower)), np.zeros(len(lower), np.int64)
-    first = _ticks(max(each.first - window, TICK_MIN) for each in slicing.slices)
-    last = _ticks(min(each.last + window + widest, TICK_MAX) for each in slicing.slices)
+    first = _ticks(max(each.first - reach.before, TICK_MIN) for each in slicing.slices)
+    last = _ticks(min(each.last + reach.after + widest, TICK_MAX) for each in slicing.slices)
     least = np.searchsorted(last, lower, "left")
     most = np.searchsorted(first, upper, "right") - 1
     counts = most - least + 1

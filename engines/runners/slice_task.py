@@ -1,7 +1,7 @@
 """The task of one slice: read what can matter to it, match it, and count.
 
 The events that a slice needs are known in two steps.  Those that it owns, and all that reach into
-its window before, are read first; the last tick of an event that can begin a match then says how far
+what lies before it, are read first; the last tick of an event that can begin a match then says how far
 the others go.  So one wide interval costs the slices that hold it, and no others.
 
 Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
@@ -10,19 +10,24 @@ Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.arrays import Ticks
 from cepctl.datasets.row_groups import EventSource, RowGroups
+from cepctl.engines.columns.endpoints import has_ends
 from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_batches
+from cepctl.engines.runners.reach import Reach, reach_of
 from cepctl.engines.runners.relevance import Relevance
 from cepctl.engines.runners.slices import TimeSlice
 from cepctl.errors import QueryTooLargeError
+from cepctl.language.ast import Strategy
 from cepctl.memory import MemoryBudget, size_text
 from cepctl.plan.plan import Plan
 from cepctl.schema import TICK_MAX, TICK_MIN
@@ -78,23 +83,23 @@ class SliceTask:
 
     def events(self, own: TimeSlice) -> tuple[pa.Table, int]:
         """The events that can matter to the slice, in the order of a dataset, and how many it owns."""
-        window = self.plan.window
-        before = TICK_MIN if window is None else max(own.first - window, TICK_MIN)
+        reach = self.reach
+        before = TICK_MIN if reach is None else max(own.first - reach.before, TICK_MIN)
         begun = self.groups.first_lower <= own.last
-        near = self._read(self.groups.where(begun & (self.groups.last_upper >= before)), before, TICK_MAX)
+        near = self._read(self.groups.where(begun & (self.groups.last_tick >= before)), before, TICK_MAX)
         owned = own.count(near)
-        if window is None or own.last == TICK_MAX:
+        if reach is None or own.last == TICK_MAX:
             return near, owned
-        reach = self._last_begin(near, own)
-        if reach is None:
+        last = self._last_begin(near, own)
+        if last is None:
             return near.slice(0, 0), owned
-        after = min(reach + window, TICK_MAX)
+        after = min(last + reach.after, TICK_MAX)
         near = near.filter(pc.less_equal(near.column("lower"), after))
         later = self._read(self.groups.where(~begun & (self.groups.first_lower <= after)), before, after)
         return self.joined([near, later]), owned
 
     def _last_begin(self, events: pa.Table, own: TimeSlice) -> int | None:
-        """The last tick of an event that can begin a match of the slice; None if there is none.
+        """The last tick, or end, of an event that can begin a match of the slice; None if there is none.
 
         A histogram may give its first ticks no mass, so that the slice owns an event that begins before.
         """
@@ -102,7 +107,26 @@ class SliceTask:
         cut_short = pc.is_valid(events.column("pmf")).to_numpy()
         begins = self.relevance.begins(events).to_numpy(zero_copy_only=False)
         begins = begins & (lower <= own.last) & ((lower >= own.first) | (cut_short & (upper >= own.first)))
-        return int(upper[begins].max()) if begins.any() else None
+        return int(last_ticks(events)[begins].max()) if begins.any() else None
+
+    @cached_property
+    def reach(self) -> Reach | None:
+        """How far from a match the events lie that matter to it; None for any distance."""
+        return reach_of(self.plan)
+
+    @property
+    def may_bind_ends(self) -> bool:
+        """Whether the events alone decide if ends matter: all parts of a run must take them alike."""
+        any_match = self.plan.strategy is Strategy.SKIP_TILL_ANY_MATCH
+        return self.plan.lasting and any_match and not any(each.reads_ends for each in self.plan.alternatives)
+
+    def binds_ends(self, source: int, part: int, numbers: Sequence[int]) -> bool:
+        """Whether some event of some row groups that can matter lasts."""
+        return any(map(has_ends, self.relevant(source, part, numbers)))
+
+    def of_intervals(self) -> SliceTask:
+        """The same for events of which some lasts, whichever slice it is in."""
+        return replace(self, options=replace(self.options, of_intervals=True))
 
     @cached_property
     def relevance(self) -> Relevance:
@@ -115,7 +139,7 @@ class SliceTask:
         for source, part, numbers in groups.files():
             for table in self.relevant(source, part, numbers):
                 begun = pc.less_equal(table.column("lower"), last)
-                tables.append(table.filter(pc.and_(pc.greater_equal(table.column("upper"), first), begun)))
+                tables.append(table.filter(pc.and_(pa.array(last_ticks(table) >= first), begun)))
                 size += tables[-1].nbytes
                 require_room(size, self.options.memory)
         return self.joined(tables)
@@ -136,3 +160,12 @@ class SliceTask:
         if len(self.sources) > 1:
             return self.in_order(tables)
         return pa.concat_tables([self.sources[0].empty(), *tables]).combine_chunks()
+
+
+def last_ticks(events: pa.Table) -> Ticks:
+    """The last tick at which each event may happen, or still last."""
+    upper: Ticks = events.column("upper").to_numpy()
+    if not has_ends(events):
+        return upper
+    ends: Ticks = pc.fill_null(events.column("end_upper"), TICK_MIN).to_numpy()
+    return np.asarray(np.maximum(upper, ends))

@@ -3,7 +3,8 @@
 A slice of time owns the matches whose first component's event has its `lower` in it (of a Kleene
 group, the smallest `lower` of its members), and is given every event that can take part in them or
 decide them: the first event happens at most its own interval later, all others, rivals and negated
-events included, within the window of it, on either side.  A query without WITHIN is split by key only.
+events included, within reach of it (`reach.py`), on either side.  Where nothing bounds that, a query is
+split by key only.
 
 Where to cut is told from the statistics of row groups alone, before any event is read; a slice begins
 where a row group does, so that little is read twice.
@@ -21,6 +22,7 @@ import pyarrow as pa
 
 from cepctl.arrays import Indexes
 from cepctl.datasets.row_groups import RowGroups
+from cepctl.engines.runners.reach import Reach, reach_of
 from cepctl.language.ast import Strategy
 from cepctl.plan.grouping import keys_are_partitions
 from cepctl.plan.plan import Plan
@@ -32,7 +34,7 @@ FEWEST_EVENTS = 250_000
 MOST_EVENTS = 4_000_000
 """A slice that reads more is split by key too, where the plan has one."""
 _OVERLAP_BOUND = 4
-"""A slice owns at least this many windows, or most of what it reads is its neighbours'."""
+"""A slice owns at least this many times its reach, or most of what it reads is its neighbours'."""
 _READ_TWICE_BOUND = 3
 """How often an event may be read on average before events are rather read once and sent around."""
 
@@ -114,18 +116,18 @@ def choose_slicing(groups: RowGroups, plan: Plan, parallelism: int, length: int 
     if plan.given:
         return _whole(events)
     keyed = bool(plan.partition_by) and plan.strategy is not Strategy.STRICT_CONTIGUITY
-    whole = TimeSlice()
-    if plan.window is None or plan.of_intervals:
+    whole, reach = TimeSlice(), reach_of(plan)
+    if reach is None:
         buckets = -(-events // EVENTS_PER_SLICE) if keyed and events > EVENTS_PER_SLICE else 1
         return Slicing((whole,), events, events, buckets, sent=buckets > 1)
     if length is not None:
         cuts = _every(length, groups)
     else:
         wanted = min(EVENTS_PER_SLICE, max(FEWEST_EVENTS, -(-events // (2 * parallelism))))
-        cuts = _cuts(groups, wanted, _OVERLAP_BOUND * plan.window)
+        cuts = _cuts(groups, wanted, _OVERLAP_BOUND * reach.widest)
     edges = [TICK_MIN, *cuts, TICK_MAX + 1]
     slices = tuple(TimeSlice(first, end - 1) for first, end in itertools.pairwise(edges))
-    reads = _rows_read(groups, slices, plan.window)
+    reads = _rows_read(groups, slices, reach)
     most = int(reads.max(initial=0))
     buckets = -(-most // EVENTS_PER_SLICE) if keyed and most > MOST_EVENTS else 1
     wasteful = len(slices) > 1 and int(reads.sum()) > _READ_TWICE_BOUND * events and length is None
@@ -170,12 +172,12 @@ def _every(length: int, groups: RowGroups) -> list[int]:
     return list(range(int(groups.first_lower[0]) + length, int(groups.last_lower.max()) + 1, length))
 
 
-def _rows_read(groups: RowGroups, slices: tuple[TimeSlice, ...], window: int) -> Indexes:
-    """About how many events each slice reads: those of all row groups that touch it or its window."""
+def _rows_read(groups: RowGroups, slices: tuple[TimeSlice, ...], reach: Reach) -> Indexes:
+    """About how many events each slice reads: those of all row groups that touch it or its reach."""
     begun = np.concatenate([[0], np.cumsum(groups.rows)])
-    by_end = np.argsort(groups.last_upper, kind="stable")
+    by_end = np.argsort(groups.last_tick, kind="stable")
     ended = np.concatenate([[0], np.cumsum(groups.rows[by_end])])
-    last = np.array([min(each.last + window, TICK_MAX) for each in slices], dtype=np.int64)
-    first = np.array([max(each.first - window, TICK_MIN) for each in slices], dtype=np.int64)
+    last = np.array([min(each.last + reach.after, TICK_MAX) for each in slices], dtype=np.int64)
+    first = np.array([max(each.first - reach.before, TICK_MIN) for each in slices], dtype=np.int64)
     before_end = begun[np.searchsorted(groups.first_lower, last, "right")]
-    return np.asarray(before_end - ended[np.searchsorted(groups.last_upper[by_end], first, "left")])
+    return np.asarray(before_end - ended[np.searchsorted(groups.last_tick[by_end], first, "left")])

@@ -120,6 +120,8 @@ def collect(
     with failures_told(), ExitStack() as stack:
         job = _Job(task, slicing, _copied(sources, context, stack), context.accumulator(0), shared)
         undisturbed(partial(_refuse_repeated, job, context))
+        if task.may_bind_ends and slicing.tasks > 1 and undisturbed(partial(job.binds_ends, context)):
+            job = replace(job, task=task.of_intervals())
         stack.enter_context(progress.watching(context, job.matches))
         parts = undisturbed(partial(job.sent if slicing.sent else job.by_slice, context))
     progress.relevant = sum(part.owned for part in parts)
@@ -164,6 +166,16 @@ class _Job:
         widest = spread.map(self.widest).max() if len(self.slicing.slices) > 1 else 0
         pieces = spread.flatMap(lambda file: self.send(widest, file))
         return pieces.partitionBy(self.slicing.tasks, int).mapPartitions(self.match_sent).collect()
+
+    def binds_ends(self, context: SparkContext) -> bool:
+        """Whether some event that can matter lasts."""
+        files = list(self.task.groups.files())
+        return any(context.parallelize(files, len(files)).map(self.lasts).collect())
+
+    def lasts(self, file: File) -> bool:
+        """The same of one file."""
+        with failing_once():
+            return self.here().binds_ends(*file)
 
     def here(self) -> SliceTask:
         """The task in the process of a worker, which has its own copies of some files."""

@@ -83,3 +83,20 @@ def test_a_histogram_of_a_row_group_without_statistics_is_read(stored: Path) -> 
     table = pq.read_table(part)
     pq.write_table(table, part, row_group_size=2, write_statistics=False)
     assert groups(stored)[1].column("pmf").is_valid().to_pylist() == [True, False]
+
+
+def test_a_row_group_ends_with_the_last_event_that_may_still_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of three row groups: one with an end, one of points alone, one with an end before the last point."""
+    monkeypatch.setattr(writing, "ROW_GROUP_EVENTS", 2)
+    lines = tmp_path / "events.csv"
+    lines.write_text(
+        "event_id,event_type,lower,upper,end_lower,end_upper\n"
+        "a,A,0,1,80,90\nb,B,2,3,,\nc,B,4,5,,\nd,B,6,7,,\ne,A,8,8,9,10\nf,B,9,40,,\n"
+    )
+    folder = tmp_path / "stored"
+    assert main(["ingest", str(lines), "-o", str(folder), "--runner", "local", "--quiet"]) == 0
+    with open_events([str(folder)]) as inputs:
+        (source,) = inputs.sources([])
+        assert [each.last_tick for each in source.row_groups(0)] == [90, 7, 40]

@@ -82,7 +82,7 @@ def test_a_burst_of_events_gets_slices_of_its_own() -> None:
         part=burst.part + 1,
         first_lower=burst.first_lower + later,
         last_lower=burst.last_lower + later,
-        last_upper=burst.last_upper + later,
+        last_tick=burst.last_tick + later,
     )
     both = RowGroups.of([*_each(quiet), *_each(moved)])
     slicing = choose_slicing(both, plan_of(PLAIN), parallelism=1)
