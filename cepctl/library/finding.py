@@ -22,6 +22,7 @@ from cepctl.plan.summary import KleeneRows
 
 if TYPE_CHECKING:
     from cepctl.engines.event.alternative import MatchOptions
+    from cepctl.engines.rows.groups import FoundRows
     from cepctl.engines.runners.progress import Progress
     from cepctl.language.ast import Query
     from cepctl.matching.inputs import EventInputs
@@ -99,21 +100,40 @@ def find_matches(
         rows = find_rows(
             plan, inputs, options, question.execution, folder, progress, shared=scratch is not None
         )
-        # Of the judge's groups it is not known which raw times find.
-        judged = question.judged and (plan.group_by is None or question.execution.engine == "event")
-        summary = MatchSummary(
-            found=rows.found,
-            counts=counts_of_rows(plan, inputs, rows, judged=judged),
-            events=sum((type_counts or {}).values()),
-            rejects=0 if inputs.summary is None else inputs.summary.rejected.total(),
-            seconds=time.monotonic() - began,
-            relevant=progress.relevant,
-            slices=progress.slicing.tasks if progress.slicing is not None else None,
-            best=question.matching.top_k is not None,
-            judged=judged,
-            answer=answer_of(plan, rows),
-        )
+        judged = question.judged and _is_judged(plan, question.execution)
+        ran = Ran(progress, began, best=question.matching.top_k is not None)
+        summary = _summary_of(plan, inputs, rows, ran, judged=judged)
         return Matches(Found(question.text, plan, inputs, rows, summary), stack.pop_all(), times)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a run was: what it told of its progress, when it began, whether it was for the best rows alone."""
+
+    progress: Progress
+    began: float
+    best: bool
+
+
+def _is_judged(plan: Plan, execution: Execution) -> bool:
+    """Whether rows can be held to raw times: which of these find the groups of the judge is not known."""
+    return plan.group_by is None or execution.engine == "event"
+
+
+def _summary_of(plan: Plan, inputs: EventInputs, rows: FoundRows, ran: Ran, *, judged: bool) -> MatchSummary:
+    slicing = ran.progress.slicing
+    return MatchSummary(
+        found=rows.found,
+        counts=counts_of_rows(plan, inputs, rows, judged=judged),
+        events=sum((inputs.schema.type_counts or {}).values()),
+        rejects=0 if inputs.summary is None else inputs.summary.rejected.total(),
+        seconds=time.monotonic() - ran.began,
+        relevant=ran.progress.relevant,
+        slices=None if slicing is None else slicing.tasks,
+        best=ran.best,
+        judged=judged,
+        answer=answer_of(plan, rows),
+    )
 
 
 def columns_of(plan: Plan, options: MatchOptions) -> list[str]:
