@@ -26,6 +26,7 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import FIRST, LAST, shifted
 from cepctl.errors import UnsupportedQueryError
 from cepctl.precision import CONFIDENCE_SLACK
+from cepctl.schema import LATEST_TICK
 
 if TYPE_CHECKING:
     from cepctl.engines.event.alternative import PreparedAlternative
@@ -63,6 +64,10 @@ def reached_ticks(source: PreparedAlternative, matches: MatchBatch, share: float
     )["tick"]
 
 
+def _within_time(first: Ticks, window: int) -> Ticks:
+    return np.minimum(shifted(first, window - 1), LATEST_TICK)
+
+
 @dataclass(frozen=True)
 class _Decisions:
     """When the worlds that return some matches decide them."""
@@ -84,8 +89,9 @@ class _Decisions:
             open_rows = np.flatnonzero(first < last)
         if not by_window:
             return first
-        assert self.source.plan.window is not None
-        return shifted(first, self.source.plan.window - 1)
+        window = self.source.plan.window
+        # A window that goes on beyond the end of time ends with it.
+        return np.full_like(first, LATEST_TICK) if window is None else _within_time(first, window)
 
     def _ended_by(self, rows: Indexes, tick: Ticks) -> Reals:
         return self._within(rows, np.full(len(rows), FIRST), tick)

@@ -25,6 +25,7 @@ from cepctl.engines.worlds.spans import Times
 from cepctl.engines.worlds.stream import Stream, Work
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Alternative, Link, Plan, Scope, Timing
+from cepctl.schema import LATEST_TICK
 
 Ticks: TypeAlias = Times
 Group: TypeAlias = tuple[int, ...]
@@ -55,12 +56,14 @@ class Search:
                 yield bound
 
     def decided_at(self, ticks: Ticks, bound: Bound) -> int:
-        """When this world has decided a match: with its last tick, or with the window where that ends it."""
+        """When this world has decided a match: with its last tick, or with the window where that ends it.
+
+        A window that goes on beyond the end of time ends with it.
+        """
         first, last = extent(ticks, bound)
         if not self.alternative.decided_by_window(self.plan.strategy):
             return last
-        assert self.plan.window is not None
-        return first + self.plan.window - 1
+        return LATEST_TICK if self.plan.window is None else min(first + self.plan.window - 1, LATEST_TICK)
 
     # --- fitting ---------------------------------------------------------------------------
 

@@ -67,9 +67,9 @@ def row_file(wanted: str | None, name: str) -> RowFile:
     Examples
     --------
     >>> row_file(None, "rows.jsonl.zst")
-    RowFile(form='jsonl', compression='zstd')
+    RowFile(form='jsonl', compression='zstd', parts=False)
     >>> row_file("csv", "rows")
-    RowFile(form='csv', compression=None)
+    RowFile(form='csv', compression=None, parts=False)
     """
     path = PurePath(name)
     compression = COMPRESSIONS.get(path.suffix.lower())

@@ -52,6 +52,15 @@ def test_what_is_absent_behind_a_match_is_decided_with_the_window() -> None:
     assert list(row.values()) == [99, 108, None]
 
 
+@pytest.mark.parametrize("window", ["9223372036854775813 ticks", "4611686018427387904 ticks"])
+@pytest.mark.parametrize("rest", ["A a, !B n", "A a, B+ b[]"])
+def test_what_a_window_decides_that_outlasts_time_is_decided_as_time_ends(rest: str, window: str) -> None:
+    query = f"PATTERN SEQ({rest}) STRATEGY skip_till_next_match WITHIN {window} RETURN reached(0.5)"
+    events = [Event("a", "A", 3, 3), Event("b", "B" if "+" in rest else "C", 5, 8)]
+    (row,) = both(query, event_table(events))
+    assert list(row.values()) == [2**62]
+
+
 def test_an_event_that_lasts_is_decided_with_its_end() -> None:
     query = f"PATTERN A a OVERLAPS|DURING B b RETURN {ASKED}"
     (row,) = both(query, event_table([A, B]), lasting=True)
