@@ -10,20 +10,17 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cepctl.errors import UsageError
 from cepctl.io.rows.columns import answer_first
-from cepctl.io.rows.few_rows import few_rows
 from cepctl.io.rows.forms import ROWS_OF_GROUP, TYPED_FORMS
 from cepctl.schema import TimeUnit
-
-if TYPE_CHECKING:
-    import polars as pl
 
 RowFormat = Literal["csv", "tsv", "json", "jsonl", "md", "parquet", "arrow"]
 TimeFormat = Literal["iso", "ticks"]
@@ -216,16 +213,11 @@ class _Pieces(io.RawIOBase):
 
 
 def _delimited(separator: str, matches: pa.Table, header: bool) -> bytes:
-    few = few_rows(matches, separator, header=header)
-    if few is not None:
-        return few
     return _frame(matches).write_csv(include_header=header, separator=separator).encode()
 
 
 def _markdown(matches: pa.Table, header: bool) -> bytes:
     """Rows of a table of Markdown, numbers to the right; what would end a cell or begin HTML is escaped."""
-    import polars as pl
-
     frame = _frame(matches)
     lines = []
     if header:
@@ -236,8 +228,6 @@ def _markdown(matches: pa.Table, header: bool) -> bytes:
 
 
 def _markdown_rows(frame: pl.DataFrame) -> list[str]:
-    import polars as pl
-
     texts = [pl.col(name).cast(pl.String).fill_null("") for name in frame.columns]
     whole = [each.str.replace_all(r"([|<])", r"\$1").str.replace_all(r"[\r\n]+", " ") for each in texts]
     joined = pl.concat_str(whole, separator=" | ")
@@ -252,8 +242,6 @@ _PLAIN: dict[str, Callable[[pa.Table, bool], bytes]] = {
 
 
 def _frame(matches: pa.Table) -> pl.DataFrame:
-    import polars as pl
-
     frame = pl.from_arrow(matches)
     assert isinstance(frame, pl.DataFrame)
     return frame

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-import cepctl
 from cepctl.spark.session import Session
 from cepctl.start_up import light_start
 
@@ -30,16 +29,6 @@ def test_a_local_match_loads_neither_pandas_nor_spark_nor_a_terminal(tmp_path: P
     loaded = done.stderr.split()
     assert {"pyarrow", "polars", "cepctl"} <= set(loaded)
     assert not {"pandas", "pyspark", "rich", "duckdb", "matplotlib"} & set(loaded)
-
-
-def test_a_probe_loads_neither_polars_nor_kernels(tmp_path: Path) -> None:
-    (tmp_path / "events.csv").write_text("event_type,lower,upper\nA,1,5\nB,3,7\n")
-    cepctl.ingest(str(tmp_path / "events.csv"), str(tmp_path / "events"), runner="local")
-    cepctl.sketch(tmp_path / "events")
-    probe = [sys.executable, "-c", SAYS_WHAT_IS_LOADED, "probe", "PATTERN SEQ(A a, B b)", "events", "-q"]
-    done = subprocess.run(probe, cwd=tmp_path, check=True, capture_output=True, text=True)
-    assert len(done.stdout.splitlines()) == 2
-    assert not {"polars", "numba", "pandas", "pyspark", "rich"} & set(done.stderr.split())
 
 
 def test_pandas_is_out_of_the_way_while_a_command_runs_and_there_again_after_it(
