@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 
 from cepctl.clocks import Clocks, extremes
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
 from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
 from cepctl.plan.plan import EventSchema

@@ -166,7 +166,7 @@ def _forecast(
     """What a trial makes of the run, in words and in numbers; nothing where the engine does not run it."""
     if plan.never is not None or plan.given or plan.of_intervals or engine_refusals(plan, "event"):
         return None, None
-    from cepctl.engines.event.alternative import MatchOptions
+    from cepctl.engines.event.options import MatchOptions
     from cepctl.engines.runners.forecast import MOST_READ, forecast
     from cepctl.render.forecast import forecast_text
 

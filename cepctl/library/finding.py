@@ -21,7 +21,7 @@ from cepctl.plan.plan import FOUND_AT_RAW_TIMES
 from cepctl.plan.summary import KleeneRows
 
 if TYPE_CHECKING:
-    from cepctl.engines.event.alternative import MatchOptions
+    from cepctl.engines.event.options import MatchOptions
     from cepctl.engines.rows.groups import FoundRows
     from cepctl.engines.runners.progress import Progress
     from cepctl.language.ast import Query

@@ -16,7 +16,7 @@ from cepctl.plan.evaluation_order import ORDERS, OrderName
 from cepctl.plan.support import ENGINES, Engine
 
 if TYPE_CHECKING:
-    from cepctl.engines.event.alternative import MatchOptions
+    from cepctl.engines.event.options import MatchOptions
     from cepctl.plan.plan import Plan
     from cepctl.plan.summary import KleeneRows
 
@@ -43,7 +43,7 @@ class Matching:
         self, plan: Plan, type_counts: Mapping[str, int] | None, kleene: KleeneRows, *, judged: bool
     ) -> MatchOptions:
         """What the engines are told; `judged`: rows are to be held to raw times."""
-        from cepctl.engines.event.alternative import MatchOptions
+        from cepctl.engines.event.options import MatchOptions
 
         return MatchOptions(
             *(self.order, type_counts, self.max_matches),

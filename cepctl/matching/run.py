@@ -14,7 +14,7 @@ from cepctl.plan.support import Engine
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cepctl.engines.event.alternative import MatchOptions
+    from cepctl.engines.event.options import MatchOptions
     from cepctl.engines.rows.counts import RowCounts
     from cepctl.engines.rows.groups import FoundRows
     from cepctl.engines.runners.progress import Progress

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from cepctl.engines.event.alternative import MatchOptions
+    from cepctl.engines.event.options import MatchOptions
     from cepctl.engines.rows.groups import FoundRows
     from cepctl.engines.rows.sorted import SortedRows
     from cepctl.plan.plan import EventSchema, Plan
@@ -40,7 +40,7 @@ class TableEngine:
         QueryTooLargeError
             If they do not fit in memory; also what the engine raises.
         """
-        from cepctl.engines.event.alternative import MatchOptions
+        from cepctl.engines.event.options import MatchOptions
         from cepctl.engines.rows.sorted import SortedRows
 
         options = MatchOptions(self.order, self.schema.type_counts, self.max_matches, memory=self.memory)

@@ -25,7 +25,8 @@ from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.partial_matches import Loss
 from cepctl.engines.enumeration.search import NOT_BOUND
-from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
+from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.pattern.blocks import AbsenceRule, Shape
 from cepctl.engines.pattern.rival_joins import Spans, spans_of
 from cepctl.engines.pattern.rivals import Rivals, certainly_broken

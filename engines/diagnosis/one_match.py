@@ -22,7 +22,8 @@ from cepctl.engines.diagnosis.confidence_factors import MOST_RIVALS, Factor, Mat
 from cepctl.engines.diagnosis.failed_conditions import Reason, demands_of, reasons_against, times_against
 from cepctl.engines.diagnosis.posteriors import posterior_shares
 from cepctl.engines.diagnosis.shared_offsets import OffsetShown, shared_offsets, time_shares, valid_of
-from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
+from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.errors import UsageError

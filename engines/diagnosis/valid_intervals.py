@@ -20,7 +20,8 @@ import pyarrow.compute as pc
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.diagnosis.shared_offsets import valid_of
-from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
+from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
 from cepctl.plan.plan import Plan
 

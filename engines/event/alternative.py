@@ -8,8 +8,8 @@ Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -21,22 +21,18 @@ from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, single_
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import fitting_events
-from cepctl.engines.columns.range_join import PAIRS_AT_ONCE
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.measured import Measured, impossible, joined
 from cepctl.engines.enumeration.search import FEWEST_COSTLY_STARTS, FEWEST_STARTS, Search, enumeration_parts
 from cepctl.engines.enumeration.threshold import PushDown, Threshold
+from cepctl.engines.event.options import MatchOptions, pairs_at_once
 from cepctl.engines.measure.measure import Measure
-from cepctl.engines.measure.rival_blocks import BlockMemory, joined_blocks
+from cepctl.engines.measure.rival_blocks import joined_blocks
 from cepctl.engines.pattern.blocks import Shape, shape_of
 from cepctl.engines.pattern.difference_constraints import closed_system, possible
-from cepctl.engines.rows.sorted import WantedRows
-from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import Strategy
-from cepctl.memory import MemoryBudget, default_budget
-from cepctl.plan.evaluation_order import OrderName, evaluation_order
+from cepctl.plan.evaluation_order import evaluation_order
 from cepctl.plan.plan import Alternative, Plan
-from cepctl.plan.summary import KleeneRows
 from cepctl.plan.support import require_engine
 
 if TYPE_CHECKING:
@@ -46,55 +42,8 @@ if TYPE_CHECKING:
     from cepctl.engines.pattern.rival_joins import RivalJoin, RuleIndexes
     from cepctl.engines.pattern.rivals import Rivals
 
-_ROW_BYTES, _COMPONENT_BYTES, _DEPTH_BYTES = 300, 150, 24
-"""Generous estimates of what a match takes until it is a row, and for each of its components."""
-
 SMALLEST = np.nextafter(0.0, 1.0)
 """Stands for a confidence below the smallest positive float: the match is possible."""
-
-
-@dataclass(frozen=True)
-class MatchOptions:
-    """Choices beside the plan: order, counts it is chosen from, cap on the rows, threads change no row.
-
-    `kleene` says what a row is: a match, or all matches with the same neighbours of a group.  `top` is how
-    many of the most probable rows are wanted, ties with the last of them included.
-    `starting` are the first and the last tick in which a row may start, None for any.
-    `approximate` is the error allowed to confidences beyond the work bound; None refuses them.
-    `raw_times` adds to each match whether raw times alone find it.
-    `of_intervals`: some event that matters lasts, perhaps one of another part of the run.
-    """
-
-    order: OrderName = "auto"
-    type_counts: Mapping[str, int] | None = None
-    max_matches: int = 10_000_000
-    threads: int = 1
-    approximate: float | None = None
-    kleene: KleeneRows = "groups"
-    top: int | None = None
-    raw_times: bool = False
-    of_intervals: bool = False
-    starting: tuple[int | None, int | None] = (None, None)
-    memory: MemoryBudget = field(default_factory=default_budget)
-
-    @property
-    def block_memory(self) -> BlockMemory:
-        """What each thread may take for a block of matches."""
-        return BlockMemory.of(self.memory, self.threads)
-
-    @property
-    def wanted(self) -> WantedRows:
-        """Which rows are kept."""
-        return WantedRows(self.top, *self.starting)
-
-    def check_count(self, rows: int) -> None:
-        """Raise QueryTooLargeError when there are more rows than allowed; the best may be of any number."""
-        if self.top is None and rows > self.max_matches:
-            raise QueryTooLargeError(
-                f"the query has more than {self.max_matches:,} matches; narrow it (WITHIN, [attr], tighter "
-                "predicates, CONFIDENCE), ask for the best of them with --top-k, or raise the cap with "
-                "--max-matches"
-            )
 
 
 @dataclass(frozen=True)
@@ -139,7 +88,7 @@ class PreparedAlternative:
         system = _system(plan, alternative) if intervals is None else intervals.system
         search = Search(
             *(alternative, alternative.positive, system, candidates, plan.partition_by),
-            pairs_at_once=_pairs_at_once(plan, alternative, options),
+            pairs_at_once=pairs_at_once(plan, alternative, options),
         )
         # The order of the blocks alone: what is asked of ends is known to `intervals`.
         bare = replace(alternative, blocks=alternative.positive_blocks, timings=(), choices=())
@@ -398,16 +347,6 @@ class PreparedAlternative:
         confidence = np.maximum(found.confidence, SMALLEST)
         matches = MatchBatch(values, found.start, found.end, confidence, found.error)
         return matches if kept.all() else matches.filter(kept)
-
-
-def _pairs_at_once(plan: Plan, alternative: Alternative, options: MatchOptions) -> int:
-    """Pairs of a partial match and an event that one step lists: fewer than usual where memory is short.
-
-    Each becomes a row of the search at every depth, and at last one of the output, with its ids as text.
-    """
-    components = len(alternative.positive)
-    each = _ROW_BYTES + components * (_COMPONENT_BYTES + _DEPTH_BYTES * components) + 16 * len(plan.returns)
-    return min(PAIRS_AT_ONCE, max(options.block_memory.block // each, 1))
 
 
 def _system(plan: Plan, alternative: Alternative) -> Ticks:

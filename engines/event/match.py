@@ -23,7 +23,8 @@ from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.returns import return_columns
 from cepctl.engines.concurrency import concurrently, telling
 from cepctl.engines.enumeration.threshold import Threshold
-from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
+from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.raw_time_counts import found_at_raw_times
 from cepctl.engines.event.raw_times import CertainTimes
 from cepctl.engines.rows.groups import group_schema

@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.columns.tick_sums import FIRST, LAST
-from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
+from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.options import MatchOptions
 from cepctl.plan.plan import Plan
 
 MOST_STATED = 20

@@ -30,8 +30,8 @@ from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import MatchBatch, signatures
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.returns import return_columns
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_schema
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.point.absences import gaps_of
 from cepctl.engines.point.chains import chain_matches, is_plain_chain
 from cepctl.engines.point.clocks import over_offsets

@@ -17,8 +17,8 @@ import numpy as np
 from cepctl.arrays import Numbers
 from cepctl.datasets.row_groups import EventSource, row_groups
 from cepctl.engines.concurrency import usable_cores
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_batches
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.runners.progress import seconds_left
 from cepctl.engines.runners.slice_task import SliceTask
 from cepctl.engines.runners.slices import TimeSlice

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from cepctl.datasets.row_groups import EventSource, row_groups
 from cepctl.engines.concurrency import concurrently, usable_cores
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_batches, match_events
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.groups import FoundRows
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.runners.progress import Progress

@@ -21,8 +21,8 @@ import pyarrow.compute as pc
 from cepctl.arrays import Ticks
 from cepctl.datasets.row_groups import EventSource, RowGroups
 from cepctl.engines.columns.endpoints import has_ends
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_batches
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.runners.reach import Reach, reach_of
 from cepctl.engines.runners.relevance import Relevance
 from cepctl.engines.runners.slices import TimeSlice

@@ -23,8 +23,8 @@ import pyarrow as pa
 
 from cepctl.atomic.folders import temporary_folder
 from cepctl.datasets.row_groups import EventSource, RowGroups, row_groups
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_batches, schema_for
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.groups import FoundRows
 from cepctl.engines.rows.sorted import Gathered, SortedRows
 from cepctl.engines.runners.progress import Progress

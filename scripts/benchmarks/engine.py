@@ -12,8 +12,8 @@ from measuring import timed
 from results import Setup, Timing
 from workloads import COLUMNS
 
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
 from cepctl.plan.plan import Plan
 
 NO_CAP = MatchOptions(max_matches=1 << 40)

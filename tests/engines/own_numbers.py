@@ -22,8 +22,8 @@ from cepctl.engines.confidence.coupled import solve
 from cepctl.engines.confidence.gaps import polynomials, tables
 from cepctl.engines.enumeration import search
 from cepctl.engines.event import kleene_summary
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_events, schema_for
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.kleene import growth
 from cepctl.engines.point import engine as point
 from cepctl.engines.point import stream as point_stream

@@ -58,8 +58,8 @@ from cepctl.engines.confidence.chain.closed_form import chain_confidence
 from cepctl.engines.confidence.coupled import regions as problem_regions
 from cepctl.engines.enumeration.search import Search, reach
 from cepctl.engines.event import union
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.union import united
 from cepctl.engines.kleene.growth import _Expansion
 from cepctl.engines.pattern import blocks, rivals

@@ -10,8 +10,8 @@ from collections import Counter
 import pytest
 from hypothesis import assume
 
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.point.engine import match_table as match_points
 from cepctl.engines.worlds.engine import match_table
 from cepctl.plan.evaluation_order import ORDERS, OrderName

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
 from cepctl.errors import CepctlError, QueryTooLargeError, UnsupportedQueryError
 from cepctl.plan.summary import require_summary
 from cepctl.plan.support import engine_refusals

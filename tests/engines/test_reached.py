@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.worlds.engine import match_table
 from cepctl.errors import QuerySemanticError, QueryTooLargeError, UnsupportedQueryError
 from tests.engines.intervals.random_intervals import negations, queries, streams, streams_with_rivals

@@ -13,8 +13,8 @@ from cepctl.clocks import Clocks
 from cepctl.engines.clocks import union_samples
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.event import clocked_matches
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.pattern.offset_bounds import stamps_of
 from cepctl.engines.worlds.engine import match_table
 from cepctl.errors import QueryTooLargeError

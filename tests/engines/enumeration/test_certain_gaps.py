@@ -6,8 +6,9 @@ import pytest
 
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.enumeration.search import enumeration_parts
-from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
+from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
 from tests.plans import Event, event_table, plan_of
 
 DAYS = [Event(f"{kind}{day}", kind.upper(), 10 * day, 10 * day + 9) for day in range(12) for kind in "ab"]

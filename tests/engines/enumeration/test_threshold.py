@@ -14,8 +14,9 @@ from cepctl.clocks import Clocks
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.enumeration.search import enumeration_parts
 from cepctl.engines.enumeration.threshold import Threshold, chain_columns, upper_bounds
-from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
+from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.pattern.difference_constraints import closed_system
 from cepctl.engines.rows.order import ordered
 from cepctl.precision import CONFIDENCE_SLACK

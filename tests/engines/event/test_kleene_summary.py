@@ -12,8 +12,8 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_batches, match_events
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.worlds.kleene_summary import exact_summaries
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.raw_time_counts import RawTimeCounts, counts_of, missed_by_raw_times
 from cepctl.engines.worlds.engine import match_table
 from cepctl.plan.plan import FOUND_AT_RAW_TIMES, Plan

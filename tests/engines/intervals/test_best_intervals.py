@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.order import ordered
 from tests.plans import Event, event_table, plan_of
 

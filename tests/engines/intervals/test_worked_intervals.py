@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.worlds.engine import exact_matches, match_table
 from tests.engines.intervals.worked_intervals import CASES, LI10, Row, li10_events
 from tests.plans import Event, event_table, plan_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.kleene import budget
 from cepctl.engines.kleene.counts import count_sets
 from cepctl.errors import QueryTooLargeError

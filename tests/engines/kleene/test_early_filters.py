@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
 from cepctl.errors import QueryTooLargeError
 from tests.plans import Event, event_table, plan_of
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cepctl.engines.event.alternative import MatchOptions, PreparedAlternative
+from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.kleene import growth
 from cepctl.errors import QueryTooLargeError
 from tests.plans import Event, event_table, plan_of

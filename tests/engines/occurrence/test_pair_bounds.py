@@ -7,8 +7,8 @@ import pytest
 
 from cepctl.engines.columns.events import Events
 from cepctl.engines.event import groups
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.occurrence.clauses import Clauses
 from cepctl.engines.occurrence.occurrence import Occurrences, Weighted, occurrences
 from cepctl.engines.occurrence.pair_bounds import Pairs, bounds_by_pairs

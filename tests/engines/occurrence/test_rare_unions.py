@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.occurrence import occurrence
 from tests.plans import Event, event_table, histogram, plan_of
 

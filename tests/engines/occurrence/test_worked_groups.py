@@ -8,8 +8,8 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.occurrence import occurrence
 from cepctl.engines.worlds.groups import Key, exact_groups
 from cepctl.errors import QueryTooLargeError

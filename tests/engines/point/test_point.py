@@ -143,4 +143,4 @@ def test_it_shares_neither_search_nor_confidence_with_the_event_engine() -> None
             "returns",
         )
     }
-    assert shared - reading_and_fitting == {"event.alternative", "event.match"}  # options, schema
+    assert shared - reading_and_fitting == {"event.match", "event.options"}  # options, schema

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import cepctl
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_batches
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.runners import forecast as forecasts
 from cepctl.engines.runners.forecast import forecast
 from cepctl.language.parser import parse

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from cepctl.datasets.row_groups import PushedFilter
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import schema_for
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.sorted import SortedRows
 from cepctl.engines.runners import local
 from cepctl.errors import QueryTooLargeError

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from cepctl.engines.concurrency import concurrently, telling
-from cepctl.engines.event.alternative import MatchOptions
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.runners.local import batches
 from cepctl.engines.runners.progress import Progress
 from tests.plans import plan_of

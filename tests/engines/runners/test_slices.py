@@ -10,8 +10,8 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.datasets.row_groups import RowGroup, RowGroups, row_groups
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_batches, match_events, match_schema
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.runners.shuffle import sent_events, widest_begin
 from cepctl.engines.runners.slice_task import SliceTask

@@ -14,7 +14,7 @@ import pytest
 from cepctl.clocks import Clocks
 from cepctl.datasets.row_groups import row_groups
 from cepctl.datasets.stored_events import StoredEvents
-from cepctl.engines.event.alternative import MatchOptions
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.runners import local, slices
 from cepctl.engines.runners import spark as spark_runner
 from cepctl.engines.runners.slices import Slicing, choose_slicing, group_slicing

@@ -15,8 +15,8 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from cepctl.datasets.row_groups import row_groups
-from cepctl.engines.event.alternative import MatchOptions
 from cepctl.engines.event.match import match_schema
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.runners.shuffle import as_stream
 from cepctl.engines.runners.slice_task import SliceTask
 from cepctl.engines.runners.slices import choose_slicing
