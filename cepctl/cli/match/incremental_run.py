@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from cepctl.state.intake import Arrivals
     from cepctl.state.kept_sketch import KeptSketch
     from cepctl.state.progress import Progress
+    from cepctl.state.sources import Source
     from cepctl.state.store import Saved
 
 _COPIES = 3
@@ -137,6 +138,20 @@ def _clocks_kept(plan: Plan, progress: Progress) -> Clocks:
     return {name: offset for name, offset in plan.clocks.items() if name in used}
 
 
+def _sources_after(saved: Saved | None, arrived: Arrivals, progress: Progress) -> tuple[Source, ...]:
+    """What is kept of the inputs: those of which something was read know the newest event."""
+    from cepctl.state.sources import kept_sources
+
+    old = {source.uri: source for source in (saved.sources if saved else ())}
+    sources = [
+        source
+        if source.offset == getattr(old.get(source.uri), "offset", -1)
+        else replace(source, newest=progress.newest)
+        for source in arrived.sources
+    ]
+    return kept_sources(sources, arrived.seen, progress.watermark)
+
+
 def _computed(
     request: MatchRequest,
     options: IngestOptions,
@@ -150,7 +165,6 @@ def _computed(
     from cepctl.state.advancing import advance
     from cepctl.state.intake import widened
     from cepctl.state.progress import beginning
-    from cepctl.state.sources import kept_sources
     from cepctl.state.store import Saved
 
     if saved is None and arrived.inputs is None:
@@ -180,20 +194,12 @@ def _computed(
     )
     number = saved.run + 1 if saved else 1
     sketched = sketch_after(request, sketch, arrived, number, scratch)
-    newest, watermark = outcome.progress.newest, outcome.progress.watermark
-    old = {source.uri: source for source in (saved.sources if saved else ())}
-    sources = [
-        source
-        if source.offset == getattr(old.get(source.uri), "offset", -1)
-        else replace(source, newest=newest)
-        for source in arrived.sources
-    ]
     after = Saved(
         run=number,
         binding=binding_of(request, options),
         time_unit=arrived.schema.time_unit,
         type_counts=dict(arrived.schema.type_counts or {}),
-        sources=kept_sources(sources, arrived.seen, watermark),
+        sources=_sources_after(saved, arrived, outcome.progress),
         progress=outcome.progress,
         written=datetime.now(UTC).isoformat(timespec="seconds"),
         clocks=_clocks_kept(plan, outcome.progress),
