@@ -9,19 +9,20 @@ Runs inside Spark workers: imports NumPy and Numba only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.clocks.alike import BoundEvents, alike_matches, groups_of
 from cepctl.engines.clocks.deciding import deciding_rivals
 from cepctl.engines.clocks.frames import CONVOLVED, REFERENCE, Frames, frames_of
 from cepctl.engines.clocks.moved_masses import moved_masses
 from cepctl.engines.clocks.nodes import Nodes, nodes_of, offset_range
 from cepctl.engines.clocks.walls import constants_of, is_absolute, shift_differences, walls_of
-from cepctl.engines.columns.bindings import Bindings, Group, block_group, take
+from cepctl.engines.columns.bindings import Bindings, Group, take
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.measured import Measured, impossible
@@ -33,7 +34,6 @@ MATCHES_AT_ONCE = 10_000
 PAIRS_AT_ONCE = 400_000
 """Copies of events that are measured together."""
 
-BoundEvents: TypeAlias = Mapping[int, Bindings]
 _Names: TypeAlias = np.ndarray[tuple[int], np.dtype[Any]]
 Measuring: TypeAlias = Callable[[Masses, dict[int, Bindings], list[Rivals]], Measured]
 """From the masses of copies, and matches and rivals of these, to what is measured."""
@@ -63,18 +63,9 @@ def conditioned(
     QueryTooLargeError
         If a match needs its measure at too many offsets, or as `measuring` does.
     """
-    groups = [block_group([bound[i] for i in block.components]) for block in shape.blocks]
-    count = len(groups[0].sizes)
-    total = _Total.of(count)
-    sizes = np.stack([group.sizes for group in groups], axis=1)
-    alike, kind = np.unique(sizes, axis=0, return_inverse=True)
-    for number in range(len(alike)):
-        of_kind = np.flatnonzero(kind.reshape(-1) == number)
-        for begin in range(0, len(of_kind), MATCHES_AT_ONCE):
-            rows = of_kind[begin : begin + MATCHES_AT_ONCE]
-            part = {i: take(each, rows) for i, each in bound.items()}
-            others = [each.taken(rows) for each in rivals]
-            total.put(rows, _alike(clocks, envelopes, shape, part, others, measuring))
+    total = _Total.of(len(groups_of(shape, bound)[0].sizes))
+    for rows, part, others in alike_matches(shape, bound, rivals, MATCHES_AT_ONCE):
+        total.put(rows, _alike(clocks, envelopes, shape, part, others, measuring))
     return total.measured()
 
 
@@ -83,7 +74,7 @@ def _alike(
     measuring: Measuring,
 ) -> Measured:  # fmt: skip
     """Measure matches whose groups are of the same sizes."""
-    groups = [block_group([bound[i] for i in block.components]) for block in shape.blocks]
+    groups = groups_of(shape, bound)
     count = len(groups[0].sizes)
     rivals = deciding_rivals(shape, envelopes, groups, rivals)
     frames = frames_of(clocks, count, list(bound.values()), rivals, absolute=is_absolute(shape))

@@ -18,12 +18,13 @@ from typing import TypeAlias
 import numpy as np
 
 from cepctl.arrays import Flags, Reals, Ticks
-from cepctl.engines.clocks.conditioned import BoundEvents, degree_of, repeated
+from cepctl.engines.clocks.alike import BoundEvents, alike_matches, groups_of
+from cepctl.engines.clocks.conditioned import degree_of, repeated
 from cepctl.engines.clocks.deciding import deciding_rivals
 from cepctl.engines.clocks.frames import Frames, frames_of
 from cepctl.engines.clocks.nodes import Nodes, nodes_of, offset_range
 from cepctl.engines.clocks.walls import constants_of, is_absolute, shift_differences, walls_of
-from cepctl.engines.columns.bindings import Bindings, Group, block_group, take
+from cepctl.engines.columns.bindings import Bindings, take
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
@@ -57,22 +58,10 @@ def given_on_clocks(
     QueryTooLargeError
         If a match needs too many tied events, or its measure at too many offsets, or as `measuring` does.
     """
-    groups = _groups(shape, bound)
-    found = impossible(len(groups[0].sizes))
-    sizes = np.stack([group.sizes for group in groups], axis=1)
-    alike, kind = np.unique(sizes, axis=0, return_inverse=True)
-    for number in range(len(alike)):
-        of_kind = np.flatnonzero(kind.reshape(-1) == number)
-        for begin in range(0, len(of_kind), MATCHES_AT_ONCE):
-            rows = of_kind[begin : begin + MATCHES_AT_ONCE]
-            part = {i: take(each, rows) for i, each in bound.items()}
-            others = [each.taken(rows) for each in rivals]
-            found.put(rows, _alike(known, envelopes, shape, part, others, measuring))
+    found = impossible(len(groups_of(shape, bound)[0].sizes))
+    for rows, part, others in alike_matches(shape, bound, rivals, MATCHES_AT_ONCE):
+        found.put(rows, _alike(known, envelopes, shape, part, others, measuring))
     return found
-
-
-def _groups(shape: Shape, bound: BoundEvents) -> list[Group]:
-    return [block_group([bound[i] for i in block.components]) for block in shape.blocks]
 
 
 def _alike(
@@ -80,7 +69,7 @@ def _alike(
     measuring: MeasuringTied,
 ) -> Measured:  # fmt: skip
     """Measure matches whose groups are of the same sizes."""
-    groups = _groups(shape, bound)
+    groups = groups_of(shape, bound)
     count = len(groups[0].sizes)
     rivals = deciding_rivals(shape, envelopes, groups, rivals)
     wholes = known.touched(count, list(bound.values()), rivals)
