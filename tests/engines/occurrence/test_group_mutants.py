@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cepctl.engines.confidence.coupled.problem import Problems, owned
-from cepctl.engines.event import groups
+from cepctl.engines.event import group_occurrences
 from cepctl.engines.occurrence.clauses import Clauses, clauses_of
 from tests.engines.agreement import check
 from tests.engines.occurrence.groups_agree import grouped, groups_agree
@@ -71,6 +71,6 @@ FAULTS: dict[str, tuple[Callable[..., Any], str]] = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     spoiled, level = FAULTS[fault]
-    monkeypatch.setattr(groups, "clauses_of", spoiled)
+    monkeypatch.setattr(group_occurrences, "clauses_of", spoiled)
     with pytest.raises(AssertionError):
         check(grouped(LEVELS[level]), groups_agree, EXAMPLES, shrink=False)

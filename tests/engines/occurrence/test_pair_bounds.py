@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cepctl.engines.columns.events import Events
-from cepctl.engines.event import groups
+from cepctl.engines.event import group_occurrences
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.occurrence.clauses import Clauses
@@ -48,7 +48,7 @@ def test_pairs_bound_what_is_too_costly(monkeypatch: pytest.MonkeyPatch) -> None
         found.probability[np.diff(clauses.problem_offsets) > 2] = np.nan
         return found
 
-    monkeypatch.setattr(groups, "occurrences", pairs_alone)
+    monkeypatch.setattr(group_occurrences, "occurrences", pairs_alone)
     plan = plan_of("PATTERN SEQ(A a, B b) WITHIN 3 ticks GROUP BY ()")
     (row,) = match_events(plan, event_table(TASKS), MatchOptions(approximate=0.5)).to_pylist()
     assert row["expected"] == pytest.approx(19 / 12)
