@@ -12,6 +12,7 @@ from cepctl.datasets.stored_events import KINDS
 from cepctl.plan.plan import EventSchema
 from cepctl.schema import CLOCK, FIXED_COLUMNS, LENGTH_COLUMNS, MILLISECOND, TimeUnit
 from cepctl.sketches.archive import Archive
+from cepctl.sketches.folder import SketchFolder
 from cepctl.sketches.listing import SHARE, Indexed
 from cepctl.sketches.manifest import PartIdentity, SketchedDataset, SketchedPart
 from cepctl.sketches.places import places_of
@@ -51,7 +52,8 @@ def sketch_of_table(
     ]
     kinds = {name: kind.value for name, kind in kinds_of(table).items()}
     dataset = SketchedDataset("events", str(unit), False, {}, kinds, tuple(identities))
-    write_sketch(folder, indexed, [dataset], [places_of(enumerate(part), indexed, share) for part in parts])
+    places = [places_of(enumerate(part), indexed, share) for part in parts]
+    write_sketch(SketchFolder.at(folder), indexed, [dataset], places)
     return Sketch.at(folder)
 
 

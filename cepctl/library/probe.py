@@ -121,7 +121,7 @@ def _sketch(path: str) -> Sketch:
     from cepctl.sketches.reading import Sketch
 
     if is_sketch(path) or Path(path).parent.name == SEGMENTS:
-        return Sketch.at(Path(path))
+        return Sketch.at(path)
     dataset = stored_dataset(path)
     if dataset is None:
         raise SketchError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from cepctl.errors import UsageError
@@ -98,15 +97,12 @@ def sketched(paths: Sequence[str], on: Sequence[str], output: str | None, share:
         raise UsageError("there are no datasets: name one or more")
     if output is not None:
         refuse_overwriting({"-o": output}, paths, RawInput())
-        return [_told(make_sketch(sources, indexed, Path(output).absolute(), usable_cores(), share))]
+        return [_told(make_sketch(sources, indexed, output, usable_cores(), share))]
     targets = []
     for path, source in zip(dict.fromkeys(paths), sources, strict=True):
         if isinstance(source, Sketch):
             raise UsageError(f"{path} is a sketch; name a directory with -o to make one sketch of several")
-        target = sketch_beside(source)
-        if target is None:
-            raise UsageError(f"{source.location.uri} is not on this machine; name a directory with -o")
-        targets.append(target)
+        targets.append(sketch_beside(source))
     return [
         _told(make_sketch([source], indexed, target, usable_cores(), share))
         for source, target in zip(sources, targets, strict=True)
@@ -120,7 +116,7 @@ def _source(path: str) -> StoredDataset | Sketch:
     from cepctl.sketches.reading import Sketch
 
     if is_sketch(path):
-        return Sketch.at(Path(path))
+        return Sketch.at(path)
     dataset = stored_dataset(path)
     if dataset is None:
         raise UsageError(f"{path} is not a dataset; ingest it first: cepctl ingest {path} -o EVENTS")
@@ -129,19 +125,15 @@ def _source(path: str) -> StoredDataset | Sketch:
 
 def refuse_unsketchable(dataset: str, on: Sequence[str], share: float) -> None:
     """Raise UsageError where a dataset that is still to be written cannot be sketched, as far as is known."""
-    from pyarrow import fs
-
     from cepctl.io.source.locations import Location
-    from cepctl.sketches.identity import SUFFIX
+    from cepctl.sketches.folder import SketchFolder
+    from cepctl.sketches.identity import place_beside
     from cepctl.sketches.making import parse_on, require_share
     from cepctl.sketches.writing import refuse_foreign
 
     parse_on(on)
     require_share(share)
-    filesystem, path = Location.of(dataset).resolve()
-    if not isinstance(filesystem, fs.LocalFileSystem):
-        raise UsageError(f"{dataset} is not on this machine; cepctl sketch {dataset} -o DIR sketches it here")
-    refuse_foreign(Path(path.rstrip("/") + SUFFIX))
+    refuse_foreign(SketchFolder.at(place_beside(Location.of(dataset))))
 
 
 def _told(made: Made) -> Sketched:

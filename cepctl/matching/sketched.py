@@ -100,7 +100,7 @@ def sketch_facts(inputs: EventInputs) -> tuple[SketchFacts, ...]:
         try:
             sketch = None if dataset is inputs.temporary else sketch_of(dataset)
             if sketch is not None:
-                size = sum(each.stat().st_size for each in sketch.folder.iterdir())
+                size = sum(sketch.folder.files().values())
                 events = max(sum(part.identity.rows for part in sketch.manifest.parts), 1)
                 found.append(SketchFacts(name, round(8 * size / events, 1), sketch.manifest.distinct))
         except SketchError as problem:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from cepctl.datasets.stored import StoredDataset
 from cepctl.errors import SketchError
+from cepctl.sketches.folder import SketchFolder
 from cepctl.sketches.identity import SUFFIX, identities, sketch_beside
 from cepctl.sketches.manifest import MANIFEST, remedy
 from cepctl.sketches.reading import Sketch
@@ -13,8 +12,8 @@ from cepctl.sketches.reading import Sketch
 
 def is_sketch(path: str) -> bool:
     """Whether a path names a sketch, by its name or by what is there."""
-    place = Path(path)
-    return place.is_dir() and (place.name.endswith(SUFFIX) or (place / MANIFEST).is_file())
+    folder = SketchFolder.at(path)
+    return folder.is_there() and (folder.path.endswith(SUFFIX) or folder.holds(MANIFEST))
 
 
 def sketch_of(dataset: StoredDataset) -> Sketch | None:
@@ -25,10 +24,10 @@ def sketch_of(dataset: StoredDataset) -> Sketch | None:
     SketchError
         If it is damaged, of a newer version, or not of these parts.
     """
-    folder = sketch_beside(dataset)
-    if folder is None or not folder.exists():
+    folder = SketchFolder.at(sketch_beside(dataset))
+    if folder.is_free():
         return None
-    sketch = Sketch.at(folder)
+    sketch = Sketch.at(folder.uri)
     sketched = [part.identity for each in sketch.manifest.datasets for part in each.parts]
     if sketched != identities(dataset):
         raise SketchError(
@@ -40,10 +39,5 @@ def sketch_of(dataset: StoredDataset) -> Sketch | None:
 
 def missing(dataset: StoredDataset) -> SketchError:
     """What is said where a dataset has no sketch."""
-    folder = sketch_beside(dataset)
-    if folder is None:
-        return SketchError(
-            f"{dataset.location.uri} has no sketch on this machine: make one with cepctl sketch EVENTS "
-            "-o DIR, and name DIR"
-        )
+    folder = SketchFolder.at(sketch_beside(dataset))
     return SketchError(f"{dataset.location.uri} has no sketch; {remedy(folder)}")

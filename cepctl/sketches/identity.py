@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,7 +13,7 @@ from pyarrow import fs
 
 from cepctl.datasets.stored import StoredDataset
 from cepctl.errors import EventSchemaError
-from cepctl.io.source.locations import first_line
+from cepctl.io.source.locations import Location, first_line
 from cepctl.sketches.manifest import PartIdentity
 
 SUFFIX = ".sketch"
@@ -21,12 +21,15 @@ _FOOTERS_AT_ONCE = 16
 _TAIL = 8
 
 
-def sketch_beside(dataset: StoredDataset) -> Path | None:
-    """Where the sketch of a dataset stands; None where the dataset is not on this machine."""
-    filesystem, path = dataset.location.resolve()
-    if not isinstance(filesystem, fs.LocalFileSystem):
-        return None
-    return Path(path.rstrip("/") + SUFFIX)
+def sketch_beside(dataset: StoredDataset) -> str:
+    """The path or URI of the sketch of a dataset."""
+    return place_beside(dataset.location)
+
+
+def place_beside(location: Location) -> str:
+    """Where the sketch of a dataset stands, which may still have to be written."""
+    _, path = location.resolve()
+    return location.beside(path.rstrip("/") + SUFFIX).uri.rstrip("/")
 
 
 def identities(dataset: StoredDataset) -> list[PartIdentity]:

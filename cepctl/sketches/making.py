@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -10,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,6 +20,7 @@ from cepctl.datasets.stored_events import KINDS
 from cepctl.errors import EventSchemaError, UsageError
 from cepctl.io.source.locations import first_line
 from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS, LENGTH_COLUMNS
+from cepctl.sketches.folder import Place, SketchFolder
 from cepctl.sketches.identity import identities
 from cepctl.sketches.listing import SHARE, Indexed
 from cepctl.sketches.manifest import SketchedDataset, SketchedPart
@@ -62,7 +62,7 @@ def require_share(share: float) -> None:
 def make_sketch(
     sources: Sequence[StoredDataset | Sketch],
     indexed: Indexed,
-    target: Path,
+    target: Place,
     threads: int,
     share: float = SHARE,
 ) -> Made:
@@ -84,14 +84,15 @@ def make_sketch(
         If the sketch cannot be written.
     """
     require_share(share)
-    refuse_foreign(target)
+    folder = SketchFolder.at(target)
+    refuse_foreign(folder)
     kept, dropped = _kept(indexed, sources)
     sketched = tuple(dataset for source in sources for dataset in _sketched(source, share))
     with closing(places_of_sources(sources, kept, share, threads)) as places:
-        write_sketch(target, kept, sketched, places)
-    size = sum(each.stat().st_size for each in target.iterdir())
+        write_sketch(folder, kept, sketched, places)
+    size = sum(folder.files().values())
     events = sum(part.identity.rows for dataset in sketched for part in dataset.parts)
-    return Made(os.fspath(target), events, size, kept, dropped)
+    return Made(folder.uri, events, size, kept, dropped)
 
 
 def _sketched(source: StoredDataset | Sketch, share: float) -> tuple[SketchedDataset, ...]:

@@ -10,10 +10,14 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Any
 
+import pyarrow as pa
+
 from cepctl.errors import SketchError
+from cepctl.io.source.locations import first_line
+from cepctl.sketches.folder import SketchFolder
 from cepctl.sketches.listing import Indexed
 
 VERSION = 2
@@ -113,7 +117,7 @@ class Manifest:
         return f'{{"{_KEY}": {held},\n"crc32": {zlib.crc32(held.encode())}}}\n'.encode()
 
 
-def read_manifest(folder: Path) -> Manifest:
+def read_manifest(folder: SketchFolder) -> Manifest:
     """The manifest of the sketch in a folder.
 
     Raises
@@ -122,8 +126,10 @@ def read_manifest(folder: Path) -> Manifest:
         If there is none, or it is damaged or of a newer version.
     """
     try:
-        text = (folder / MANIFEST).read_bytes()
-    except OSError:
+        text = folder.read(MANIFEST)
+    except (OSError, pa.ArrowException) as problem:
+        if folder.holds(MANIFEST):
+            raise SketchError(f"cannot read {folder}: {first_line(problem)}; {remedy(folder)}") from problem
         raise SketchError(f"{folder} is not a sketch: it has no {MANIFEST}; {remedy(folder)}") from None
     held, found, rest = text.partition(b',\n"crc32": ')
     held = held.removeprefix(f'{{"{_KEY}": '.encode())
@@ -138,14 +144,15 @@ def read_manifest(folder: Path) -> Manifest:
     return _manifest(said)
 
 
-def remedy(folder: Path) -> str:
+def remedy(folder: SketchFolder) -> str:
     """How a sketch is made, as a user does it."""
-    if folder.parent.name == SEGMENTS and folder.parent.parent.name.startswith("run-"):
+    above = PurePosixPath(folder.path).parent
+    if above.name == SEGMENTS and above.parent.name.startswith("run-"):
         return "the events are gone from the state; sketch their logs: cepctl ingest LOGS -o EVENTS --sketch"
     return f"make it with: cepctl sketch {str(folder).removesuffix('.sketch')}"
 
 
-def damaged(folder: Path, name: str) -> SketchError:
+def damaged(folder: SketchFolder, name: str) -> SketchError:
     """What is said of a sketch whose file has other bytes than were written."""
     return SketchError(f"{folder}: the sketch is damaged ({name}); {remedy(folder)}")
 

@@ -6,13 +6,13 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cepctl.arrays import Flags, Hashes, Indexes, Numbers
+from cepctl.sketches.folder import Place, SketchFolder
 from cepctl.sketches.listing import LIST_SCHEMA, listed_schema
 from cepctl.sketches.manifest import (
     LISTED,
@@ -54,13 +54,14 @@ class Sketch:
     Every method raises SketchError where what it reads is damaged.
     """
 
-    folder: Path
+    folder: SketchFolder
     manifest: Manifest
-    _opened: dict[str, pq.ParquetFile] = field(default_factory=dict, compare=False)
+    _opened: dict[str, _Opened] = field(default_factory=dict, compare=False)
 
     @classmethod
-    def at(cls, folder: Path) -> Sketch:
+    def at(cls, place: Place) -> Sketch:
         """The sketch in a folder; raises SketchError where there is none that can be read."""
+        folder = SketchFolder.at(place)
         return cls(folder, read_manifest(folder))
 
     @cached_property
@@ -180,34 +181,40 @@ class Sketch:
     def _block(self, name: str, number: int, columns: Sequence[str] | None = None) -> pa.Table:
         """One row group of a file, or some of its columns, as it was written."""
         blocks = self.manifest.files[name].blocks
-        file = self._file(name)
-        if self._checksum(name, blocks.start[number], blocks.stop[number]) != blocks.checksum[number]:
-            raise damaged(self.folder, name)
+        opened = self._file(name)
         try:
-            return file.read_row_group(number, columns=columns, use_threads=False)
+            if opened.checksum(blocks.start[number], blocks.stop[number]) != blocks.checksum[number]:
+                raise damaged(self.folder, name)
+            return opened.parquet.read_row_group(number, columns=columns, use_threads=False)
         except (OSError, pa.ArrowException) as problem:
             raise damaged(self.folder, name) from problem
 
-    def _file(self, name: str) -> pq.ParquetFile:
+    def _file(self, name: str) -> _Opened:
         if name not in self._opened:
             self._opened[name] = self._checked(name, self.manifest.files[name])
         return self._opened[name]
 
-    def _checked(self, name: str, known: SketchFile) -> pq.ParquetFile:
-        path = self.folder / name
+    def _checked(self, name: str, known: SketchFile) -> _Opened:
         try:
+            file = self.folder.open(name)
+            opened = _Opened(file, pq.ParquetFile(file))
             end = known.blocks.stop[-1] if known.blocks.stop else 4
-            same = path.stat().st_size == known.size
-            if not same or self._checksum(name, min(end, known.size), known.size) != known.footer:
+            if file.size() != known.size or opened.checksum(min(end, known.size), known.size) != known.footer:
                 raise damaged(self.folder, name)
-            return pq.ParquetFile(path)
         except (OSError, pa.ArrowException) as problem:
             raise damaged(self.folder, name) from problem
+        return opened
 
-    def _checksum(self, name: str, start: int, stop: int) -> int:
-        with (self.folder / name).open("rb") as file:
-            file.seek(start)
-            return zlib.crc32(file.read(stop - start))
+
+@dataclass(frozen=True)
+class _Opened:
+    """A Parquet file of a sketch, and its bytes."""
+
+    file: pa.NativeFile
+    parquet: pq.ParquetFile
+
+    def checksum(self, start: int, stop: int) -> int:
+        return zlib.crc32(self.file.read_at(stop - start, start))
 
 
 def _summed(counts: Iterable[int]) -> Indexes:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from cepctl.datasets.kinds import Kind, unified
 from cepctl.datasets.stored import StoredDataset
+from cepctl.sketches.folder import SketchFolder
 from cepctl.sketches.listing import SHARE, Indexed
 from cepctl.sketches.making import places_of_sources, sketched_dataset
 from cepctl.sketches.manifest import SketchedDataset
@@ -64,7 +65,7 @@ def write_segment(
     datasets = reduce(_joined, [*known, sketched_dataset(dataset, SHARE)], list[SketchedDataset]())
     named = [replace(each, attributes={**each.attributes, **kinds}) for each in datasets]
     with closing(places_of_sources([*before, dataset], indexed, SHARE, 1)) as places:
-        write_sketch(target, indexed, named, places)
+        write_sketch(SketchFolder.at(target), indexed, named, places)
 
 
 def _joined(before: list[SketchedDataset], new: SketchedDataset) -> list[SketchedDataset]:

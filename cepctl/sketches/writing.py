@@ -13,9 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cepctl.atomic.folders import folder_beside
+from cepctl.atomic.folders import folder_beside, temporary_folder
 from cepctl.atomic.replacing import NEW, put_in_place
 from cepctl.errors import JobError, UsageError
+from cepctl.io.source.locations import first_line
+from cepctl.sketches.folder import SketchFolder
 from cepctl.sketches.listing import LIST_SCHEMA, Indexed, listed_schema
 from cepctl.sketches.manifest import (
     FILES,
@@ -40,9 +42,12 @@ _OF_PART = pa.field("part", pa.int32())
 
 
 def write_sketch(
-    target: Path, indexed: Indexed, datasets: Sequence[SketchedDataset], parts: Iterable[PartPlaces]
+    target: SketchFolder, indexed: Indexed, datasets: Sequence[SketchedDataset], parts: Iterable[PartPlaces]
 ) -> None:
     """Write a sketch, in the place of another one if there is one; `parts` are those of all datasets.
+
+    On this machine it appears as a whole.  Elsewhere, where folders can often not be renamed, the files are
+    replaced one by one, the manifest goes first and comes last: until then there is no sketch.
 
     Raises
     ------
@@ -53,23 +58,40 @@ def write_sketch(
     """
     refuse_foreign(target)
     try:
-        with folder_beside(target) as folder:
+        if not target.is_local:
+            with temporary_folder() as folder:
+                manifest = _written(folder, indexed, datasets, parts)
+                _copy(folder, target, manifest)
+            return
+        place = Path(target.path)
+        with folder_beside(place) as folder:
             new = folder / NEW
             new.mkdir()
             (new / MANIFEST).write_bytes(_written(new, indexed, datasets, parts).to_bytes())
-            put_in_place(folder, target)
-    except OSError as problem:
-        raise JobError(f"cannot write {target}: {problem.strerror or problem}") from problem
+            put_in_place(folder, place)
+    except (OSError, pa.ArrowException) as problem:
+        told = getattr(problem, "strerror", None) or first_line(problem)
+        raise JobError(f"cannot write {target}: {told}") from problem
 
 
-def refuse_foreign(target: Path) -> None:
+def _copy(folder: Path, target: SketchFolder, manifest: Manifest) -> None:
+    """Copy the files of a sketch to another filesystem."""
+    if target.holds(MANIFEST):
+        target.remove(MANIFEST)
+    target.make()
+    for name in FILES:
+        target.copy(folder / name)
+    target.write(MANIFEST, manifest.to_bytes())
+
+
+def refuse_foreign(target: SketchFolder) -> None:
     """Raise UsageError where something is that is not a sketch, so that it may not be replaced."""
-    if target.is_dir():
-        if not {each.name for each in target.iterdir()} <= {MANIFEST, *FILES}:
+    if target.is_there():
+        if not set(target.files()) <= {MANIFEST, *FILES}:
             raise UsageError(
                 f"{target} is not a sketch, so it is not replaced; move it away, or name another"
             )
-    elif target.exists():
+    elif not target.is_free():
         raise UsageError(f"{target} is a file, and a sketch is a directory; name another")
 
 
