@@ -24,6 +24,7 @@ from cepctl.schema import TimeUnit, tick_text
 
 if TYPE_CHECKING:
     from cepctl.engines.diagnosis.failed_conditions import Reason
+    from cepctl.engines.diagnosis.given_of_match import GivenShown
     from cepctl.engines.diagnosis.one_match import EventShown, Member, OneMatch, Span
 
 _PIPE_WIDTH = 120
@@ -53,6 +54,8 @@ def reason_text(match: OneMatch, reason: Reason) -> str:
     ids = ", ".join(match.events.ids[event] for event in reason.events)
     if reason.condition.kind == "absence":
         return reason.condition.text + (f": {ids}" if ids else "") + " breaks it in every world"
+    if reason.condition.kind == "given":
+        return f"{reason.condition.text} leaves no world in which they happen like that"
     if reason.excess is not None:
         length = ticks_text(reason.excess, match.plan.time_unit)
         how = {"window": "too long", "order": "too early or too late"}.get(reason.condition.kind, "beyond it")
@@ -79,6 +82,9 @@ def _parts(match: OneMatch, clock: _Clock, width: int) -> Iterator[Table | Text]
         return
     yield Text("")
     yield from _factors(match)
+    if match.given is not None:
+        yield Text("")
+        yield from _given(match.given, match.confidence)
     if match.offsets:
         yield Text("")
         yield _offset_table(match)
@@ -179,6 +185,28 @@ def _factors(match: OneMatch) -> Iterator[Text]:
         yield Text(line)
     for text, probability in clocks:
         yield Text(f"  {text:<{width}}  {_probability(probability)}")
+
+
+def _given(given: GivenShown, confidence: float) -> Iterator[Text]:
+    """What is given, and what the confidence has to do with it."""
+    yield Text("What is given", style="bold")
+    yield from (Text(f"  {text}") for text in given.clauses)
+    if not given.changes:
+        yield Text("  It says nothing of these events that does not hold anyway.", style="dim")
+        return
+    lines: list[tuple[str, float | None]] = []
+    if given.probability is not None:
+        together = confidence * given.probability
+        lines = [
+            ("it holds for these events in", given.probability),
+            ("it holds, and so does the match, in", together),
+            ("the confidence is their ratio", confidence),
+        ]
+    lines.append(("without it the confidence would be", given.without))
+    width = max(len(text) for text, _ in lines)
+    yield from (
+        Text(f"  {text:<{width}}  {_probability(value)}") for text, value in lines if value is not None
+    )
 
 
 # --- drawing -----------------------------------------------------------------------------

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,7 +21,6 @@ from cepctl.engines.diagnosis.valid_intervals import (
     bound_events,
     valid_intervals,
 )
-from cepctl.plan.given import refuse_given
 from cepctl.plan.grouping import refuse_groups
 from cepctl.plan.plan import Plan
 from cepctl.schema import END_TIME, LENGTH_COLUMNS, PMF_TYPE
@@ -82,14 +82,31 @@ def matched_events(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Matche
         Rows of `cepctl.engines.rows.order.ordered`, each a match of its own (no summary of groups).
     """
     refuse_groups(plan.query, "a drawing of matches")
-    refuse_given(plan, "a drawing of matches")
     events = inputs.read_ids(_bound_ids(matches.column("signature")), list(inputs.schema.attributes))
     bound = bound_events(matches.column("signature"), events.column("event_id").combine_chunks())
     columns = events_of(events, plan.clocks)
-    valid = valid_intervals(plan, columns, bound)
+    valid = _valid(plan, inputs, columns, bound, events)
     empty = [name for name in inputs.schema.attributes if events.column(name).null_count == len(events)]
     events = _with_offsets(events, columns).drop_columns(empty)
     return MatchedEvents(plan, matches, events, bound, valid, _bars(events, columns))
+
+
+def _valid(
+    plan: Plan, inputs: EventInputs, columns: Events, bound: BoundEvents, events: pa.Table
+) -> ValidIntervals:
+    """The part of its interval that each event can use: where something is given, all other events count."""
+    if not plan.given or not len(events):
+        return valid_intervals(plan, columns, bound)
+    from cepctl.engines.given.known import known_events
+    from cepctl.matching.run import types_read
+
+    read = replace(inputs, only=None).read(plan.attributes, types_read(plan))
+    every = events_of(read, plan.clocks)
+    place = pl.Series(events.column("event_id").combine_chunks())
+    of_id = pl.DataFrame({"id": every.ids, "row": np.arange(len(every))})
+    rows = pl.DataFrame({"id": place}).join(of_id, on="id", how="left", maintain_order="left")
+    moved = replace(bound, rows=rows.get_column("row").to_numpy()[bound.rows])
+    return valid_intervals(plan, known_events(plan, every), moved)
 
 
 def _bars(events: pa.Table, columns: Events) -> dict[int, Bar]:

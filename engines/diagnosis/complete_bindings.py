@@ -2,8 +2,8 @@
 
 They have passed order, keys and predicates.  What remains to be checked: predicates over whole groups, the
 events that must be absent (negation, next match, contiguity), constraints on times that only measuring
-checks, and CONFIDENCE.  Each rule of absence is checked alone, to tell which breaks a binding, and a rival
-that invalidates it in every world is named.
+checks, what is given, and CONFIDENCE.  Each clause of GIVEN is checked alone, and so is each rule of absence,
+to tell which breaks a binding; a rival that invalidates it in every world is named.
 
 Work is bounded: of more than `limit` bindings evenly spaced ones are measured, and confidences beyond
 the bound on work are estimated.
@@ -27,6 +27,7 @@ from cepctl.engines.diagnosis.partial_matches import Loss
 from cepctl.engines.enumeration.search import NOT_BOUND
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.given.known import known_events
 from cepctl.engines.pattern.blocks import AbsenceRule, Shape
 from cepctl.engines.pattern.rival_joins import Spans, spans_of
 from cepctl.engines.pattern.rivals import Rivals, certainly_broken
@@ -39,6 +40,7 @@ BINDINGS = 1 << 14
 """How many bindings are measured at most."""
 _ERROR = 0.05
 _MOST_RIVALS = 3
+_GIVEN_TOGETHER = Condition("given", "the clauses of GIVEN together")
 _FIXED_TIMES = Condition("timing", "timing constraints in WHERE, including <> and gaps in histograms")
 
 Signature = tuple[tuple[int, ...], ...]
@@ -83,15 +85,16 @@ def complete_bindings(
 
     One member of a Kleene group stands for it in `rows`.
     """
+    known = known_events(plan, events) if plan.given else events
     # Of events that share clocks nothing is estimated.
     approximate = _ERROR if events.clocks is None else None
     options = MatchOptions(approximate=approximate, max_matches=limit)
-    prepared = PreparedAlternative.of(plan, alternative, events, options)
+    prepared = PreparedAlternative.of(plan, alternative, known, options)
     rows = _without_groups(prepared, rows)
     chosen = rows[:: max(1, -(-len(rows) // limit))]
     batches, cut = _completed(prepared, chosen)
     group_losses = _group_losses(prepared, chosen)
-    tally = _Tally(prepared)
+    tally = _Tally(prepared, _Clauses.of(prepared, events) if plan.given else None)
     for bound in batches:
         tally.add(bound)
     return CompletionReport(
@@ -161,11 +164,39 @@ def _group_losses(prepared: PreparedAlternative, rows: Indexes) -> tuple[Loss, .
     return tuple(Loss(text, int(count)) for text, count in zip(texts, counts, strict=True))
 
 
+@dataclass(frozen=True)
+class _Clauses:
+    """The alternative without what is given, and with each clause of it alone."""
+
+    freely: PreparedAlternative
+    alone: tuple[tuple[Condition, PreparedAlternative], ...]
+
+    @classmethod
+    def of(cls, prepared: PreparedAlternative, events: Events) -> _Clauses:
+        """`prepared` has the events in the worlds that remain, `events` are those of all worlds."""
+        plan = replace(prepared.plan, given=())
+        freely = PreparedAlternative.of(plan, prepared.alternative, events, prepared.options)
+        alone = []
+        for clause in prepared.plan.given:
+            own = prepared.events
+            if len(prepared.plan.given) > 1:
+                own = known_events(replace(plan, given=(clause,)), events)
+            limited = PreparedAlternative.of(plan, prepared.alternative, own, prepared.options)
+            alone.append((Condition("given", f"GIVEN {clause.text}"), limited))
+        return cls(freely, tuple(alone))
+
+
+def _happens(found: Measured) -> Flags:
+    return np.asarray(found.start <= found.end)
+
+
 class _Tally:
     """Counts over batches of complete bindings."""
 
-    def __init__(self, prepared: PreparedAlternative) -> None:
-        self.prepared = prepared
+    def __init__(self, prepared: PreparedAlternative, clauses: _Clauses | None) -> None:
+        self.prepared, self.clauses = prepared, clauses
+        self.against = [0] * (0 if clauses is None else len(clauses.alone))
+        self.against_together = 0
         self.rules = prepared.shape.rules
         self.complete = self.possible = self.below = self.untimely = 0
         self.best: Signature | None = None
@@ -178,6 +209,7 @@ class _Tally:
         rivals = self.prepared.rivals(bound) if self.rules else []
         without_rivals = [_pairs(each, np.zeros(len(each.row), dtype=bool)) for each in rivals]
         free = self._happens(bound, without_rivals)
+        timely = self._held_to_given(bound, free, without_rivals)
         alive = free
         for at, each in enumerate(rivals):
             lost = free & ~self._happens(bound, [*without_rivals[:at], each, *without_rivals[at + 1 :]])
@@ -186,7 +218,7 @@ class _Tally:
         found = self._measured(bound, rivals)
         happens = alive & (found.start <= found.end)
         self.complete += len(free)
-        self.untimely += int((~free).sum())
+        self.untimely += int((~timely).sum())
         self.together += int((free & ~happens).sum())
         self.possible += int(happens.sum())
         self._judge(bound, found, happens)
@@ -195,6 +227,10 @@ class _Tally:
         """Bindings that happen in no world: for their times, for one rule alone, for several together."""
         plan, shape = self.prepared.plan, self.prepared.shape
         found = [Loss(_FIXED_TIMES, self.untimely)] if self.untimely else []
+        if self.clauses is not None:
+            counts = zip(self.clauses.alone, self.against, strict=True)
+            found += [Loss(clause, count) for (clause, _), count in counts]
+            found.append(Loss(_GIVEN_TOGETHER, self.against_together))
         found += [
             Loss(absence_condition(plan, shape, rule), count)
             for rule, count in zip(self.rules, self.broken, strict=True)
@@ -210,12 +246,26 @@ class _Tally:
             for (rule, event), (count, example) in most
         )
 
+    def _held_to_given(self, bound: dict[int, Bindings], free: Flags, without_rivals: list[Rivals]) -> Flags:
+        """Count what each clause leaves no world; returns which bindings have one if nothing is given."""
+        if self.clauses is None:
+            return free
+        freely = _happens(self.clauses.freely.decided(bound, without_rivals))
+        lost = freely & ~free
+        explained = np.zeros(len(free), dtype=bool)
+        if lost.any():
+            for at, (_, limited) in enumerate(self.clauses.alone):
+                own = lost & ~_happens(limited.decided(bound, without_rivals))
+                self.against[at] += int(own.sum())
+                explained |= own
+        self.against_together += int((lost & ~explained).sum())
+        return freely
+
     def _measured(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
         return self.prepared.decided(bound, rivals)
 
     def _happens(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Flags:
-        found = self._measured(bound, rivals)
-        return np.asarray(found.start <= found.end)
+        return _happens(self._measured(bound, rivals))
 
     def _name(self, rule: int, bound: dict[int, Bindings], rivals: Rivals, lost: Flags) -> None:
         rivals = _pairs(rivals, lost[rivals.row])

@@ -33,7 +33,18 @@ from cepctl.plan.plan import Alternative, Equality, Link, Plan, Timing
 from cepctl.plan.summary import with_one_member
 
 Kind: TypeAlias = Literal[
-    "type", "filter", "key", "link", "order", "window", "timing", "absence", "group", "twice", "clocks"
+    "type",
+    "filter",
+    "key",
+    "link",
+    "order",
+    "window",
+    "timing",
+    "absence",
+    "group",
+    "twice",
+    "clocks",
+    "given",
 ]
 
 

@@ -20,15 +20,17 @@ from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.confidence_factors import MOST_RIVALS, Factor, MatchFactors, match_factors
 from cepctl.engines.diagnosis.failed_conditions import Reason, demands_of, reasons_against, times_against
+from cepctl.engines.diagnosis.given_of_match import GivenShown, given_against, given_shown
 from cepctl.engines.diagnosis.posteriors import posterior_shares
 from cepctl.engines.diagnosis.shared_offsets import OffsetShown, shared_offsets, time_shares, valid_of
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.given.known import known_events
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.errors import UsageError
-from cepctl.plan.given import refuse_given
 from cepctl.plan.plan import Alternative, Plan
+from cepctl.plan.support import require_engine
 
 Ids = tuple[tuple[str, ...], ...]
 
@@ -88,7 +90,9 @@ class OneMatch:
 
     `bins`: edges of the drawing's bins in ticks.  `error` bounds the error of the probabilities; 0 where
     they are exact.  `offsets` are those of clocks that its events share.  `other_readings` of an OR bind
-    the same events.  `relations` says what the query asks of events that last, in words.
+    the same events.  `relations` says what the query asks of events that last, in words.  `given`: what is
+    given, where something is; intervals of events are those of all worlds, and what of them is valid, the
+    confidence, its factors and the rivals are of the worlds that remain.
     """
 
     plan: Plan
@@ -106,6 +110,7 @@ class OneMatch:
     offsets: tuple[OffsetShown, ...] = ()
     other_readings: int = 0
     relations: tuple[str, ...] = ()
+    given: GivenShown | None = None
 
 
 def ids_of(text: str) -> Ids:
@@ -143,8 +148,11 @@ def one_match(plan: Plan, table: pa.Table, signature: Ids, bins: int = 60) -> On
         If an id is unknown, or the number of components is not that of the pattern.
     EventSchemaError
         If an interval or pmf is wrong.
+    ContradictionError
+        If no world satisfies what is given.
+    UnsupportedQueryError
+        If something is given of events that last.
     """
-    refuse_given(plan, "cepctl show")
     events = events_of(table, plan.clocks)
     rows = _rows(events, signature)
     fitting = [each for each in plan.alternatives if _has_form(each, signature)]
@@ -152,7 +160,10 @@ def one_match(plan: Plan, table: pa.Table, signature: Ids, bins: int = 60) -> On
         raise UsageError(_wrong_form(plan, signature))
     of_intervals = events.last(np.array(part, dtype=np.int64) for part in rows)
     of_intervals |= any(each.reads_ends for each in plan.alternatives)
-    found = [_explained(plan, each, events, rows, bins, of_intervals=of_intervals) for each in fitting]
+    if plan.given:
+        require_engine(plan, "event", lasting=of_intervals)
+    known = known_events(plan, events) if plan.given else events
+    found = [_explained(plan, each, events, known, rows, bins, of_intervals=of_intervals) for each in fitting]
     matching = [each for each in found if not each.reasons]
     if not matching:
         return min(found, key=lambda each: len(each.reasons))
@@ -196,12 +207,14 @@ def _explained(
     plan: Plan,
     alternative: Alternative,
     events: Events,
+    known: Events,
     rows: Sequence[tuple[int, ...]],
     bins: int,
     *,
     of_intervals: bool,
 ) -> OneMatch:
-    prepared = PreparedAlternative.of(plan, alternative, events, MatchOptions(), of_intervals=of_intervals)
+    """`known` are the events in the worlds that remain."""
+    prepared = PreparedAlternative.of(plan, alternative, known, MatchOptions(), of_intervals=of_intervals)
     if prepared.intervals is not None:
         from cepctl.engines.diagnosis.lasting_match import lasting_match
 
@@ -210,24 +223,28 @@ def _explained(
     demands = demands_of(plan, alternative, bound)
     event = np.array(demands.events)
     system = demands.system()
-    valid_lower, valid_upper = valid_of(events, system, event[None, :])
+    valid_lower, valid_upper = valid_of(known, system, event[None, :])
     reasons = reasons_against(prepared, bound)
-    if (np.diag(system) < 0).any() or not possible(valid_lower, valid_upper)[0]:
+    if (np.diag(system) < 0).any() or not possible(*valid_of(events, system, event[None, :]))[0]:
         reasons = (*reasons, *times_against(demands, events))
+    elif not possible(valid_lower, valid_upper)[0]:
+        reasons = (*reasons, *given_against(plan, events, system, event[None, :]))
     rivals = [] if reasons else prepared.rivals(bound)
     edges = _edges_of(events, [*demands.events, *_named(rivals)], bins)
     shown = OneMatch(plan, alternative, events, (), edges, tuple(reasons))
     if not reasons:
         shown = _with_confidence(shown, match_factors(prepared, bound, rivals))
+        if plan.given:
+            shown = replace(shown, given=given_shown(prepared, events, bound))
     posterior = None
-    if not shown.reasons and events.clocks is None:
+    if not shown.reasons and known.clocks is None and known.ties is None:
         posterior = posterior_shares(prepared, bound, demands.events, rivals, edges)
     members = tuple(
         Member(alternative.components[component].variable, event_shown(events, each, edges),
                int(valid_lower[0, at]), int(valid_upper[0, at]), None if posterior is None else posterior[at])
         for at, (component, each) in enumerate(zip(demands.components, demands.events, strict=True))
     )  # fmt: skip
-    offsets = () if shown.reasons else shared_offsets(plan, events, system, demands.events)
+    offsets = () if shown.reasons else shared_offsets(plan, known, system, demands.events)
     return replace(shown, members=members, offsets=offsets)
 
 

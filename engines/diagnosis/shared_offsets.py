@@ -19,7 +19,8 @@ from cepctl.engines.clocks.offset_masses import Difference, mass_between, shares
 from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.events import Events
 from cepctl.engines.diagnosis.posteriors import bin_ticks, prior_shares
-from cepctl.engines.pattern.difference_constraints import valid_bounds
+from cepctl.engines.given.between_events import tied_systems
+from cepctl.engines.pattern.difference_constraints import closure, valid_bounds
 from cepctl.engines.pattern.offset_bounds import offsets_of, valid_on_clocks
 from cepctl.plan.plan import Plan
 
@@ -41,7 +42,25 @@ class OffsetShown:
 
 
 def valid_of(events: Events, system: Ticks, matches: Indexes) -> tuple[Ticks, Ticks]:
-    """Valid lower and upper bounds of bound events, shape (n, l), whether or not they share clocks."""
+    """Valid lower and upper bounds of bound events, shape (n, l), which may share clocks and be tied.
+
+    The intervals of a row that cannot happen are empty.
+    """
+    if events.ties is None:
+        return _valid_alike(events, system, matches)
+    lower, upper = np.ones(matches.shape, dtype=np.int64), np.zeros(matches.shape, dtype=np.int64)
+    systems = tied_systems(events.ties, system, matches)
+    distinct, which = np.unique(systems, axis=0, return_inverse=True)
+    for number, each in enumerate(distinct):
+        rows = np.flatnonzero(which.reshape(-1) == number)
+        length = range(matches.shape[1])
+        closed = closure(len(length), [(i, j, int(each[i, j])) for i in length for j in length])
+        if (np.diag(closed) >= 0).all():
+            lower[rows], upper[rows] = _valid_alike(events, closed, matches[rows])
+    return lower, upper
+
+
+def _valid_alike(events: Events, system: Ticks, matches: Indexes) -> tuple[Ticks, Ticks]:
     if events.clocks is not None:
         return valid_on_clocks(events.clocks, system, matches)
     return valid_bounds(events.masses.lower[matches], events.masses.upper[matches], system)

@@ -4,7 +4,7 @@
     fitting     partial_matches        which events fit each component, and what its predicates left out
     steps       partial_matches        how many partial matches each join makes, and what stops the others
     excluded    leave_one_out          what each condition alone rules out, with the nearest miss
-    completion  complete_bindings      what groups, absences and CONFIDENCE do to complete bindings
+    completion  complete_bindings      what groups, GIVEN, absences and CONFIDENCE do to complete bindings
 
 Conditions are dropped over the whole pattern; where that lets nothing through either, over the components
 up to the first step that leaves nothing.
@@ -31,7 +31,6 @@ from cepctl.engines.diagnosis.partial_matches import (
     follow,
 )
 from cepctl.engines.rows.order import match_text
-from cepctl.plan.given import refuse_given
 from cepctl.plan.plan import Alternative, Plan
 
 
@@ -91,8 +90,9 @@ def why_not(plan: Plan, table: pa.Table, *, limit: int = PAIRS) -> WhyNot:
         If an interval or pmf is wrong.
     QueryTooLargeError
         If the range of a complete binding is too much work to find.
+    ContradictionError
+        If no world satisfies what is given.
     """
-    refuse_given(plan, "--why-not")
     events = events_of(table, plan.clocks)
     return WhyNot(plan, events, tuple(_explained(plan, each, events, limit) for each in plan.alternatives))
 

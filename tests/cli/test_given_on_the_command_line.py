@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -111,16 +112,59 @@ def test_a_model_that_says_it_wrong_is_refused(
     assert re.search(message, capfd.readouterr().err)
 
 
+def test_show_tells_what_a_confidence_is_divided_by(events: str, capfd: pytest.CaptureFixture[str]) -> None:
+    query = f"PATTERN SEQ(S s, X x, F f) GIVEN {STARTS_FIRST}"
+    assert main(["show", query, events, "--rank", "1", "--time", "ticks"]) == 0
+    said = [" ".join(line.split()) for line in capfd.readouterr().out.splitlines()]
+    assert said[0] == "confidence 0.4, from 1 to 5"
+    assert "s s S 1 .. 4 1 .. 2" in said
+    assert said[said.index("What is given") + 1 :] == [
+        STARTS_FIRST,
+        "it holds for these events in 0.625",
+        "it holds, and so does the match, in 0.25",
+        "the confidence is their ratio 0.4",
+        "without it the confidence would be 0.25",
+    ]
+
+
+def test_show_names_the_clause_that_leaves_no_world(events: str, capfd: pytest.CaptureFixture[str]) -> None:
+    query = f"PATTERN SEQ(F f, S s) GIVEN {STARTS_FIRST}"
+    assert main(["show", query, events, "--match", "f s"]) == 2
+    assert f"GIVEN {STARTS_FIRST} leaves no world in which they happen like that" in capfd.readouterr().err
+
+
+def test_a_trace_and_a_page_draw_what_the_remaining_worlds_leave_to_events(
+    events: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    query = f"PATTERN SEQ(F f, X x) GIVEN {STARTS_FIRST}"
+    assert main(["match", query, events, "--format", "trace", "--runner", "local"]) == 0
+    drawn = json.loads(capfd.readouterr().out)["traceEvents"]
+    (finish,) = [each["args"] for each in drawn if each["ph"] == "X" and each["args"].get("id") == "f"]
+    assert (finish["confidence"], finish["lower"][-5:], finish["upper"][-5:]) == (0.1, ".002Z", ".005Z")
+    assert (finish["valid_lower"][-5:], finish["valid_upper"][-5:]) == (".002Z", ".002Z")
+    page = tmp_path / "page.html"
+    assert main(["report", query, events, "-o", str(page), "--runner", "local"]) == 0
+    data = re.search(r'<script id="data"[^>]*>(.*?)</script>', page.read_text(), re.DOTALL)
+    assert data is not None
+    (match,) = json.loads(data[1])["matches"]
+    # Start, end, confidence, no error, and what f and x can use, counted from tick 2.
+    assert match[2:7] == [0, 1, 0.1, None, [0, 0, 1, 1]]
+
+
+def test_why_not_names_the_clause_that_leaves_no_world(
+    events: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    query = f"PATTERN SEQ(F f, S s) GIVEN {STARTS_FIRST}"
+    assert main(["match", query, events, "--why-not", "--runner", "local"]) == 0
+    assert f"GIVEN {STARTS_FIRST}: leaves no world to 1 of 1." in capfd.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
         (("match", "--state", "STATE"), "GIVEN with --state"),
         (("match", "--approximate", "0.01", "--runner", "local"), "GIVEN with --approximate"),
-        (("match", "--why-not", "--runner", "local"), "GIVEN with --why-not"),
         (("match", "--engine", "point"), "GIVEN under skip_till_any_match in the point engine"),
-        (("match", "--format", "trace", "--runner", "local"), "GIVEN with a drawing of matches"),
-        (("report", "-o", "page.html", "--runner", "local"), "GIVEN with a drawing of matches"),
-        (("show", "--match", "s f"), "GIVEN with cepctl show"),
     ],
 )
 def test_what_does_not_run_is_refused_by_name(

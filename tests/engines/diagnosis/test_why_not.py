@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -13,7 +14,9 @@ from cepctl.engines.diagnosis.leave_one_out import Excluded, excluded_only_by
 from cepctl.engines.diagnosis.partial_matches import JoinIndexes, JoinReport, Loss, follow
 from cepctl.engines.diagnosis.why_not import AlternativeExplained, WhyNot, why_not
 from cepctl.engines.event.match import match_events
+from cepctl.errors import ContradictionError
 from tests.engines.agreement import FEW_EXAMPLES, check
+from tests.engines.given.given_cases import with_given
 from tests.plans import Event, event_table, plan_of
 from tests.strategies import Case, any_cases, chain_cases, negation_cases, next_match_cases
 
@@ -223,6 +226,42 @@ def test_what_can_happen_in_the_end_is_what_matches() -> None:
     check(
         st.one_of(chain_cases(), negation_cases(), next_match_cases()), possible_are_the_matches, FEW_EXAMPLES
     )
+
+
+def possible_of_given_are_the_matches(case: Case) -> None:
+    with suppress(ContradictionError):
+        possible_are_the_matches(case)
+
+
+def test_what_can_happen_in_the_worlds_that_remain_is_what_matches() -> None:
+    check(
+        with_given(st.one_of(chain_cases(), negation_cases())),
+        possible_of_given_are_the_matches,
+        FEW_EXAMPLES,
+    )
+
+
+def test_bindings_that_no_remaining_world_has_are_charged_to_the_clauses_that_leave_none() -> None:
+    starts, last = "GIVEN SEQ(A a, B b) IF a.k = b.k", "GIVEN SEQ(A a, C c) IF a.k = c.k"
+    events = (
+        Event("a", "A", 1, 9, k="p"), Event("b", "B", 1, 9, k="p"), Event("c", "C", 5, 5, k="p"),
+        Event("d", "D", 6, 6),
+    )  # fmt: skip
+    (explained,) = why_not(
+        plan_of(f"PATTERN SEQ(D d, A a) {starts} {last}"), event_table(events)
+    ).alternatives
+    assert explained.completion is not None
+    assert [(each.condition.text, each.count) for each in explained.completion.losses] == [
+        (starts, 0),
+        (last, 1),
+        ("the clauses of GIVEN together", 0),
+    ]
+    # b is before a and a before b: the first clause, whatever the second says.
+    (explained,) = why_not(
+        plan_of(f"PATTERN SEQ(B b, A a) {starts} {last}"), event_table(events)
+    ).alternatives
+    assert explained.completion is not None
+    assert [each.count for each in explained.completion.losses] == [1, 0, 0]
 
 
 def excluded_do_not_match(case: Case) -> None:
