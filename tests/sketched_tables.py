@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ from cepctl.plan.plan import EventSchema
 from cepctl.schema import CLOCK, FIXED_COLUMNS, LENGTH_COLUMNS, MILLISECOND, TimeUnit
 from cepctl.sketches.archive import Archive
 from cepctl.sketches.folder import SketchFolder
+from cepctl.sketches.joining import joined_identities, joined_places
 from cepctl.sketches.listing import SHARE, Indexed
 from cepctl.sketches.manifest import PartIdentity, SketchedDataset, SketchedPart
 from cepctl.sketches.places import places_of
@@ -42,8 +44,13 @@ def sketch_of_table(
     size: int,
     unit: TimeUnit = MILLISECOND,
     share: float = SHARE,
+    *,
+    joined: bool = False,
 ) -> Sketch:
-    """The sketch of events that would be stored in row groups of `size`, two to a part."""
+    """The sketch of events that would be stored in row groups of `size`, two to a part.
+
+    `joined`: all parts are one, as those of many short runs are.
+    """
     groups = row_groups(table, size)
     parts = [groups[start : start + GROUPS_OF_PART] for start in range(0, len(groups), GROUPS_OF_PART)]
     identities = [
@@ -53,6 +60,10 @@ def sketch_of_table(
     kinds = {name: kind.value for name, kind in kinds_of(table).items()}
     dataset = SketchedDataset("events", str(unit), False, {}, kinds, tuple(identities))
     places = [places_of(enumerate(part), indexed, share) for part in parts]
+    if joined and len(parts) > 1:
+        counts = [len(parts)]
+        dataset = replace(dataset, parts=tuple(joined_identities(dataset.parts, counts)))
+        places = list(joined_places(iter(places), counts))
     write_sketch(SketchFolder.at(folder), indexed, [dataset], places)
     return Sketch.at(folder)
 

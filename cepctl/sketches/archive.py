@@ -18,7 +18,7 @@ from cepctl.sketches.hashing import text_hashes
 from cepctl.sketches.items import EARLIEST, LATEST, Items
 from cepctl.sketches.listing import ALL_OF_TYPE, VALUE_BITS, below, listed_schema, value_bits
 from cepctl.sketches.manifest import SketchedDataset
-from cepctl.sketches.places import stretches
+from cepctl.sketches.places import between_steps
 from cepctl.sketches.reading import OF_TYPES, HashRanges, Sketch, just
 from cepctl.sketches.sections import runs
 
@@ -205,12 +205,8 @@ class Archive:
         """Between which common ticks the places of types lie, told from the steps of their spans."""
         own = self.sketches[number].spans
         first, last = (own.column(name).to_numpy()[span] for name in ("first", "last"))
-        begin, step = stretches(first, last)
-        from_step, to_step = (table.column(name).to_numpy().astype(np.uint64) for name in ("first", "last"))
-        lower = (begin + from_step * step).view(np.int64)
-        # Beyond the end of the span nothing is; the last step may reach there, and wrap around.
-        length = last.view(np.uint64) - begin
-        upper = (begin + np.minimum((to_step + np.uint64(1)) * step - np.uint64(1), length)).view(np.int64)
+        steps = (table.column(name).to_numpy() for name in ("first", "last"))
+        lower, upper = between_steps(first, last, *steps)
         return self._common(number, own.column("part").to_numpy()[span], lower, upper)
 
     def _with_values(self, number: int, place: Indexes, name: str, hashes: Hashes) -> Numbers | None:

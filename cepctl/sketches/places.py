@@ -169,17 +169,34 @@ def _type_places(group: GroupEvents, of_event: Indexes, spans: Spans) -> dict[st
     code, span = np.divmod((key[starts] >> _HALF).astype(np.int64), len(spans))
     first = np.minimum.reduceat(group.lower[order], starts)
     last = np.maximum.reduceat(group.upper[order], starts)
-    begin, step = stretches(spans.first[span], spans.last[span])
+    from_step, to_step = steps_between(spans.first[span], spans.last[span], first, last)
     return {
         "hash": group.types[code].astype(np.int64),
         "span": span,
         "events": np.diff(np.append(starts, len(key))),
-        "first": ((first.view(np.uint64) - begin) // step).astype(np.int64),
-        "last": ((last.view(np.uint64) - begin) // step).astype(np.int64),
+        "first": from_step,
+        "last": to_step,
     }
 
 
-def stretches(first: Ticks, last: Ticks) -> tuple[Hashes, Hashes]:
+def steps_between(first: Ticks, last: Ticks, lower: Ticks, upper: Ticks) -> tuple[Numbers, Numbers]:
+    """In which steps of their spans, [first, last], stretches [lower, upper] begin and end."""
+    begin, step = _steps(first, last)
+    from_step, to_step = ((each.view(np.uint64) - begin) // step for each in (lower, upper))
+    return from_step.astype(np.int64), to_step.astype(np.int64)
+
+
+def between_steps(first: Ticks, last: Ticks, from_step: Numbers, to_step: Numbers) -> tuple[Ticks, Ticks]:
+    """First and last tick of stretches that lie between two steps of their spans, [first, last]."""
+    begin, step = _steps(first, last)
+    lower = begin + from_step.astype(np.uint64) * step
+    # Beyond the end of the span nothing is; the last step may reach there, and wrap around.
+    length = last.view(np.uint64) - begin
+    ends = np.minimum((to_step.astype(np.uint64) + np.uint64(1)) * step - np.uint64(1), length)
+    return lower.view(np.int64), (begin + ends).view(np.int64)
+
+
+def _steps(first: Ticks, last: Ticks) -> tuple[Hashes, Hashes]:
     """Where spans begin, and how many ticks one of their STEPS has; unsigned, as sums wrap around."""
     begin = first.view(np.uint64)
     return begin, (last.view(np.uint64) - begin) // np.uint64(STEPS) + np.uint64(1)

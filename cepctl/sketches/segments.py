@@ -1,6 +1,8 @@
 """Sketches that grow: what came last is sketched, and merged with those before it that are not much larger.
 
-An attribute that some events lack is null there, which stands nowhere, so that all segments know the same.
+Where parts of few events are many, they become one, so that neither segments nor their parts are as many as
+the runs.  An attribute that some events lack is null there, which stands nowhere, so that all segments know
+the same.
 """
 
 from __future__ import annotations
@@ -9,11 +11,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import reduce
+from itertools import chain
 from pathlib import Path
 
 from cepctl.datasets.kinds import Kind, unified
 from cepctl.datasets.stored import StoredDataset
 from cepctl.sketches.folder import SketchFolder
+from cepctl.sketches.joining import joined_counts, joined_identities, joined_places
 from cepctl.sketches.listing import SHARE, Indexed
 from cepctl.sketches.making import places_of_sources, sketched_dataset
 from cepctl.sketches.manifest import SketchedDataset
@@ -64,8 +68,13 @@ def write_segment(
     known = [each for sketch in before for each in sketch.manifest.datasets]
     datasets = reduce(_joined, [*known, sketched_dataset(dataset, SHARE)], list[SketchedDataset]())
     named = [replace(each, attributes={**each.attributes, **kinds}) for each in datasets]
+    counts = [joined_counts([part.identity.rows for part in each.parts]) for each in named]
+    joined = [
+        replace(each, parts=tuple(joined_identities(each.parts, own)))
+        for each, own in zip(named, counts, strict=True)
+    ]
     with closing(places_of_sources([*before, dataset], indexed, SHARE, 1)) as places:
-        write_sketch(SketchFolder.at(target), indexed, named, places)
+        write_sketch(SketchFolder.at(target), indexed, joined, joined_places(places, list(chain(*counts))))
 
 
 def _joined(before: list[SketchedDataset], new: SketchedDataset) -> list[SketchedDataset]:

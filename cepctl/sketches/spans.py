@@ -64,6 +64,51 @@ def spans_of(lower: Ticks, upper: Ticks, row_group: int) -> tuple[Spans, Indexes
     return spans, of_event
 
 
+def together(first: Ticks, last: Ticks, events: Numbers) -> Indexes:
+    """Spans that are joined, as those of many short runs are: the number of the new span of each, shape (n,).
+
+    A span of more than half of 1,024 events stays as it is.  Others are joined with their neighbours, between
+    two of these, and those that are longer than their neighbours are apart with such of their length alone.
+
+    Examples
+    --------
+    >>> together(np.array([1, 5, 6, 9]), np.array([2, 900, 8, 9]), np.array([3, 1, 4, 2])).tolist()
+    [0, 1, 0, 0]
+    """
+    order = np.argsort(first, kind="stable")
+    begin, end, held = first[order], last[order], events[order]
+    full = held > SPAN_EVENTS // 2
+    between = 2 * np.cumsum(full) + full
+    run = _cut(between, held)
+    least, most = np.full(len(run), np.iinfo(np.int64).max), np.full(len(run), np.iinfo(np.int64).min)
+    np.minimum.at(least, run, begin)
+    np.maximum.at(most, run, begin)
+    length = end.astype(np.float64) - begin
+    wide = ~full & (length > (most.astype(np.float64) - least)[run])
+    magnitude = _magnitudes(begin, end, np.arange(len(begin)))
+    # Wide ones are joined within sixteen times their length.
+    cell = np.where(wide, begin >> np.minimum(2 * magnitude + 4, 63), between)
+    kind = np.where(wide, 1 + magnitude, 0)
+    _, name = np.unique(np.stack([kind, cell]), axis=1, return_inverse=True)
+    run = _cut(name.ravel(), held)
+    _, at, number = np.unique(run, return_index=True, return_inverse=True)
+    of_span = np.empty(len(order), dtype=np.int64)
+    of_span[order] = np.argsort(np.argsort(at))[number.ravel()]
+    return of_span
+
+
+def _cut(name: Numbers, events: Numbers) -> Indexes:
+    """Spans of one name cut into runs of less than 1,024 events: the number of the run of each."""
+    order = np.argsort(name, kind="stable")
+    before = np.cumsum(events[order]) - events[order]
+    starts = np.flatnonzero(np.append(True, np.diff(name[order]) != 0)[: len(name)])
+    before -= np.repeat(before[starts], np.diff(np.append(starts, len(name))))
+    run = np.empty(len(name), dtype=np.int64)
+    run[order] = before // max(SPAN_EVENTS // 2, 1)
+    _, number = np.unique(np.stack([name, run]), axis=1, return_inverse=True)
+    return np.asarray(number.ravel())
+
+
 def _runs(lower: Ticks, upper: Ticks) -> tuple[Indexes, Indexes]:
     """The events run by run, and where the runs begin: first those that are not wide, then by width."""
     order = np.arange(len(lower))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import random
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,9 @@ import pytest
 import cepctl
 from cepctl.cli import main
 from cepctl.library import probe
+from cepctl.sketches import joining
+from cepctl.sketches.reading import Sketch
+from cepctl.state import store
 
 KEPT = "PATTERN SEQ(A a, B b) WITHIN 4 ticks"
 ASKED = "PATTERN SEQ(C c, D d) WHERE [k] AND d.x > 1 WITHIN 9 ticks"
@@ -99,6 +103,59 @@ def test_segments_are_merged_with_what_is_not_much_smaller() -> None:
     assert [path.name for path in segments()] == ["000001-000004.sketch", "000005-000005.sketch"]
     run()
     assert [path.parent.parent.name for path in segments()] == ["run-000006"] * 2
+
+
+def test_parts_of_many_small_runs_become_one(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(joining, "FEW_PARTS", 2)
+    run("--sketch-on", "k,x:range")
+    for number in range(1, 5):
+        at = 100 * number
+        log(f"c{at},C,{at},{at},p,0", f"d{at},D,{at + 3},{at + 4},{'pq'[number % 2]},{number}")
+        run()
+    parts = [part.identity.rows for each in segments() for part in Sketch.at(each).manifest.parts]
+    assert parts == [10]
+    rows = [
+        (int(row["start"]), int(row["end"])) for row in csv.DictReader(io.StringIO(probed(capsys, ASKED)))
+    ]
+    matches = cepctl.match(ASKED, "e.csv", runner="local").table()
+    assert len(matches) == 3
+    for match in matches.to_pylist():
+        assert any(start <= match["start"] and match["end"] <= end for start, end in rows)
+    # What no event of a joined part has is still ruled out.
+    assert probed(capsys, ASKED.replace("d.x > 1", "d.x > 9")) == ""
+    assert probed(capsys, ASKED.replace("WHERE", "WHERE c.k = 'z' AND")) == ""
+
+
+def test_a_run_that_is_repeated_joins_parts_to_the_same_bytes(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(joining, "FEW_PARTS", 0)
+
+    def bytes_of_segments() -> dict[str, bytes]:
+        files = folder.glob("S/run-*/segments/*/*")
+        return {f"{path.parent.name}/{path.name}": path.read_bytes() for path in files}
+
+    run("--sketch-on", "k,x:range")
+    log("c3,C,300,300,p,0", "d3,D,303,304,p,2")
+    shutil.copytree(folder / "S", folder / "before")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "deliver", interrupted)
+        run(code=130)
+    assert len(list(folder.glob("S/run-*"))) == 2
+    run()
+    repeated = bytes_of_segments()
+    assert [len(Sketch.at(each).manifest.parts) for each in segments()] == [1]
+    shutil.rmtree(folder / "S")
+    shutil.rmtree(folder / "out")
+    (folder / "before").rename(folder / "S")
+    run()
+    assert bytes_of_segments() == repeated
 
 
 def test_an_attribute_that_new_events_lack_stays_known(

@@ -10,11 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
 from cepctl.plan.plan import Alternative, Plan
-from cepctl.sketches import archive, conditions, listing, places, skipping, survivors
+from cepctl.sketches import archive, conditions, joining, listing, places, skipping, survivors
 from cepctl.sketches.archive import Archive
 from cepctl.sketches.conditions import extremes_asked
 from cepctl.sketches.constraints import Bounds, bounds_of
@@ -23,7 +24,7 @@ from cepctl.sketches.spans import spans_of
 from cepctl.sketches.survivors import Survivors
 from cepctl.sketches.survivors import survivors as all_survivors
 from tests.engines.agreement import MANY_EXAMPLES, check
-from tests.sketches.test_no_match_is_missed import asked_cases, holds, sketched_cases
+from tests.sketches.test_no_match_is_missed import as_joined, asked_cases, holds, sketched_cases
 
 Planted = tuple[Any, str, Callable[..., Any]]
 
@@ -80,6 +81,25 @@ def _rarest_alone(plan: Plan, asked: Archive, effort: float) -> Iterator[Survivo
 
 _STRETCH, _KEYED, _COUNTED = Archive._stretch, Archive.keyed, places._counted
 _ROWS, _LISTED = listing._rows, Archive._listed_items
+_JOINED_LISTS, _JOINED_TYPES = joining._lists, joining._types
+
+
+def _last_bounds(lists: Any) -> Any:
+    """Of several bounds of a joined list the last one."""
+    found = _JOINED_LISTS(lists)
+    named = zip(lists.column("type").to_pylist(), lists.column("which").to_pylist(), strict=True)
+    last = dict(zip(named, lists.column("bound").to_pylist(), strict=True))
+    names = zip(found.column("type").to_pylist(), found.column("which").to_pylist(), strict=True)
+    bound = pa.array([last[name] for name in names], pa.uint64())
+    return found.set_column(found.column_names.index("bound"), "bound", bound)
+
+
+def _first_steps(types: Any, of_span: Any, before: Any, after: Any) -> Any:
+    """Of a type in a joined span only where it begins."""
+    found = _JOINED_TYPES(types, of_span, before, after)
+    return found.set_column(found.column_names.index("last"), "last", found.column("first"))
+
+
 FAULTS: dict[str, Planted] = {
     "a window is a tick shorter": (survivors, "bounds_of", _shorter_window),
     "a group is one member": (survivors, "bounds_of", _single_member),
@@ -109,6 +129,8 @@ FAULTS: dict[str, Planted] = {
         "value_bits",
         lambda hashes: hashes & np.uint64(0xFFFF),
     ),
+    "of the bounds of joined lists the last one holds": (joining, "_lists", _last_bounds),
+    "a type in a joined span ends where it begins": (joining, "_types", _first_steps),
     "only the rarest component is read": (skipping, "survivors", _rarest_alone),
 }
 
@@ -117,5 +139,8 @@ FAULTS: dict[str, Planted] = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_sketches_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*FAULTS[fault])
+    cases = asked_cases() | sketched_cases()
+    if FAULTS[fault][0] is joining:
+        cases = cases.map(as_joined)
     with pytest.raises(AssertionError):
-        check(asked_cases() | sketched_cases(), holds, MANY_EXAMPLES, shrink=False)
+        check(cases, holds, MANY_EXAMPLES, shrink=False)
