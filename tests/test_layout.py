@@ -124,6 +124,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence",
         "engines.confidence.chain",
         "engines.confidence.coupled",
+        "engines.occurrence",
     },
     "engines.kleene": {
         "language",

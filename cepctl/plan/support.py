@@ -88,7 +88,7 @@ def _without(left_out: frozenset[Construct]) -> Mapping[Construct, frozenset[Str
 SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
     "event": _without(
         frozenset({Construct.GIVEN_GROUPED_CLOCKS, *_BESIDE_INTERVALS.values()})
-        - {Construct.INTERVALS_NEGATION, Construct.INTERVALS_OR}
+        - {Construct.INTERVALS_NEGATION, Construct.INTERVALS_OR, Construct.INTERVALS_GROUP_BY}
         | {*_BESIDE_REACHED.values()}
     ),
     "point": _without(_GROUPS | _OF_GROUP_BY | _OF_GIVEN | _OF_INTERVALS | _OF_REACHED),

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.engines.columns.bindings import MatchBatch, signatures
+from cepctl.engines.columns.bindings import MatchBatch, signatures, single_events
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.concurrency import concurrently
@@ -68,6 +68,8 @@ class WantedGroups:
         """The probability that some match of each of these groups holds, and the problems of all of them."""
         number = np.full(self.rows.count, -1)
         number[groups] = np.arange(len(groups))
+        if self.prepared[0].intervals is not None:
+            return self._of_intervals(number[self.rows.group], len(groups)), []
         deciding = self.ordered.get_column("fewest").to_numpy()
         problems, limited = self._problems(np.where(deciding, number[self.rows.group], -1))
         events, options = self.prepared[0].events, self.prepared[0].options
@@ -82,6 +84,20 @@ class WantedGroups:
         give_up = options.approximate is not None or rows_may_lack_occurrence(self.prepared[0].plan, options)
         found = occurrences_on_clocks(events.clocks, events.id_rank, clauses, measuring, give_up=give_up)
         return found, problems
+
+    def _of_intervals(self, of_row: Indexes, groups: int) -> Occurrences:
+        """The same where matches bind events that last."""
+        from cepctl.engines.intervals.unions import GroupedMatches, occurrences_of_intervals
+
+        found = []
+        for source, batch, group in self._parts(of_row):
+            assert source.intervals is not None
+            chosen = np.flatnonzero(group >= 0)
+            matches = single_events(batch.take(chosen).bound)
+            found.append(GroupedMatches(source.intervals, matches, group[chosen]))
+        prepared = self.prepared[0]
+        measuring = partial(_measured, options=prepared.options)
+        return occurrences_of_intervals(prepared.events, found, groups, measuring)
 
     def bounds(self, groups: Indexes) -> tuple[Reals, Reals]:
         """Certain bounds of the occurrence of each of these groups, where no confidence is an estimate."""

@@ -23,7 +23,7 @@ from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.group_estimates import estimated
 from cepctl.engines.event.group_occurrences import GroupedRows, WantedGroups, rows_may_lack_occurrence
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.event.raw_time_counts import found_at_raw_times
+from cepctl.engines.event.raw_time_counts import matches_at_raw_times
 from cepctl.engines.event.raw_times import CertainTimes
 from cepctl.engines.event.union import joined_batches, united
 from cepctl.engines.kleene.budget import GroupBudget
@@ -70,7 +70,7 @@ def group_batches(
     columns = [
         *(best.get_column(key).to_arrow() for key in keys),
         pa.array(answers.occurrence, mask=np.isnan(answers.occurrence)),
-        *([answers.error] if estimates else []),
+        *([pa.array(answers.error, mask=np.isnan(answers.error))] if estimates else []),
         answers.expected,
         *([answers.expected_error] if estimates else []),
         _matches(ordered, rows),
@@ -140,15 +140,19 @@ def _answers(plan: Plan, wanted: WantedGroups, keys: pl.DataFrame) -> _Answers:
         too_costly = np.flatnonzero(np.isnan(measured.probability))
         if len(too_costly):
             costly = asked[too_costly]
-            options = wanted.prepared[0].options
-            if options.approximate is None and rows_may_lack_occurrence(plan, options):
-                occurrence[costly] = np.nan
+            source = wanted.prepared[0]
+            options = source.options
+            # Worlds of events that last are not sampled.
+            exact_only = options.approximate is None or source.intervals is not None
+            if exact_only and rows_may_lack_occurrence(plan, options):
+                occurrence[costly] = error[costly] = np.nan
                 return _Answers(np.clip(occurrence, confidence, most), error, expected, expected_error)
-            if options.approximate is None:
+            if options.approximate is None or source.intervals is not None:
                 group = int(costly[0])
                 why = measured.why(int(too_costly[0]))
                 key = keys.row(group) if keys.width else ()
-                raise QueryTooLargeError(_refusal(plan, key, why, float(expected[group])))
+                sampled = source.intervals is None
+                raise QueryTooLargeError(_refusal(plan, key, why, float(expected[group]), sampled=sampled))
             sure = expected_error[costly] == 0.0
             from cepctl.engines.clocks.estimates import sampling_of
 
@@ -187,7 +191,7 @@ def _frame(
     events = source.events
     keys = return_columns(events, source.alternative, plan.group_by or (), batch)
     series = [pl.Series(f"key {i}", values) for i, values in enumerate(keys.values())]
-    raw = [] if times is None else [pl.Series("raw", found_at_raw_times(times, batch.bound))]
+    raw = [] if times is None else [pl.Series("raw", matches_at_raw_times(source, times, batch))]
     return pl.DataFrame(
         [
             *series,
@@ -240,12 +244,15 @@ def _found_at_raw_times(ordered: pl.DataFrame, rows: GroupedRows) -> pa.Array:
     return told.sort("group").get_column("raw").to_arrow()
 
 
-def _refusal(plan: Plan, key: tuple[object, ...], why: str, expected: float) -> str:
+def _refusal(plan: Plan, key: tuple[object, ...], why: str, expected: float, *, sampled: bool) -> str:
     keys = zip(plan.group_by or (), key, strict=True)
     named = ", ".join(f"{column.name} = {value}" for column, value in keys) or "the whole input"
+    or_allow = (
+        "group by more, or allow an error with --approximate: what is expected stays exact, and 0.5 does "
+        "with bounds that are certain"
+    )
     return (
         f"the occurrence of {named} is too costly to compute exactly: {why}; the number of its matches is "
-        f"expected to be {expected:.6g}; narrow the query (WITHIN, [attr], tighter predicates), group by "
-        "more, or allow an error with --approximate: what is expected stays exact, and 0.5 does with bounds "
-        "that are certain"
+        f"expected to be {expected:.6g}; narrow the query (WITHIN, [attr], tighter predicates), "
+        f"{or_allow if sampled else 'or group by more'}"
     )

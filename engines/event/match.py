@@ -18,14 +18,14 @@ import polars as pl
 import pyarrow as pa
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.engines.columns.bindings import MatchBatch, members_of, signatures, single_events
+from cepctl.engines.columns.bindings import MatchBatch, members_of, signatures
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.returns import return_columns
 from cepctl.engines.concurrency import concurrently, telling
 from cepctl.engines.enumeration.threshold import Threshold
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.event.raw_time_counts import found_at_raw_times
+from cepctl.engines.event.raw_time_counts import matches_at_raw_times
 from cepctl.engines.event.raw_times import CertainTimes
 from cepctl.engines.rows.groups import group_schema
 from cepctl.engines.rows.order import ordered
@@ -271,12 +271,6 @@ def _starting(matches: MatchBatch, first: int | None, last: int | None) -> Match
     return matches if last is None else matches.filter(matches.start <= last)
 
 
-def _found_at_raw_times(source: PreparedAlternative, times: CertainTimes, matches: MatchBatch) -> pa.Array:
-    if source.intervals is None:
-        return found_at_raw_times(times, matches.bound)
-    return source.intervals.found_at_raw_times(single_events(matches.bound), source.plan.time_unit)
-
-
 def _rows(
     source: PreparedAlternative, matches: MatchBatch, threshold: Threshold, times: CertainTimes | None
 ) -> pa.RecordBatch:
@@ -286,7 +280,7 @@ def _rows(
     reached = threshold.reached(matches.confidence, matches.start)
     kept = matches if reached.all() else matches.filter(reached)
     approximate = source.options.approximate is not None
-    judged = {} if times is None else {FOUND_AT_RAW_TIMES: _found_at_raw_times(source, times, kept)}
+    judged = {} if times is None else {FOUND_AT_RAW_TIMES: matches_at_raw_times(source, times, kept)}
     columns = {
         "signature": signatures(kept.bound, events.ids),
         "start": kept.start,

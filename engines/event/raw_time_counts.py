@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Indexes
-from cepctl.engines.columns.bindings import Bindings, Group
+from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, single_events
 from cepctl.engines.columns.events import events_of
+from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.raw_times import CertainTimes
 from cepctl.plan.plan import Plan
 
@@ -32,6 +33,13 @@ class RawTimeCounts:
 def found_at_raw_times(times: CertainTimes, bound: tuple[Bindings, ...]) -> pa.Array:
     """Whether raw times find each match; null where one of its events has none."""
     return pa.array(times.found(bound), pa.bool_(), mask=~times.judgeable(bound))
+
+
+def matches_at_raw_times(source: PreparedAlternative, times: CertainTimes, matches: MatchBatch) -> pa.Array:
+    """The same of matches of an alternative, which may bind events that last."""
+    if source.intervals is None:
+        return found_at_raw_times(times, matches.bound)
+    return source.intervals.found_at_raw_times(single_events(matches.bound), source.plan.time_unit)
 
 
 def counts_of(found: pa.ChunkedArray | pa.Array) -> RawTimeCounts:

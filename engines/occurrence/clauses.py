@@ -60,7 +60,7 @@ Tied: TypeAlias = tuple[Indexes, Indexes, Indexes, Ticks]
 
 
 @dataclass(frozen=True)
-class _Part:
+class Part:
     """Clauses of one kind: their problems, whether absent, how many differences each has, and these."""
 
     problem: Indexes
@@ -69,6 +69,10 @@ class _Part:
     left: Indexes
     right: Indexes
     bound: Ticks
+
+    def shifted(self, problems: int) -> Part:
+        """The same of problems that stand after so many others."""
+        return Part(self.problem + problems, self.absent, self.sizes, self.left, self.right, self.bound)
 
 
 def clauses_of(
@@ -79,15 +83,20 @@ def clauses_of(
     `limited`: whether some variable has a constant limit of its own, beside edges and its event's interval.
     `tied`: what each of the `problems` asks for besides, because it is given.
     """
-    parts: list[_Part] = []
+    parts: list[Part] = []
     group: list[Indexes] = []
     count = 0
     for number, each in enumerate(problems):
-        asked = [*_parts(each, limited=limited), *(_present(*some) for some in tied[number : number + 1])]
-        parts += [_shifted(part, count) for part in asked]
+        asked = [*_parts(each, limited=limited), *(present(*some) for some in tied[number : number + 1])]
+        parts += [part.shifted(count) for part in asked]
         group.append(each.match)
         count += len(each.match)
-    owner = np.concatenate([np.zeros(0, np.int64), *group]).astype(np.int64)
+    return gathered(parts, np.concatenate([np.zeros(0, np.int64), *group]).astype(np.int64), groups)
+
+
+def gathered(parts: Sequence[Part], owner: Indexes, groups: int) -> Clauses:
+    """The clauses of all problems, those of one in any parts; `owner` is the group of each problem."""
+    count = len(owner)
     by_group = np.argsort(owner, kind="stable")
     place = np.empty(count, dtype=np.int64)
     place[by_group] = np.arange(count)
@@ -108,31 +117,28 @@ def clauses_of(
     )
 
 
-def _shifted(part: _Part, problems: int) -> _Part:
-    return _Part(part.problem + problems, part.absent, part.sizes, part.left, part.right, part.bound)
-
-
-def _parts(problems: Problems, *, limited: bool) -> Iterator[_Part]:
+def _parts(problems: Problems, *, limited: bool) -> Iterator[Part]:
     event, count = problems.variables.event, len(problems.match)
     for i, j, limit in problems.structure.edges:
         if limit < UNBOUNDED:
-            yield _present(np.arange(count), event[:, i], event[:, j], np.full(count, limit))
+            yield present(np.arange(count), event[:, i], event[:, j], np.full(count, limit))
     if limited:
         nothing = np.full(count, NO_EVENT)
         for i in range(event.shape[1]):
-            yield _present(np.arange(count), event[:, i], nothing, problems.variables.upper[:, i])
-            yield _present(np.arange(count), nothing, event[:, i], -problems.variables.lower[:, i])
+            yield present(np.arange(count), event[:, i], nothing, problems.variables.upper[:, i])
+            yield present(np.arange(count), nothing, event[:, i], -problems.variables.lower[:, i])
     factors = problems.factors
     if len(factors.event):
         yield from _of_regions(problems)
 
 
-def _present(problem: Indexes, left: Indexes, right: Indexes, bound: Ticks) -> _Part:
+def present(problem: Indexes, left: Indexes, right: Indexes, bound: Ticks) -> Part:
+    """Differences that must hold, each a clause."""
     count = len(problem)
-    return _Part(problem, np.zeros(count, bool), np.ones(count, np.int64), left, right, bound)
+    return Part(problem, np.zeros(count, bool), np.ones(count, np.int64), left, right, bound)
 
 
-def _of_regions(problems: Problems) -> Iterator[_Part]:
+def _of_regions(problems: Problems) -> Iterator[Part]:
     """Each bound of an inner region is a clause, each outer region one of all its bounds."""
     factors = problems.factors
     factor = np.repeat(np.arange(len(factors.event)), np.diff(factors.region_offsets))
@@ -145,9 +151,9 @@ def _of_regions(problems: Problems) -> Iterator[_Part]:
     left, right = np.where(factors.is_lower, other, own), np.where(factors.is_lower, own, other)
     bound = np.where(factors.is_lower, -factors.constant, factors.constant)
     inner = factors.inside[region]
-    yield _present(problem[region][inner], left[inner], right[inner], bound[inner])
+    yield present(problem[region][inner], left[inner], right[inner], bound[inner])
     outside = ~factors.inside
-    yield _Part(
+    yield Part(
         problem[outside], np.ones(int(outside.sum()), bool), np.diff(factors.bound_offsets)[outside],
         left[~inner], right[~inner], bound[~inner],
     )  # fmt: skip

@@ -1,0 +1,247 @@
+"""The probability that some match of a key holds, where matches bind interval events.
+
+Every endpoint is an event of its own, and a row asks for the edges of one of its cases; a possible rival must
+not satisfy all edges of one of its own.  The law of an event, its start before its end and bounds of its
+length, ties its two endpoints: matches that share no uncertain event are measured apart, and the probability
+that some of those that do holds together with the laws of all their events is divided by that of the laws.
+
+Runs inside Spark workers: imports NumPy, Numba and Polars only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.tick_sums import shifted
+from cepctl.engines.intervals.conditions import CONSTANT, Case
+from cepctl.engines.intervals.search import IntervalSearch
+from cepctl.engines.occurrence.clauses import NO_EVENT, Clauses, Part, gathered, present
+from cepctl.engines.occurrence.occurrence import Occurrences
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+
+_AFTER_ITS_START = "\0"
+"""Follows the id of an event in that of its end."""
+MOST_LAWS = 1 << 20
+"""Laws of events that the problems of connected matches may ask for, taken together."""
+
+
+class GroupedMatches(NamedTuple):
+    """Matches of one alternative, shape (n, l), and the group of each, shape (n,)."""
+
+    search: IntervalSearch
+    matches: Indexes
+    group: Indexes
+
+
+def occurrences_of_intervals(
+    events: Events,
+    found: Sequence[GroupedMatches],
+    groups: int,
+    measuring: Callable[[Events, Clauses], Occurrences],
+) -> Occurrences:
+    """Measure the groups of these matches; `measuring` is how clauses between endpoints are.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match has too many cases.
+    """
+    endpoints = events.endpoints
+    asked = _asked(events, found)
+    connected = _connected(endpoints, asked, groups)
+    laws, costly = _laws(endpoints, connected)
+    clauses = gathered([*asked.parts, *laws], connected.component, len(connected.group))
+    measured = measuring(_endpoint_events(events), clauses)
+    probability = measured.probability / connected.whole(endpoints)
+    probability[costly] = np.nan
+    missing = np.ones(groups)
+    np.multiply.at(missing, connected.group, 1.0 - np.clip(probability, 0.0, 1.0))
+    return Occurrences(1.0 - missing, *_figures(connected, probability, measured, groups))
+
+
+def _figures(
+    connected: _Connected, probability: Reals, measured: Occurrences, groups: int
+) -> tuple[Indexes, Indexes, Indexes]:
+    """What makes a group too costly is told of the first of its components that is."""
+    costly = np.flatnonzero(np.isnan(probability))[::-1]
+    sizes = np.bincount(connected.component, minlength=len(connected.group))
+    rows = np.maximum(measured.rows, np.where(np.isnan(measured.probability), 0, sizes))
+    figures = []
+    for values in (measured.hubs, rows, measured.products):
+        told = np.zeros(groups, dtype=np.int64)
+        told[connected.group[costly]] = values[costly]
+        figures.append(told)
+    return figures[0], figures[1], figures[2]
+
+
+def _endpoint_events(events: Events) -> Events:
+    """Every endpoint as an event; an end stands after its start."""
+    ends = events.ids.gather(events.endpoints.lasting) + _AFTER_ITS_START
+    return Events(events.endpoints.masses, pl.DataFrame({"event_id": pl.concat([events.ids, ends])}))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What all problems ask for, and the group of each."""
+
+    parts: Sequence[Part]
+    group: Indexes
+
+
+def _asked(events: Events, found: Sequence[GroupedMatches]) -> _Asked:
+    parts: list[Part] = []
+    group: list[Indexes] = [np.zeros(0, np.int64)]
+    count = 0
+    for each in found:
+        rivals = [] if each.search.measure.rivals is None else each.search.measure.rivals(each.matches)
+        for case in each.search.measure.cases:
+            parts += [part.shifted(count) for part in _of_case(events, each.matches, case)]
+            for negation, row, event in rivals:
+                for own in negation.cases:
+                    parts += [
+                        part.shifted(count) for part in _of_rivals(events, each.matches, own, row, event)
+                    ]
+            group.append(each.group)
+            count += len(each.matches)
+    return _Asked(parts, np.concatenate(group))
+
+
+def _of_case(events: Events, matches: Indexes, case: Case) -> Iterator[Part]:
+    """What must hold; what the intervals decide for certain is left out."""
+    endpoint = _places(events.endpoints, matches)
+    for i, j, bound in case:
+        left, right = _endpoint(endpoint, i), _endpoint(endpoint, j)
+        rows = np.flatnonzero(~_always(events.endpoints, left, right, bound))
+        if bound < UNBOUNDED and len(rows):
+            yield present(rows, left[rows], right[rows], np.full(len(rows), bound))
+
+
+def _of_rivals(events: Events, matches: Indexes, case: Case, row: Indexes, event: Indexes) -> Iterator[Part]:
+    """What must not hold all together, for each row with a possible rival that can satisfy all of it."""
+    endpoints = events.endpoints
+    endpoint = _places(endpoints, np.column_stack([matches[row], event]))
+    edges = [
+        (_endpoint(endpoint, i), _endpoint(endpoint, j), most) for i, j, most in case if most < UNBOUNDED
+    ]
+    possible = np.ones(len(row), dtype=bool)
+    for one, other, most in edges:
+        possible &= ~_always(endpoints, other, one, -most - 1)
+    rows = np.flatnonzero(possible)
+    if not len(rows):
+        return
+    size = len(rows), len(edges)
+    left, right, bound = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
+    for number, each in enumerate(edges):
+        left[:, number], right[:, number], bound[:, number] = each[0][rows], each[1][rows], each[2]
+    differences = left.reshape(-1), right.reshape(-1), bound.reshape(-1)
+    yield Part(row[rows], np.ones(len(rows), dtype=bool), np.full(len(rows), len(edges)), *differences)
+
+
+def _places(endpoints: Endpoints, matches: Indexes) -> Indexes:
+    return np.stack([matches, endpoints.end[matches]], axis=2).reshape(len(matches), 2 * matches.shape[1])
+
+
+def _endpoint(endpoint: Indexes, place: int) -> Indexes:
+    return np.full(len(endpoint), NO_EVENT) if place == CONSTANT else endpoint[:, place]
+
+
+def _always(endpoints: Endpoints, left: Indexes, right: Indexes, bound: int) -> Flags:
+    """Whether t_left - t_right <= bound in every world, by the intervals alone."""
+    most = np.where(left == NO_EVENT, 0, endpoints.masses.upper[left])
+    least = np.where(right == NO_EVENT, 0, endpoints.masses.lower[right])
+    return np.asarray(np.where(left == right, bound >= 0, most <= shifted(least, bound)))
+
+
+@dataclass(frozen=True)
+class _Connected:
+    """Components of problems that share uncertain events, with the `group` of each component.
+
+    `component`, shape of the problems.  `law_component`, `law_event`: the events whose law is open.
+    """
+
+    component: Indexes
+    group: Indexes
+    law_component: Indexes
+    law_event: Indexes
+
+    def whole(self, endpoints: Endpoints) -> Reals:
+        """The probability that all laws of a component hold."""
+        product = np.ones(len(self.group))
+        np.multiply.at(product, self.law_component, endpoints.whole[self.law_event])
+        return product
+
+
+def _connected(endpoints: Endpoints, asked: _Asked, groups: int) -> _Connected:
+    problem, node = _uncertain(endpoints, asked.parts)
+    of_endpoint = len(endpoints.masses.lower)
+    keys, number = np.unique(asked.group[problem] * of_endpoint + node, return_inverse=True)
+    label = _components(problem, number.reshape(-1), len(asked.group), len(keys))
+    _, first, component = np.unique(
+        np.stack([asked.group, label], axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    component = component.reshape(-1)
+    node_component = np.zeros(len(keys), dtype=np.int64)
+    node_component[number.reshape(-1)] = component[problem]
+    event = keys % of_endpoint
+    is_law = (event < len(endpoints)) & (endpoints.whole[np.minimum(event, len(endpoints) - 1)] != 1.0)
+    return _Connected(component, asked.group[first], node_component[is_law], event[is_law])
+
+
+def _uncertain(endpoints: Endpoints, parts: Sequence[Part]) -> tuple[Indexes, Indexes]:
+    """Problems with the uncertain endpoints that they name; of an event with an open law, its start."""
+    start = np.arange(len(endpoints.masses.lower))
+    lasting = endpoints.lasting
+    is_open = endpoints.whole[lasting] != 1.0
+    start[endpoints.end[lasting[is_open]]] = lasting[is_open]
+    matters = endpoints.masses.lower < endpoints.masses.upper
+    matters[lasting[is_open]] = True
+    problems, nodes = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for part in parts:
+        problem = np.repeat(part.problem, part.sizes)
+        for side in (part.left, part.right):
+            node = start[np.maximum(side, 0)]
+            kept = (side != NO_EVENT) & matters[node]
+            problems.append(problem[kept])
+            nodes.append(node[kept])
+    return np.concatenate(problems), np.concatenate(nodes)
+
+
+def _components(one: Indexes, other: Indexes, ones: int, others: int) -> Indexes:
+    """The component of each of the ones, named by the smallest number of its ones, by pairs that connect."""
+    label, reach = np.arange(ones), np.full(others, ones)
+    while True:
+        np.minimum.at(reach, other, label[one])
+        lower = label.copy()
+        np.minimum.at(lower, one, reach[other])
+        lower = lower[lower]
+        if np.array_equal(lower, label):
+            return label
+        label = lower
+
+
+def _laws(endpoints: Endpoints, connected: _Connected) -> tuple[list[Part], Flags]:
+    """What every problem asks of the events of its component, and the components that have too many of it."""
+    sizes = np.bincount(connected.component, minlength=len(connected.group))
+    laws = np.bincount(connected.law_component, minlength=len(connected.group))
+    costly = sizes * laws > MOST_LAWS
+    order = np.argsort(connected.law_component, kind="stable")
+    begin = np.cumsum(laws) - laws
+    counts = np.where(costly, 0, laws)[connected.component]
+    problem = np.repeat(np.arange(len(counts)), counts)
+    within = np.arange(len(problem)) - np.repeat(np.cumsum(counts) - counts, counts)
+    event = connected.law_event[order[begin[connected.component][problem] + within]]
+    longest: Ticks = endpoints.longest[event]
+    bounded = np.flatnonzero(longest < UNBOUNDED_LENGTH)
+    end = endpoints.end[event]
+    return [
+        present(problem, event, end, -endpoints.shortest[event]),
+        present(problem[bounded], end[bounded], event[bounded], longest[bounded]),
+    ], costly
