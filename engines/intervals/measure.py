@@ -4,7 +4,7 @@ For each case of the conditions, matches that bind points at the same places sha
 endpoints.  Edges that hold whatever the ticks are left out, match by match; the probability of the others is
 summed, and divided by that of the events' own laws, where these are among them.
 
-Runs inside Spark workers: imports NumPy and Numba only.
+Runs inside Spark workers: imports NumPy, Numba and Polars only.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.intervals.absence_problems import Absent, RivalList
 from cepctl.engines.intervals.absences import absent_confidence
+from cepctl.engines.intervals.alike_rivals import alike_rivals
 from cepctl.engines.intervals.conditions import Case, Place
 from cepctl.engines.intervals.reach import MOST_TOLD, Reached, reached
 from cepctl.engines.intervals.rivals import FoundRivals, deciding, renumbered
@@ -136,17 +137,21 @@ class IntervalMeasure:
         )
         endpoint, own = self._endpoint(matches), self._own(skeleton, matches)
         open_edges = _with_own_lengths(skeleton, left.open_edges, own)
-        named = frozenset(p for each in lists for c in each.kind.cases for e in c for p in e[:2]) & frozenset(
-            range(2 * matches.shape[1])
+        alike = np.column_stack(
+            [
+                open_edges,
+                np.where((open_edges & OWN_LENGTHS)[:, None] > 0, own, 0),
+                alike_rivals(self.endpoints, lists, len(matches)),
+            ]
         )
-        alike = np.column_stack([open_edges, np.where((open_edges & OWN_LENGTHS)[:, None] > 0, own, 0)])
         distinct, which = np.unique(alike, axis=0, return_inverse=True)
-        for number, (mask, *constants) in enumerate(distinct.tolist()):
+        for number, (mask, *constants, _) in enumerate(distinct.tolist()):
             rows = np.flatnonzero(which.reshape(-1) == number)
+            mine = [each for each in (some.taken(rows) for some in lists) if len(each.row)]
+            named = _named(mine, matches.shape[1])
             chosen = _chosen(skeleton, mask, named)
             part = taken(left, rows)
-            mine = [each.taken(rows) for each in lists]
-            absent, others = _apart(chosen, named, tuple(constants), [each for each in mine if len(each.row)])
+            absent, others = _apart(chosen, named, tuple(constants), mine)
             of_rivals, lower, upper = absent_confidence(self.endpoints, absent, endpoint[rows], part)
             for k in np.flatnonzero(~np.array(skeleton.lasting)):
                 lower[:, 2 * k + 1], upper[:, 2 * k + 1] = lower[:, 2 * k], upper[:, 2 * k]
@@ -229,6 +234,12 @@ def _chosen(skeleton: Skeleton, mask: int, named: frozenset[Place] = frozenset()
         skeleton.restricted | named,
         own_lengths=bool(mask & OWN_LENGTHS) or count > MOST_TOLD,
     )
+
+
+def _named(lists: list[RivalList], components: int) -> frozenset[Place]:
+    """The places of matches that say what a rival is."""
+    places = (place for each in lists for case in each.kind.cases for edge in case for place in edge[:2])
+    return frozenset(places) & frozenset(range(2 * components))
 
 
 def _apart(
