@@ -155,14 +155,25 @@ def test_java_can_be_hidden_and_nothing_else(shell: Shell, programs: Path, tmp_p
     assert done.stdout == f"{tmp_path}/links/bash\n{tmp_path}/links/find\n"
 
 
-@pytest.mark.parametrize("failing", ["--lowest", "--without-java", "-x"])
+@pytest.mark.parametrize("failing", ["lint", "doctor", "--lowest", "--without-java", "--no-lint"])
 def test_the_build_server_runs_every_part_and_fails_with_any(copy: Path, failing: str) -> None:
-    (copy / "scripts" / "test").write_text(f'#!/bin/sh\necho "$*"\n[ "$*" != {failing} ]\n', encoding="utf-8")
+    def stub(path: Path, prefix: str) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'#!/bin/sh\necho "{prefix}$*"\n[ "{prefix}$1" != {failing} ]\n', encoding="utf-8")
+        path.chmod(0o755)
+
+    stub(copy / "scripts" / "test", "")
+    stub(copy / "scripts" / "lint", "lint")
+    stub(copy / "bin" / "cepctl", "")
     (copy / "scripts" / "environment").write_text(
-        "make_lowest_environment() { :; }\nmake_test_environment() { :; }\n"
+        f"make_lowest_environment() {{ :; }}\nhide_java() {{ :; }}\n"
+        f"make_test_environment() {{ environment={copy}; }}\n"
     )
     done = subprocess.run([copy / ".ci" / "run", "-x"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (1, "-x\n--without-java\n--lowest\n")
+    parts = ["lint", "--no-lint -x", "--without-java", "--lowest"]
+    if failing == "doctor":
+        parts.insert(1, "doctor --warm")
+    assert (done.returncode, done.stdout.splitlines()) == (1, parts)
 
 
 def versions(name: str) -> dict[str, str]:

@@ -18,7 +18,7 @@ Row: TypeAlias = Mapping[str, Any]
 
 EVERYDAY_EXAMPLES = 40
 EXAMPLES = int(os.environ.get("CEPCTL_EXAMPLES", EVERYDAY_EXAMPLES))
-MANY_EXAMPLES = 2_000
+MANY_EXAMPLES = int(os.environ.get("CEPCTL_EXAMPLES", "2000"))
 FEW_EXAMPLES = max(EXAMPLES // 4, 1)
 """For what follows from the agreement of the engines, or costs much for each case."""
 CONFIDENCE_ERROR = 1e-9
