@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from cepctl.library.sketch import SketchUse, told_by_sketches
 from cepctl.library.summary import MatchSummary, answer_of
 from cepctl.matching.raw_times import counts_of_rows
 from cepctl.matching.run import Execution, find_rows
+from cepctl.plan.grouping import ungrouped
 from cepctl.plan.plan import FOUND_AT_RAW_TIMES
 from cepctl.plan.summary import KleeneRows
 
@@ -103,7 +105,28 @@ def find_matches(
         judged = question.judged and _is_judged(plan, question.execution)
         ran = Ran(progress, began, best=question.matching.top_k is not None)
         summary = _summary_of(plan, inputs, rows, ran, judged=judged)
-        return Matches(Found(question.text, plan, inputs, rows, summary), stack.pop_all(), times)
+        behind = None
+        if plan.group_by is not None:
+            listing = replace(options, top=None)
+            behind = partial(
+                _rows_behind,
+                ungrouped(plan),
+                inputs,
+                listing,
+                question.execution,
+                folder,
+                scratch is not None,
+            )
+        return Matches(Found(question.text, plan, inputs, rows, summary, behind), stack.pop_all(), times)
+
+
+def _rows_behind(
+    plan: Plan, inputs: EventInputs, options: MatchOptions, execution: Execution, folder: Path, shared: bool
+) -> FoundRows:
+    """The matches of which a run with GROUP BY has told, found again."""
+    own = folder / "behind-keys"
+    own.mkdir(exist_ok=True)
+    return find_rows(plan, inputs, options, execution, own, shared=shared)
 
 
 @dataclass(frozen=True)

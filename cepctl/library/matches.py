@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from html import escape
@@ -34,13 +34,17 @@ _WIDTH = 120
 
 @dataclass(frozen=True)
 class Found:
-    """What a run has found: rows in their one order, and what they were found in."""
+    """What a run has found: rows in their one order, and what they were found in.
+
+    `behind` finds the matches that the rows of GROUP BY are about, as rows of their own; None without it.
+    """
 
     query: str
     plan: Plan
     inputs: EventInputs
     rows: FoundRows
     summary: MatchSummary
+    behind: Callable[[], FoundRows] | None = None
 
 
 class Matches:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cepctl.errors import CepctlError
+from cepctl.library.key_pages import document_of_keys
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,5 +79,7 @@ def _page(matches: Matches, rows: pa.Table, listed: int, *, best_only: bool) -> 
         why,
         strip_of(found.plan, found.inputs),
     )
+    if found.plan.group_by is not None and rows.num_rows:
+        return page_html(document_of_keys(matches, rows, listed, about))
     shown = matched_events(found.plan, found.inputs, rows.slice(0, listed))
     return page_html(document(shown, overview(found.plan, found.inputs, rows), about))

@@ -62,6 +62,11 @@ def keys_are_partitions(plan: Plan) -> bool:
     return bool(plan.partition_by) and set(plan.partition_by) <= keys
 
 
+def ungrouped(plan: Plan) -> Plan:
+    """The plan of the matches behind the rows of GROUP BY: all of them, each with its key."""
+    return replace(plan, group_by=None, returns=plan.group_by or (), minimum_confidence=None)
+
+
 def refuse_groups(query: Query, what: str) -> None:
     """Raise UnsupportedQueryError, naming `what` was asked, where the query has GROUP BY."""
     if query.group_by is not None:

@@ -19,6 +19,7 @@ from cepctl.engines.event.raw_time_counts import RawTimeCounts
 from cepctl.io.rows.encoding import presented
 from cepctl.plan.plan import CONFIDENCE_ERROR, Plan
 from cepctl.plan.relation_words import relations_in_words
+from cepctl.report.key_lines import KeyLines
 from cepctl.report.matched_events import Bar, MatchedEvents
 from cepctl.report.overview import Overview, key_texts
 from cepctl.report.records import EventRecord, Plain, event_records, plain, variables
@@ -36,7 +37,7 @@ class About:
 
     `best_only`: only the most probable matches were asked for.  `found_at_raw_times`, where an engine tells:
     of each listed match whether raw times find it too; None where one of its events has none.  `why_not`: why
-    nothing matched.  `strip`: where matches can be, if a sketch has told.
+    nothing matched.  `strip`: where matches can be, if a sketch has told.  `keys`: those of GROUP BY.
     """
 
     query: str
@@ -46,6 +47,7 @@ class About:
     found_at_raw_times: list[bool | None] | None = None
     why_not: str | None = None
     strip: Strip | None = None
+    keys: KeyLines | None = None
 
 
 def document(found: MatchedEvents, counts: Overview, about: About) -> Document:
@@ -75,6 +77,7 @@ def document(found: MatchedEvents, counts: Overview, about: About) -> Document:
         "confidenceCounts": counts.confidence,
         "timeCounts": time,
         "strip": None if about.strip is None else about.strip.counted_from(origin),
+        "keys": None if about.keys is None else about.keys.described(),
         "keyCounts": None if counts.keys is None else asdict(counts.keys),
         "variables": variables(plan),
         "relations": list(relations_in_words(plan.query)),

@@ -21,7 +21,6 @@ from cepctl.engines.diagnosis.valid_intervals import (
     bound_events,
     valid_intervals,
 )
-from cepctl.plan.grouping import refuse_groups
 from cepctl.plan.plan import Plan
 from cepctl.schema import END_TIME, LENGTH_COLUMNS, PMF_TYPE
 
@@ -81,7 +80,6 @@ def matched_events(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Matche
     matches
         Rows of `cepctl.engines.rows.order.ordered`, each a match of its own (no summary of groups).
     """
-    refuse_groups(plan.query, "a drawing of matches")
     events = inputs.read_ids(_bound_ids(matches.column("signature")), list(inputs.schema.attributes))
     bound = bound_events(matches.column("signature"), events.column("event_id").combine_chunks())
     columns = events_of(events, plan.clocks)

@@ -19,6 +19,7 @@ _PROGRAM = (
     "histogram.js",
     "timeline.js",
     "strip.js",
+    "keys.js",
     "detail.js",
     "table.js",
     "page.js",

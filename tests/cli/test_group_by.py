@@ -73,7 +73,6 @@ def test_an_occurrence_that_costs_too_much_is_empty_and_said_so(
         (("match", "--state", "STATE"), "GROUP BY with --state"),
         (("match", "--format", "trace"), "GROUP BY with --format trace"),
         (("match", "--engine", "point"), "GROUP BY under skip_till_any_match in the point engine"),
-        (("report", "-o", "page.html"), "GROUP BY with a drawing of matches"),
     ],
 )
 def test_what_does_not_run_is_refused_by_name(
@@ -82,9 +81,7 @@ def test_what_does_not_run_is_refused_by_name(
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     command, *options = arguments
-    assert (
-        main([command, QUERY, events, *options, *(["--runner", "local"] if command == "report" else [])]) == 2
-    )
+    assert main([command, QUERY, events, *options]) == 2
     said = capfd.readouterr().err
     assert said.startswith(f"error: not supported yet: {what}")
     assert said.count("\n") == 1

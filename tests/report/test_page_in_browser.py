@@ -319,6 +319,25 @@ def test_ten_thousand_matches_stay_quick(opened: Page, tmp_path: Path) -> None:
     opened.picture("ten-thousand-opened", tmp_path)
 
 
+def test_each_key_is_a_line_that_opens_to_its_matches(opened: Page, tmp_path: Path) -> None:
+    events = stream(6, 3).replace("node00", INJECTION)
+    query = QUERY.partition("RETURN")[0] + "GROUP BY a.node"
+    opened.browser.get(report(tmp_path, events, query))
+    assert len(opened.all(".answer")) == 6
+    assert INJECTION in [each.text for each in opened.all(".key-name")]
+    assert opened.all("img") == []
+    assert "expected" in opened.text("#headline")
+    assert not any(opened.one(part).is_displayed() for part in ("#scroller", "#controls", "#pager", "#best"))
+    assert len(opened.all(".answer > summary .small")) == 6
+    opened.one(".answer > summary").click()
+    assert len(opened.all(".answer[open] .row")) == 3
+    assert opened.text(".rows > .hint") == "3 matches, the most probable first."
+    assert len(opened.all(".row[open] .timeline")) == 1
+    opened.all(".row > summary")[1].send_keys(Keys.ENTER)
+    assert len(opened.all(".row[open] .timeline")) == 2
+    opened.picture("keys", tmp_path)
+
+
 def test_text_of_a_log_is_never_markup(opened: Page, tmp_path: Path) -> None:
     cell = '"' + INJECTION.replace('"', '""') + '"'
     events = f"event_id,event_type,lower,upper,note\n{cell},A,1,5,{cell}\nb,B,3,9,\n"

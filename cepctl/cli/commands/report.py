@@ -18,7 +18,6 @@ from cepctl.library.pages import report_page
 from cepctl.library.raw_input import RawInput
 from cepctl.library.selection import Matching
 from cepctl.matching.run import Execution, RunnerChoice
-from cepctl.plan.grouping import refuse_groups
 
 
 @click.command("report", cls=CheckedCommand)
@@ -32,7 +31,7 @@ from cepctl.plan.grouping import refuse_groups
     default=10_000,
     show_default=True,
     metavar="N",
-    help="List the N most probable matches in the page; its charts count them all.",
+    help="List the N most probable matches in the page, with GROUP BY keys; its charts count them all.",
 )
 @matching_options
 @raw_input_options("--input-format")
@@ -52,7 +51,8 @@ def command(
     """Run QUERY on EVENTS and draw its matches as one HTML page, which needs no network.
 
     The page lists the matches, to be sorted and filtered; each opens as a timeline of its events, with their
-    intervals, raw times and the window.  Charts show all matches by confidence, over time and by key.
+    intervals, raw times and the window.  Charts show all matches by confidence, over time and by key.  With
+    GROUP BY each key is one line, with its most probable match, and opens to its matches.
     QUERY is the text itself, or @FILE.
     """
     from cepctl.language.parser import parse
@@ -62,7 +62,6 @@ def command(
     question = Question(
         text, parse(text), matching, "groups", raw_input, execution, judged=True, sketch="auto"
     )
-    refuse_groups(question.query, "a drawing of matches")
     refuse_unwritable(output)
     if not events:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")

@@ -4,6 +4,13 @@ const FEWEST_CHARTED = 10;
 
 function main() {
   const report = readReport();
+  introduce(report);
+  showStrip(report);
+  if (report.keys === null) showMatches(report);
+  else showKeys(report);
+}
+
+function showMatches(report) {
   const columns = tableColumns(report);
   const filter = { words: [], minimum: 0, confidence: null, time: null, key: null };
   const sort = { column: columns.findIndex((column) => column.name === "confidence"), descending: true };
@@ -42,12 +49,10 @@ function main() {
     byId("minimum").value = "0";
     update();
   });
-  introduce(report);
   if (report.matches.length) {
     byId("best").hidden = false;
     byId("best").append(...best(report, report.matches[0]));
   }
-  showStrip(report);
   byId("charts").append(...charts.map((chart) => chart.figure));
   update();
 }
@@ -63,7 +68,7 @@ function passes(report, match, filter) {
 }
 
 function introduce(report) {
-  const total = counted(report.total, "match", "matches");
+  const total = report.keys === null ? counted(report.total, "match", "matches") : counted(report.keys.total, "key");
   const facts = [
     report.bestOnly ? "only the most probable were asked for" : null,
     report.strategy.replaceAll("_", " "),
@@ -82,9 +87,9 @@ function introduce(report) {
     byId("why-not").hidden = false;
     byId("why-not-text").textContent = report.whyNot;
   }
-  for (const part of ["controls", "scroller", "table-help"]) byId(part).hidden = !report.matches.length;
+  for (const part of ["controls", "pager", "scroller", "table-help"]) byId(part).hidden = report.keys !== null || !report.matches.length;
   byId("footer").textContent = `Made by cepctl ${report.version}. This page asks nothing of the network.`;
-  if (report.matches.length < report.total) {
+  if (report.keys === null && report.matches.length < report.total) {
     byId("limited").hidden = false;
     byId("limited").textContent =
       `This page lists the ${report.matches.length.toLocaleString("en")} matches with the highest confidence, ` +
@@ -95,6 +100,7 @@ function introduce(report) {
 // What was found, in one sentence; `counts` is null where the title says how much it is.
 function headline(report, counts) {
   const found = counts === null ? "" : report.bestOnly ? `The most probable ${counts}` : counts;
+  if (report.keys !== null) return counts === null ? `${report.keys.answer}.` : `${found}; ${report.keys.answer}.`;
   if (!report.matches.length) return counts === null ? "" : `${found}.`;
   const [first] = report.matches;
   const named = report.columns.slice(0, 4).map((name, at) => (first.cells[at] === null ? null : `${name} ${first.cells[at]}`));
