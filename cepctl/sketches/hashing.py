@@ -45,6 +45,8 @@ def value_hashes(values: pa.ChunkedArray | pa.Array) -> tuple[Hashes, NDArray[np
     valid = pc.is_valid(array).to_numpy(zero_copy_only=False)
     if pa.types.is_dictionary(array.type):
         known, _ = value_hashes(array.dictionary)
+        if not array.indices.null_count:
+            return known[array.indices.to_numpy()], valid
         return np.append(known, np.uint64(0))[_places(array)], valid
     if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
         return text_hashes(array), valid

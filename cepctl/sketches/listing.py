@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Hashes, Indexes, Ticks
+from cepctl.arrays import Hashes, Indexes, Numbers, Ticks
 
 SHARE = 0.125
 EXTREMES = 32
@@ -128,20 +128,22 @@ def listing_of(groups: Sequence[GroupEvents], rare: Hashes, indexed: Indexed) ->
     which = [np.full(len(chosen), number, dtype=np.uint64) for _, number, chosen in found]
     nothing = np.empty(0, dtype=np.uint64)
     key = (np.concatenate([nothing, *type_of]) << np.uint64(32)) | np.concatenate([nothing, *which])
-    lists = _lists(key, rare, bounds)
-    names = (lists.column("type").to_numpy().astype(np.uint64) << np.uint64(32)) | lists.column(
-        "which"
-    ).to_numpy().astype(np.uint64)
+    names, bound = _named(rare, bounds)
+    number = np.searchsorted(names, key)
+    lists = _lists(names, bound, np.bincount(number, minlength=len(names)))
     # The number of the list and that of the event in one, which sorts faster than two do.
-    place = np.searchsorted(names, key).astype(np.uint64) << np.uint64(32)
+    place = number.astype(np.uint64) << np.uint64(32)
     place |= np.arange(len(key), dtype=np.uint64)
     place.sort()
     listed = pa.concat_tables([listed_schema(indexed).empty_table(), *rows]).combine_chunks()
     return lists, listed.take(pa.array((place & np.uint64(0xFFFFFFFF)).astype(np.int64)))
 
 
-def _lists(key: Hashes, rare: Hashes, bounds: Bounds) -> pa.Table:
-    """All lists of a part in their order; those without events are there for their bounds."""
+def _named(rare: Hashes, bounds: Bounds) -> tuple[Hashes, Hashes]:
+    """Type and kind of all lists of a part as one number, ascending, and the bound of each.
+
+    Those without events are there for their bounds.
+    """
     types, which, bound = [rare], [np.zeros(len(rare), dtype=np.uint64)], [np.zeros_like(rare)]
     for (number, side), (own, its) in bounds.items():
         types.append(own)
@@ -149,14 +151,17 @@ def _lists(key: Hashes, rare: Hashes, bounds: Bounds) -> pa.Table:
         bound.append(its)
     names = (np.concatenate(types) << np.uint64(32)) | np.concatenate(which)
     order = np.argsort(names)
-    names = names[order]
-    rows = np.bincount(np.searchsorted(names, key), minlength=len(names))
+    return names[order], np.concatenate(bound)[order]
+
+
+def _lists(names: Hashes, bound: Hashes, rows: Numbers) -> pa.Table:
+    """All lists of a part."""
     return pa.table(
         [
             pa.array(names >> np.uint64(32)).cast(pa.uint32()),
             pa.array(names & np.uint64(0xFFFFFFFF)).cast(pa.int32()),
             pa.array(rows).cast(pa.int32()),
-            pa.array(np.concatenate(bound)[order]),
+            pa.array(bound),
         ],
         schema=LIST_SCHEMA,
     )

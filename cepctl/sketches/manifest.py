@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -113,7 +113,7 @@ class Manifest:
 
     def to_bytes(self) -> bytes:
         """The JSON file, with its checksum."""
-        held = json.dumps({"version": VERSION} | asdict(self), sort_keys=True, ensure_ascii=True)
+        held = json.dumps({"version": VERSION} | vars(self), default=vars, sort_keys=True)
         return f'{{"{_KEY}": {held},\n"crc32": {zlib.crc32(held.encode())}}}\n'.encode()
 
 
