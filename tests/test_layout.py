@@ -125,6 +125,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence.chain",
         "engines.confidence.coupled",
         "engines.occurrence",
+        "engines.clocks",
     },
     "engines.kleene": {
         "language",

@@ -45,6 +45,7 @@ class Construct(Enum):
     INTERVALS_KLEENE = "Kleene groups beside interval events"
     INTERVALS_OR = "OR of interval events"
     INTERVALS_CLOCKS = "interval events that share clocks"
+    INTERVALS_ON_CLOCKS = "negation, GROUP BY or GIVEN beside interval events that share clocks"
     INTERVALS_GROUP_BY = "GROUP BY of interval events"
     INTERVALS_GIVEN = "GIVEN beside interval events"
 
@@ -69,7 +70,7 @@ _BESIDE_INTERVALS = {
     Construct.GIVEN: Construct.INTERVALS_GIVEN,
 }
 """What a construct is called where matches depend on the ends of events."""
-_OF_INTERVALS = frozenset({Construct.INTERVALS, *_BESIDE_INTERVALS.values()})
+_OF_INTERVALS = frozenset({Construct.INTERVALS, Construct.INTERVALS_ON_CLOCKS, *_BESIDE_INTERVALS.values()})
 _DEFINED = {**_DEFINED, **dict.fromkeys(_OF_INTERVALS, _ANY_MATCH)}
 
 _GROUPS = frozenset({Construct.KLEENE, Construct.KLEENE_ORDER, Construct.KLEENE_AGGREGATE})
@@ -87,8 +88,13 @@ def _without(left_out: frozenset[Construct]) -> Mapping[Construct, frozenset[Str
 
 SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
     "event": _without(
-        frozenset({Construct.GIVEN_GROUPED_CLOCKS, *_BESIDE_INTERVALS.values()})
-        - {Construct.INTERVALS_NEGATION, Construct.INTERVALS_OR, Construct.INTERVALS_GROUP_BY}
+        frozenset({Construct.INTERVALS_ON_CLOCKS, *_BESIDE_INTERVALS.values()})
+        - {
+            Construct.INTERVALS_NEGATION,
+            Construct.INTERVALS_OR,
+            Construct.INTERVALS_CLOCKS,
+            Construct.INTERVALS_GROUP_BY,
+        }
         | {*_BESIDE_REACHED.values()}
     ),
     "point": _without(_GROUPS | _OF_GROUP_BY | _OF_GIVEN | _OF_INTERVALS | _OF_REACHED),
@@ -133,6 +139,8 @@ def constructs_of(plan: Plan, *, lasting: bool = False) -> tuple[Construct, ...]
     if lasting or any(each.reads_ends for each in plan.alternatives):
         found.add(Construct.INTERVALS)
         found.update(beside for construct, beside in _BESIDE_INTERVALS.items() if construct in found)
+        if plan.clocks and found & {Construct.NEGATION, Construct.GROUP_BY, Construct.GIVEN}:
+            found.add(Construct.INTERVALS_ON_CLOCKS)
     return tuple(construct for construct in Construct if construct in found)
 
 

@@ -78,7 +78,15 @@ def walls_of(constants: Ticks, frames: Frames, count: int, shifts: Ticks, most: 
         for earlier in range(later):
             pairs = cuts[earlier].differences(cuts[later])
             parts[earlier, later] = [moved(pairs, shifts)]
-        parts[0, later] += [_ends_of_offset(frames, count, later)]
+        parts[0, later] += [ends_of_offset(frames, count, later)]
+    return eliminated(count, parts, most)
+
+
+def eliminated(count: int, parts: dict[tuple[int, int], list[tuple[Indexes, Ticks]]], most: int) -> Walls:
+    """The walls of all levels up to `most`, with those that summing out later levels leaves to earlier ones.
+
+    `parts`: the walls between any two levels, as pairs of one of `count` matches and a constant; they grow.
+    """
     found: dict[tuple[int, int], Segments] = {}
     for later in range(most, 0, -1):
         for earlier in range(later):
@@ -125,7 +133,7 @@ def _everywhere(count: int, values: Ticks) -> tuple[Indexes, Ticks]:
     return np.repeat(np.arange(count), len(values)), np.tile(values, count)
 
 
-def _ends_of_offset(frames: Frames, count: int, level: int) -> tuple[Indexes, Ticks]:
+def ends_of_offset(frames: Frames, count: int, level: int) -> tuple[Indexes, Ticks]:
     """Where the mass of an offset, or of its difference from the reference, can change."""
     clocks = frames.clocks
     width = len(clocks.offsets.lower)

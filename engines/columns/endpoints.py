@@ -16,10 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.cut_masses import joined_masses
 from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
 from cepctl.engines.columns.tick_differences import difference_probability
-from cepctl.schema import END_PMF, LENGTH_LOWER, LENGTH_UPPER
+from cepctl.errors import EventSchemaError
+from cepctl.schema import CLOCK, END_PMF, LENGTH_LOWER, LENGTH_UPPER
 
 UNBOUNDED_LENGTH = 2**63 - 1
 
@@ -99,6 +101,34 @@ def endpoints_of(table: pa.Table, starts: Masses) -> Endpoints:
     shortest = np.maximum(shortest, 0)
     whole[rows] = agreeing(masses, rows, end[rows], shortest[rows], longest[rows])
     return Endpoints(masses, end, shortest, longest, whole)
+
+
+def own_endpoints(table: pa.Table, clocks: EventClocks) -> Endpoints:
+    """The own parts of the ends of events that share clocks, whose starts are known.
+
+    Raises
+    ------
+    EventSchemaError
+        As `endpoints_of`, or if the interval of an end is narrower than the offset of its clock.
+    """
+    stamped = clocks.clock != NO_CLOCK
+    ends = [pc.fill_null(table.column(name), 0).to_numpy().copy() for name in ("end_lower", "end_upper")]
+    for ticks, by in zip(ends, (clocks.offsets.lower, clocks.offsets.upper), strict=True):
+        ticks[stamped] -= by[clocks.clock[stamped]]
+    lasts = pc.is_valid(table.column("end_lower")).to_numpy()
+    raw = [pc.fill_null(table.column(name), 0).to_numpy() for name in ("end_lower", "end_upper")]
+    empty = np.flatnonzero(lasts & stamped & (ends[0] > ends[1]) & (raw[0] <= raw[1]))
+    for row in empty[:1].tolist():
+        event, name = table.column("event_id")[row].as_py(), table.column(CLOCK)[row].as_py()
+        offset = int(clocks.offsets.lower[clocks.clock[row]]), int(clocks.offsets.upper[clocks.clock[row]])
+        raise EventSchemaError(
+            f"event '{event}' has an end in {int(raw[0][row])}..{int(raw[1][row])}, narrower than the offset "
+            f"{offset[0]}..{offset[1]} of its clock '{name}'; widen it or narrow the offset"
+        )
+    for name, ticks in zip(("end_lower", "end_upper"), ends, strict=True):
+        column = pa.array(ticks, mask=~lasts)
+        table = table.set_column(table.column_names.index(name), name, column)
+    return endpoints_of(table, clocks.own)
 
 
 def _as_starts(lasting: pa.Table) -> pa.Table:

@@ -6,7 +6,7 @@ Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from cepctl.arrays import Indexes, Reals
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.clocks import EventClocks, event_clocks
-from cepctl.engines.columns.endpoints import Endpoints, endpoints_of, has_ends, of_points
+from cepctl.engines.columns.endpoints import Endpoints, endpoints_of, has_ends, of_points, own_endpoints
 from cepctl.engines.columns.masses import Masses, masses_of
 from cepctl.engines.columns.ties import EventTies
 from cepctl.language.ast import Probability
@@ -36,7 +36,8 @@ class Events:
 
     `frame` holds `event_id`, `event_type`, `lower`, `upper`, `time` where present, and the
     attributes, one row per event.  Where some event has a clock, `masses` say where events can be, and
-    `clocks` how probable that is.  Where something is given that ties events, `ties` says what.
+    `clocks` how probable that is; `ends` then are of their own parts.  Where something is given that ties
+    events, `ties` says what.
     """
 
     masses: Masses
@@ -59,8 +60,24 @@ class Events:
 
     @cached_property
     def endpoints(self) -> Endpoints:
-        """Start and end of every event; those of a point are one."""
-        return of_points(self.masses) if self.ends is None else self.ends
+        """Start and end of every event; those of a point are one.  Own parts, where events have clocks."""
+        if self.ends is not None:
+            return self.ends
+        return self.points if self.clocks is None else of_points(self.clocks.own)
+
+    @cached_property
+    def endpoint_clocks(self) -> EventClocks | None:
+        """The clocks of all endpoints: one clock stamps both ends of an event."""
+        if self.clocks is None:
+            return None
+        ends, clock = self.endpoints, self.clocks.clock
+        return EventClocks(np.concatenate([clock, clock[ends.lasting]]), ends.masses, self.clocks.offsets)
+
+    @cached_property
+    def hulls(self) -> Masses:
+        """All ticks from the first possible start of each event to its last possible end."""
+        clocks = self.endpoint_clocks
+        return (self.endpoints if clocks is None else replace(self.endpoints, masses=clocks.envelopes)).hulls
 
     @cached_property
     def points(self) -> Endpoints:
@@ -86,7 +103,9 @@ def events_of(table: pa.Table, clocks: Clocks | None = None) -> Events:
     assert isinstance(frame, pl.DataFrame)
     stamped = event_clocks(table, clocks) if clocks else None
     masses = masses_of(table) if stamped is None else stamped.envelopes
-    ends = endpoints_of(table, masses) if has_ends(table) else None
+    ends = None
+    if has_ends(table):
+        ends = endpoints_of(table, masses) if stamped is None else own_endpoints(table, stamped)
     return Events(masses, _with_end_times(frame), stamped, ends=ends)
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import MatchBatch, signatures, single_events
+from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.concurrency import concurrently
@@ -27,6 +29,9 @@ from cepctl.engines.occurrence.occurrence import Occurrences, Weighted, occurren
 from cepctl.engines.occurrence.pair_bounds import Pairs, bounds_by_pairs
 from cepctl.engines.rows.order import match_text
 from cepctl.plan.plan import Plan
+
+if TYPE_CHECKING:
+    from cepctl.engines.clocks.unions import MeasuringClauses
 
 _GROUPS_AT_ONCE = 4096
 
@@ -73,17 +78,17 @@ class WantedGroups:
         deciding = self.ordered.get_column("fewest").to_numpy()
         problems, limited = self._problems(np.where(deciding, number[self.rows.group], -1))
         events, options = self.prepared[0].events, self.prepared[0].options
-        if events.ties is not None:
+        if events.ties is not None and events.clocks is None:
             return _given(events, events.ties, problems, len(groups), options, limited=limited), problems
-        clauses = clauses_of(problems, len(groups), limited=limited)
-        if events.clocks is None:
-            return _measured(events, clauses, options), problems
-        from cepctl.engines.clocks.unions import occurrences_on_clocks
-
-        measuring = partial(_measured, options=options)
-        give_up = options.approximate is not None or rows_may_lack_occurrence(self.prepared[0].plan, options)
-        found = occurrences_on_clocks(events.clocks, events.id_rank, clauses, measuring, give_up=give_up)
-        return found, problems
+        if events.clocks is not None:
+            give_up = options.approximate is not None
+            give_up |= rows_may_lack_occurrence(self.prepared[0].plan, options)
+            measuring = partial(_measured, options=options)
+            found = _on_clocks(
+                *(events, events.clocks, measuring, problems, len(groups)), limited=limited, give_up=give_up
+            )
+            return found, problems
+        return _measured(events, clauses_of(problems, len(groups), limited=limited), options), problems
 
     def _of_intervals(self, of_row: Indexes, groups: int) -> Occurrences:
         """The same where matches bind events that last."""
@@ -167,6 +172,29 @@ def _given(
     clauses = clauses_of(problems, groups, limited=limited, tied=tied)
     found = _measured(events, clauses, options, components.weighted(ties, groups))
     return replace(found, probability=found.probability / components.probability(ties, events.masses, groups))
+
+
+def _on_clocks(
+    events: Events,
+    clocks: EventClocks,
+    measuring: MeasuringClauses,
+    problems: list[Problems],
+    groups: int,
+    *,
+    limited: bool,
+    give_up: bool,
+) -> Occurrences:
+    """The same where events share clocks, and some may be tied as well."""
+    if events.ties is None:
+        from cepctl.engines.clocks.unions import occurrences_on_clocks
+
+        clauses = clauses_of(problems, groups, limited=limited)
+        return occurrences_on_clocks(clocks, events.id_rank, clauses, measuring, give_up=give_up)
+    from cepctl.engines.given.groups_on_clocks import GroupWholes
+    from cepctl.engines.given.on_clocks import GivenOnClocks
+
+    wholes = GroupWholes.of(GivenOnClocks.of(clocks, events.ties), problems, groups)
+    return wholes.occurrences(events.id_rank, problems, measuring, limited=limited, give_up=give_up)
 
 
 def _of_groups(problems: Problems, group: Indexes) -> Problems:

@@ -72,28 +72,23 @@ class GivenOnClocks:
         QueryTooLargeError
             If a match needs more than MOST_TIED tied events.
         """
-        match, whole = self._touching(bound, rivals)
-        return self._ties_of(count, match, whole)
+        match, whole = self._wholes(*_involved(len(self.clocks.clock), bound, rivals))
+        return self.ties_of(count, match, whole)
 
     def touch(self, count: int, bound: Sequence[Bindings], rivals: Sequence[Rivals]) -> Flags:
         """Which of `count` matches have an event, a rival or a clock of a whole with events."""
-        match, whole = self._touching(bound, rivals)
+        match, whole = self._wholes(*_involved(len(self.clocks.clock), bound, rivals))
         found = np.zeros(count, dtype=bool)
         found[match[np.diff(self.member_offsets)[whole] > 0]] = True
         return found
 
-    def _touching(self, bound: Sequence[Bindings], rivals: Sequence[Rivals]) -> tuple[Indexes, Indexes]:
-        """Pairs of a match and a whole that it touches, each once."""
-        pairs = []
-        events = len(self.clocks.clock)
-        for each in bound:
-            if isinstance(each, Group):
-                pairs.append(each.owner * events + each.members)
-            else:
-                pairs.append(np.arange(len(each)) * events + each)
-        pairs += [each.row * events + each.event for each in rivals]
-        together = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *pairs]))
-        match, event = together // events, together % events
+    def wholes_of(self, match: Indexes, event: Indexes) -> tuple[Indexes, Indexes]:
+        """Pairs of a match and a whole with events that it touches, each once, from those of its events."""
+        match, whole = self._wholes(match, event)
+        some = np.flatnonzero(np.diff(self.member_offsets)[whole] > 0)
+        return match[some], whole[some]
+
+    def _wholes(self, match: Indexes, event: Indexes) -> tuple[Indexes, Indexes]:
         tied = np.flatnonzero(self.ties.touches(event))
         stamped = np.flatnonzero(self.clocks.clock[event] != NO_CLOCK)
         wholes = max(len(self.member_offsets) - 1, 1)
@@ -107,7 +102,14 @@ class GivenOnClocks:
         )
         return named // wholes, named % wholes
 
-    def _ties_of(self, count: int, match: Indexes, whole: Indexes) -> TiesOf:
+    def ties_of(self, count: int, match: Indexes, whole: Indexes) -> TiesOf:
+        """The ties of wholes of `count` matches, by match.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If a match needs more than MOST_TIED tied events.
+        """
         sizes = np.diff(self.member_offsets)[whole]
         needed = np.bincount(match, sizes, count).max(initial=0)
         if needed > MOST_TIED:
@@ -152,7 +154,7 @@ class GivenOnClocks:
     def probability(self, whole: int) -> float:
         """That all ties of a whole hold."""
         one = np.zeros(1, dtype=np.int64)
-        wholes = self._ties_of(1, one, np.array([whole]))
+        wholes = self.ties_of(1, one, np.array([whole]))
         frames = frames_of(self.clocks, 1, [wholes.events], [], absolute=False)
         most = int(frames.levels.max(initial=0))
         shifts = np.array(sorted(self.shifts(wholes) | {0}), dtype=np.int64)
@@ -160,6 +162,19 @@ class GivenOnClocks:
         nodes = nodes_of(frames, one, walls, degree_of(frames, 1), edges=False)
         found = at_offsets(frames, nodes, wholes)
         return float((found.nodes.weight * found.chance).sum())
+
+
+def _involved(events: int, bound: Sequence[Bindings], rivals: Sequence[Rivals]) -> tuple[Indexes, Indexes]:
+    """Pairs of a match and an event that it binds, or that could break it, each once."""
+    pairs = []
+    for each in bound:
+        if isinstance(each, Group):
+            pairs.append(each.owner * events + each.members)
+        else:
+            pairs.append(np.arange(len(each)) * events + each)
+    pairs += [each.row * events + each.event for each in rivals]
+    together = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *pairs]))
+    return together // events, together % events
 
 
 def differences(structure: Structure) -> Iterator[int]:

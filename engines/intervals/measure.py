@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.measured import Measured
@@ -37,12 +38,14 @@ OWN_LENGTHS = 1 << MOST_TOLD
 class IntervalMeasure:
     """How matches of one alternative are measured: its cases, and the endpoints of all events.
 
-    `rivals` finds the events that may break matches, where there is a negation.
+    `rivals` finds the events that may break matches, where there is a negation.  `clocks`, where events share
+    some, are those of the endpoints, which then are the own parts.
     """
 
     cases: tuple[Case, ...]
     endpoints: Endpoints
     rivals: Callable[[Indexes], list[FoundRivals]] | None = None
+    clocks: EventClocks | None = None
 
     def measured(self, matches: Indexes) -> Measured:
         """Measure matches, shape (n, l).
@@ -50,14 +53,18 @@ class IntervalMeasure:
         Raises
         ------
         QueryTooLargeError
-            If a match needs too many products.
+            If a match needs too many products, or offsets of clocks.
         """
+        if self.clocks is not None:
+            from cepctl.engines.intervals.on_clocks import measured_on_clocks
+
+            return measured_on_clocks(self, self.clocks, matches)
         count = len(matches)
         found = Measured(np.zeros(count), np.zeros(count), np.full(count, LAST), np.full(count, FIRST))
         for begin in range(0, count, BLOCK):
             block = matches[begin : begin + BLOCK]
             rivals = [] if self.rivals is None else self.rivals(block)
-            for lasting, rows in self._by_points(block):
+            for lasting, rows in self.by_points(block):
                 own = [renumbered(each, rows) for each in rivals]
                 for case in self.cases:
                     self._add(found, block[rows], begin + rows, case, lasting, own)
@@ -72,7 +79,7 @@ class IntervalMeasure:
         """
         size = len(matches), 2 * matches.shape[1]
         lower, upper = np.full(size, LAST), np.full(size, FIRST)
-        for lasting, rows in self._by_points(matches):
+        for lasting, rows in self.by_points(matches):
             for case in self.cases:
                 skeleton = skeleton_of(case, lasting)
                 left = reached(
@@ -83,7 +90,7 @@ class IntervalMeasure:
                 upper[rows[holds]] = np.maximum(upper[rows[holds]], left.upper[holds])
         return lower, upper
 
-    def _by_points(self, matches: Indexes) -> Iterator[tuple[Lasting, Indexes]]:
+    def by_points(self, matches: Indexes) -> Iterator[tuple[Lasting, Indexes]]:
         """Matches that bind points at the same places."""
         lasts = self.endpoints.end[matches] != matches
         if lasts.all():

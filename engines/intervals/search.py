@@ -58,14 +58,17 @@ class IntervalSearch:
         system = hull_system(cases, components)
         if system is None:
             system = np.full((components, components), -1, dtype=np.int64)
-        hulls = replace(events, masses=events.endpoints.hulls)
+        clocks = events.clocks and replace(events.clocks, own=events.endpoints.hulls)
+        hulls = replace(events, masses=events.hulls, clocks=clocks)
         possible = possible_events(events, candidates)
         negations = negations_of(alternative, plan.window, plan.partition_by, hulls, possible, cases)
 
         def rivals(matches: Indexes) -> list[FoundRivals]:
             return [(each, *each.pairs(hulls, alternative, matches)) for each in negations]
 
-        measure = IntervalMeasure(cases, events.endpoints, rivals if negations else None)
+        measure = IntervalMeasure(
+            cases, events.endpoints, rivals if negations else None, events.endpoint_clocks
+        )
         return cls(hulls, system, measure)
 
     def found_at_raw_times(self, matches: Indexes, unit: TimeUnit) -> pa.Array:
@@ -113,7 +116,7 @@ def all_hold(searches: Sequence[IntervalSearch], matches: Indexes) -> Reals:
     def rivals(matches: Indexes) -> list[FoundRivals]:
         return [found for finder in finders for found in finder(matches)]
 
-    measure = IntervalMeasure(cases, searches[0].measure.endpoints, rivals if finders else None)
+    measure = replace(searches[0].measure, cases=cases, rivals=rivals if finders else None)
     return measure.measured(matches).confidence
 
 

@@ -56,6 +56,7 @@ PROBES = {
     Construct.INTERVALS_KLEENE: "SEQ(A a, B+ b[], C c) WHERE c.start - a.end <= 6 ticks",
     Construct.INTERVALS_OR: "SEQ(A a, OR(B b, C c)) WHERE b.start - a.end <= 4 ticks",
     Construct.INTERVALS_CLOCKS: "SEQ(A a, B b) WHERE b.start - a.end <= 4 ticks",
+    Construct.INTERVALS_ON_CLOCKS: "SEQ(A a, !C n, B b) WHERE b.start - a.end <= 4 ticks",
     Construct.INTERVALS_GROUP_BY: "SEQ(A a, B b) WHERE b.start - a.end <= 4 ticks GROUP BY ()",
     Construct.INTERVALS_GIVEN: (
         "SEQ(A a, B b) WHERE b.start - a.end <= 4 ticks GIVEN SEQ(B p, B q) IF p.x < q.x"
@@ -67,6 +68,7 @@ STAMPED_PROBES = (
     Construct.GIVEN_CLOCKS,
     Construct.GIVEN_GROUPED_CLOCKS,
     Construct.INTERVALS_CLOCKS,
+    Construct.INTERVALS_ON_CLOCKS,
     Construct.REACHED_CLOCKS,
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -10,13 +11,18 @@ import numpy as np
 import pytest
 
 from cepctl.clocks import Clocks
+from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.event.match import match_events
 from cepctl.engines.given import clocked_confidences, on_clocks
+from cepctl.engines.given.groups_on_clocks import GroupWholes
+from cepctl.engines.occurrence.clauses import clauses_of
 from cepctl.engines.worlds.engine import match_table
+from cepctl.engines.worlds.groups import group_table
 from cepctl.errors import ContradictionError, QueryTooLargeError
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check, rows_by_signature
 from tests.engines.clock_cases import ClockCase, clock_cases
 from tests.engines.given.given_cases import with_given
+from tests.engines.occurrence.groups_agree import assert_same_groups, by_key, grouped
 from tests.plans import Event, event_table, histogram, on, plan_of
 from tests.strategies import LEVELS
 
@@ -26,18 +32,30 @@ WIDE: Clocks = {"n": ((-60, 60, 1.0),)}
 
 
 def agrees(case: ClockCase) -> None:
-    """Same rows, or the same contradiction."""
+    """Same rows, or groups, or the same contradiction."""
     plan = plan_of(case.query, case.clocks)
     if plan.never is not None:
         assert not match_events(plan, case.table).num_rows
         return
+    judged = match_table if plan.group_by is None else group_table
     try:
-        expected = match_table(plan, case.table)
+        expected = judged(plan, case.table)
     except ContradictionError:
         with pytest.raises(ContradictionError):
             match_events(plan, case.table)
         return
-    assert_same_rows(expected, match_events(plan, case.table))
+    if plan.group_by is None:
+        assert_same_rows(expected, match_events(plan, case.table))
+    else:
+        found = match_events(plan, case.table)
+        refused = [key for key, row in by_key(found, plan).items() if row["occurrence"] is None]
+        assert_same_groups(plan, expected, found, refused)
+
+
+def agrees_or_refused(case: ClockCase) -> None:
+    """The same; a key that has too many rows to be taken together may be refused."""
+    with suppress(QueryTooLargeError):
+        agrees(case)
 
 
 @pytest.mark.parametrize("level", ["chains", "everything"])
@@ -49,6 +67,16 @@ def test_event_engine_agrees_with_the_judge(level: str) -> None:
 @pytest.mark.parametrize("level", LEVELS)
 def test_event_engine_agrees_with_the_judge_on_many_cases(level: str) -> None:
     check(clock_cases(with_given(LEVELS[level])), agrees, MANY_EXAMPLES // 4)
+
+
+def test_groups_are_those_of_the_judge() -> None:
+    check(clock_cases(with_given(grouped(LEVELS["everything"]))), agrees, FEW_EXAMPLES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", LEVELS)
+def test_groups_are_those_of_the_judge_in_many_cases(level: str) -> None:
+    check(clock_cases(with_given(grouped(LEVELS[level]))), agrees_or_refused, MANY_EXAMPLES // 4)
 
 
 ONE_CLOCK = (
@@ -81,6 +109,9 @@ CASES = {
     "one of two": ClockCase(
         f"PATTERN OR(SEQ(A a, !S n, B b), SEQ(A a, !R n, B b)) WITHIN 9 ticks {TIES}", TWO_CLOCKS, CLOCKS
     ),
+    "a key": ClockCase(
+        f"PATTERN SEQ(A a, B b) WITHIN 9 ticks GROUP BY a.event_type {TIES}", TWO_CLOCKS, CLOCKS
+    ),
     "wide offsets": ClockCase(f"PATTERN SEQ(A a, B b) WITHIN 9 ticks {TIES}", FAR, WIDE),
 }
 
@@ -105,9 +136,21 @@ def _without_shifts(*_: Any) -> Any:
     return np.zeros(1, dtype=np.int64)
 
 
+def _untied(self: GroupWholes, problems: Problems) -> Any:
+    return tuple(np.zeros(0, dtype=np.int64) for _ in range(4))
+
+
+def _certain(self: GroupWholes, wholes: Any) -> Any:
+    return clauses_of([], len(wholes), limited=False)._replace(
+        problem_offsets=np.arange(len(wholes) + 1), clause_offsets=np.zeros(len(wholes) + 1, np.int64)
+    )
+
+
 FAULTS: dict[str, tuple[object, str, Callable[..., Any], str]] = {
     "offsets are as probable as before": (clocked_confidences, "at_offsets", _unweighed, "two clocks"),
     "a clock connects nothing": (on_clocks, "connected", _alone, "two clocks"),
+    "rows of a key ask for no tie": (GroupWholes, "tied", _untied, "a key"),
+    "what is given of a key is certain": (GroupWholes, "_alone", _certain, "a key"),
     "windows end no piece of an offset": (clocked_confidences, "_shifts", _without_shifts, "wide offsets"),
 }
 
