@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cepctl.clocks import Clocks
+from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
+from cepctl.engines.columns.events import Events
 from cepctl.engines.event.match import match_events
+from cepctl.engines.intervals import on_clocks
 from cepctl.engines.worlds.engine import exact_matches
-from cepctl.errors import QueryTooLargeError
+from cepctl.errors import EventSchemaError, QueryTooLargeError
 from tests.engines.clock_cases import OFFSETS, ClockCase
 from tests.engines.intervals.random_intervals import queries, streams
-from tests.plans import Event, plan_of
+from tests.plans import Event, event_table, lasting, plan_of
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 
@@ -57,7 +61,7 @@ def agrees(case: ClockCase) -> None:
         assert found[signature][2] == pytest.approx(float(match.confidence), rel=1e-9, abs=1e-12)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=_QUIET, derandomize=True)
+@settings(max_examples=15, deadline=None, suppress_health_check=_QUIET, derandomize=True)
 @given(case=cases())
 def test_rows_are_those_of_the_judge(case: ClockCase) -> None:
     agrees(case)
@@ -68,3 +72,69 @@ def test_rows_are_those_of_the_judge(case: ClockCase) -> None:
 @given(case=cases())
 def test_rows_are_those_of_the_judge_many_times_over(case: ClockCase) -> None:
     agrees(case)
+
+
+WIDE: Clocks = {"n": ((-500, 500, 1.0),), "m": ((-500, 500, 1.0),)}
+HELD = stamped("n", WIDE, lasting("a", "A", (0, 0), (100, 100)))
+
+
+def confidences(condition: str, *events: Event) -> list[float]:
+    plan = plan_of(f"PATTERN ISEQ(A a, B b) WHERE {condition}", WIDE, lasting=True)
+    return [row["confidence"] for row in match_events(plan, event_table(events)).to_pylist()]
+
+
+def test_what_one_clock_stamped_overlaps_for_certain_or_never() -> None:
+    inside = stamped("n", WIDE, lasting("b", "B", (50, 50), (150, 150)))
+    later = stamped("n", WIDE, lasting("b", "B", (101, 101), (150, 150)))
+    assert confidences("a INTERSECTS b", HELD, inside) == [1.0]
+    assert confidences("a INTERSECTS b", HELD, later) == []
+
+
+def test_of_two_clocks_the_difference_of_their_offsets_decides() -> None:
+    """The second is d ticks ahead in 1001 - |d| of 1001^2 worlds; they meet where -150 < d < 50."""
+    other = stamped("m", WIDE, lasting("b", "B", (50, 50), (150, 150)))
+    wanted = sum(1001 - abs(d) for d in range(-149, 50)) / 1001**2
+    assert confidences("a INTERSECTS b", HELD, other) == pytest.approx([wanted], rel=1e-12)
+
+
+def jittery(condition: str = "a INTERSECTS b BY 30 ticks") -> None:
+    """Wide own parts on two wide clocks, against a sum over all differences."""
+    a = stamped("n", WIDE, lasting("a", "A", (0, 40), (30, 90)))
+    b = stamped("m", WIDE, lasting("b", "B", (10, 25), (60, 95)))
+    s, t = np.meshgrid(np.arange(41), np.arange(30, 91), indexing="ij")
+    first, last = s[s <= t], t[s <= t]
+    total = 0.0
+    u, v = (each.reshape(-1) for each in np.meshgrid(np.arange(10, 26), np.arange(60, 96), indexing="ij"))
+    for d in range(-1000, 1001):
+        if -120 <= d <= 120:
+            together = np.minimum(last[:, None], v + d) - np.maximum(first[:, None], u + d)
+            total += (1001 - abs(d)) * float(np.mean(together >= 30))
+    assert confidences(condition, a, b) == pytest.approx([total / 1001**2], rel=1e-12)
+
+
+def test_wide_starts_and_ends_on_wide_clocks_are_summed_exactly() -> None:
+    jittery()
+
+
+def test_pieces_end_where_conditions_are_tight(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_clocks, "tight_paths", lambda *_: ())
+    with pytest.raises(AssertionError):
+        jittery()
+
+
+def test_both_ends_of_an_event_have_its_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    def forgetful(events: Events) -> EventClocks:
+        assert events.clocks is not None
+        ends = events.endpoints
+        clock = np.concatenate([events.clocks.clock, np.full(len(ends.lasting), NO_CLOCK)])
+        return EventClocks(clock, ends.masses, events.clocks.offsets)
+
+    monkeypatch.setattr(Events, "endpoint_clocks", property(forgetful))
+    with pytest.raises(AssertionError):
+        test_what_one_clock_stamped_overlaps_for_certain_or_never()
+
+
+def test_an_end_narrower_than_the_offset_is_named() -> None:
+    narrow = replace(HELD, end_lower=100, end_upper=100)
+    with pytest.raises(EventSchemaError, match=r"'a' has an end in 100\.\.100, narrower than the offset"):
+        confidences("a INTERSECTS b", narrow, stamped("n", WIDE, lasting("b", "B", (50, 50), (150, 150))))
