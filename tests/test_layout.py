@@ -178,6 +178,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.clocks",
         "engines.given",
         "engines.event",
+        "engines.intervals",
     },
     "engines.point": {"language", "plan", "engines.columns", "engines.event"},
     "engines.runners": {

@@ -39,7 +39,7 @@ from cepctl.precision import CONFIDENCE_SLACK
 BINDINGS = 1 << 14
 """How many bindings are measured at most."""
 _ERROR = 0.05
-_MOST_RIVALS = 3
+MOST_BREAKERS = 3
 _GIVEN_TOGETHER = Condition("given", "the clauses of GIVEN together")
 _FIXED_TIMES = Condition("timing", "timing constraints in WHERE, including <> and gaps in histograms")
 
@@ -109,8 +109,13 @@ def absence_condition(plan: Plan, shape: Shape, rule: AbsenceRule) -> Condition:
         return Condition("absence", plan.strategy.value)
     component = shape.alternative.components[rule.component]
     if component.negated:
-        return Condition("absence", f"no {component.variable}")
+        return absence_of(shape.alternative, rule.component)
     return Condition("absence", f"{plan.strategy.value}, which takes the first {component.variable}")
+
+
+def absence_of(alternative: Alternative, component: int) -> Condition:
+    """A negated component in the words of the query."""
+    return Condition("absence", f"no {alternative.components[component].variable}")
 
 
 def signature_of(bound: dict[int, Bindings], row: int) -> Signature:
@@ -240,7 +245,7 @@ class _Tally:
     def named(self) -> tuple[Breaker, ...]:
         """The rivals that break most."""
         plan, shape = self.prepared.plan, self.prepared.shape
-        most = sorted(self.breakers.items(), key=lambda item: (-item[1][0], item[0]))[:_MOST_RIVALS]
+        most = sorted(self.breakers.items(), key=lambda item: (-item[1][0], item[0]))[:MOST_BREAKERS]
         return tuple(
             Breaker(absence_condition(plan, shape, self.rules[rule]), event, count, example)
             for (rule, event), (count, example) in most

@@ -16,19 +16,19 @@ Imports NumPy, Numba and Polars only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations, product
 from typing import Literal, TypeAlias
 
-from cepctl.arrays import Indexes, Ticks
+from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.enumeration.search import Search
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
 from cepctl.language.ast import Expression
 from cepctl.language.printer import duration_text, expression_to_text
-from cepctl.plan.interval_support import refuse_intervals
 from cepctl.plan.plan import Alternative, Equality, Link, Plan, Timing
 from cepctl.plan.summary import with_one_member
 
@@ -94,8 +94,6 @@ class Conditions:
             if component.kleene:
                 alternative = with_one_member(alternative, i)
         candidates = tuple(fitting_events(events, each) for each in alternative.components)
-        if alternative.reads_ends or events.last(candidates):
-            refuse_intervals("why nothing matched, or only some events,")
         return cls(alternative, plan.partition_by, differences, candidates)
 
     @property
@@ -116,6 +114,10 @@ class Conditions:
     def system_of(self, differences: tuple[Differences, ...]) -> Ticks:
         """Some demands on times, closed."""
         return closure(len(self.columns), [edge for each in differences for edge in each.edges])
+
+    def held(self, asked: Sequence[Differences], rows: Indexes) -> Flags | None:
+        """Which partial matches can hold these demands; None where a join has told all that there is."""
+        return None
 
     def without_filter(self, component: int, candidates: Indexes) -> Conditions:
         """The same, where a component takes these events."""
@@ -153,7 +155,7 @@ def differences_of(plan: Plan, alternative: Alternative) -> tuple[Differences, .
     found = []
     for k, before in enumerate(blocks):
         for distance, after in enumerate(blocks[k + 1 :]):
-            text = f"{_names(alternative, before)} before {_names(alternative, after)}"
+            text = order_text(alternative, before, after)
             edges = tuple((column[i], column[j], -1) for i, j in product(before, after))
             found.append(Differences(Condition("order", text), edges, loosened=distance == 0))
     if plan.window is not None and len(positive) > 1:
@@ -166,6 +168,11 @@ def differences_of(plan: Plan, alternative: Alternative) -> tuple[Differences, .
     return tuple(found)
 
 
+def order_text(alternative: Alternative, before: tuple[int, ...], after: tuple[int, ...]) -> str:
+    """The order of two blocks in the words of the query."""
+    return f"{_names(alternative, before)} before {_names(alternative, after)}"
+
+
 def window_text(plan: Plan) -> str:
     """The window as the query has it."""
     within = plan.query.within
@@ -174,9 +181,10 @@ def window_text(plan: Plan) -> str:
 
 def timing_text(alternative: Alternative, timing: Timing) -> str:
     """A timing constraint in ticks."""
+    sides = ((timing.left, timing.left_end), (timing.right, timing.right_end))
     left, right = (
-        None if side is None else f"{alternative.components[side].variable}.time"
-        for side in (timing.left, timing.right)
+        None if side is None else f"{alternative.components[side].variable}.{'end' if end else 'time'}"
+        for side, end in sides
     )
     sign, bound = ("<>" if timing.not_equal else "<="), timing.bound
     if left is None:

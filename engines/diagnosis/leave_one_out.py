@@ -42,6 +42,7 @@ from cepctl.engines.diagnosis.conditions import (
     key_condition,
     link_condition,
 )
+from cepctl.engines.diagnosis.lasting_conditions import LastingConditions, nearest_miss
 from cepctl.engines.diagnosis.partial_matches import PAIRS, Followed, JoinIndexes, follow, links_at
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, valid_bounds
 from cepctl.engines.pattern.offset_bounds import least_apart
@@ -194,6 +195,14 @@ class _LeaveOneOut:
         """Partial matches that need more ticks than a demand on times allows."""
         loose = self.conditions.with_differences(demand, None)
         followed = self._follow(loose)
+        if isinstance(self.conditions, LastingConditions):
+            bound = followed.rows[:, : self.length]
+            missed = nearest_miss(self.conditions, demand, bound)
+            if missed is None:
+                return None
+            count, row, ticks = missed
+            near = Miss(tuple(map(int, bound[row])), ticks, in_ticks=True)
+            return Excluded(demand.condition, count, followed.sampled, near)
         missing = self._ticks_missing(loose, demand, followed.rows)
         rows, missing = followed.rows[missing > 0], missing[missing > 0]
         count = len(rows)

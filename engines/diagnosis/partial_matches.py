@@ -170,7 +170,7 @@ class _Join:
         for condition, kept in self._after_listing(longer):
             losses.append(Loss(condition, left - len(kept)))
             longer, left = kept, len(kept)
-        step = JoinReport(component, partial, len(rows), len(candidates), tuple(losses), left)
+        step = JoinReport(component, partial, len(rows), len(candidates), _by_condition(losses), left)
         return step, longer
 
     def _keyed(self, conditions: Conditions, rows: Indexes) -> tuple[_Index, Indexes]:
@@ -200,14 +200,18 @@ class _Join:
         if not known:
             return
         index, codes = self._keyed(self.conditions, rows)
-        order = tuple(each for each in self.conditions.differences if each.condition.kind == "order")
-        others = [each for each in self.conditions.differences if each not in order]
-        demands = [(ORDER, order), *((each.condition, (each,)) for each in others)]
-        asked: tuple[Differences, ...] = ()
-        for condition, more in demands:
-            asked = (*asked, *more)
+        for condition, asked in self._demands():
             search = replace(self.conditions.search, system=self.conditions.system_of(asked))
             yield condition, self._in_reach(search, index, codes, rows)
+
+    def _demands(self) -> Iterator[tuple[Condition, tuple[Differences, ...]]]:
+        """Each demand on times, with those before it; the order of the pattern is one."""
+        order = tuple(each for each in self.conditions.differences if each.condition.kind == "order")
+        others = [each for each in self.conditions.differences if each not in order]
+        asked: tuple[Differences, ...] = ()
+        for condition, more in [(ORDER, order), *((each.condition, (each,)) for each in others)]:
+            asked = (*asked, *more)
+            yield condition, asked
 
     def _same_key(self, conditions: Conditions, rows: Indexes) -> int:
         index, codes = self._keyed(conditions, rows)
@@ -231,6 +235,11 @@ class _Join:
         if self.column:
             longer = longer[(longer[:, : self.column] != longer[:, self.column, None]).all(axis=1)]
             yield TWICE, longer
+        for condition, asked in self._demands():
+            possible = self.conditions.held(asked, longer[:, : self.column + 1])
+            if possible is not None:
+                longer = longer[possible]
+                yield condition, longer
         if self.column and self.events.clocks is not None:
             size = self.column + 1
             system = np.ascontiguousarray(self.conditions.system[:size, :size])
@@ -242,6 +251,15 @@ class _Join:
             assert held is not None
             longer = longer[held]
             yield link_condition(link), longer
+
+
+def _by_condition(losses: list[Loss]) -> tuple[Loss, ...]:
+    """A condition asked twice, of a join and of what it lists, counts once: where it last stops some."""
+    counts: dict[Condition, int] = {}
+    for loss in losses:
+        before = counts.pop(loss.condition, 0) if loss.count else counts.get(loss.condition, 0)
+        counts[loss.condition] = before + loss.count
+    return tuple(Loss(condition, count) for condition, count in counts.items())
 
 
 def links_at(conditions: Conditions, column: int) -> list[Link]:

@@ -14,13 +14,16 @@ Runs in the process that prints the answer: imports NumPy, Numba, Polars and PyA
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from cepctl.engines.columns.events import Events, events_of
+from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.diagnosis.complete_bindings import CompletionReport, Signature, complete_bindings
+from cepctl.engines.diagnosis.complete_lasting import complete_lasting
 from cepctl.engines.diagnosis.conditions import Conditions
+from cepctl.engines.diagnosis.lasting_conditions import LastingConditions
 from cepctl.engines.diagnosis.leave_one_out import Excluded, excluded_only_by
 from cepctl.engines.diagnosis.partial_matches import (
     PAIRS,
@@ -30,6 +33,7 @@ from cepctl.engines.diagnosis.partial_matches import (
     fitting_counts,
     follow,
 )
+from cepctl.engines.intervals.probabilities import probability_of
 from cepctl.engines.rows.order import match_text
 from cepctl.plan.plan import Alternative, Plan
 
@@ -93,16 +97,22 @@ def why_not(plan: Plan, table: pa.Table, *, limit: int = PAIRS) -> WhyNot:
     ContradictionError
         If no world satisfies what is given.
     """
-    events = events_of(table, plan.clocks)
+    events = replace(events_of(table, plan.clocks), probability=probability_of)
     return WhyNot(plan, events, tuple(_explained(plan, each, events, limit) for each in plan.alternatives))
 
 
 def _explained(plan: Plan, alternative: Alternative, events: Events, limit: int) -> AlternativeExplained:
-    conditions = Conditions.of(plan, alternative, events)
-    indexes = JoinIndexes(events)
+    fitting = [fitting_events(events, each) for each in alternative.components]
+    lasting = alternative.reads_ends or events.last(fitting)
+    if lasting:
+        conditions: Conditions = LastingConditions.of_endpoints(plan, alternative, events)
+        indexes = JoinIndexes(replace(events, masses=events.endpoints.hulls))
+    else:
+        conditions, indexes = Conditions.of(plan, alternative, events), JoinIndexes(events)
     followed = follow(conditions, indexes, limit=limit)
     complete = len(followed.steps) == len(conditions.columns) and len(followed.rows) > 0
-    completion = complete_bindings(plan, alternative, events, followed.rows) if complete else None
+    completing = complete_lasting if lasting else complete_bindings
+    completion = completing(plan, alternative, events, followed.rows) if complete else None
     length = len(conditions.columns)
     excluded = excluded_only_by(conditions, indexes, length, limit)
     if not excluded and not complete:

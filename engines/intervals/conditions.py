@@ -61,7 +61,7 @@ def _cases(alternative: Alternative, always: Sequence[Edge], absent: int | None)
     for each in alternative.timings:
         if _absent_of(alternative, [each]) == absent:
             if each.not_equal:
-                choices.append(_unequal(each))
+                choices.append(unequal(each))
             else:
                 plain.append(each)
     choices += [each for each in alternative.choices if _absent_of(alternative, each[0]) == absent]
@@ -72,7 +72,7 @@ def _cases(alternative: Alternative, always: Sequence[Edge], absent: int | None)
             "leave some out, or ask for them one by one"
         )
     return tuple(
-        tuple(chain(always, _edges(alternative, [*plain, *chain.from_iterable(chosen)])))
+        tuple(chain(always, edges_of(alternative, [*plain, *chain.from_iterable(chosen)])))
         for chosen in product(*choices)
     )
 
@@ -119,8 +119,8 @@ def without_redundant(count: int, edges: Sequence[Edge]) -> tuple[Edge, ...]:
     return tuple(kept)
 
 
-def _unequal(timing: Timing) -> tuple[tuple[Timing, ...], ...]:
-    """`t(left) - t(right) <> c`: less, or more."""
+def unequal(timing: Timing) -> tuple[tuple[Timing, ...], ...]:
+    """The two cases of `t(left) - t(right) <> c`: less, or more."""
     less = replace(timing, bound=timing.bound - 1, not_equal=False)
     more = Timing(
         *(timing.right, timing.left, -timing.bound - 1, False),
@@ -133,7 +133,7 @@ def _order(alternative: Alternative) -> Iterator[Edge]:
     """All of a block ends before anything of the next begins."""
     for before, after in pairwise(alternative.positive_blocks):
         for i, j in product(before, after):
-            yield (_place(alternative, i, end=True), _place(alternative, j, end=False), -1)
+            yield (place_of(alternative, i, end=True), place_of(alternative, j, end=False), -1)
 
 
 def _gap(alternative: Alternative, window: int | None, absent: int) -> Iterator[Edge]:
@@ -141,24 +141,24 @@ def _gap(alternative: Alternative, window: int | None, absent: int) -> Iterator[
     if absent in alternative.absent_anywhere:
         return
     components, blocks = alternative.components, alternative.blocks
-    start, end = (_place(alternative, absent, end=each) for each in (False, True))
+    start, end = (place_of(alternative, absent, end=each) for each in (False, True))
     at = blocks.index((absent,))
     positive = [block for block in blocks if not components[block[0]].negated]
     before = [block for block in positive if blocks.index(block) < at]
     after = [block for block in positive if blocks.index(block) > at]
     for i in before[-1] if before else ():
         if not components[i].negated:
-            yield (_place(alternative, i, end=True), start, -1)
+            yield (place_of(alternative, i, end=True), start, -1)
     for j in after[0] if after else ():
         if not components[j].negated:
-            yield (end, _place(alternative, j, end=False), -1)
+            yield (end, place_of(alternative, j, end=False), -1)
     if window is None or (before and after):
         return
     for k in alternative.positive:
         if not before:  # later than the last tick less the window
-            yield (_place(alternative, k, end=True), start, window - 1)
+            yield (place_of(alternative, k, end=True), start, window - 1)
         else:
-            yield (end, _place(alternative, k, end=False), window - 1)
+            yield (end, place_of(alternative, k, end=False), window - 1)
 
 
 def _window(alternative: Alternative, window: int | None) -> Iterator[Edge]:
@@ -168,14 +168,16 @@ def _window(alternative: Alternative, window: int | None) -> Iterator[Edge]:
             yield (2 * i + 1, 2 * j, window - 1)
 
 
-def _edges(alternative: Alternative, timings: Iterable[Timing]) -> Iterator[Edge]:
+def edges_of(alternative: Alternative, timings: Iterable[Timing]) -> Iterator[Edge]:
+    """Timing constraints as edges between places."""
     for each in timings:
-        left = CONSTANT if each.left is None else _place(alternative, each.left, end=each.left_end)
-        right = CONSTANT if each.right is None else _place(alternative, each.right, end=each.right_end)
+        left = CONSTANT if each.left is None else place_of(alternative, each.left, end=each.left_end)
+        right = CONSTANT if each.right is None else place_of(alternative, each.right, end=each.right_end)
         yield (left, right, each.bound)
 
 
-def _place(alternative: Alternative, component: int, *, end: bool) -> Place:
+def place_of(alternative: Alternative, component: int, *, end: bool) -> Place:
+    """The place of a component's start or end; a negated one follows all positive ones."""
     positive = alternative.positive
     number = positive.index(component) if component in positive else len(positive)
     return 2 * number + end

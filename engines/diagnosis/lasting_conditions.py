@@ -1,0 +1,217 @@
+"""The conditions of an alternative that binds events which last: what each asks of starts and ends.
+
+A join counts by the hulls of the events, from the first possible start to the last possible end; whether
+starts and ends can satisfy what is asked is looked at for each partial match that it lists.
+
+Imports NumPy, Numba and Polars only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, product
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.endpoints import Endpoints
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.predicates import fitting_events
+from cepctl.engines.diagnosis.conditions import (
+    Condition,
+    Conditions,
+    Differences,
+    order_text,
+    timing_text,
+    window_text,
+)
+from cepctl.engines.intervals.conditions import (
+    CONSTANT,
+    MAX_CASES,
+    Case,
+    Edge,
+    edges_of,
+    hull_system,
+    place_of,
+    unequal,
+)
+from cepctl.engines.intervals.measure import IntervalMeasure
+from cepctl.engines.intervals.search import possible_events
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.errors import QueryTooLargeError
+from cepctl.language.ast import Allen
+from cepctl.language.printer import expression_to_text
+from cepctl.language.traversal import conjuncts
+from cepctl.plan.interval_support import refuse_intervals
+from cepctl.plan.plan import Alternative, Plan, Timing
+from cepctl.plan.relations import related
+from cepctl.plan.support import require_engine
+from cepctl.plan.timings import Difference
+
+
+@dataclass(frozen=True)
+class LastingDemand(Differences):
+    """One demand on starts and ends: the edges of one of its `cases` have to hold, over places.
+
+    `edges` say which columns it speaks of.
+    """
+
+    cases: tuple[Case, ...] = ()
+
+    @classmethod
+    def of(cls, kind: Condition, cases: Sequence[Sequence[Edge]], *, loosened: bool = True) -> LastingDemand:
+        """A demand by its cases."""
+        edges = tuple(
+            (max(i, j) // 2 if i == CONSTANT else i // 2, max(i, j) // 2 if j == CONSTANT else j // 2, bound)
+            for i, j, bound in chain.from_iterable(cases)
+        )
+        return cls(kind, edges, loosened, tuple(tuple(each) for each in cases))
+
+    def wider(self, ticks: int) -> LastingDemand:
+        """The same, allowing this many ticks more."""
+        wider = tuple(tuple((i, j, min(c + ticks, UNBOUNDED)) for i, j, c in case) for case in self.cases)
+        return replace(self, cases=wider)
+
+
+@dataclass(frozen=True)
+class LastingConditions(Conditions):
+    """Conditions whose demands on times speak of the starts and ends of the events' `endpoints`."""
+
+    endpoints: Endpoints
+
+    @classmethod
+    def of_endpoints(cls, plan: Plan, alternative: Alternative, events: Events) -> LastingConditions:
+        """Take an alternative apart.
+
+        Raises
+        ------
+        UnsupportedQueryError
+            If the alternative has a construct that does not stand beside events that last.
+        """
+        require_engine(plan, "event", lasting=True)
+        if events.clocks is not None:
+            refuse_intervals("--why-not beside shared clocks")
+        fitting = tuple(fitting_events(events, each) for each in alternative.components)
+        candidates = possible_events(events, fitting)
+        demands = tuple(_demands(plan, alternative))
+        return cls(alternative, plan.partition_by, demands, candidates, events.endpoints)
+
+    def system_of(self, differences: tuple[Differences, ...]) -> Ticks:
+        """What the demands say of the hulls of columns."""
+        count = len(self.columns)
+        found = hull_system(_cases(differences, count), count)
+        return np.full((count, count), -1, dtype=np.int64) if found is None else found
+
+    def held(self, asked: Sequence[Differences], rows: Indexes) -> Flags:
+        """Which partial matches, shape (n, columns), some starts and ends let hold all of these demands."""
+        if not len(rows):
+            return np.zeros(0, dtype=bool)
+        measure = IntervalMeasure(_cases(asked, rows.shape[1]), self.endpoints)
+        lower, upper = measure.valid(rows)
+        return np.asarray((lower <= upper).all(axis=1))
+
+
+def nearest_miss(
+    conditions: LastingConditions, demand: Differences, rows: Indexes
+) -> tuple[int, int, int] | None:
+    """How many partial matches a demand alone rules out, one that misses it by the least, and by how much.
+
+    `rows` hold all other demands.  None if there is none.
+    """
+    ruled_out = np.flatnonzero(~conditions.held(conditions.differences, rows))
+    left = ruled_out[:: max(1, -(-len(ruled_out) // _MOST_WIDENED))]
+    least, most = 0, 1
+    while len(left):
+        held = conditions.with_differences(demand, demand.wider(most))
+        near = left[held.held(held.differences, rows[left])]
+        if len(near) or most >= UNBOUNDED:
+            left = near
+            break
+        least, most = most, min(2 * most, UNBOUNDED)
+    while len(left) and most - least > 1:
+        middle = least + (most - least) // 2
+        held = conditions.with_differences(demand, demand.wider(middle))
+        near = left[held.held(held.differences, rows[left])]
+        if len(near):
+            left, most = near, middle
+        else:
+            least = middle
+    return (len(ruled_out), int(left[0]), most) if len(left) else None
+
+
+_MOST_WIDENED = 1 << 16
+"""So many partial matches at most are asked by how much they miss a demand."""
+
+
+def _cases(differences: Sequence[Differences], columns: int) -> tuple[Case, ...]:
+    """Every choice of cases of some demands, as far as the first columns are concerned."""
+    choices = []
+    for each in differences:
+        assert isinstance(each, LastingDemand)
+        bound = (tuple(edge for edge in case if max(edge[:2]) < 2 * columns) for case in each.cases)
+        choices.append(tuple(dict.fromkeys(bound)))
+    count = int(np.prod([len(each) for each in choices], dtype=float))
+    if count > MAX_CASES:
+        raise QueryTooLargeError(
+            f"unions of relations and `<>` between times make {count:,} cases, {MAX_CASES} are the most"
+        )
+    return tuple(tuple(chain.from_iterable(chosen)) for chosen in product(*choices))
+
+
+def _demands(plan: Plan, alternative: Alternative) -> Iterator[LastingDemand]:
+    """The demands on the positive components: order, window, relations and other conditions on times."""
+    positive, blocks = alternative.positive, alternative.positive_blocks
+    for k, before in enumerate(blocks):
+        for distance, after in enumerate(blocks[k + 1 :]):
+            edges = [
+                (place_of(alternative, i, end=True), place_of(alternative, j, end=False), -1)
+                for i, j in product(before, after)
+            ]
+            kind = Condition("order", order_text(alternative, before, after))
+            yield LastingDemand.of(kind, [edges], loosened=distance == 0)
+    if plan.window is not None:
+        places = product(range(len(positive)), repeat=2)
+        within = [(2 * i + 1, 2 * j, plan.window - 1) for i, j in places]
+        yield LastingDemand.of(Condition("window", window_text(plan)), [within])
+    timings, choices = list(alternative.timings), list(alternative.choices)
+    for text, cases in _relations(plan, alternative):
+        if len(cases) == 1:
+            timings = [each for each in timings if each not in cases[0]]
+        else:
+            choices = [each for each in choices if each != cases]
+        yield _of_timings(alternative, text, cases)
+    for cases in choices:
+        if not _names_absent(alternative, cases):
+            yield _of_timings(alternative, "one of several relations", cases)
+    for timing in timings:
+        if not _names_absent(alternative, [[timing]]):
+            own = unequal(timing) if timing.not_equal else ((timing,),)
+            yield _of_timings(alternative, timing_text(alternative, timing), own)
+
+
+def _relations(plan: Plan, alternative: Alternative) -> Iterator[tuple[str, tuple[tuple[Timing, ...], ...]]]:
+    """The relations of WHERE between positive components, as written, and their cases."""
+    number = {alternative.components[i].variable.lower(): i for i in alternative.positive}
+    for each in conjuncts(plan.query.where):
+        if isinstance(each, Allen) and {each.left.lower(), each.right.lower()} <= set(number):
+            cases = tuple(
+                tuple(_timing(one, number) for one in case) for case in related(each, plan.time_unit)
+            )
+            yield expression_to_text(each), cases
+
+
+def _timing(difference: Difference, number: Mapping[str, int]) -> Timing:
+    left, right = (None if name is None else number[name] for name in (difference.left, difference.right))
+    ends = difference.left_end, difference.right_end
+    return Timing(left, right, difference.bound, False, *ends)
+
+
+def _names_absent(alternative: Alternative, cases: Sequence[Sequence[Timing]]) -> bool:
+    sides = {side for case in cases for each in case for side in (each.left, each.right)}
+    return any(side is not None and alternative.components[side].negated for side in sides)
+
+
+def _of_timings(alternative: Alternative, text: str, cases: Sequence[Sequence[Timing]]) -> LastingDemand:
+    edges = [list(edges_of(alternative, case)) for case in cases]
+    return LastingDemand.of(Condition("timing", text), edges)

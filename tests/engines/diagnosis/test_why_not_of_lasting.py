@@ -1,0 +1,94 @@
+"""Why no events that last matched: which condition on starts and ends stops them, and by how much."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cepctl.engines.diagnosis.leave_one_out import Excluded
+from cepctl.engines.diagnosis.why_not import AlternativeExplained, why_not
+from cepctl.engines.event.match import match_events
+from cepctl.errors import UnsupportedQueryError
+from tests.engines.intervals.random_intervals import negations, queries, streams, streams_with_rivals
+from tests.plans import Event, event_table, lasting, plan_of
+
+WORK = (
+    lasting("w1", "A", (0, 6), (29, 35)),
+    lasting("w2", "A", (27, 33), (71, 77)),
+    lasting("w3", "A", (74, 80), (119, 125)),
+)
+
+
+def explained_by(query: str, *events: Event) -> AlternativeExplained:
+    """The only alternative of a query."""
+    (explained,) = why_not(plan_of(query, lasting=True), event_table(events)).alternatives
+    return explained
+
+
+def excluded(explained: AlternativeExplained) -> dict[str, Excluded]:
+    return {each.condition.text: each for each in explained.excluded}
+
+
+def test_a_relation_says_how_many_pairs_it_stops_and_by_how_much_the_nearest_misses_it() -> None:
+    explained = explained_by("PATTERN ISEQ(A a, A b) WHERE a.event_id < b.event_id AND a MEETS b", *WORK)
+    first, second = explained.steps
+    assert (first.left, second.left) == (3, 2)
+    assert {loss.condition.text: loss.count for loss in second.losses}["a MEETS b"] > 0
+    missed = excluded(explained)["a MEETS b"]
+    # w1 ends at 35 at the latest, w3 starts at 74 at the earliest.
+    assert (missed.count, missed.nearest.events, missed.nearest.excess) == (1, (0, 2), 39)
+    assert explained.completion is not None
+    assert explained.completion.possible == 2
+
+
+def test_of_a_union_of_relations_the_nearest_one_counts() -> None:
+    query = "PATTERN ISEQ(A a, A b) WHERE a.event_id < b.event_id AND a CONTAINS|EQUALS b"
+    missed = excluded(explained_by(query, *WORK))["a CONTAINS|EQUALS b"]
+    # w2 ends 36 ticks after w1 at least: 36 more make them equal, and w1 contains w2 with one more than that.
+    assert (missed.count, missed.nearest.events, missed.nearest.excess) == (3, (0, 1), 36)
+
+
+def test_the_length_of_one_event_is_held_against_a_condition() -> None:
+    explained = explained_by("PATTERN ISEQ(A a, A b) WHERE a.end - a.start >= 60 ticks", *WORK)
+    assert explained.steps[0].left == 0
+    missed = excluded(explained)
+    assert [each.nearest.excess for each in missed.values()] == [9]
+
+
+def test_an_event_that_breaks_a_match_in_every_world_is_named() -> None:
+    within = lasting("n", "N", (40, 42), (50, 60))
+    explained = explained_by("PATTERN SEQ(A a, !N n, A b)", *WORK[::2], within)
+    assert explained.completion is not None
+    assert explained.completion.possible == 0
+    (loss,) = explained.completion.losses
+    assert (loss.condition.text, loss.count) == ("no n", 1)
+    (breaker,) = explained.completion.breakers
+    assert breaker.example == ((0,), (2,))
+    assert breaker.count == 1
+
+
+def test_the_likeliest_below_the_threshold_is_named() -> None:
+    query = "PATTERN ISEQ(A a, A b) WHERE a.event_id < b.event_id AND a INTERSECTS b"
+    completion = explained_by(f"{query} CONFIDENCE >= 0.9", *WORK).completion
+    assert completion is not None
+    rows = match_events(
+        plan_of(query.split(" CONF", maxsplit=1)[0], lasting=True), event_table(WORK)
+    ).to_pylist()
+    assert completion.best_confidence == max(row["confidence"] for row in rows if row["confidence"] < 0.9)
+
+
+def test_what_stands_not_beside_such_events_is_refused_by_name() -> None:
+    with pytest.raises(UnsupportedQueryError, match="Kleene groups beside interval events"):
+        explained_by("PATTERN SEQ(A a, B+ b[], A c)", *WORK, Event("b", "B", 50, 52))
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    case=st.one_of(st.tuples(queries(), streams()), st.tuples(negations(), streams_with_rivals())),
+)
+def test_what_is_said_to_be_possible_is_what_matches(case: tuple[str, tuple[Event, ...]]) -> None:
+    query, events = case
+    explained = explained_by(query, *events)
+    rows = match_events(plan_of(query, lasting=True), event_table(events)).num_rows
+    assert (explained.completion.possible if explained.completion else 0) == rows
