@@ -104,17 +104,21 @@ class StoredEvents:
     def row_groups(self, source: int) -> list[RowGroup]:
         """What the footers of the files say of every row group that is read.
 
+        Where `only` chooses some, whoever chose them has counted the events, and other files are left alone.
+
         Raises
         ------
         EventSchemaError
             If a file cannot be read, or all together do not hold what the ingest has written.
         """
+        parts = range(len(self.parts)) if self.only is None else sorted({part for part, _ in self.only})
         with ThreadPoolExecutor(_FOOTERS_AT_ONCE) as threads:
-            footers = list(threads.map(self._footer, range(len(self.parts))))
-        check_count(self.location, sum(rows for groups in footers for rows, *_ in groups), self.written)
+            footers = list(threads.map(self._footer, parts))
+        if self.only is None:
+            check_count(self.location, sum(rows for groups in footers for rows, *_ in groups), self.written)
         return [
             RowGroup(source, part, number, *facts)
-            for part, groups in enumerate(footers)
+            for part, groups in zip(parts, footers, strict=True)
             for number, facts in enumerate(groups)
             if self.only is None or (part, number) in self.only
         ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from cepctl.arrays import Ticks
+from cepctl.datasets.marker import check_count
 from cepctl.errors import SketchError
 from cepctl.matching.inputs import EventInputs
 from cepctl.plan.plan import Plan
@@ -35,6 +36,11 @@ def narrowed_by_sketches(plan: Plan, inputs: EventInputs) -> Narrowed | None:
 
     A match may join events of several inputs, so either all have sketches, or none is of use.  What is given
     may tie any event to those of a match.
+
+    Raises
+    ------
+    EventSchemaError
+        If a dataset does not hold what its ingest has written.
     """
     if plan.given:
         return None
@@ -43,6 +49,8 @@ def narrowed_by_sketches(plan: Plan, inputs: EventInputs) -> Narrowed | None:
         known = tuple(each for each in sketches if each is not None)
         if len(known) < len(sketches):
             return None
+        for dataset, sketch in zip(inputs.datasets, known, strict=True):
+            check_count(dataset.location, sketch.events, dataset.events)
         chosen = row_groups_to_read(plan, Archive(known, inputs.schema), PLACES_PER_ROW_GROUP)
     except SketchError as problem:
         return Narrowed(inputs, problem=str(problem))
@@ -101,7 +109,7 @@ def sketch_facts(inputs: EventInputs) -> tuple[SketchFacts, ...]:
             sketch = None if dataset is inputs.temporary else sketch_of(dataset)
             if sketch is not None:
                 size = sum(sketch.folder.files().values())
-                events = max(sum(part.identity.rows for part in sketch.manifest.parts), 1)
+                events = max(sketch.events, 1)
                 found.append(SketchFacts(name, round(8 * size / events, 1), sketch.manifest.distinct))
         except SketchError as problem:
             found.append(SketchFacts(name, problem=str(problem)))

@@ -64,6 +64,11 @@ class Sketch:
         folder = SketchFolder.at(place)
         return cls(folder, read_manifest(folder))
 
+    @property
+    def events(self) -> int:
+        """How many events its parts hold."""
+        return sum(part.identity.rows for part in self.manifest.parts)
+
     @cached_property
     def first_parts(self) -> Indexes:
         """The number of the first part of each section, and at last how many there are."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 import cepctl
 from cepctl.cli import main
-from cepctl.ingestion import writing
+from cepctl.datasets.stored_events import StoredEvents
+from cepctl.ingestion import ordering, writing
 from cepctl.sketches.manifest import FILES, MANIFEST
 
 LOG = "event_id,event_type,lower,upper,task\na1,A,10,12,t1\nb1,B,13,15,t1\na2,A,500,502,t2\nb2,B,900,905,t2\n"
@@ -94,6 +96,36 @@ def test_a_sketch_of_other_events_is_not_used(folder: Path, capsys: pytest.Captu
 def test_a_missing_sketch_is_named_with_the_remedy(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = called(capsys, "probe", QUERY, "events", code=3)[1]
     assert said == f"error: {folder}/events has no sketch; make it with: cepctl sketch {folder}/events\n"
+
+
+def test_a_match_reads_no_footer_of_a_part_that_the_sketch_rules_out(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ordering, "PART_EVENTS", 2)
+    called(capsys, "ingest", "log.csv", "-o", "parts", "--sketch")
+    assert len(list((folder / "parts").glob("*.parquet"))) == 2
+    read: list[int] = []
+    footer = StoredEvents._footer
+
+    def noted(events: StoredEvents, part: int) -> list[tuple[int, int, int, int]]:
+        read.append(part)
+        return footer(events, part)
+
+    monkeypatch.setattr(StoredEvents, "_footer", noted)
+    rows = called(capsys, "match", QUERY, "parts")[0]
+    assert (read, len(rows.splitlines())) == ([0], 2)
+    assert called(capsys, "match", QUERY, "parts", "--sketch", "off")[0] == rows
+
+
+def test_a_dataset_that_holds_a_part_twice_is_refused_with_a_sketch_too(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (part,) = (folder / "events").glob("*.parquet")
+    shutil.copy(part, part.with_name("part-00001.parquet"))
+    called(capsys, "sketch", "events")
+    for use in ("auto", "off"):
+        said = called(capsys, "match", QUERY, "events", "--sketch", use, code=3)[1]
+        assert "the parts of this dataset hold 8 events, but its ingest wrote 4" in said
 
 
 @pytest.mark.parametrize(
