@@ -14,6 +14,7 @@ import cepctl
 from cepctl.cli import main
 from cepctl.library import probe
 from cepctl.sketches import joining
+from cepctl.sketches.listing import Indexed
 from cepctl.sketches.reading import Sketch
 from cepctl.state import store
 
@@ -188,6 +189,27 @@ def test_a_damaged_segment_ends_a_probe_and_no_run(capsys: pytest.CaptureFixture
     assert "until then a probe of the state ends with this error" in capsys.readouterr().err
     assert Path("out", "run-000002.csv").read_text().endswith("a8 b8\n")
     assert "sketch their logs" in probed(capsys, code=3)
+
+
+def test_a_state_of_datasets_with_sketches_keeps_one(capsys: pytest.CaptureFixture[str]) -> None:
+    cepctl.ingest("e.csv", "events", runner="local", sketch_on="k,x:range")
+    begun = ("match", "--state", "S", "-o", "out", KEPT, "events")
+    assert main([*begun, "--sketch", "off"]) == 0
+    assert not segments()
+    for folder in ("S", "out"):
+        shutil.rmtree(folder)
+    capsys.readouterr()
+    assert main(begun) == 0
+    assert (
+        "note: the state S keeps a sketch, as its inputs do (--sketch off: none)\n" in capsys.readouterr().err
+    )
+    assert [row.split(",")[:2] for row in probed(capsys).splitlines()[1:]] == [["1", "5"]]
+    assert Sketch.at(segments()[0]).manifest.indexed == Indexed(("k",), ("x",))
+    run("--sketch-on", "k,x:range")  # a log as well
+    shutil.rmtree("S")
+    shutil.rmtree("out")
+    assert main([*begun, "e.csv", "-q"]) == 0
+    assert not segments()
 
 
 def test_a_sketch_cannot_begin_after_the_state(capsys: pytest.CaptureFixture[str]) -> None:

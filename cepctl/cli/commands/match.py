@@ -60,7 +60,7 @@ MATCHES_IN_PARTS = 10_000_000_000
     default="auto",
     show_default=True,
     help="auto: where every dataset has a sketch beside it (cepctl sketch), read only row groups that can "
-    "hold a match; changes no row.",
+    "hold a match, which changes no row; a state that is begun on such keeps a sketch, too.",
 )
 @row_options
 @click.option("--overwrite", is_flag=True, help="Replace a folder of rows, -o ROWS/, that is there.")

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from cepctl.cli.match.request import MatchRequest
 from cepctl.cli.output.notices import say
-from cepctl.errors import StateError
+from cepctl.errors import CepctlError, StateError
 
 if TYPE_CHECKING:
     from cepctl.plan.plan import EventSchema
+    from cepctl.sketches.listing import Indexed
     from cepctl.state.intake import Arrivals
     from cepctl.state.kept_sketch import Extended, KeptSketch
     from cepctl.state.store import Saved
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 def sketch_before(request: MatchRequest, saved: Saved | None) -> KeptSketch | None:
     """The sketch that a run goes on with; None where none is kept.
+
+    A state that is begun on datasets which all have sketches keeps one, too, of what these know.
 
     Raises
     ------
@@ -31,7 +34,8 @@ def sketch_before(request: MatchRequest, saved: Saved | None) -> KeptSketch | No
     named = request.incremental.sketch_on
     asked = request.incremental.keep_sketch or bool(named)
     if saved is None:
-        return KeptSketch(parse_on(named), {}) if asked else None
+        indexed = parse_on(named) if asked else _known_to_inputs(request)
+        return None if indexed is None else KeptSketch(indexed, {})
     if asked and saved.sketch is None:
         raise StateError(
             f"the state {request.directory} was begun without a sketch, which would lack the events up to "
@@ -43,6 +47,32 @@ def sketch_before(request: MatchRequest, saved: Saved | None) -> KeptSketch | No
             "out, or start a new state with --state"
         )
     return saved.sketch
+
+
+def _known_to_inputs(request: MatchRequest) -> Indexed | None:
+    """What the sketches of all inputs know; None where one has none, or sketches are not to be used."""
+    from cepctl.datasets.stored import stored_dataset
+    from cepctl.sketches.finding import sketch_of
+    from cepctl.sketches.listing import Indexed
+
+    if request.question.sketch == "off" or not request.paths:
+        return None
+    known = []
+    for path in request.paths:
+        try:
+            dataset = stored_dataset(path)
+            sketch = None if dataset is None else sketch_of(dataset)
+        except CepctlError:
+            # What is wrong with the events is told where they are read; a probe tells it of the sketch.
+            return None
+        if sketch is None:
+            return None
+        known.append(sketch.manifest.indexed)
+    if not request.quiet:
+        say("note", f"the state {request.directory} keeps a sketch, as its inputs do (--sketch off: none)")
+    values = tuple(name for name in known[0].values if all(name in each.values for each in known))
+    ranges = tuple(name for name in known[0].ranges if all(name in each.ranges for each in known))
+    return Indexed(values, ranges)
 
 
 def sketch_after(
