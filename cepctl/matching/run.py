@@ -98,15 +98,12 @@ def find_rows(
     from cepctl.engines.event.match import schema_for
     from cepctl.engines.rows.groups import GroupRows
     from cepctl.engines.rows.sorted import SortedRows
-    from cepctl.plan.given import refuse_given
     from cepctl.plan.grouping import refuse_groups
     from cepctl.plan.support import require_engine
 
     require_engine(plan, execution.engine)
     if execution.runner.runner == "auto":
         execution = replace(execution, runner=execution.runner.for_events(inputs.count_events()))
-    if wanted.approximate is not None:
-        refuse_given(plan, "--approximate")
     if wanted.kleene == "summary":
         _require_summary(plan, wanted, execution)
     if execution.engine != "event":

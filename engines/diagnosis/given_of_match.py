@@ -10,6 +10,7 @@ Imports NumPy, Numba and Polars only.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,7 +33,7 @@ from cepctl.plan.plan import Plan
 class GivenShown:
     """The clauses; the probability of what they say of these events; the confidence if nothing were given.
 
-    `probability` is None where events share clocks, `without` where it is too much work.
+    `probability` is None where events share clocks, and both are where they are too much work.
     """
 
     clauses: tuple[str, ...]
@@ -50,17 +51,17 @@ def given_shown(prepared: PreparedAlternative, events: Events, bound: dict[int, 
     known, probability = prepared.events, None
     if known.clocks is None:
         rivals = [each.event for each in prepared.rivals(bound)]
-        probability = share_of_worlds(events, known, np.concatenate([*map(_events, bound.values()), *rivals]))
+        touched = np.concatenate([*map(_events, bound.values()), *rivals])
+        # Where they are too many the confidence has been estimated, too.
+        with suppress(QueryTooLargeError):
+            probability = share_of_worlds(events, known, touched)
     plan = prepared.plan
     freely = PreparedAlternative.of(
         replace(plan, given=()), prepared.alternative, events, prepared.options, of_intervals=False
     )
     without: float | None = None
-    try:
-        found = freely.decided(bound, freely.rivals(bound))
-        without = float(found.confidence[0])
-    except QueryTooLargeError:
-        pass
+    with suppress(QueryTooLargeError):
+        without = float(freely.decided(bound, freely.rivals(bound)).confidence[0])
     return GivenShown(tuple(each.text for each in plan.given), probability, without)
 
 

@@ -145,7 +145,7 @@ class PreparedAlternative:
         """How its matches are measured."""
         sampling = None
         if self.options.approximate is not None:
-            from cepctl.engines.clocks.estimates import sampling_of
+            from cepctl.engines.event.samplings import sampling_of
 
             sampling = sampling_of(self.options.approximate, self.events)
         masses, system = self.events.masses, self.search.system
@@ -305,7 +305,11 @@ class PreparedAlternative:
                 chosen = {i: take(each, rows) for i, each in bound.items()}
                 others = [each.taken(rows) for each in rivals]
                 if tied[rows[0]]:
-                    found.put(rows, tied_matches(replace(self.measure, masses=masses), ties, chosen, others))
+                    measure = replace(self.measure, masses=masses)
+                    if masses is not self.events.masses:
+                        # As in `_independent`: what offsets are summed of is exact.
+                        measure = replace(measure, sampling=None)
+                    found.put(rows, tied_matches(measure, ties, chosen, others))
                 else:
                     found.put(rows, self.if_possible(masses, chosen, others))
         return found

@@ -67,7 +67,7 @@ def estimated(
     probability, error = (least + most) / 2, (most - least) / 2
     far = np.flatnonzero(error > sampling.error)
     rare = far[most[far] < 1.0]
-    if len(rare) and sampling.events.clocks is None:
+    if len(rare) and sampling.events.clocks is None and sampling.events.ties is None:
         rows = by_row(rare)
         own = [part for each in problems if len((part := _of_groups(each, groups[rare])).match)]
         seeds = sampling.seeds([_events_of(own, len(rare), sampling)], np.arange(len(rare)))

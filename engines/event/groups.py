@@ -154,7 +154,7 @@ def _answers(plan: Plan, wanted: WantedGroups, keys: pl.DataFrame) -> _Answers:
                 sampled = source.intervals is None
                 raise QueryTooLargeError(_refusal(plan, key, why, float(expected[group]), sampled=sampled))
             sure = expected_error[costly] == 0.0
-            from cepctl.engines.clocks.estimates import sampling_of
+            from cepctl.engines.event.samplings import sampling_of
 
             least, largest = wanted.bounds(costly)
             estimates = estimated(

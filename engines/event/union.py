@@ -174,7 +174,12 @@ def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> t
 
         found = given_on_clocks(GivenOnClocks.of(clocks, ties), masses, shape, first, rivals, tied)
     elif ties is not None:
-        found = tied(masses, ties, first, rivals)
+        try:
+            found = tied(masses, ties, first, rivals)
+        except QueryTooLargeError:
+            if prepared[0].options.approximate is None:
+                raise
+            return np.zeros(len(parts[0])), np.ones(len(parts[0]), dtype=bool)
     elif clocks is None:
         found = independent(masses, first, rivals)
     else:

@@ -10,13 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.columns.bindings import Bindings, Group
+from cepctl.engines.clocks.estimates import measured_or_estimated
+from cepctl.engines.columns.bindings import Bindings, Group, take
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.solve import first_ticks, mirrored
-from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.given.between_events import tied_systems
 from cepctl.engines.given.components import piece_probability
 from cepctl.engines.given.separators import tied_probability
 from cepctl.engines.given.series import series_of
@@ -24,6 +26,7 @@ from cepctl.engines.given.tied_problems import TiedProblems, Touched, tied_probl
 from cepctl.engines.given.work import require_few, searched, within_bound
 from cepctl.engines.measure.measure import Measure
 from cepctl.engines.measure.rival_blocks import coupled_blocks
+from cepctl.engines.pattern.difference_constraints import closure, valid_bounds
 from cepctl.engines.pattern.rivals import Rivals
 
 _LAST = np.iinfo(np.int64).max
@@ -37,8 +40,47 @@ def tied_matches(
     Raises
     ------
     QueryTooLargeError
-        If the events that are tied to a match need too much work.
+        If the events that are tied to a match need too much work; with sampling, if too few worlds remain.
     """
+    if measure.sampling is None:
+        return _exactly(measure, ties, bound, rivals)
+
+    def exact(rows: Indexes) -> Measured:
+        some = {i: take(each, rows) for i, each in bound.items()}
+        return _exactly(measure, ties, some, [each.taken(rows) for each in rivals])
+
+    def estimate(row: Indexes) -> Measured:
+        groups = measure.groups({i: take(each, row) for i, each in bound.items()})
+        near = [each.taken(row) for each in rivals]
+        return _estimated(measure, ties, CoupledMatches(measure.shape, measure.masses, groups, near))
+
+    return measured_or_estimated(exact, estimate, len(measure.groups(bound)[0].sizes))
+
+
+def _estimated(measure: Measure, ties: EventTies, match: CoupledMatches) -> Measured:
+    """One match from sampled worlds; its range is what its events can use, whatever must be absent."""
+    sampling, total = measure.sampling, _Total(1)
+    assert sampling is not None
+    possible = []
+    for problems in coupled_problems(match):
+        event, lower, upper = problems.variables
+        systems = tied_systems(ties, problems.structure.system, event)
+        for row, system in enumerate(systems):
+            count = range(len(system))
+            closed = closure(len(system), [(i, j, int(system[i, j])) for i in count for j in count])
+            ends = valid_bounds(lower[[row]], upper[[row]], closed)
+            if (np.diag(closed) >= 0).all() and (ends[0] <= ends[1]).all():
+                one = problems.taken(np.array([row]))
+                total.add(one.match, np.zeros(1), ends[0][:, 0], ends[1][:, -1])
+                possible.append(one)
+    if not possible:
+        return impossible(1)
+    found = total.measured()
+    _, estimate = sampling.probabilities(match.groups, possible)
+    return Measured(estimate, np.full(1, sampling.error), found.start, found.end)
+
+
+def _exactly(measure: Measure, ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
     groups = measure.groups(bound)
     found = _Total(len(groups[0].sizes))
     for begin, end in coupled_blocks(measure.shape, groups, rivals, measure.memory):

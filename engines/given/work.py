@@ -27,7 +27,7 @@ def require_few(sizes: Indexes) -> None:
         raise QueryTooLargeError(
             f"GIVEN ties {int(sizes.max()):,} events to each other, some of which a match needs; at most "
             f"{MOST_TIED} are summed together; say more in IF so that it ties fewer events, narrow their "
-            "intervals, or leave it out"
+            "intervals, allow an error with --approximate, or leave it out"
         )
 
 
@@ -51,5 +51,5 @@ def _too_large(problems: Problems, bound: int) -> QueryTooLargeError:
     return QueryTooLargeError(
         f"GIVEN ties {problems.variables.event.shape[1]:,} events that have to be summed together, which "
         f"needs more than {bound:,} products; say more in IF so that it ties fewer events, narrow their "
-        "intervals, or leave it out"
+        "intervals, allow an error with --approximate, or leave it out"
     )

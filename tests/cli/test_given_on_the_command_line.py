@@ -163,7 +163,6 @@ def test_why_not_names_the_clause_that_leaves_no_world(
     ("arguments", "what"),
     [
         (("match", "--state", "STATE"), "GIVEN with --state"),
-        (("match", "--approximate", "0.01", "--runner", "local"), "GIVEN with --approximate"),
         (("match", "--engine", "point"), "GIVEN under skip_till_any_match in the point engine"),
     ],
 )

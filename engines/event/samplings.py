@@ -1,0 +1,19 @@
+"""Which worlds are sampled where an error is allowed: of independent, clocked or tied events.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from cepctl.engines.clocks.estimates import sampling_of as sampling_of_clocks
+from cepctl.engines.columns.events import Events
+from cepctl.engines.confidence.coupled.sampling import Sampling
+
+
+def sampling_of(error: float, events: Events) -> Sampling:
+    """That confidences of these events may be sampled, with this error."""
+    if events.ties is None:
+        return sampling_of_clocks(error, events)
+    from cepctl.engines.given.sampled_worlds import TiedSampling
+
+    return TiedSampling(error, events)
