@@ -80,11 +80,13 @@ class MatchSummary:
         """How many occurrences cost too much to be computed exactly; None if none does."""
         if not self.counts.refused:
             return None
+        such = f" ({self.counts.why_refused})" if self.counts.why_refused else ""
         return (
             f"{self.counts.refused:,} of {counted(self.counts.rows, 'occurrence')} would cost too much to "
-            "compute exactly and are left empty, last: the matches of these keys share too many events; what "
-            "is expected of them is exact; narrow the query (WITHIN, [attr], tighter predicates), group by "
-            "more, or allow an error with --approximate: 0.5 gives bounds that are certain"
+            "compute exactly and are left empty, last: the matches of these keys share too many events"
+            f"{such}; what is expected of them is exact; narrow the query (WITHIN, [attr], tighter "
+            "predicates), group by more, or allow an error with --approximate: 0.5 gives bounds that are "
+            "certain"
         )
 
     def _work(self) -> str:

@@ -27,7 +27,7 @@ from cepctl.engines.event.raw_time_counts import matches_at_raw_times
 from cepctl.engines.event.raw_times import CertainTimes
 from cepctl.engines.event.union import joined_batches, united
 from cepctl.engines.kleene.budget import GroupBudget
-from cepctl.engines.rows.groups import group_schema
+from cepctl.engines.rows.groups import WHY_TOO_COSTLY, group_schema
 from cepctl.engines.rows.order import match_text, rounded
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.counted_sets import counted_sets
@@ -82,6 +82,8 @@ def group_batches(
         *([_found_at_raw_times(ordered, rows)] if times is not None else []),
     ]
     schema = group_schema(plan, approximate=estimates, raw_times=times is not None)
+    if answers.why:
+        schema = schema.with_metadata({WHY_TOO_COSTLY: answers.why})
     arrays = [
         (each if isinstance(each, pa.Array) else pa.array(each)).cast(field.type)
         for each, field in zip(columns, schema, strict=True)
@@ -108,13 +110,14 @@ def with_counted_sets(prepared: Sequence[PreparedAlternative]) -> Sequence[Prepa
 class _Answers:
     """What is told of each group: arrays of shape (groups,), the errors 0 where nothing is estimated.
 
-    An occurrence is NaN where it is too costly.
+    An occurrence is NaN where it is too costly; `why` says of one of these what costs.
     """
 
     occurrence: Reals
     error: Reals
     expected: Reals
     expected_error: Reals
+    why: str = ""
 
 
 def _least(plan: Plan) -> float:
@@ -143,14 +146,14 @@ def _answers(plan: Plan, wanted: WantedGroups, keys: pl.DataFrame) -> _Answers:
             source = wanted.prepared[0]
             options = source.options
             # Worlds of events that last are not sampled.
-            exact_only = options.approximate is None or source.intervals is not None
-            if exact_only and rows_may_lack_occurrence(plan, options):
-                occurrence[costly] = error[costly] = np.nan
-                return _Answers(np.clip(occurrence, confidence, most), error, expected, expected_error)
             if options.approximate is None or source.intervals is not None:
                 group = int(costly[0])
                 why = measured.why(int(too_costly[0]))
                 key = keys.row(group) if keys.width else ()
+                if rows_may_lack_occurrence(plan, options):
+                    occurrence[costly] = error[costly] = np.nan
+                    bounded = np.clip(occurrence, confidence, most)
+                    return _Answers(bounded, error, expected, expected_error, f"{_named(plan, key)}: {why}")
                 sampled = source.intervals is None
                 raise QueryTooLargeError(_refusal(plan, key, why, float(expected[group]), sampled=sampled))
             sure = expected_error[costly] == 0.0
@@ -244,15 +247,18 @@ def _found_at_raw_times(ordered: pl.DataFrame, rows: GroupedRows) -> pa.Array:
     return told.sort("group").get_column("raw").to_arrow()
 
 
-def _refusal(plan: Plan, key: tuple[object, ...], why: str, expected: float, *, sampled: bool) -> str:
+def _named(plan: Plan, key: tuple[object, ...]) -> str:
     keys = zip(plan.group_by or (), key, strict=True)
-    named = ", ".join(f"{column.name} = {value}" for column, value in keys) or "the whole input"
+    return ", ".join(f"{column.name} = {value}" for column, value in keys) or "the whole input"
+
+
+def _refusal(plan: Plan, key: tuple[object, ...], why: str, expected: float, *, sampled: bool) -> str:
     or_allow = (
         "group by more, or allow an error with --approximate: what is expected stays exact, and 0.5 does "
         "with bounds that are certain"
     )
     return (
-        f"the occurrence of {named} is too costly to compute exactly: {why}; the number of its matches is "
-        f"expected to be {expected:.6g}; narrow the query (WITHIN, [attr], tighter predicates), "
+        f"the occurrence of {_named(plan, key)} is too costly to compute exactly: {why}; the number of its "
+        f"matches is expected to be {expected:.6g}; narrow the query (WITHIN, [attr], tighter predicates), "
         f"{or_allow if sampled else 'or group by more'}"
     )

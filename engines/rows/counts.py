@@ -22,8 +22,8 @@ class RowCounts:
 
     `unlikely` have a confidence below UNLIKELY; `sampled` are estimates, off by at most `error`.  Of those
     `judged` by their raw times, these `missed` some; `untimed` have events without.  Of groups `refused` are
-    those whose occurrence costs too much.  All rows lie between
-    the ticks `start` and `end`, which are None where there is no row.
+    those whose occurrence costs too much, and `why_refused` says what costs of one of them, if that is known.
+    All rows lie between the ticks `start` and `end`, which are None where there is no row.
     """
 
     rows: int = 0
@@ -36,6 +36,7 @@ class RowCounts:
     refused: int = 0
     start: int | None = None
     end: int | None = None
+    why_refused: str = ""
 
     @classmethod
     def of(cls, rows: pa.RecordBatch | pa.Table) -> RowCounts:
@@ -73,4 +74,5 @@ class RowCounts:
             self.refused + other.refused,
             min(starts, default=None),
             max(ends, default=None),
+            self.why_refused or other.why_refused,
         )

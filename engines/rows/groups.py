@@ -8,6 +8,7 @@ Runs inside Spark workers: imports PyArrow only.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -18,6 +19,9 @@ from cepctl.engines.rows.cuts import Part
 from cepctl.engines.rows.sorted import SortedRows
 from cepctl.plan.plan import EXPECTED_ERROR, FOUND_AT_RAW_TIMES, OCCURRENCE_ERROR, Plan
 from cepctl.precision import CONFIDENCE_DECIMALS
+
+WHY_TOO_COSTLY = b"why too costly"
+"""What costs, of one key whose occurrence is null: metadata of a batch, which Spark does not hand on."""
 
 
 def group_schema(plan: Plan, *, approximate: bool = False, raw_times: bool = False) -> pa.Schema:
@@ -76,16 +80,18 @@ class GroupRows:
         self.spilled = False
         self._keys, self._top = keys, top
         self._held: list[pa.RecordBatch] = []
+        self._why = ""
 
     def add(self, rows: pa.RecordBatch) -> None:
         """Take rows in."""
         self.found += rows.num_rows
         self._held.append(rows)
+        self._why = self._why or (rows.schema.metadata or {}).get(WHY_TOO_COSTLY, b"").decode()
 
     @property
     def counts(self) -> RowCounts:
         """Counts of the rows that are kept."""
-        return RowCounts.of(self.table())
+        return replace(RowCounts.of(self.table()), why_refused=self._why)
 
     def blocks(self) -> Iterator[pa.Table]:
         """The rows that are kept, in their order, as one block."""
