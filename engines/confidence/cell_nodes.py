@@ -1,10 +1,10 @@
 """Cells of time, the few ticks that stand for all of a cell, and polynomials given at these ticks.
 
 A function that is a polynomial on a cell is kept by its values at whole ticks that are spread like
-Chebyshev's points (see `tick_rules`), so that every number is that of a true assignment of ticks.
-Between them it is interpolated in barycentric form (Berrut and Trefethen, "Barycentric Lagrange
-interpolation", SIAM Review 46 (2004), section 4), which is stable for such nodes at any degree; where a
-cell has few ticks each of them is a node and nothing is interpolated.
+Chebyshev's points (see `quadrature`), so that every number is that of a true assignment of ticks, or at
+places between ticks (see `gauss_nodes`).  Between them it is interpolated in barycentric form (Berrut and
+Trefethen, "Barycentric Lagrange interpolation", SIAM Review 46 (2004), section 4), which is stable for such
+nodes at any degree; where a cell has few ticks each of them is a node and nothing is interpolated.
 
 Ticks inside a cell are offsets from its start.  Runs inside Spark workers: imports Numba only.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from numba import njit
 
+from cepctl.engines.confidence.gauss_nodes import place_real, place_real_to_end
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 
 
@@ -70,15 +71,19 @@ def interpolate(nodes, barycentric, offset, shares):
 def partial_sum_shares(nodes, barycentric, every, first, stop, places, weights, shares, total):
     """Fill how much the value at each node counts for the sum over the offsets from `first` to `stop` - 1.
 
-    `every`: whether all ticks of the cell are nodes.  `places`, `weights`, `shares`: working space.
+    `first` is 0, or `stop` the end of the cell; the other need not be whole.  `every`: whether all ticks of
+    the cell are nodes.  `places`, `weights`, `shares`: working space.
     """
     count = len(nodes)
     total[:count] = 0.0
     if every:
-        total[first:stop] = 1.0
+        total[int(first) : int(stop)] = 1.0
     if every or not count or first >= stop:
         return
-    points = place_nodes(stop - first, count - 1, places, weights)
+    if first > 0.0:
+        points = place_real_to_end(stop - first, count - 1, places, weights)
+    else:
+        points = place_real(stop - first, count - 1, places, weights)
     for p in range(points):
         interpolate(nodes, barycentric, first + places[p], shares)
         for i in range(count):

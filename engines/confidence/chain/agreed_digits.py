@@ -51,7 +51,8 @@ def agreed_confidence(
     unclear = np.flatnonzero(possible & _near_border(confidence))
     if len(unclear):
         confidence[unclear] = wide_gap_confidence(masses, alone(unclear), window, together=False)
-    return rounded(confidence)
+    # Parts of a tick may have either sign: what cannot happen is known without them.
+    return np.where(possible, rounded(confidence), 0.0)
 
 
 def _near_border(confidence: Reals) -> Flags:

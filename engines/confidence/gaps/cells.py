@@ -12,7 +12,8 @@ from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_sums import distance, tick_count
-from cepctl.engines.confidence.cell_nodes import barycentric_weights, node_count, place_nodes
+from cepctl.engines.confidence.cell_nodes import barycentric_weights
+from cepctl.engines.confidence.gauss_nodes import holds_polynomials, real_count, zeros_of_gram
 
 
 class Cells(NamedTuple):
@@ -20,15 +21,15 @@ class Cells(NamedTuple):
 
     `cut`: shape (n + 1,), cell i being the ticks from cut[i] to cut[i + 1] - 1.  `degree`: that of the sums
     over a cell.  `first`: shape (n + 1,), the nodes of cell i being first[i] to first[i + 1] - 1.  `every`:
-    whether all ticks of a cell are nodes.  Of each node: its offset, cell, and weights in a sum and in
-    interpolation.
+    whether all ticks of a cell are nodes; else they lie between ticks.  Of each node: its offset, cell, and
+    weights in a sum and in interpolation.
     """
 
     cut: Ticks
     degree: Indexes
     first: Indexes
     every: Flags
-    offset: Ticks
+    offset: Reals
     cell: Indexes
     weight: Reals
     barycentric: Reals
@@ -71,8 +72,8 @@ def cuts_of(buckets, gaps, before, after):
 
 
 @njit(nogil=True, cache=True)
-def cells_of(cut, degree, buckets, events):
-    """Cells with nodes where one of the events has mass."""
+def cells_of(cut, degree, left_degree, buckets, events):
+    """Cells with nodes where one of the events has mass; `left_degree`: of what is interpolated there."""
     count = len(cut) - 1
     first = np.zeros(count + 1, dtype=np.int64)
     every = np.zeros(count, dtype=np.bool_)
@@ -81,16 +82,20 @@ def cells_of(cut, degree, buckets, events):
         for event in events:
             needed = needed or density_at(buckets, event, cut[c]) > 0.0
         ticks = cut[c + 1] - cut[c]
-        nodes = node_count(ticks, degree[c]) if needed else 0
-        every[c] = nodes == ticks
-        first[c + 1] = first[c] + nodes
-    offset, cell = np.empty(first[count], dtype=np.int64), np.empty(first[count], dtype=np.int64)
+        nodes = max(left_degree[c] + 1, real_count(degree[c]))
+        every[c] = not holds_polynomials(ticks, nodes)
+        first[c + 1] = first[c] + (0 if not needed else ticks if every[c] else nodes)
+    offset, cell = np.empty(first[count]), np.empty(first[count], dtype=np.int64)
     weight, barycentric = np.empty(first[count]), np.ones(first[count])
     for c in range(count):
         own = slice(first[c], first[c + 1])
         if first[c] < first[c + 1]:
-            place_nodes(cut[c + 1] - cut[c], degree[c], offset[own], weight[own])
-            if not every[c]:
+            if every[c]:
+                offset[own] = np.arange(first[c + 1] - first[c])
+                weight[own] = 1.0
+            else:
+                nodes = first[c + 1] - first[c]
+                zeros_of_gram(float(cut[c + 1] - cut[c]), nodes, offset[own], weight[own])
                 barycentric_weights(offset[own], barycentric[own])
         cell[own] = c
     return Cells(cut, degree, first, every, offset, cell, weight, barycentric)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.confidence.cell_nodes import partial_sum_shares
 from cepctl.engines.confidence.gaps.cells import density_at
 from cepctl.engines.confidence.gaps.rival_products import AT_ONCE, INDEX, Chosen, exclude
@@ -25,7 +25,7 @@ class Points(NamedTuple):
     """
 
     cell: Indexes
-    offset: Ticks
+    offset: Reals
     weight: Reals
     node: Indexes
     shares: Reals
@@ -62,10 +62,11 @@ class LastWeights(NamedTuple):
 class Space(NamedTuple):
     """Working space for one u: ticks and weights of sums, shares, values of F, both factors, and rivals.
 
-    The factors have a row for each gap, with a place for each node and, after these, each of the `Points`.
+    The factors have a row for each gap, with a place for each node and, after those between, each of the
+    `Points`.
     """
 
-    places: Ticks
+    places: Reals
     weights: Reals
     shares: Reals
     values: Reals
@@ -82,9 +83,7 @@ def mass_up_to_nodes(cells, free, included, room):
     for r in range(rivals):
         for j in range(len(cells.offset)):
             cell = cells.cell[j]
-            at[r, j] = min(
-                free.before[r, cell] + free.slope[r, cell] * float(cells.offset[j] + included), 1.0
-            )
+            at[r, j] = min(free.before[r, cell] + free.slope[r, cell] * (cells.offset[j] + included), 1.0)
     return at
 
 
@@ -100,10 +99,10 @@ def fill_own(cells, first_gaps, buckets, first, middle, first_sums, space):
             for r in first_gaps.listed[first_gaps.offsets[a] : first_gaps.offsets[a + 1]]:
                 slope = first_gaps.slope[r, c]
                 for i in range(count if slope > 0.0 else 0):
-                    free[a, i] *= 1.0 - slope * float(offset[i])
+                    free[a, i] *= 1.0 - slope * offset[i]
         for j in range(count):
             partial_sum_shares(
-                offset, cells.barycentric[own], cells.every[c], 0, offset[j],
+                offset, cells.barycentric[own], cells.every[c], 0.0, offset[j],
                 space.places, space.weights, space.shares, total,
             )  # fmt: skip
             for a in range(len(first)):
@@ -144,7 +143,7 @@ def _fill_rows(cells, first_gaps, density, current, end, first_sums, chosen):
     offsets, listed = first_gaps.offsets, first_gaps.listed
     own, begin = cells.first[current], cells.first[current + 1]
     for i in range(begin - own):
-        here = mass_at(first_gaps, current, float(cells.offset[own + i] + 1))
+        here = mass_at(first_gaps, current, cells.offset[own + i] + 1.0)
         for a in range(len(density) if begin < end else 0):
             if density[a] == 0.0:
                 continue
@@ -173,7 +172,7 @@ def fill_left(cells, first_sums, beginning, reaching, old, own, stop, since, unt
     end = cells.first[own + 1] if own < stop and old < own else until
     values, left, past, inner = space.values, space.left, first_sums.past, first_sums.own
     shares, node, in_window_cell, parted = points.shares, points.node, points.in_window_cell, points.cell
-    first_node, nodes = cells.first, len(cells.offset)
+    first_node = cells.first
     if old >= 0:
         values[:, since:end] = 0.0
         tail = first_sums.tail[: cells.first[old + 1] - cells.first[old]]
@@ -187,13 +186,13 @@ def fill_left(cells, first_sums, beginning, reaching, old, own, stop, since, unt
             left[a, k] = values[a, k]
         for p in range(count):
             if node[p] >= 0:
-                left[a, nodes + p] = inner[a, node[p]] if in_window_cell[p] else values[a, node[p]]
+                left[a, until + p] = inner[a, node[p]] if in_window_cell[p] else values[a, node[p]]
                 continue
             begin, value = INDEX(first_node[parted[p]]), 0.0
             known, size = inner if in_window_cell[p] else values, INDEX(first_node[parted[p] + 1]) - begin
             for i in range(size):
                 value += shares[p, i] * known[a, i + begin]
-            left[a, nodes + p] = value
+            left[a, until + p] = value
 
 
 @njit(nogil=True, cache=True)
@@ -202,7 +201,7 @@ def fill_right(free, last_weights, following, own, offset, since, until, points,
 
     `own`, `offset`: cell of u and its place in there.
     """
-    there = mass_at(free, own, float(offset))
+    there = mass_at(free, own, offset)
     up_to, last_node = last_weights.up_to, last_weights.end
     node_weight, point_weight = last_weights.weight, points.weight
     offsets, listed, chosen, nodes = free.offsets, free.listed, space.chosen, len(last_weights.weight)
@@ -213,14 +212,19 @@ def fill_right(free, last_weights, following, own, offset, since, until, points,
         for k in range(INDEX(since), INDEX(until)):
             row[k] = node_weight[k]
         for p in range(INDEX(count)):
-            row[p + INDEX(nodes)] = point_weight[p]
+            row[p + INDEX(until)] = point_weight[p]
         for g in range(offsets[c], offsets[c + 1]):
             r = listed[g]
             if there[r] > 0.0:
                 chosen.rival[held], chosen.at[held] = r, there[r]
                 chosen.begin[held], chosen.end[held] = since, min(last_node[r], until)
                 held += 1
-        exclude(row, up_to, chosen, held, nodes, nodes + count)
+        exclude(row, up_to, chosen, held, 0, 0)
+        # Those that stand for part of a tick may lie after u, where what a rival leaves is above 1.
+        for i in range(held):
+            r, at = chosen.rival[i], chosen.at[i]
+            for p in range(INDEX(count)):
+                row[p + INDEX(until)] *= 1.0 - (at - up_to[r, p + INDEX(nodes)])
 
 
 @njit(nogil=True, cache=True)
@@ -229,7 +233,7 @@ def mass_up_to_points(free, points, nodes, count, up_to):
     before, slope, cell, offset = free.before, free.slope, points.cell, points.offset
     for r in range(len(slope)):
         for p in range(count):
-            up_to[r, nodes + p] = min(before[r, cell[p]] + slope[r, cell[p]] * float(offset[p] + 1), 1.0)
+            up_to[r, nodes + p] = min(before[r, cell[p]] + slope[r, cell[p]] * (offset[p] + 1.0), 1.0)
 
 
 @njit(nogil=True, cache=True)

@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from cepctl.arrays import Indexes, Ticks
+from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.confidence.cell_nodes import node_count
 from cepctl.engines.confidence.gaps.cells import alive_together, density_at
+from cepctl.engines.confidence.gauss_nodes import lies_inside, real_count
 
 
 class Ends(NamedTuple):
@@ -20,7 +21,8 @@ class Ends(NamedTuple):
 
     `cut`: shape (n + 1,), as in `Cells`.  `nodes`: how many are needed, 0 where no last event has mass;
     `degree`: of the sum over all other events, as a function of u.  `cell`: that of u; `oldest`: that of the
-    first tick u - W + 1 that the window allows, -1 before all cells.
+    first tick u - W + 1 that the window allows, -1 before all cells.  `real`: whether the nodes lie between
+    ticks.
     """
 
     cut: Ticks
@@ -28,11 +30,13 @@ class Ends(NamedTuple):
     degree: Indexes
     cell: Indexes
     oldest: Indexes
+    real: Flags
 
 
 @njit(nogil=True, cache=True)
-def ends_of(buckets, cut, window, pivot, last, first_gaps, last_gaps, left_degree, linked):
+def ends_of(buckets, cells, window, pivot, last, first_gaps, last_gaps, left_degree, linked):
     """Cells of the last events that follow a pivot; `left_degree`: of F as a function of t, per cell."""
+    cut = cells.cut
     low, high = buckets.lower[last].min(), buckets.upper[last].max()
     low = max(low, buckets.lower[pivot] + 1)
     binding = 0 < window <= high - cut[0]
@@ -41,6 +45,7 @@ def ends_of(buckets, cut, window, pivot, last, first_gaps, last_gaps, left_degre
     begin = begin[(begin >= low) & (begin <= high + 1)]
     count = max(len(begin) - 1, 0)
     nodes, degree = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    real = np.zeros(count, dtype=np.bool_)
     cell = np.searchsorted(cut, begin[:count], side="right") - 1
     oldest = np.full(count, -1)
     if binding:
@@ -51,7 +56,16 @@ def ends_of(buckets, cut, window, pivot, last, first_gaps, last_gaps, left_degre
         degree[e] = tied + last_gaps.most[own] + 1
         if old >= 0:
             degree[e] = max(degree[e], left_degree[old] + alive_together(last_gaps, own, old) + 1)
+        ticks, few = begin[e + 1] - begin[e], real_count(degree[e])
+        real[e] = lies_inside(ticks, few) and _between_ticks(cells, own)
+        real[e] = real[e] and (old < 0 or _between_ticks(cells, old))
         for event in last:
             if density_at(buckets, event, begin[e]) > 0.0:
-                nodes[e] = node_count(begin[e + 1] - begin[e], degree[e])
-    return Ends(begin, nodes, degree, cell, oldest)
+                nodes[e] = few if real[e] else node_count(ticks, degree[e])
+    return Ends(begin, nodes, degree, cell, oldest, real)
+
+
+@njit(nogil=True, cache=True)
+def _between_ticks(cells, cell):
+    """Whether sums over part of a cell may end between ticks."""
+    return not cells.every[cell] or cells.first[cell] == cells.first[cell + 1]

@@ -1,8 +1,9 @@
 """Confidence of chains with rival-free gaps on intervals of any width.
 
-The same sums as in `tables`, but over few ticks.  Time is cut at every bucket end of the chain's
-events and of their rivals; between two cuts all sums below are polynomials, which `cell_nodes` keeps by
-their values at some ticks.  For a chain s < t < u with a window, and gaps free with Q1(s, t) and Q2(t, u),
+The same sums as in `tables`, but over few places.  Time is cut at every bucket end of the chain's events
+and of their rivals; between two cuts all sums below are polynomials, which `cell_nodes` keeps by their values
+at some places between the ticks of a cell.  What is possible at all is decided without them (`time_range`).
+For a chain s < t < u with a window, and gaps free with Q1(s, t) and Q2(t, u),
 
     F(u, t) = sum over s < t, s > u - W, of mass(s) Q1(s, t)        depends on the first gap alone
     total   = sum over u of mass(u) times sum over t of mass(t) F(u, t) Q2(t, u)
@@ -107,8 +108,8 @@ def _solve_group(buckets, gaps, inner, outer, linked, window, bounds, confidence
     degree = left_degree + last_gaps.most
     if (degree.astype(np.float64) ** 3).sum() > bound:
         return
-    cells = cells_of(cut, degree, buckets, np.append(first, pivot))
-    ends = ends_of(buckets, cut, window, pivot, last, first_gaps, last_gaps, left_degree, linked)
+    cells = cells_of(cut, degree, left_degree, buckets, np.append(first, pivot))
+    ends = ends_of(buckets, cells, window, pivot, last, first_gaps, last_gaps, left_degree, linked)
     nodes, rivals = len(cells.offset), len(first_gaps.slope) + len(last_gaps.slope)
     in_cell = np.diff(cells.first).max()
     space = float(nodes) * (len(first) * in_cell + rivals)

@@ -29,6 +29,7 @@ from cepctl.engines.confidence.gaps.factors import (
     move_to,
 )
 from cepctl.engines.confidence.gaps.rival_products import INDEX, room_for
+from cepctl.engines.confidence.gauss_nodes import place_real, place_real_to_end
 
 
 class _Pivot(NamedTuple):
@@ -48,8 +49,8 @@ def sum_pairs(
     nodes, most, room = len(cells.offset), _most_in_cell(cells), _room(cells)
     middle = _pivot_of(cells, buckets, pivot)
     points = Points(
-        np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64), np.empty(room),
-        np.empty(room, dtype=np.int64), np.empty((room, most)), np.empty(room, dtype=np.bool_),
+        np.empty(room, dtype=np.int64), np.empty(room), np.empty(room), np.empty(room, dtype=np.int64),
+        np.empty((room, most)), np.empty(room, dtype=np.bool_),
     )  # fmt: skip
     until = mass_up_to_nodes(cells, first_gaps, 0, 0)
     first_sums = FirstSums(
@@ -61,7 +62,7 @@ def sum_pairs(
         up_to, _nodes_below(up_to[:, :nodes], 1.0), cells.weight * middle.mass[cells.cell]
     )
     space = Space(
-        np.empty(room, dtype=np.int64), np.empty(room), np.empty(most), np.empty((max(len(first), 1), nodes)),
+        np.empty(room), np.empty(room), np.empty(most), np.empty((max(len(first), 1), nodes)),
         np.ones((max(len(first), 1), nodes + room)), np.ones((len(last), nodes + room)),
         room_for(max(len(first_gaps.slope), len(last_gaps.slope))),
     )  # fmt: skip
@@ -102,8 +103,11 @@ def _sum_cell(
     """Add the sums over one cell of the last event."""
     old, own, start = ends.oldest[e], ends.cell[e], ends.cut[e]
     ticks = ends.cut[e + 1] - start
-    places, weights = np.empty(ends.nodes[e], dtype=np.int64), np.empty(ends.nodes[e])
-    place_nodes(ticks, ends.degree[e], places, weights)
+    places, weights = np.empty(ends.nodes[e]), np.empty(ends.nodes[e])
+    if ends.real[e]:
+        place_real(float(ticks), ends.degree[e], places, weights)
+    else:
+        place_nodes(ticks, ends.degree[e], places, weights)
     since = cells.first[max(old + 1, middle.begin)]
     until = max(cells.first[max(min(own, middle.stop), middle.begin)], since)
     oldest = start - (window - 1) if old >= 0 else cells.cut[0]
@@ -122,31 +126,30 @@ def _sum_cell(
     following = np.zeros(len(last), dtype=np.bool_)
     following[pair_last[chosen]] = True
     for k in range(len(places)):
-        u = start + places[k]
-        oldest_tick = oldest + places[k] if old >= 0 else oldest
-        count = _place_points(cells, middle.mass, u, own, oldest_tick, old, linked, points)
+        # Where u, and the first tick allowed, lie in their cells.
+        at = float(start - cells.cut[own]) + places[k]
+        shift = float(oldest - cells.cut[old]) + places[k] if old >= 0 else 0.0
+        count = _place_points(cells, middle.mass, at, own, shift, old, linked, points)
         if linked and old >= 0:
-            _place_tail(cells, old, oldest_tick, first_sums, space)
+            _place_tail(cells, old, shift, first_sums, space)
         mass_up_to_points(last_gaps, points, len(cells.offset), count, last_weights.up_to)
         fill_left(
             cells, first_sums, beginning, reaching, old, own, middle.stop, since, until, points, count, space
         )
-        fill_right(
-            last_gaps, last_weights, following, own, u - cells.cut[own], since, until, points, count, space
-        )
+        fill_right(last_gaps, last_weights, following, own, at, since, until, points, count, space)
         _add_products(
-            chosen, pair_first, pair_last, space.left, space.right, since, until, len(cells.offset), count,
-            weights[k], ending, confidence,
+            chosen, pair_first, pair_last, space.left, space.right, since, until + count, weights[k], ending,
+            confidence,
         )  # fmt: skip
 
 
 @njit(nogil=True, cache=True)
-def _place_tail(cells, old, oldest, first_sums, space):
+def _place_tail(cells, old, shift, first_sums, space):
     nodes = slice(cells.first[old], cells.first[old + 1])
-    start = cells.cut[old]
     partial_sum_shares(
-        cells.offset[nodes], cells.barycentric[nodes], cells.every[old], oldest - start,
-        cells.cut[old + 1] - start, space.places, space.weights, space.shares, first_sums.tail,
+        cells.offset[nodes], cells.barycentric[nodes], cells.every[old], shift,
+        float(cells.cut[old + 1] - cells.cut[old]), space.places, space.weights, space.shares,
+        first_sums.tail,
     )  # fmt: skip
 
 
@@ -173,52 +176,56 @@ def _room(cells):
     """Largest number of ticks that parts of two cells need."""
     room = 1
     for c in range(len(cells.every)):
-        room = max(room, most_nodes(cells.cut[c + 1] - cells.cut[c], cells.degree[c]))
+        ticks, degree = cells.cut[c + 1] - cells.cut[c], cells.degree[c]
+        room = max(room, most_nodes(ticks, degree) if cells.every[c] else degree + 1)
     return 2 * room
 
 
 @njit(nogil=True, cache=True)
-def _place_points(cells, mass, u, own, oldest, old, linked, points):
-    """Fill the ticks t of the cells of u and of the first tick allowed; returns their number."""
+def _place_points(cells, mass, at, own, shift, old, linked, points):
+    """Fill ticks t of the cell of u, before `at`, and of that of u - W from `shift`; returns their number."""
     count = 0
     offset, weight, shares, node = points.offset, points.weight, points.shares, points.node
     for side in range(2):
         c = own if side == 0 else old
         if c < 0 or mass[c] == 0.0 or (side == 1 and old == own):
             continue
-        start = cells.cut[c]
         # Where s shares the cell, F(t) is the sum over as many ticks as lie between u - W and t.
-        shift = oldest - start if c == old else 0
-        since = shift + 1 if c == old and linked else shift
-        stop = u - start if c == own else cells.cut[c + 1] - start
+        skipped = shift if c == old else 0.0
+        since = skipped + 1.0 if c == old and linked else skipped
+        stop = at if c == own else float(cells.cut[c + 1] - cells.cut[c])
         if since >= stop:
             continue
-        added = place_nodes(stop - since, cells.degree[c], offset[count:], weight[count:])
+        degree, every = cells.degree[c], cells.every[c]
+        if every:
+            added = place_nodes(np.int64(stop - since), degree, offset[count:], weight[count:])
+        elif c == own:
+            added = place_real(stop - since, degree, offset[count:], weight[count:])
+        else:
+            added = place_real_to_end(stop - since, degree, offset[count:], weight[count:])
         points.cell[count : count + added] = c
         points.in_window_cell[count : count + added] = c == old
         nodes = slice(cells.first[c], cells.first[c + 1])
-        places, barycentric, every = cells.offset[nodes], cells.barycentric[nodes], cells.every[c]
+        places, barycentric = cells.offset[nodes], cells.barycentric[nodes]
         for p in range(count, count + added):
             offset[p] += since
             weight[p] *= mass[c]
             if linked:
-                at = offset[p] - shift
-                node[p] = nodes.start + at if every else -1
+                after = offset[p] - skipped
+                node[p] = nodes.start + np.int64(after) if every else -1
                 if not every:
-                    interpolate(places, barycentric, at, shares[p])
+                    interpolate(places, barycentric, after, shares[p])
         count += added
     return count
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 def _add_products(
-    chosen, pair_first, pair_last, left, right, since, until, nodes, count, weight, ending, confidence
+    chosen, pair_first, pair_last, left, right, since, until, weight, ending, confidence
 ):  # fmt: skip
     """Add the sum over t to the chains chosen; reassociated, so that several ticks are taken at once."""
     for i in chosen:
         a, c, total = pair_first[i], pair_last[i], 0.0
         for k in range(INDEX(since), INDEX(until)):
-            total += left[a, k] * right[c, k]
-        for k in range(INDEX(nodes), INDEX(nodes + count)):
             total += left[a, k] * right[c, k]
         confidence[i] += weight * ending[c] * total
