@@ -227,7 +227,8 @@ def _with_own_lengths(skeleton: Skeleton, open_edges: Indexes, own: Ticks) -> In
         edge = skeleton.shared + number
         if edge < MOST_TOLD:
             is_open = (open_edges >> edge & 1).astype(bool)
-            bounded = is_open & (own[:, number] != 0)
+            # Of both edges of an event the second bounds its length from above, also by 0.
+            bounded = is_open & ((own[:, number] != 0) | (number % 2 == 1))
             found |= np.where(bounded, np.int64(1) << edge | OWN_LENGTHS, 0)
     return found
 
