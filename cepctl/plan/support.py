@@ -43,6 +43,7 @@ class Construct(Enum):
     INTERVALS = "interval events"
     INTERVALS_NEGATION = "negation beside interval events"
     INTERVALS_KLEENE = "Kleene groups beside interval events"
+    INTERVALS_WITH_KLEENE = "negation, OR, reached(...) or clocks beside Kleene groups and interval events"
     INTERVALS_OR = "OR of interval events"
     INTERVALS_CLOCKS = "interval events that share clocks"
     INTERVALS_ON_CLOCKS = "negation, GROUP BY or GIVEN beside interval events that share clocks"
@@ -70,7 +71,10 @@ _BESIDE_INTERVALS = {
     Construct.GIVEN: Construct.INTERVALS_GIVEN,
 }
 """What a construct is called where matches depend on the ends of events."""
-_OF_INTERVALS = frozenset({Construct.INTERVALS, Construct.INTERVALS_ON_CLOCKS, *_BESIDE_INTERVALS.values()})
+_BESIDE_KLEENE = frozenset({Construct.NEGATION, Construct.OR, Construct.REACHED, Construct.CLOCKS})
+"""What is not measured yet where Kleene groups stand beside interval events."""
+_INTERVALS_TOGETHER = frozenset({Construct.INTERVALS_ON_CLOCKS, Construct.INTERVALS_WITH_KLEENE})
+_OF_INTERVALS = frozenset({Construct.INTERVALS, *_INTERVALS_TOGETHER, *_BESIDE_INTERVALS.values()})
 _DEFINED = {**_DEFINED, **dict.fromkeys(_OF_INTERVALS, _ANY_MATCH)}
 
 _GROUPS = frozenset({Construct.KLEENE, Construct.KLEENE_ORDER, Construct.KLEENE_AGGREGATE})
@@ -88,9 +92,10 @@ def _without(left_out: frozenset[Construct]) -> Mapping[Construct, frozenset[Str
 
 SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
     "event": _without(
-        frozenset({Construct.INTERVALS_ON_CLOCKS, *_BESIDE_INTERVALS.values()})
+        frozenset({*_INTERVALS_TOGETHER, *_BESIDE_INTERVALS.values()})
         - {
             Construct.INTERVALS_NEGATION,
+            Construct.INTERVALS_KLEENE,
             Construct.INTERVALS_OR,
             Construct.INTERVALS_CLOCKS,
             Construct.INTERVALS_GROUP_BY,
@@ -141,6 +146,8 @@ def constructs_of(plan: Plan, *, lasting: bool = False) -> tuple[Construct, ...]
         found.update(beside for construct, beside in _BESIDE_INTERVALS.items() if construct in found)
         if plan.clocks and found & {Construct.NEGATION, Construct.GROUP_BY, Construct.GIVEN}:
             found.add(Construct.INTERVALS_ON_CLOCKS)
+        if Construct.KLEENE in found and found & _BESIDE_KLEENE:
+            found.add(Construct.INTERVALS_WITH_KLEENE)
     return tuple(construct for construct in Construct if construct in found)
 
 

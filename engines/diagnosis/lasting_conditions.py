@@ -92,6 +92,8 @@ class LastingConditions(Conditions):
         require_engine(plan, "event", lasting=True)
         if events.clocks is not None:
             refuse_intervals("--why-not beside shared clocks")
+        if any(component.kleene for component in alternative.components):
+            refuse_intervals("--why-not with Kleene groups")
         fitting = tuple(fitting_events(events, each) for each in alternative.components)
         candidates = possible_events(events, fitting)
         demands = tuple(_demands(plan, alternative))

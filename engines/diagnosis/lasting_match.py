@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.engines.columns.bindings import Bindings
+from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.under_way import under_way
 from cepctl.engines.diagnosis.conditions import Condition
@@ -20,6 +20,7 @@ from cepctl.engines.diagnosis.failed_conditions import Reason, reasons_against
 from cepctl.engines.diagnosis.one_match import EventShown, Member, OneMatch, Span, bin_edges, event_shown
 from cepctl.engines.diagnosis.posteriors import bin_ticks
 from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.intervals.groups import by_size
 from cepctl.plan.relation_words import relations_in_words
 from cepctl.schema import END_TIME
 
@@ -29,7 +30,7 @@ _RIVAL = Condition("absence", "an event that must be absent")
 
 
 def lasting_match(prepared: PreparedAlternative, rows: Sequence[tuple[int, ...]], bins: int) -> OneMatch:
-    """Explain the match of single events, some of which last, or whose ends are compared.
+    """Explain a match some events of which last, or whose ends are compared.
 
     Raises
     ------
@@ -38,11 +39,18 @@ def lasting_match(prepared: PreparedAlternative, rows: Sequence[tuple[int, ...]]
     """
     search, events, alternative = prepared.intervals, prepared.events, prepared.alternative
     assert search is not None
-    event = np.array([each for part in rows for each in part], dtype=np.int64)
-    bound: dict[int, Bindings] = {i: event[at : at + 1] for at, i in enumerate(alternative.positive)}
-    lower, upper = search.measure.valid(event[None, :])
-    alone = replace(search.measure, rivals=None).measured(event[None, :])
-    found = search.measured(event[None, :])
+    bound = {
+        i: _bound(np.array(part, dtype=np.int64), group=alternative.components[i].kleene)
+        for i, part in zip(alternative.positive, rows, strict=True)
+    }
+    ((search, matches, _),) = by_size(search, list(bound.values()))
+    event = matches[0]
+    variables = [
+        alternative.components[i].variable for i, part in zip(bound, rows, strict=True) for _ in part
+    ]
+    lower, upper = search.measure.valid(matches)
+    alone = replace(search.measure, rivals=None).measured(matches)
+    found = search.measured(matches)
     reasons = reasons_against(prepared, bound)
     if not reasons and alone.start[0] > alone.end[0]:
         reasons = (Reason(_TIMES),)
@@ -50,8 +58,8 @@ def lasting_match(prepared: PreparedAlternative, rows: Sequence[tuple[int, ...]]
         reasons = (Reason(_RIVAL),)
     edges = bin_edges(*_hull(events, event), bins)
     members = tuple(
-        _member(events, alternative.components[i].variable, int(event[at]), edges, lower[0], upper[0], at)
-        for at, i in enumerate(alternative.positive)
+        _member(events, variable, int(event[at]), edges, lower[0], upper[0], at)
+        for at, variable in enumerate(variables)
     )
     words = relations_in_words(prepared.plan.query)
     shown = OneMatch(prepared.plan, alternative, events, members, edges, tuple(reasons), relations=words)
@@ -67,6 +75,10 @@ def lasting_match(prepared: PreparedAlternative, rows: Sequence[tuple[int, ...]]
         confidence=float(found.confidence[0]),
         factors=tuple(factors),
     )
+
+
+def _bound(members: Indexes, *, group: bool) -> Bindings:
+    return Group(np.array([0, len(members)]), members) if group else members
 
 
 def _member(

@@ -33,7 +33,7 @@ from cepctl.engines.pattern.difference_constraints import closed_system, possibl
 from cepctl.language.ast import Strategy
 from cepctl.plan.evaluation_order import evaluation_order
 from cepctl.plan.plan import Alternative, Plan
-from cepctl.plan.support import require_engine
+from cepctl.plan.support import refuse_lasting_groups, require_engine
 
 if TYPE_CHECKING:
     from cepctl.engines.confidence.coupled.problem import Problems
@@ -84,6 +84,9 @@ class PreparedAlternative:
             from cepctl.engines.intervals.search import IntervalSearch, possible_events
 
             candidates = possible_events(events, candidates)
+            for component, fitting in zip(alternative.components, candidates, strict=True):
+                if component.kleene and events.last([fitting]):
+                    refuse_lasting_groups(component)
             intervals = IntervalSearch.of(plan, alternative, events, candidates)
         system = _system(plan, alternative) if intervals is None else intervals.system
         search = Search(
@@ -197,9 +200,11 @@ class PreparedAlternative:
             return iter([dict(zip(self.search.singles, rows.T, strict=True))] if len(rows) else [])
         from cepctl.engines.kleene.growth import with_groups
 
+        events = self.events if self.intervals is None else self.intervals.hulls
         return with_groups(
-            *(self.search, self.shape, self.events, rows, self.plan),
+            *(self.search, self.shape, events, rows, self.plan),
             *(self.options.max_matches, self.options.block_memory),
+            foresee=self.intervals is None,
         )
 
     def rivals(self, bound: dict[int, Bindings], joins: Sequence[RivalJoin] | None = None) -> list[Rivals]:
@@ -240,7 +245,9 @@ class PreparedAlternative:
             If a match needs more memory or more work than is allowed.
         """
         if self.intervals is not None:
-            return self.intervals.measured(single_events([bound[i] for i in self.search.singles]))
+            from cepctl.engines.intervals.groups import measured_by_size
+
+            return measured_by_size(self.intervals, [bound[i] for i in self.search.singles])
         if self.shape.plain_chain:
             return self.decided(bound, [])
         count = len(self.measure.groups(bound)[0].sizes)

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.engines.columns.bindings import MatchBatch, signatures, single_events
+from cepctl.engines.columns.bindings import MatchBatch, signatures
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.ties import EventTies
@@ -92,14 +92,15 @@ class WantedGroups:
 
     def _of_intervals(self, of_row: Indexes, groups: int) -> Occurrences:
         """The same where matches bind events that last."""
+        from cepctl.engines.intervals.groups import by_size
         from cepctl.engines.intervals.unions import GroupedMatches, occurrences_of_intervals
 
         found = []
         for source, batch, group in self._parts(of_row):
             assert source.intervals is not None
             chosen = np.flatnonzero(group >= 0)
-            matches = single_events(batch.take(chosen).bound)
-            found.append(GroupedMatches(source.intervals, matches, group[chosen]))
+            for search, matches, rows in by_size(source.intervals, batch.take(chosen).bound):
+                found.append(GroupedMatches(search, matches, group[chosen[rows]]))
         prepared = self.prepared[0]
         measuring = partial(_measured, options=prepared.options)
         return occurrences_of_intervals(prepared.events, found, groups, measuring)

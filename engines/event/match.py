@@ -33,6 +33,7 @@ from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import Probability
 from cepctl.memory import size_text
 from cepctl.plan.clock_support import require_known_clocks
+from cepctl.plan.interval_support import refuse_intervals
 from cepctl.plan.plan import CONFIDENCE_ERROR, FOUND_AT_RAW_TIMES, Plan
 from cepctl.plan.summary import require_summary
 from cepctl.plan.support import require_engine
@@ -137,6 +138,8 @@ def match_batches(
     threshold = Threshold((plan.minimum_confidence or 0.0) - CONFIDENCE_SLACK, options.top)
     if options.kleene == "summary":
         require_summary(plan)
+        if prepared[0].intervals is not None:
+            refuse_intervals("--kleene summary")
         from cepctl.engines.event.kleene_summary import Summary
 
         summary = Summary.of(prepared[0].above(threshold))

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Indexes
-from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, single_events
+from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.raw_times import CertainTimes
@@ -39,7 +39,12 @@ def matches_at_raw_times(source: PreparedAlternative, times: CertainTimes, match
     """The same of matches of an alternative, which may bind events that last."""
     if source.intervals is None:
         return found_at_raw_times(times, matches.bound)
-    return source.intervals.found_at_raw_times(single_events(matches.bound), source.plan.time_unit)
+    from cepctl.engines.intervals.groups import by_size
+
+    found = np.empty(len(matches), dtype=object)
+    for search, events, rows in by_size(source.intervals, matches.bound):
+        found[rows] = search.found_at_raw_times(events, source.plan.time_unit).to_pylist()
+    return pa.array(found, pa.bool_())
 
 
 def counts_of(found: pa.ChunkedArray | pa.Array) -> RawTimeCounts:

@@ -40,12 +40,14 @@ class IntervalSearch:
 
     `hulls`: the events with their hulls for intervals; `system`: what the conditions say of these, shape
     (l, l), with a negative diagonal where they contradict each other.  `others`: those of alternatives that
-    bind the same events, of which one has to hold.
+    bind the same events, of which one has to hold.  `alternative` and `window` are what it was made of.
     """
 
     hulls: Events
     system: Ticks
     measure: IntervalMeasure
+    alternative: Alternative
+    window: int | None = None
     others: tuple[IntervalSearch, ...] = ()
 
     @classmethod
@@ -69,7 +71,7 @@ class IntervalSearch:
         measure = IntervalMeasure(
             cases, events.endpoints, rivals if negations else None, events.endpoint_clocks
         )
-        return cls(hulls, system, measure)
+        return cls(hulls, system, measure, alternative, plan.window)
 
     def found_at_raw_times(self, matches: Indexes, unit: TimeUnit) -> pa.Array:
         """Whether the logged starts and ends alone satisfy the conditions; null where one is not known."""

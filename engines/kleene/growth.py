@@ -54,8 +54,13 @@ def with_groups(
     plan: Plan,
     max_matches: int,
     memory: BlockMemory,
+    *,
+    foresee: bool = True,
 ) -> Iterator[dict[int, Bindings]]:
     """Complete bindings with every possible group of every Kleene component, in batches.
+
+    `foresee`: whether intervals and the search's system say exactly which sets there are, so that they are
+    counted before any is made.
 
     Raises
     ------
@@ -69,7 +74,7 @@ def with_groups(
         i: rows[:, column] for column, i in enumerate(search.singles) if not components[i].kleene
     }
     kleene = [i for i in search.singles if components[i].kleene]
-    expansion = _Expansion(search, shape, events, plan, GroupBudget(max_matches), memory)
+    expansion = _Expansion(search, shape, events, plan, GroupBudget(max_matches), memory, foresee=foresee)
     for completed in expansion.extend(rows, bound, kleene):
         yield {i: completed[i] for i in search.singles}
 
@@ -85,6 +90,7 @@ class _Expansion:
     budget: GroupBudget
     memory: BlockMemory
     early: EarlyFilter | None = None
+    foresee: bool = True
     trial: bool = False
     """Whether groups are only counted against the budget."""
 
@@ -135,7 +141,7 @@ class _Expansion:
         wanted = search.alternative.components[component]
         early = EarlyFilter.of(events, search.alternative, component, bound, event)
         shares = widest_shares(search, events, rows, bound, component, optional)
-        if not early.links and search.push_down is None:
+        if self.foresee and not early.links and search.push_down is None:
             self._foresee(rows, optional, component)
         growing = replace(self, early=early)
         nothing = Group(np.zeros(len(rows) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))

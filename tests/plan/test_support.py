@@ -54,6 +54,7 @@ PROBES = {
     Construct.INTERVALS: "SEQ(A a, B b) WHERE b.start - a.end <= 4 ticks",
     Construct.INTERVALS_NEGATION: "SEQ(A a, !C n, B b) WHERE b.start - a.end <= 4 ticks",
     Construct.INTERVALS_KLEENE: "SEQ(A a, B+ b[], C c) WHERE c.start - a.end <= 6 ticks",
+    Construct.INTERVALS_WITH_KLEENE: "SEQ(A a, !C n, B+ b[], C c) WHERE c.start - a.end <= 6 ticks",
     Construct.INTERVALS_OR: "SEQ(A a, OR(B b, C c)) WHERE b.start - a.end <= 4 ticks",
     Construct.INTERVALS_CLOCKS: "SEQ(A a, B b) WHERE b.start - a.end <= 4 ticks",
     Construct.INTERVALS_ON_CLOCKS: "SEQ(A a, !C n, B b) WHERE b.start - a.end <= 4 ticks",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cepctl.engines.diagnosis.leave_one_out import Excluded
 from cepctl.engines.diagnosis.why_not import AlternativeExplained, why_not
 from cepctl.engines.event.match import match_events
-from cepctl.errors import UnsupportedQueryError
 from tests.engines.intervals.random_intervals import negations, queries, streams, streams_with_rivals
 from tests.plans import Event, event_table, lasting, plan_of
 
@@ -76,11 +74,6 @@ def test_the_likeliest_below_the_threshold_is_named() -> None:
         plan_of(query.split(" CONF", maxsplit=1)[0], lasting=True), event_table(WORK)
     ).to_pylist()
     assert completion.best_confidence == max(row["confidence"] for row in rows if row["confidence"] < 0.9)
-
-
-def test_what_stands_not_beside_such_events_is_refused_by_name() -> None:
-    with pytest.raises(UnsupportedQueryError, match="Kleene groups beside interval events"):
-        explained_by("PATTERN SEQ(A a, B+ b[], A c)", *WORK, Event("b", "B", 50, 52))
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -1,0 +1,105 @@
+"""Matches that bind Kleene groups of points beside interval events: each member is a component of its own.
+
+What is asked of the group's variable is asked of each of its members; those of a group whose order matters
+follow one another.
+
+Runs inside Spark workers: imports NumPy, Numba and Polars only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+
+from cepctl.arrays import Indexes
+from cepctl.engines.columns.bindings import Bindings, Group, single_events, take
+from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.intervals.conditions import Case, cases_of
+from cepctl.engines.intervals.search import IntervalSearch
+from cepctl.plan.plan import Alternative, Component, Timing
+
+
+def by_size(
+    search: IntervalSearch, bound: Sequence[Bindings]
+) -> Iterator[tuple[IntervalSearch, Indexes, Indexes]]:
+    """Matches whose groups are of the same sizes, as bindings of single events: shape (n, events), and rows.
+
+    `bound` are the bindings of the positive components, in pattern order.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If what is asked of all members makes too many cases.
+    """
+    groups = [each for each in bound if isinstance(each, Group)]
+    if not groups:
+        matches = single_events(bound)
+        yield search, matches, np.arange(len(matches))
+        return
+    sizes = np.stack([each.sizes for each in groups], axis=1)
+    distinct, which = np.unique(sizes, axis=0, return_inverse=True)
+    for number, size in enumerate(distinct.tolist()):
+        rows = np.flatnonzero(which.reshape(-1) == number)
+        columns = [_columns(take(each, rows), len(rows)) for each in bound]
+        yield _of_sizes(search, tuple(size)), np.concatenate(columns, axis=1), rows
+
+
+def measured_by_size(search: IntervalSearch, bound: Sequence[Bindings]) -> Measured:
+    """Measure matches of single events and groups; raises QueryTooLargeError where one needs too much."""
+    found = impossible(len(bound[0].sizes if isinstance(bound[0], Group) else bound[0]))
+    for own, matches, rows in by_size(search, bound):
+        found.put(rows, own.measured(matches))
+    return found
+
+
+def _columns(bound: Bindings, count: int) -> Indexes:
+    return (bound.members if isinstance(bound, Group) else bound).reshape(count, -1)
+
+
+def _of_sizes(search: IntervalSearch, sizes: tuple[int, ...]) -> IntervalSearch:
+    measure = replace(search.measure, cases=_cases(search.alternative, search.window, sizes))
+    return replace(search, measure=measure, others=tuple(_of_sizes(each, sizes) for each in search.others))
+
+
+@lru_cache(maxsize=256)
+def _cases(alternative: Alternative, window: int | None, sizes: tuple[int, ...]) -> tuple[Case, ...]:
+    return cases_of(members_apart(alternative, sizes), window)
+
+
+def members_apart(alternative: Alternative, sizes: Sequence[int]) -> Alternative:
+    """The positive components on times alone, with as many single ones for each group as it has members."""
+    left = list(sizes)
+    components: list[Component] = []
+    places: dict[int, tuple[int, ...]] = {}
+    for i in alternative.positive:
+        component = alternative.components[i]
+        count = left.pop(0) if component.kleene else 1
+        places[i] = tuple(range(len(components), len(components) + count))
+        components += [replace(component, kleene=False, ordered=False)] * count
+    blocks: list[tuple[int, ...]] = []
+    for block in alternative.positive_blocks:
+        if alternative.components[block[0]].ordered:
+            blocks += [(each,) for each in places[block[0]]]
+        else:
+            blocks.append(tuple(each for i in block for each in places[i]))
+    choices = (case for each in alternative.choices for case in _spread(each, places))
+    timings = (cases[0][0] for each in alternative.timings for cases in _spread(((each,),), places))
+    return Alternative(tuple(components), tuple(blocks), timings=tuple(timings), choices=tuple(choices))
+
+
+def _spread(
+    cases: tuple[tuple[Timing, ...], ...], places: dict[int, tuple[int, ...]]
+) -> Iterator[tuple[tuple[Timing, ...], ...]]:
+    """What is asked of variables, of each choice of their members."""
+    sides = {side for case in cases for each in case for side in (each.left, each.right)}
+    named = sorted(side for side in sides if side is not None)
+    for chosen in product(*(places[each] for each in named)):
+        number: dict[int | None, int | None] = {None: None, **dict(zip(named, chosen, strict=True))}
+        yield tuple(
+            tuple(replace(each, left=number[each.left], right=number[each.right]) for each in case)
+            for case in cases
+        )

@@ -1,0 +1,127 @@
+"""Kleene groups of points beside interval events: every set or sequence of members, as the judge has them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cepctl.engines.diagnosis.one_match import one_match
+from cepctl.engines.diagnosis.why_not import why_not
+from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
+from cepctl.errors import UnsupportedQueryError
+from tests.engines.intervals.random_intervals import conditions, lasting_events
+from tests.engines.intervals.test_interval_groups import groups_agree
+from tests.engines.intervals.test_intervals_agree import check
+from tests.plans import Event, event_table, lasting, plan_of
+
+_QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
+_PATTERNS = st.sampled_from(["SEQ(A a, B+ b[], C c)", "SEQ(A a, B+ b[])", "SEQ(B+ b[], C c)"])
+_OF_GROUPS = st.sampled_from(
+    [
+        "",
+        "",
+        "b[i].x >= b[i-1].x",
+        "count(b[]) >= 2",
+        "b[i].time - {0}.end <= 4 ticks",
+        "b[i].time <> {0}.start",
+    ]
+)
+
+
+@st.composite
+def _queries(draw: st.DrawFn) -> str:
+    pattern = draw(_PATTERNS)
+    first = "a" if "A a" in pattern else "c"
+    asked = [each.format(first) for each in [draw(_OF_GROUPS)] if each]
+    if "A a" in pattern and "C c" in pattern and draw(st.booleans()):
+        asked.append(draw(conditions("a", "c")))
+    asked += ["[k]"] if draw(st.integers(0, 3)) == 0 else []
+    where = f" WHERE {' AND '.join(asked)}" if asked else ""
+    return f"PATTERN {pattern}{where}{draw(st.sampled_from(['', ' WITHIN 5 ticks', ' WITHIN 8 ticks']))}"
+
+
+@st.composite
+def _streams(draw: st.DrawFn) -> tuple[Event, ...]:
+    """An event or two that last or do not, and points between them."""
+    kinds = draw(st.sampled_from(["AC", "A", "C"]))
+    ends = [draw(lasting_events(f"e{n}", kind)) for n, kind in enumerate(kinds)]
+    points = []
+    for number in range(draw(st.integers(1, 3))):
+        begin, key = draw(st.integers(2, 8)), draw(st.sampled_from(["p", "p", "q"]))
+        end = begin + draw(st.integers(0, 3))
+        points.append(Event(f"p{number}", "B", begin, end, k=key, x=draw(st.integers(0, 3))))
+    return (*ends, *points)
+
+
+def test_members_lie_between_the_end_of_one_and_the_start_of_the_next() -> None:
+    events = (
+        lasting("a", "A", (0, 1), (2, 5)),
+        Event("b1", "B", 4, 4),
+        Event("b2", "B", 6, 6),
+        lasting("c", "C", (6, 7), (9, 9)),
+    )
+    table = event_table(events)
+    rows = match_events(plan_of("PATTERN SEQ(A a, B+ b[], C c)", lasting=True), table).to_pylist()
+    found = {tuple(row["signature"][1]): row["confidence"] for row in rows}
+    # a ends before 4 in half of the worlds, c starts after 6 in half of them.
+    assert found == {("b1",): 0.5, ("b2",): 0.5, ("b1", "b2"): 0.25}
+
+
+def test_an_event_that_lasts_is_not_a_member() -> None:
+    table = event_table((Event("a", "A", 0, 1), lasting("b", "B", (2, 3), (4, 5)), Event("c", "C", 9, 9)))
+    with pytest.raises(UnsupportedQueryError, match=r"events that last in the Kleene group b\[\]"):
+        match_events(plan_of("PATTERN SEQ(A a, B+ b[], C c)", lasting=True), table)
+
+
+def test_many_members_that_overlap_cost_little() -> None:
+    points = (Event(f"b{n:02}", "B", 20, 40) for n in range(9))
+    table = event_table((lasting("a", "A", (0, 9), (15, 30)), *points, lasting("c", "C", (35, 50), (60, 70))))
+    plan = plan_of("PATTERN SEQ(A a, B+ b[], C c) WHERE count(b[]) >= 8", lasting=True)
+    assert match_events(plan, table).num_rows == 10
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=_QUIET)
+@given(query=_queries(), events=_streams())
+def test_rows_with_groups_are_those_of_the_judge(query: str, events: tuple[Event, ...]) -> None:
+    check(query, events)
+
+
+@pytest.mark.slow
+@settings(max_examples=2000, deadline=None, suppress_health_check=_QUIET)
+@given(query=_queries(), events=_streams())
+def test_rows_with_groups_are_those_of_the_judge_many_times_over(
+    query: str, events: tuple[Event, ...]
+) -> None:
+    check(query, events)
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=_QUIET)
+@given(query=_queries(), events=_streams())
+def test_keys_of_rows_with_groups_are_those_of_the_judge(query: str, events: tuple[Event, ...]) -> None:
+    groups_agree(f"{query} GROUP BY ()", events)
+
+
+def test_what_is_not_measured_beside_groups_is_refused_by_name() -> None:
+    table = event_table((lasting("a", "A", (0, 1), (2, 5)), Event("b1", "B", 4, 9)))
+    plan = plan_of("PATTERN SEQ(A a, B+ b[])", lasting=True)
+    with pytest.raises(UnsupportedQueryError, match="--kleene summary for events that last"):
+        match_events(plan, table, MatchOptions(kleene="summary"))
+    with pytest.raises(UnsupportedQueryError, match="--why-not with Kleene groups for events that last"):
+        why_not(plan, table)
+    with pytest.raises(UnsupportedQueryError, match="beside Kleene groups and interval events"):
+        match_events(plan_of("PATTERN SEQ(A a, B+ b[]) RETURN reached(0.5)", lasting=True), table)
+
+
+def test_one_match_shows_every_member() -> None:
+    events = (
+        lasting("a", "A", (0, 1), (2, 5)),
+        Event("b1", "B", 4, 4),
+        Event("b2", "B", 6, 6),
+        lasting("c", "C", (6, 7), (9, 9)),
+    )
+    plan = plan_of("PATTERN SEQ(A a, B+ b[], C c)", lasting=True)
+    shown = one_match(plan, event_table(events), (("a",), ("b1", "b2"), ("c",)), 8)
+    assert [each.variable for each in shown.members] == ["a", "b", "b", "c"]
+    assert (shown.confidence, shown.start, shown.end) == (0.25, 0, 9)
