@@ -23,13 +23,14 @@ def probability_of(events: Events, asked: Probability, bound: Sequence[Indexes])
     Raises
     ------
     QueryTooLargeError
-        If a row takes too many products.
+        If a row takes too many products, or offsets of clocks.
     UnsupportedQueryError
         If the events are not independent.
     """
-    if events.clocks is not None or events.ties is not None:
-        what = "share clocks" if events.clocks is not None else "are tied by GIVEN"
-        raise UnsupportedQueryError(f"not supported yet: prob(...) of events that {what}; leave it out")
+    if events.ties is not None:
+        raise UnsupportedQueryError(
+            "not supported yet: prob(...) of events that are tied by GIVEN; leave it out"
+        )
 
     def place(name: str | None, *, end: bool) -> Place:
         return CONSTANT if name is None else 2 * asked.variables.index(name) + end
@@ -41,4 +42,5 @@ def probability_of(events: Events, asked: Probability, bound: Sequence[Indexes])
         )
         for case in asked.cases
     )
-    return IntervalMeasure(cases, events.endpoints).measured(np.column_stack(bound)).confidence
+    measure = IntervalMeasure(cases, events.endpoints, clocks=events.endpoint_clocks)
+    return measure.measured(np.column_stack(bound)).confidence

@@ -13,12 +13,17 @@ from fractions import Fraction
 from itertools import product
 from typing import TypeAlias, cast
 
+import pyarrow as pa
+
 from cepctl.engines.worlds.expressions import Row
 from cepctl.engines.worlds.spans import Mass, SpanMass, Times, end_buckets, lasting_mass, lasts, point_mass
 from cepctl.errors import EventSchemaError, QueryTooLargeError
+from cepctl.plan.plan import Plan
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK
 
 MAX_WORLDS = 100_000
+_OFFSET = "\0offset"
+"""In the row of an event that a clock stamped, the buckets of its offset."""
 
 Buckets: TypeAlias = Sequence[tuple[int, int, float]]
 
@@ -73,6 +78,21 @@ class Variables:
                     for ((start, end), _), shift in zip(world, moved, strict=True)
                 ]
                 yield Times.of(spans), weight * math.prod(each for _, each in world)
+
+
+def rows_of(plan: Plan, events: pa.Table) -> list[Row]:
+    """The events as rows, which know the offset of their clock."""
+    rows: list[Row] = events.to_pylist()
+    return [
+        row if row.get("clock") is None else {**row, _OFFSET: plan.clocks.get(cast(str, row["clock"]))}
+        for row in rows
+    ]
+
+
+def worlds_of_events(rows: Sequence[Row]) -> Iterator[tuple[Times, int]]:
+    """The worlds of some events alone, whose rows know their offsets, with weights."""
+    clocks = {cast(str, row["clock"]): cast(Buckets, row[_OFFSET]) for row in rows if row.get(_OFFSET)}
+    return Variables.of(rows, clocks).worlds()
 
 
 def can_happen(row: Row, clocks: Mapping[str, Buckets]) -> bool:

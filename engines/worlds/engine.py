@@ -16,7 +16,7 @@ from typing import TypeAlias, cast
 
 import pyarrow as pa
 
-from cepctl.engines.worlds.clocks import Variables, can_happen
+from cepctl.engines.worlds.clocks import Variables, can_happen, rows_of
 from cepctl.engines.worlds.expressions import SLACK, Row, Scene, Value, evaluate
 from cepctl.engines.worlds.given import Known, constrained_rows, no_world_remains
 from cepctl.engines.worlds.search import Bound, Search, extent
@@ -67,7 +67,7 @@ def exact_matches(plan: Plan, events: pa.Table) -> dict[Signature, ExactMatch]:
     EventSchemaError
         If an event's histogram has no positive mass or a bucket is upside down.
     """
-    rows = events.to_pylist()
+    rows = rows_of(plan, events)
     found: dict[Signature, ExactMatch] = {}
     for part in independent_parts(plan, rows):
         found.update(enumerate_worlds(plan, part))
@@ -90,7 +90,7 @@ def match_table(plan: Plan, events: pa.Table) -> pa.Table:
         "end": pa.array([found[s].end for s in order], pa.int64()),
         "confidence": pa.array([float(found[s].confidence) for s in order], pa.float64()),
     }
-    rows = {row["event_id"]: row for row in events.to_pylist()}
+    rows = {str(row["event_id"]): row for row in rows_of(plan, events)}
     scenes = [scene_of(found[s], rows) for s in order]
     names, arrays = list(columns), list(columns.values())
     for column in plan.returns:
@@ -150,7 +150,7 @@ class World:
 
 def worlds_of(plan: Plan, events: pa.Table) -> Iterator[World]:
     """The worlds of each independent part of the events in turn; raises as exact_matches does."""
-    for part in independent_parts(plan, events.to_pylist()):
+    for part in independent_parts(plan, rows_of(plan, events)):
         yield from _visited(plan, part)
 
 

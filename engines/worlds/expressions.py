@@ -283,13 +283,11 @@ def _probability(node: Probability, scene: Scene) -> Value:
     rows = [next((m for v, m in scene.members.items() if v.lower() == name), ()) for name in node.variables]
     if not all(rows):
         return None
-    from cepctl.engines.worlds.clocks import own_mass
+    from cepctl.engines.worlds.clocks import worlds_of_events
 
-    laws = [own_mass(group[0], {}) for group in rows]
     holding = whole = 0
-    for world in product(*laws):
-        ticks = {name: span for name, (span, _) in zip(node.variables, world, strict=True)}
-        weight = math.prod(each for _, each in world)
+    for times, weight in worlds_of_events([group[0] for group in rows]):
+        ticks = dict(zip(node.variables, zip(times, times.ends, strict=True), strict=True))
         whole += weight
         if any(all(_differs(each, ticks) for each in case) for case in node.cases):
             holding += weight

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from cepctl.engines.rows.groups import group_schema
 from cepctl.engines.rows.order import match_text
+from cepctl.engines.worlds.clocks import rows_of
 from cepctl.engines.worlds.engine import (
     SIGNATURE_TYPE,
     ExactMatch,
@@ -59,7 +60,7 @@ def exact_groups(plan: Plan, events: pa.Table, starting: Starting = (None, None)
     `starting`: only matches that start between two ticks count.  Raises as
     `cepctl.engines.worlds.engine.exact_matches` does.
     """
-    rows = events.to_pylist()
+    rows = rows_of(plan, events)
     missing: dict[Key, Fraction] = defaultdict(lambda: Fraction(1))
     matches: dict[Key, list[tuple[Signature, ExactMatch]]] = defaultdict(list)
     for part in [rows] if plan.clocks or plan.given else independent_parts(plan, rows):
