@@ -1,17 +1,27 @@
-"""A whole match from the shell on plain files, against the same on a dataset of their events."""
+"""A whole match from the shell on plain files, beside a dataset of their events and a script of Polars."""
 
 from __future__ import annotations
 
 import resource
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pyarrow.parquet as pq
 from pyarrow import csv
 from results import Goal, Row, Setup, Timing, check_equal
-from start_up import run_cepctl
+from start_up import run_cepctl, run_python
 from workloads import FIVE_PERCENT, appendix_c
+
+POLARS = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from peers import polars_join
+from workloads import FIVE_PERCENT
+polars_join(Path(sys.argv[2]), FIVE_PERCENT).write_parquet(sys.argv[3])
+"""
 
 
 def plain_files(setup: Setup) -> Iterator[Row]:
@@ -30,15 +40,34 @@ def plain_files(setup: Setup) -> Iterator[Row]:
             ratio=timing.cpu_seconds / stored.cpu_seconds, against="a dataset of them, processor time",
             goal=Goal("at most", 1.3), checked="count",
         )  # fmt: skip
+        if path == parquet:
+            yield _beside_polars(setup, path, timing, found)
+
+
+def _beside_polars(setup: Setup, path: Path, timing: Timing, count: int) -> Row:
+    """The same beside a script that joins by Polars and writes candidates, in a process of its own, too."""
+    rows = setup.folder / "rows_of_polars.parquet"
+    join = _of_process(partial(run_python, "-c", POLARS, Path(__file__).parent, path, rows))
+    check_equal("matches of the join", pq.read_metadata(rows).num_rows, count)
+    return Row(
+        "the same", timing, count, ratio=timing.cpu_seconds / join.cpu_seconds,
+        against="a script of Polars without confidences, processor time", goal=Goal("at most", 3),
+        checked="count", note=f"script {join.cpu_seconds:.2f} CPU s",
+    )  # fmt: skip
 
 
 def _matched(setup: Setup, path: Path) -> tuple[Timing, int]:
     """One match in a process of its own, with the processor time of all that it starts; rows to Parquet."""
     rows = setup.folder / f"rows_of_{path.name}.parquet"
-    began, used = time.perf_counter(), _of_children()
-    run_cepctl("match", FIVE_PERCENT.text, path, "--runner", "local", "-o", rows)
-    timing = Timing(time.perf_counter() - began, _of_children() - used, 1)
+    match = partial(run_cepctl, "match", FIVE_PERCENT.text, path, "--runner", "local", "-o", rows)
+    timing = _of_process(match)
     return timing, pq.read_metadata(rows).num_rows
+
+
+def _of_process(run: Callable[[], object]) -> Timing:
+    began, used = time.perf_counter(), _of_children()
+    run()
+    return Timing(time.perf_counter() - began, _of_children() - used, 1)
 
 
 def _of_children() -> float:

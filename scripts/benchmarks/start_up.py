@@ -42,7 +42,7 @@ def start_up(setup: Setup) -> Iterator[Row]:
             checked="count",
         )  # fmt: skip
         if runner == "local":
-            imports, _ = timed(setup, partial(_python, "-c", IMPORTS))
+            imports, _ = timed(setup, partial(run_python, "-c", IMPORTS))
             yield Row(
                 case, timing, ratio=timing.seconds / imports.seconds,
                 against="importing NumPy, PyArrow, Polars and Numba", note=f"{imports.seconds:.2f} s",
@@ -51,10 +51,10 @@ def start_up(setup: Setup) -> Iterator[Row]:
 
 def run_cepctl(*arguments: Path | str) -> int:
     """Run one command line in a process of its own; the lines that it prints."""
-    return _python("-m", "cepctl", *arguments, "--quiet").count("\n")
+    return run_python("-m", "cepctl", *arguments, "--quiet").count("\n")
 
 
-def _python(*words: Path | str) -> str:
+def run_python(*words: Path | str) -> str:
     """What a process of Python prints."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, *map(str, words)]
