@@ -17,6 +17,7 @@ from commands import commands
 from flink import flink
 from growth import growth
 from incremental import incremental
+from keys import keys
 from large import large
 from lasting import lasting
 from machine import cores, description, load
@@ -42,6 +43,7 @@ PARTS = (
     Part("coarse", "Next match where clocks are coarse", coarse),
     Part("widths", "Absences at any width", widths),
     Part("clocks", "Events that share clocks", shared_clocks),
+    Part("keys", "Answers per key, and what is given", keys),
     Part("lasting", "Events that last", lasting),
     Part("flink", "Next match of certain events, Flink beside it", flink),
     Part("sql", "Against confidences in SQL", sql),
