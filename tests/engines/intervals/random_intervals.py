@@ -125,3 +125,42 @@ def streams_with_rivals(draw: st.DrawFn) -> tuple[Event, ...]:
     """Two to four events, most of them one that a pattern binds and some that may break it."""
     kinds = draw(st.sampled_from(["ABC", "ABCC", "ABAC", "AC", "ACC"]))
     return tuple(draw(lasting_events(f"e{number}", kind)) for number, kind in enumerate(kinds))
+
+
+_WITH_GROUPS = st.sampled_from(["SEQ(A a, B+ b[], C c)", "SEQ(A a, B+ b[])", "SEQ(B+ b[], C c)"])
+_OF_GROUPS = st.sampled_from(
+    [
+        "",
+        "",
+        "b[i].x >= b[i-1].x",
+        "count(b[]) >= 2",
+        "b[i].time - {0}.end <= 4 ticks",
+        "b[i].time <> {0}.start",
+    ]
+)
+
+
+@st.composite
+def queries_with_groups(draw: st.DrawFn) -> str:
+    """A pattern with a Kleene group of points beside one event or two, and conditions on both."""
+    pattern = draw(_WITH_GROUPS)
+    first = "a" if "A a" in pattern else "c"
+    asked = [each.format(first) for each in [draw(_OF_GROUPS)] if each]
+    if "A a" in pattern and "C c" in pattern and draw(st.booleans()):
+        asked.append(draw(conditions("a", "c")))
+    asked += ["[k]"] if draw(st.integers(0, 3)) == 0 else []
+    where = f" WHERE {' AND '.join(asked)}" if asked else ""
+    return f"PATTERN {pattern}{where}{draw(st.sampled_from(['', ' WITHIN 5 ticks', ' WITHIN 8 ticks']))}"
+
+
+@st.composite
+def streams_with_points(draw: st.DrawFn) -> tuple[Event, ...]:
+    """An event or two that last or do not, and points between them."""
+    kinds = draw(st.sampled_from(["AC", "A", "C"]))
+    ends = [draw(lasting_events(f"e{n}", kind)) for n, kind in enumerate(kinds)]
+    points = []
+    for number in range(draw(st.integers(1, 3))):
+        begin, key = draw(st.integers(2, 8)), draw(st.sampled_from(["p", "p", "q"]))
+        end = begin + draw(st.integers(0, 3))
+        points.append(Event(f"p{number}", "B", begin, end, k=key, x=draw(st.integers(0, 3))))
+    return (*ends, *points)

@@ -4,55 +4,18 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from cepctl.engines.diagnosis.one_match import one_match
 from cepctl.engines.diagnosis.why_not import why_not
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.errors import UnsupportedQueryError
-from tests.engines.intervals.random_intervals import conditions, lasting_events
+from tests.engines.intervals.random_intervals import queries_with_groups, streams_with_points
 from tests.engines.intervals.test_interval_groups import groups_agree
 from tests.engines.intervals.test_intervals_agree import check
 from tests.plans import Event, event_table, lasting, plan_of
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
-_PATTERNS = st.sampled_from(["SEQ(A a, B+ b[], C c)", "SEQ(A a, B+ b[])", "SEQ(B+ b[], C c)"])
-_OF_GROUPS = st.sampled_from(
-    [
-        "",
-        "",
-        "b[i].x >= b[i-1].x",
-        "count(b[]) >= 2",
-        "b[i].time - {0}.end <= 4 ticks",
-        "b[i].time <> {0}.start",
-    ]
-)
-
-
-@st.composite
-def _queries(draw: st.DrawFn) -> str:
-    pattern = draw(_PATTERNS)
-    first = "a" if "A a" in pattern else "c"
-    asked = [each.format(first) for each in [draw(_OF_GROUPS)] if each]
-    if "A a" in pattern and "C c" in pattern and draw(st.booleans()):
-        asked.append(draw(conditions("a", "c")))
-    asked += ["[k]"] if draw(st.integers(0, 3)) == 0 else []
-    where = f" WHERE {' AND '.join(asked)}" if asked else ""
-    return f"PATTERN {pattern}{where}{draw(st.sampled_from(['', ' WITHIN 5 ticks', ' WITHIN 8 ticks']))}"
-
-
-@st.composite
-def _streams(draw: st.DrawFn) -> tuple[Event, ...]:
-    """An event or two that last or do not, and points between them."""
-    kinds = draw(st.sampled_from(["AC", "A", "C"]))
-    ends = [draw(lasting_events(f"e{n}", kind)) for n, kind in enumerate(kinds)]
-    points = []
-    for number in range(draw(st.integers(1, 3))):
-        begin, key = draw(st.integers(2, 8)), draw(st.sampled_from(["p", "p", "q"]))
-        end = begin + draw(st.integers(0, 3))
-        points.append(Event(f"p{number}", "B", begin, end, k=key, x=draw(st.integers(0, 3))))
-    return (*ends, *points)
 
 
 def test_members_lie_between_the_end_of_one_and_the_start_of_the_next() -> None:
@@ -83,14 +46,14 @@ def test_many_members_that_overlap_cost_little() -> None:
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=_QUIET)
-@given(query=_queries(), events=_streams())
+@given(query=queries_with_groups(), events=streams_with_points())
 def test_rows_with_groups_are_those_of_the_judge(query: str, events: tuple[Event, ...]) -> None:
     check(query, events)
 
 
 @pytest.mark.slow
 @settings(max_examples=2000, deadline=None, suppress_health_check=_QUIET)
-@given(query=_queries(), events=_streams())
+@given(query=queries_with_groups(), events=streams_with_points())
 def test_rows_with_groups_are_those_of_the_judge_many_times_over(
     query: str, events: tuple[Event, ...]
 ) -> None:
@@ -98,7 +61,7 @@ def test_rows_with_groups_are_those_of_the_judge_many_times_over(
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=_QUIET)
-@given(query=_queries(), events=_streams())
+@given(query=queries_with_groups(), events=streams_with_points())
 def test_keys_of_rows_with_groups_are_those_of_the_judge(query: str, events: tuple[Event, ...]) -> None:
     groups_agree(f"{query} GROUP BY ()", events)
 

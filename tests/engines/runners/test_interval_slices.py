@@ -15,7 +15,14 @@ from cepctl.engines.runners.slice_task import SliceTask
 from cepctl.engines.runners.slices import Slicing, choose_slicing
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Plan
-from tests.engines.intervals.random_intervals import negations, queries, streams, streams_with_rivals
+from tests.engines.intervals.random_intervals import (
+    negations,
+    queries,
+    queries_with_groups,
+    streams,
+    streams_with_points,
+    streams_with_rivals,
+)
 from tests.engines.runners.test_slices import groups, read_by_slice, sent_to_groups, task_of
 from tests.plans import Event, event_table, plan_of
 
@@ -64,10 +71,20 @@ def test_slices_of_any_length_give_the_same_rows_beside_what_is_absent(
     check(query, events, *cuts)
 
 
+@settings(max_examples=10, deadline=None, suppress_health_check=_QUIET)
+@given(query=queries_with_groups(), events=streams_with_points(), cuts=_CUTS)
+def test_slices_of_any_length_give_the_same_rows_with_groups(
+    query: str, events: tuple[Event, ...], cuts: tuple[int, int, int]
+) -> None:
+    check(query, events, *cuts)
+
+
 @pytest.mark.slow
 @settings(max_examples=2000, deadline=None, suppress_health_check=_QUIET)
 @given(
-    case=st.tuples(queries(), streams()) | st.tuples(negations(), streams_with_rivals()),
+    case=st.tuples(queries(), streams())
+    | st.tuples(negations(), streams_with_rivals())
+    | st.tuples(queries_with_groups(), streams_with_points()),
     cuts=_CUTS,
 )
 def test_slices_of_any_length_give_the_same_rows_many_times_over(
