@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,15 @@ def test_why_not_names_the_rival_of_an_absence(capsys: pytest.CaptureFixture[str
     _, err = called(capsys, "match", "PATTERN SEQ(A a, !N n, B b) WHERE a.upper < 4 WITHIN 10 ticks "
                     "CONFIDENCE >= 0.5", "events.csv", "--why-not")  # fmt: skip
     assert "  1 of them below CONFIDENCE >= 0.5: the likeliest is a2 b1 with 0.333333." in lines(err)
+
+
+def test_why_not_says_by_how_much_a_probability_misses_its_threshold(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    query = "PATTERN AND(A a, B b) WHERE prob(b.time < a.time) >= 0.99"
+    _, err = called(capsys, "match", query, "events.csv", "--why-not")
+    (missed,) = [line for line in lines(err) if " a2 b1: " in line]
+    assert re.search(r"prob\(b\.time < a\.time\) >= 0\.9\d* +1  a2 b1: off by 0\.\d+$", missed)
 
 
 def test_why_not_of_json_lines_is_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:

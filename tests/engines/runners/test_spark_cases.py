@@ -15,16 +15,27 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from cepctl.datasets.row_groups import row_groups
-from cepctl.engines.event.match import match_schema
+from cepctl.engines.event.match import match_events, match_schema
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.rows.order import ordered
 from cepctl.engines.runners.shuffle import as_stream
 from cepctl.engines.runners.slice_task import SliceTask
 from cepctl.engines.runners.slices import choose_slicing
 from cepctl.engines.worlds.engine import match_table
 from cepctl.plan.support import engine_refusals
 from tests.engines.agreement import assert_same_rows, check
+from tests.engines.intervals.random_intervals import (
+    negations,
+    queries,
+    queries_with_groups,
+    streams,
+    streams_with_points,
+    streams_with_rivals,
+)
+from tests.engines.runners.test_interval_slices import as_in_a_run
+from tests.engines.runners.test_slices import read_by_slice, task_of
 from tests.event_sources import TableSource
-from tests.plans import plan_of
+from tests.plans import Event, event_table, plan_of
 from tests.strategies import LEVELS, Case
 
 if TYPE_CHECKING:
@@ -33,6 +44,29 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.spark, pytest.mark.slow]  # two minutes; test_spark.py runs every day
 
 CASES = 200
+
+
+Lasting = tuple[str, tuple[Event, ...]]
+"""A query and events some of which last."""
+
+
+@pytest.fixture(scope="module")
+def recorded_lasting() -> list[Lasting]:
+    """Cases of events that last, with negations and with groups beside them."""
+    cases: list[Lasting] = []
+
+    def record(case: Lasting) -> None:
+        plan = plan_of(case[0], lasting=True)
+        assume(plan.never is None and not engine_refusals(plan, "event", lasting=True))
+        cases.append(case)
+
+    drawn = st.one_of(
+        st.tuples(queries(), streams()),
+        st.tuples(negations(), streams_with_rivals()),
+        st.tuples(queries_with_groups(), streams_with_points()),
+    )
+    check(drawn, record, CASES, shrink=False)
+    return cases[:CASES]
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +104,23 @@ def test_two_hundred_recorded_cases_agree_with_the_judge_in_one_job(
         with_rows += expected.num_rows > 0
         assert_same_rows(expected, pa.ipc.open_stream(stream).read_all())
     assert with_rows > CASES // 3  # most streams that are drawn hold something to find
+
+
+def lasting_matches_of(case: Lasting) -> bytes:
+    """The matches of one case of events that last, found slice by slice."""
+    query, events = case
+    plan = plan_of(query, lasting=True)
+    task = as_in_a_run(task_of(plan, event_table(events), 2))
+    return as_stream(read_by_slice(task, choose_slicing(task.groups, plan, 2, 3)))
+
+
+def test_two_hundred_cases_of_events_that_last_are_those_of_one_task_to_the_last_bit(
+    recorded_lasting: list[Lasting], spark: Session
+) -> None:
+    found = spark.sparkContext.parallelize(recorded_lasting, 8).map(lasting_matches_of).collect()
+    with_rows = 0
+    for (query, events), stream in zip(recorded_lasting, found, strict=True):
+        expected = ordered(match_events(plan_of(query, lasting=True), event_table(events)))
+        with_rows += expected.num_rows > 0
+        assert pa.ipc.open_stream(stream).read_all().equals(expected)
+    assert with_rows > CASES // 8  # of relations most pairs of small streams hold none
