@@ -37,6 +37,7 @@ _QUERIES = (
     "PATTERN SEQ(A a, B+ b[], C c) WHERE count(b[].k) < 3 WITHIN W ticks CONFIDENCE >= 0.001",
     "PATTERN SEQ(A a, B+ b[], C c) STRATEGY skip_till_next_match WITHIN W ticks",
     "PATTERN SEQ(A a, B b) WITHIN W ticks GROUP BY a.k",
+    "PATTERN SEQ(A a, B+ b[]) GROUP BY a.k",
 )
 # Of tied events more than a few are summed together.
 _TIED = (

@@ -78,15 +78,24 @@ class MatchSummary:
     @property
     def refusals(self) -> str | None:
         """How many occurrences cost too much to be computed exactly; None if none does."""
-        if not self.counts.refused:
-            return None
+        said = []
+        if self.counts.refused:
+            said.append(self._refused())
+        if self.counts.uncounted:
+            said.append(
+                f"of {counted(self.counts.uncounted, 'key')} too many events may be in a group or not to be "
+                "counted, or there are more sets of them than a number holds: what is expected is left empty"
+            )
+        return "; ".join(said) or None
+
+    def _refused(self) -> str:
         such = f" ({self.counts.why_refused})" if self.counts.why_refused else ""
+        expected = "what is expected of them is exact; " if not self.counts.uncounted else ""
         return (
             f"{self.counts.refused:,} of {counted(self.counts.rows, 'occurrence')} would cost too much to "
             "compute exactly and are left empty, last: the matches of these keys share too many events"
-            f"{such}; what is expected of them is exact; narrow the query (WITHIN, [attr], tighter "
-            "predicates), group by more, or allow an error with --approximate: 0.5 gives bounds that are "
-            "certain"
+            f"{such}; {expected}narrow the query (WITHIN, [attr], tighter predicates), group by more, or allow "
+            "an error with --approximate: 0.5 gives bounds that are certain"
         )
 
     def _work(self) -> str:
@@ -119,7 +128,9 @@ def answer_of(plan: Plan, rows: FoundRows) -> str | None:
     row = first[0]
     key = ", ".join("null" if row[each.name] is None else str(row[each.name]) for each in plan.group_by)
     occurrence = "too costly" if row["occurrence"] is None else percent(row["occurrence"])
-    return (
-        f"{key or 'any match'}: {occurrence}, expected "
-        f"{row['expected']:.2g} matches, best row {row['confidence']:.3g}"
-    )
+    said = [f"{key or 'any match'}: {occurrence}"]
+    if row["expected"] is not None:
+        said.append(f"expected {row['expected']:.2g} matches")
+    if row["confidence"] is not None:
+        said.append(f"best row {row['confidence']:.3g}")
+    return ", ".join(said)

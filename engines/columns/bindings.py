@@ -47,18 +47,22 @@ Bindings: TypeAlias = Indexes | Group
 
 @dataclass(frozen=True)
 class CountedRows:
-    """What rows that stand for many matches say of them: `matches`, how many, and `fewest`, shape (n,).
+    """What rows that stand for many matches say of them; shape (n,).
 
-    `fewest`: whether no other row has the same matches with fewer members, so that it alone says whether
-    there is one.
+    `matches`: how many; `expected`: the sum of their confidences; `some`: the probability that one of them
+    holds.  `first`: the first tick of the best of them.  `fewest`: whether no other row has the same matches
+    with fewer members, so that it alone says whether there is one.
     """
 
     matches: Reals
+    expected: Reals
+    some: Reals
+    first: Ticks
     fewest: Flags
 
     def take(self, rows: Indexes) -> CountedRows:
         """Those of some rows."""
-        return CountedRows(self.matches[rows], self.fewest[rows])
+        return CountedRows(*(each[rows] for each in vars(self).values()))
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ from cepctl.plan.support import refuse_lasting_groups, require_engine
 if TYPE_CHECKING:
     from cepctl.engines.confidence.coupled.problem import Problems
     from cepctl.engines.enumeration.shape_ranges import RangesOfPairs
+    from cepctl.engines.event.counted_members import CountedMembers
     from cepctl.engines.intervals.search import IntervalSearch
     from cepctl.engines.pattern.rival_joins import RivalJoin, RuleIndexes
     from cepctl.engines.pattern.rivals import Rivals
@@ -51,7 +52,8 @@ class PreparedAlternative:
     """An alternative with everything that is fixed before the first event is bound.
 
     `alone`: no other alternative binds the same events, in the rows that it is the source of.
-    `counted`, if any, gives the matches of neighbours of a Kleene group whose sets are counted, not listed.
+    `counted`, if any, gives the matches of neighbours of a Kleene group whose sets are counted, not listed;
+    `members`, where its uncertain members are counted, too.
     """
 
     plan: Plan
@@ -62,6 +64,7 @@ class PreparedAlternative:
     intervals: IntervalSearch | None = None
     alone: bool = True
     counted: Callable[[Indexes], Iterator[MatchBatch]] | None = None
+    members: CountedMembers | None = None
 
     @classmethod
     def of(

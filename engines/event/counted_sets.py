@@ -17,11 +17,10 @@ from math import comb
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.bindings import Bindings, CountedRows, Group, MatchBatch, single_events, take
+from cepctl.engines.columns.bindings import Bindings, CountedRows, Group, MatchBatch, take
 from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
-from cepctl.engines.event.sets_between import sets_between
 from cepctl.engines.kleene.budget import GroupBudget
 from cepctl.engines.kleene.candidates import group_candidates
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
@@ -73,8 +72,7 @@ class _Room:
         bound: dict[int, Bindings] = {
             i: rows[:, column] for column, i in enumerate(search.singles) if i != sets.component
         }
-        row, event = group_candidates(search, source.shape, source.events, rows, bound, sets.component)
-        certain = _certainly_between(source, sets.component, rows[row], event)
+        row, event, certain = possible_members(source, sets.component, rows)
         ends = np.arange(len(rows) + 1)
         groups = (Group(np.searchsorted(row[some], ends), event[some]) for some in (certain, ~certain))
         room = cls(source, sets, bound, *groups)
@@ -116,26 +114,16 @@ class _Room:
         found = self._measured(sets)
         happens = np.flatnonzero(found.start <= found.end)
         if len(happens):
-            counted = CountedRows(
-                _numbers(certain[happens], least[happens], most[happens]),
-                size[happens] == np.maximum(fewest[happens], 0),
-            )
-            yield self._batch(sets.taken(happens), _of_rows(found, happens), counted)
+            matches = _numbers(certain[happens], least[happens], most[happens])
+            deciding: Flags = size[happens] == np.maximum(fewest[happens], 0)
+            yield self._batch(sets.taken(happens), _of_rows(found, happens), matches, deciding)
 
     def _measured(self, sets: _Sets) -> Measured:
         """Confidence and range of sets without more certain members than they need."""
-        events, search = self.source.events, self.source.search
         bound = {i: take(each, sets.row) for i, each in self.bound.items()}
-        apart = events.clocks is None and events.ties is None and events.masses.uniform
-        plain = not self.source.shape.rules and not search.alternative.timings
-        if not (apart and plain) or self.source.options.approximate is not None:
-            return self.source.judged(self._in_order(bound, sets.group(sets.least)))
-        singles = single_events([bound[i] for i in search.singles if i != self.sets.component])
-        column = search.singles.index(self.sets.component)
-        uncertain = sets.group(np.zeros(len(sets.row), dtype=np.int64))
-        return sets_between(events.masses, search.system, column, singles, uncertain)
+        return self.source.judged(self._in_order(bound, sets.group(sets.least)))
 
-    def _batch(self, sets: _Sets, found: Measured, counted: CountedRows) -> MatchBatch:
+    def _batch(self, sets: _Sets, found: Measured, matches: Reals, fewest: Flags) -> MatchBatch:
         """The first of the matches of each row, as they are ordered, with the range of all of them."""
         first, last = self._ends()
         more = sets.most > 0
@@ -145,7 +133,9 @@ class _Room:
             {i: take(each, sets.row) for i, each in self.bound.items()}, sets.first(start < found.start)
         )
         values = tuple(bound[i] for i in self.source.search.singles)
-        return MatchBatch(values, start, end, np.maximum(found.confidence, SMALLEST), found.error, counted)
+        confidence = np.maximum(found.confidence, SMALLEST)
+        counted = CountedRows(matches, confidence * matches, confidence, start, fewest)
+        return MatchBatch(values, start, end, confidence, found.error, counted)
 
     def _in_order(self, bound: dict[int, Bindings], group: Group) -> dict[int, Bindings]:
         whole = bound | {self.sets.component: group}
@@ -224,6 +214,16 @@ def _earliest(group: Group, lower: Ticks) -> Indexes:
     some = np.flatnonzero(group.sizes)
     found[some] = order[group.offsets[:-1][some]] - group.offsets[:-1][some]
     return found
+
+
+def possible_members(
+    source: PreparedAlternative, component: int, rows: Indexes
+) -> tuple[Indexes, Indexes, Flags]:
+    """Pairs of a row and a member that it can have, by row and id; and which it has in every world."""
+    search = source.search
+    bound: dict[int, Bindings] = {i: rows[:, c] for c, i in enumerate(search.singles) if i != component}
+    row, event = group_candidates(search, source.shape, source.events, rows, bound, component)
+    return row, event, _certainly_between(source, component, rows[row], event)
 
 
 def _certainly_between(source: PreparedAlternative, component: int, rows: Indexes, event: Indexes) -> Flags:

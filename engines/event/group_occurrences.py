@@ -75,6 +75,12 @@ class WantedGroups:
         number[groups] = np.arange(len(groups))
         if self.prepared[0].intervals is not None:
             return self._of_intervals(number[self.rows.group], len(groups)), []
+        members = self.prepared[0].members
+        if members is not None:
+            chosen = np.flatnonzero(number[self.rows.group] >= 0)
+            ((_, batch),) = self.sources
+            key = number[self.rows.group[chosen]]
+            return members.occurrences(batch.take(self.rows.place[chosen]), key, len(groups)), []
         deciding = self.ordered.get_column("fewest").to_numpy()
         problems, limited = self._problems(np.where(deciding, number[self.rows.group], -1))
         events, options = self.prepared[0].events, self.prepared[0].options

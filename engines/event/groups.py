@@ -15,10 +15,12 @@ from functools import partial
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from cepctl.arrays import Reals
-from cepctl.engines.columns.bindings import MatchBatch, signatures
+from cepctl.arrays import Flags, Indexes, Reals
+from cepctl.engines.columns.bindings import CountedRows, MatchBatch, signatures
 from cepctl.engines.columns.returns import return_columns
+from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.group_estimates import estimated
 from cepctl.engines.event.group_occurrences import GroupedRows, WantedGroups, rows_may_lack_occurrence
@@ -35,6 +37,7 @@ from cepctl.plan.plan import Plan
 from cepctl.precision import CONFIDENCE_SLACK
 
 _MOST_COUNTED = 2**53
+_MEMBERS_TOO_COSTLY = "too many events may be in its group or not, beside several uncertain neighbours"
 
 
 def group_batches(
@@ -67,16 +70,18 @@ def group_batches(
     answers = _answers(plan, WantedGroups(prepared, found, sources, rows, ordered), best.select(keys))
     signature = pa.concat_arrays([signatures(batch.bound, events.ids) for _, batch in sources])
     estimates = options.approximate is not None
+    # Where the best of some rows is not known, that of all is not.
+    unknown = np.isnan(np.add.reduceat(ordered.get_column("confidence").to_numpy(), rows.first))
     columns = [
         *(best.get_column(key).to_arrow() for key in keys),
         pa.array(answers.occurrence, mask=np.isnan(answers.occurrence)),
         *([pa.array(answers.error, mask=np.isnan(answers.error))] if estimates else []),
-        answers.expected,
+        pa.array(answers.expected, mask=~np.isfinite(answers.expected)),
         *([answers.expected_error] if estimates else []),
         _matches(ordered, rows),
-        best.get_column("text").to_arrow(),
-        signature.take(pa.array(rows.place[rows.first])),
-        best.get_column("confidence").to_numpy(),
+        _known(best.get_column("text").to_arrow(), unknown),
+        _known(signature.take(pa.array(rows.place[rows.first])), unknown),
+        pa.array(best.get_column("confidence").to_numpy(), mask=unknown),
         np.minimum.reduceat(ordered.get_column("start").to_numpy(), rows.first),
         np.maximum.reduceat(ordered.get_column("end").to_numpy(), rows.first),
         *([_found_at_raw_times(ordered, rows)] if times is not None else []),
@@ -99,6 +104,11 @@ def with_counted_sets(prepared: Sequence[PreparedAlternative]) -> Sequence[Prepa
     sets = counted_sets(source.plan)
     if sets is None or source.intervals is not None or source.options.starting != (None, None):
         return prepared
+    from cepctl.engines.event.counted_members import CountedMembers
+
+    members = CountedMembers.of(source, sets)
+    if members is not None:
+        return [replace(source, counted=members.matches, members=members)]
     from cepctl.engines.event.counted_sets import counted_matches
 
     budget = GroupBudget(source.options.max_matches)
@@ -126,50 +136,75 @@ def _least(plan: Plan) -> float:
 
 def _answers(plan: Plan, wanted: WantedGroups, keys: pl.DataFrame) -> _Answers:
     """What is told of every group; measured where it has several matches that may reach what is asked."""
-    rows = wanted.rows
+    rows, ordered = wanted.rows, wanted.ordered
     confidence = rows.confidence[rows.first]
-    matches = wanted.ordered.get_column("matches").to_numpy()
-    expected: Reals = np.bincount(rows.group, rows.confidence * matches, rows.count).astype(np.float64)
+    matches = ordered.get_column("matches").to_numpy()
+    expected: Reals = np.bincount(rows.group, ordered.get_column("expected"), rows.count).astype(np.float64)
     # An estimate of a match is one of its sum, too, and of its key where that has no other.
-    errors = wanted.ordered.get_column("error").to_numpy()
+    errors = ordered.get_column("error").to_numpy()
     expected_error: Reals = np.bincount(rows.group, errors * matches, rows.count).astype(np.float64)
     error = np.where(rows.sizes == 1, errors[rows.first], 0.0)
-    most = np.minimum(expected, 1.0)
-    occurrence = np.where(rows.sizes == 1, confidence, most)
-    asked = np.flatnonzero((rows.sizes > 1) & (expected >= _least(plan)) & (confidence < 1.0))
-    if len(asked):
-        measured, problems = wanted.occurrences(asked)
+    most = np.fmin(expected, 1.0)
+    occurrence = np.where(rows.sizes == 1, ordered.get_column("some").to_numpy()[rows.first], most)
+    asked = np.flatnonzero((rows.sizes > 1) & ~(expected < _least(plan)) & ~(confidence >= 1.0))
+    measured, problems = wanted.occurrences(asked) if len(asked) else (None, [])
+    if measured is not None:
         occurrence[asked] = measured.probability
-        too_costly = np.flatnonzero(np.isnan(measured.probability))
-        if len(too_costly):
-            costly = asked[too_costly]
-            source = wanted.prepared[0]
-            options = source.options
-            # Worlds of events that last are not sampled.
-            if options.approximate is None or source.intervals is not None:
-                group = int(costly[0])
-                why = measured.why(int(too_costly[0]))
-                key = keys.row(group) if keys.width else ()
-                if rows_may_lack_occurrence(plan, options):
-                    occurrence[costly] = error[costly] = np.nan
-                    bounded = np.clip(occurrence, confidence, most)
-                    return _Answers(bounded, error, expected, expected_error, f"{_named(plan, key)}: {why}")
-                sampled = source.intervals is None
+    answers = _Answers(occurrence, error, expected, expected_error)
+    costly = np.flatnonzero(np.isnan(occurrence))
+    if len(costly):
+        source, options = wanted.prepared[0], wanted.prepared[0].options
+        # Worlds of events that last are not sampled.
+        sampled = source.intervals is None
+        if source.members is not None:
+            _bound_by_rows(answers, wanted, costly)
+        elif options.approximate is not None and sampled:
+            _estimate(answers, wanted, costly, problems, np.searchsorted(asked, costly))
+        costly = np.flatnonzero(np.isnan(occurrence))
+        error[costly] = np.nan
+        if len(costly):
+            group = int(costly[0])
+            at = np.flatnonzero(asked == group)
+            why = _MEMBERS_TOO_COSTLY if measured is None or not len(at) else measured.why(int(at[0]))
+            key = keys.row(group) if keys.width else ()
+            if not rows_may_lack_occurrence(plan, options):
                 raise QueryTooLargeError(_refusal(plan, key, why, float(expected[group]), sampled=sampled))
-            sure = expected_error[costly] == 0.0
-            from cepctl.engines.event.samplings import sampling_of
+            answers = replace(answers, why=f"{_named(plan, key)}: {why}")
+    return replace(answers, occurrence=np.clip(occurrence, np.nan_to_num(confidence), most))
 
-            least, largest = wanted.bounds(costly)
-            estimates = estimated(
-                sampling_of(options.approximate, wanted.prepared[0].events),
-                problems,
-                too_costly,
-                np.where(sure, least, 0.0),
-                np.where(sure, largest, 1.0),
-                lambda places: wanted.by_row(costly[places]),
-            )
-            occurrence[costly], error[costly] = estimates.probability, estimates.error
-    return _Answers(np.clip(occurrence, confidence, most), error, expected, expected_error)
+
+def _bound_by_rows(answers: _Answers, wanted: WantedGroups, groups: Indexes) -> None:
+    """Where an error is allowed: at least the most probable of all rows, at most the sum of them."""
+    rows, allowed = wanted.rows, wanted.prepared[0].options.approximate
+    if allowed is None:
+        return
+    some = wanted.ordered.get_column("some").to_numpy()
+    least = np.maximum.reduceat(some, rows.first)[groups]
+    largest = np.minimum(np.add.reduceat(some, rows.first)[groups], 1.0)
+    close = largest - least <= 2.0 * allowed
+    answers.occurrence[groups] = np.where(close, (least + largest) / 2.0, np.nan)
+    answers.error[groups] = (largest - least) / 2.0
+
+
+def _estimate(
+    answers: _Answers, wanted: WantedGroups, groups: Indexes, problems: list[Problems], places: Indexes
+) -> None:
+    """The occurrences of groups that are too costly; `places`: their numbers in the problems."""
+    from cepctl.engines.event.samplings import sampling_of
+
+    options, events = wanted.prepared[0].options, wanted.prepared[0].events
+    assert options.approximate is not None
+    sure = answers.expected_error[groups] == 0.0
+    least, largest = wanted.bounds(groups)
+    estimates = estimated(
+        sampling_of(options.approximate, events),
+        problems,
+        places,
+        np.where(sure, least, 0.0),
+        np.where(sure, largest, 1.0),
+        lambda chosen: wanted.by_row(groups[chosen]),
+    )
+    answers.occurrence[groups], answers.error[groups] = estimates.probability, estimates.error
 
 
 def _single(
@@ -194,7 +229,11 @@ def _frame(
     events = source.events
     keys = return_columns(events, source.alternative, plan.group_by or (), batch)
     series = [pl.Series(f"key {i}", values) for i, values in enumerate(keys.values())]
-    raw = [] if times is None else [pl.Series("raw", matches_at_raw_times(source, times, batch))]
+    raw = [] if times is None else [pl.Series("raw", _judged_at_raw_times(source, batch, times))]
+    alone = np.ones(len(batch))
+    counted = batch.counted or CountedRows(
+        alone, batch.confidence, batch.confidence, batch.start, alone.astype(bool)
+    )
     return pl.DataFrame(
         [
             *series,
@@ -204,8 +243,7 @@ def _frame(
             pl.Series("confidence", batch.confidence),
             pl.Series("error", batch.errors),
             pl.Series("rank", -rounded(batch.confidence)),
-            pl.Series("matches", np.ones(len(batch)) if batch.counted is None else batch.counted.matches),
-            pl.Series("fewest", np.ones(len(batch), bool) if batch.counted is None else batch.counted.fewest),
+            *(pl.Series(name, values) for name, values in vars(counted).items()),
             *raw,
         ]
     )
@@ -219,7 +257,7 @@ def _grouped(frame: pl.DataFrame, keys: list[str]) -> GroupedRows:
         group = np.empty(frame.height, dtype=np.int64)
         group[places.explode().to_numpy()] = np.repeat(np.arange(len(places)), places.list.len().to_numpy())
         numbered = numbered.with_columns(pl.Series("group", group))
-    numbered = numbered.sort("group", "rank", "start", "text")
+    numbered = numbered.sort("group", "rank", "first", "text")
     group = numbered.get_column("group").to_numpy()
     sizes = np.bincount(group)
     return GroupedRows(
@@ -236,6 +274,12 @@ def _matches(ordered: pl.DataFrame, rows: GroupedRows) -> pa.Array:
     total = np.bincount(rows.group, ordered.get_column("matches").to_numpy(), rows.count)
     few = total <= _MOST_COUNTED
     return pa.array(np.where(few, total, 0.0).astype(np.int64), mask=~few)
+
+
+def _judged_at_raw_times(source: PreparedAlternative, batch: MatchBatch, times: CertainTimes) -> pa.Array:
+    if source.members is not None:
+        return source.members.found_at_raw_times(times, batch)
+    return matches_at_raw_times(source, times, batch)
 
 
 def _found_at_raw_times(ordered: pl.DataFrame, rows: GroupedRows) -> pa.Array:
@@ -262,3 +306,8 @@ def _refusal(plan: Plan, key: tuple[object, ...], why: str, expected: float, *, 
         f"matches is expected to be {expected:.6g}; narrow the query (WITHIN, [attr], tighter predicates), "
         f"{or_allow if sampled else 'or group by more'}"
     )
+
+
+def _known(values: pa.Array, unknown: Flags) -> pa.Array:
+    """Null where the best match is not known."""
+    return pc.if_else(pa.array(unknown), pa.scalar(None, values.type), values) if unknown.any() else values

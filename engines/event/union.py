@@ -98,9 +98,8 @@ def joined_batches(batches: Sequence[MatchBatch]) -> MatchBatch | None:
 def _counted(parts: Sequence[CountedRows]) -> CountedRows | None:
     if not parts:
         return None
-    return CountedRows(
-        np.concatenate([each.matches for each in parts]), np.concatenate([each.fewest for each in parts])
-    )
+    columns = zip(*(vars(each).values() for each in parts), strict=True)
+    return CountedRows(*(np.concatenate(each) for each in columns))
 
 
 def _concatenated(parts: list[Bindings]) -> Bindings:

@@ -150,9 +150,9 @@ def _pieces(part, others, i, buckets, tick, alive, pieces):
     cuts = 1
     pieces.cut[0] = first
     for c in range(count):
-        cuts = _with_cut(pieces.cut, cuts, pieces.begin[c])
+        cuts = with_cut(pieces.cut, cuts, pieces.begin[c])
         if pieces.end[c] < last:
-            cuts = _with_cut(pieces.cut, cuts, pieces.end[c] + 1)
+            cuts = with_cut(pieces.cut, cuts, pieces.end[c] + 1)
     found = 0
     for c in range(cuts):
         begin = pieces.cut[c]
@@ -175,7 +175,8 @@ def _pieces(part, others, i, buckets, tick, alive, pieces):
 
 
 @njit(nogil=True, cache=True, **INNER)
-def _with_cut(cut, count, at):
+def with_cut(cut, count, at):
+    """Put a tick among `count` ascending ones, unless it is there; returns how many there are then."""
     place = count
     while place > 0 and cut[place - 1] > at:
         place -= 1

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.tick_sums import plus, tick_count
+from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.columns.weighted_masses import is_weighted, weight_at
 from cepctl.engines.confidence.cell_nodes import most_nodes, place_nodes
 from cepctl.engines.occurrence.asked import (
@@ -30,6 +30,7 @@ from cepctl.engines.occurrence.asked import (
 )
 from cepctl.engines.occurrence.cuts import Cuts, cuts_of
 from cepctl.engines.occurrence.inner import INNER
+from cepctl.engines.occurrence.level_cells import begins_of_cells, density_at
 from cepctl.engines.occurrence.states import BOUND, FAILED, WORK, given_hubs, new_pieces, new_states
 
 
@@ -139,7 +140,7 @@ def _new_walk(part, levels, buckets):
 def _enter(part, levels, walk, level, buckets, tick):
     """Begin the sum over a hub, given the ticks of those before it."""
     walk.sums[level, _TOTAL] = 0.0
-    walk.cursor[level, _CELLS] = _cells(
+    walk.cursor[level, _CELLS] = begins_of_cells(
         levels.cuts, part, levels.hubs, level, tick, buckets, walk.cells[level]
     )
     walk.cursor[level, _CELL] = -1
@@ -154,7 +155,7 @@ def _begin_cell(part, levels, walk, level, buckets, tick):
     begin = walk.cells[level, cell]
     stop = buckets.upper[event] + 1 if cell + 1 == cursor[level, _CELLS] else walk.cells[level, cell + 1]
     cursor[level, _NODE] = cursor[level, _NODES] = 0
-    sums[level, _DENSITY] = _density_at(buckets, event, begin)
+    sums[level, _DENSITY] = density_at(buckets, event, begin)
     if sums[level, _DENSITY] == 0.0:
         return
     tick[levels.hubs[level]] = begin
@@ -188,36 +189,3 @@ def _whole_cell(walk, level, buckets, event, begin, stop):
     for i in range(place_nodes(stop - begin, buckets.degree[event], nodes, weights)):
         total += weights[i] * weight_at(buckets, event, begin + nodes[i])
     return total
-
-
-@njit(nogil=True, cache=True, **INNER)
-def _cells(cuts, part, hubs, level, tick, buckets, cells):
-    """Fill the begins of the cells of a level, given the ticks of those below; returns their number."""
-    event = part.event[hubs[level]]
-    cells[0] = buckets.lower[event]
-    count = 1
-    for i in range(cuts.constants[level]):
-        cells[count] = cuts.constant[level, i]
-        count += 1
-    for i in range(cuts.relatives[level]):
-        at = plus(tick[hubs[cuts.relative[level, i, 0]]], cuts.relative[level, i, 1])
-        if not buckets.lower[event] < at <= buckets.upper[event]:
-            continue
-        place = count
-        while cells[place - 1] > at:
-            place -= 1
-        if cells[place - 1] == at:
-            continue
-        for j in range(count, place, -1):
-            cells[j] = cells[j - 1]
-        cells[place] = at
-        count += 1
-    return count
-
-
-@njit(nogil=True, cache=True, **INNER)
-def _density_at(buckets, event, tick):
-    for b in range(buckets.starts[event], buckets.starts[event + 1]):
-        if buckets.lo[b] <= tick <= buckets.hi[b]:
-            return buckets.density[b]
-    return 0.0

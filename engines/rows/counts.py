@@ -22,8 +22,9 @@ class RowCounts:
 
     `unlikely` have a confidence below UNLIKELY; `sampled` are estimates, off by at most `error`.  Of those
     `judged` by their raw times, these `missed` some; `untimed` have events without.  Of groups `refused` are
-    those whose occurrence costs too much, and `why_refused` says what costs of one of them, if that is known.
-    All rows lie between the ticks `start` and `end`, which are None where there is no row.
+    those whose occurrence costs too much, and `why_refused` says what costs of one of them, if that is known;
+    of those `uncounted` nobody knows what is expected.  All rows lie between the ticks `start` and `end`, which
+    are None where there is no row.
     """
 
     rows: int = 0
@@ -34,6 +35,7 @@ class RowCounts:
     missed: int = 0
     untimed: int = 0
     refused: int = 0
+    uncounted: int = 0
     start: int | None = None
     end: int | None = None
     why_refused: str = ""
@@ -50,7 +52,7 @@ class RowCounts:
         error_column = next((each for each in (CONFIDENCE_ERROR, OCCURRENCE_ERROR) if each in names), None)
         if error_column is not None:
             errors = rows.column(error_column)
-            sampled, error = pc.sum(pc.greater(errors, 0)).as_py(), pc.max(errors).as_py()
+            sampled, error = pc.sum(pc.greater(errors, 0)).as_py() or 0, pc.max(errors).as_py() or 0.0
         judged = missed = untimed = 0
         if FOUND_AT_RAW_TIMES in names:
             found = rows.column(FOUND_AT_RAW_TIMES)
@@ -58,7 +60,10 @@ class RowCounts:
             missed = pc.sum(pc.invert(found)).as_py() or 0
         start, end = pc.min(rows.column("start")).as_py(), pc.max(rows.column("end")).as_py()
         refused = probability.null_count
-        return cls(rows.num_rows, unlikely, sampled, error, judged, missed, untimed, refused, start, end)
+        uncounted = rows.column("expected").null_count if "expected" in names else 0
+        return cls(
+            rows.num_rows, unlikely, sampled, error, judged, missed, untimed, refused, uncounted, start, end
+        )
 
     def __add__(self, other: RowCounts) -> RowCounts:
         starts = [each.start for each in (self, other) if each.start is not None]
@@ -72,6 +77,7 @@ class RowCounts:
             self.missed + other.missed,
             self.untimed + other.untimed,
             self.refused + other.refused,
+            self.uncounted + other.uncounted,
             min(starts, default=None),
             max(ends, default=None),
             self.why_refused or other.why_refused,

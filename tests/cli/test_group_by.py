@@ -86,3 +86,28 @@ def test_what_does_not_run_is_refused_by_name(
     said = capfd.readouterr().err
     assert said.startswith(f"error: not supported yet: {what}")
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("form", ["csv", "table", "jsonl"])
+def test_members_that_cost_too_much_to_count_leave_the_rest_of_the_row(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    file = tmp_path / "events.csv"
+    members = "".join(f"b{i:02},B,{i},{20 + 2 * i},p\n" for i in range(12))
+    file.write_text(f"event_id,event_type,lower,upper,k\n{members}c,C,0,60,p\n")
+    monkeypatch.setattr("cepctl.engines.occurrence.member_counts.WORK_BOUND", 1000)
+    query = "PATTERN SEQ(B+ b[], C c) WHERE count(b[]) >= 3 GROUP BY c.k"
+    arguments = ["match", query, str(file), "--runner", "local", "--time", "ticks", "--format", form]
+    assert main(arguments) == 0
+    out, said = (each.decode() for each in capfdbinary.readouterr())
+    assert (
+        " ".join(out.split("\n")[-2].split())
+        == {
+            "csv": "p,,,4017,,,0,60",
+            "table": "p 4017 0 60",
+            "jsonl": '{"c.k":"p","occurrence":null,"expected":null,"matches":4017,"best":null,'
+            '"signature":null,"confidence":null,"start":0,"end":60}',
+        }[form]
+    )
+    assert "p: too costly" in said
+    assert "of 1 key too many events may be in a group or not to be counted" in said

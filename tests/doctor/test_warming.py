@@ -26,6 +26,8 @@ ENTRIES = {
     "confidence.quadrature": "summation_rule",
     "columns.tick_differences": "_differences",
     "intervals.reach": "_reach",
+    "occurrence.member_counts": "_count",
+    "occurrence.room_unions": "_unite",
     "intervals.orders": "_sum_orders",
     "intervals.few_endpoints": "_sum_rows",
     "intervals.rival_sums": "solve_with_absences",

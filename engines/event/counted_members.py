@@ -1,0 +1,182 @@
+"""GROUP BY over a Kleene group: what is known of all sets between some neighbours, as one row.
+
+The members that may be there or not are counted together with those that are there in every world: how many
+there are decides whether there is a match, and how many are expected.  No set is listed.
+
+Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import comb, inf
+
+import numpy as np
+import pyarrow as pa
+
+from cepctl.arrays import Flags, Indexes, Reals
+from cepctl.engines.columns.bindings import Bindings, CountedRows, Group, MatchBatch
+from cepctl.engines.columns.weighted_masses import WeightedBuckets, unweighted
+from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
+from cepctl.engines.event.counted_sets import possible_members
+from cepctl.engines.event.raw_times import CertainTimes
+from cepctl.engines.kleene.counts import has_holes
+from cepctl.engines.occurrence.member_counts import MemberCounts, Sizes, member_counts
+from cepctl.engines.occurrence.occurrence import Occurrences
+from cepctl.engines.occurrence.room_unions import Keys, united_rooms
+from cepctl.engines.occurrence.rooms import Places, Rooms
+from cepctl.plan.counted_sets import CountedSets
+
+_ROWS_AT_ONCE = 1 << 12
+_NO_MOST = np.iinfo(np.int64).max
+_NO_EVENT = -1
+_MOST_BITS = 1023
+"""A whole number of more bits is too large for a float."""
+
+
+@dataclass(frozen=True)
+class CountedMembers:
+    """A Kleene group among single events, none of them stamped by a clock, tied, or limited by constants."""
+
+    source: PreparedAlternative
+    sets: CountedSets
+    places: Places
+    buckets: WeightedBuckets
+
+    @classmethod
+    def of(cls, source: PreparedAlternative, sets: CountedSets) -> CountedMembers | None:
+        """None where something else than order and a window ties members and neighbours to each other."""
+        events, search = source.events, source.search
+        if events.clocks is not None or events.ties is not None:
+            return None
+        if source.shape.rules or search.alternative.timings:
+            return None
+        column = search.singles.index(sets.component)
+        others = np.delete(np.arange(len(search.singles)), column)
+        system = search.system
+        places = Places(
+            np.ascontiguousarray(system[np.ix_(others, others)]),
+            np.ascontiguousarray(system[column, others]),
+            np.ascontiguousarray(system[others, column]),
+        )
+        if not places.apart and has_holes(events.masses).any():
+            return None
+        return cls(source, sets, places, unweighted(events.masses.buckets))
+
+    def matches(self, rows: Indexes) -> Iterator[MatchBatch]:
+        """One row for the matches of each binding of neighbours that has some.
+
+        `rows`: as `cepctl.engines.enumeration.search.enumeration_parts` yields them, shape (n, l).  Where
+        the members are too costly to count, what they decide is NaN.
+        """
+        if self.sets.most is not None and self.sets.most < self._least:
+            return
+        for begin in range(0, len(rows), _ROWS_AT_ONCE):
+            part = rows[begin : begin + _ROWS_AT_ONCE]
+            rooms = self._rooms(part)
+            enough = np.flatnonzero(np.diff(rooms.offsets) >= self._least)
+            if len(enough) < len(part):
+                rooms = self._rooms(part[enough])
+            found = member_counts(self.buckets, self.places, rooms, self._sizes(rooms))
+            happens = np.flatnonzero(found.matches > 0.0)
+            if len(happens):
+                yield self._batch(rooms, found, happens)
+
+    def occurrences(self, matches: MatchBatch, key: Indexes, count: int) -> Occurrences:
+        """The probability that one of the matches of each key holds; `key`, ascending, is that of each."""
+        rooms = self._rooms(self._rows(matches))
+        assert matches.counted is not None
+        certain = np.add.reduceat(rooms.certain.astype(np.int64), rooms.offsets[:-1])
+        keys = Keys(
+            np.searchsorted(key, np.arange(count + 1)).astype(np.int64),
+            matches.counted.some,
+            (self._least - certain).astype(np.int64),
+        )
+        rank = self.source.events.id_rank.astype(np.int64)
+        probability, largest = united_rooms(self.buckets, self.places, rooms, keys, rank)
+        return Occurrences(probability, rooms.singles.shape[1] * largest, largest, np.zeros(count, np.int64))
+
+    def found_at_raw_times(self, times: CertainTimes, matches: MatchBatch) -> pa.Array:
+        """Whether raw times alone find some match of each row; null where they judge none."""
+        rooms = self._rooms(self._rows(matches))
+        owner = np.repeat(np.arange(len(matches)), np.diff(rooms.offsets))
+        alone = Group(np.arange(len(rooms.member) + 1), rooms.member)
+        neighbours = dict(zip(self._others, rooms.singles.T, strict=True))
+        bound: dict[int, Bindings] = {i: each[owner] for i, each in neighbours.items()}
+        bound[self.sets.component] = alone
+        pairs = tuple(bound[i] for i in self.source.search.singles)
+        judged = times.judgeable(pairs)
+        found = times.found(pairs) & judged
+        enough = [np.bincount(owner, each, len(matches)) >= self._least for each in (found, judged)]
+        return pa.array(enough[0], pa.bool_(), mask=~enough[1])
+
+    @property
+    def _least(self) -> int:
+        return max(self.sets.least, 1)
+
+    @property
+    def _others(self) -> list[int]:
+        return [i for i in self.source.search.singles if i != self.sets.component]
+
+    def _rows(self, matches: MatchBatch) -> Indexes:
+        """The neighbours of matches, in the form in which they were found."""
+        columns = [
+            np.full(len(matches), _NO_EVENT) if isinstance(each, Group) else each for each in matches.bound
+        ]
+        return np.stack(columns, axis=1)
+
+    def _rooms(self, rows: Indexes) -> Rooms:
+        search = self.source.search
+        row, event, certain = possible_members(self.source, self.sets.component, rows)
+        others = [search.singles.index(i) for i in self._others]
+        offsets = np.searchsorted(row, np.arange(len(rows) + 1))
+        return Rooms(
+            np.ascontiguousarray(rows[:, others], dtype=np.int64), offsets.astype(np.int64), event, certain
+        )
+
+    def _sizes(self, rooms: Rooms) -> Sizes:
+        largest = int(np.diff(rooms.offsets).max(initial=0))
+        most = self.sets.most
+        sets, with_one = _numbers_of_sets(self._least, most, largest)
+        return Sizes(self._least, _NO_MOST if most is None else most, sets, with_one)
+
+    def _batch(self, rooms: Rooms, found: MemberCounts, rows: Indexes) -> MatchBatch:
+        chosen = _chosen(rooms, found.chosen).take(rows)
+        neighbours = dict(zip(self._others, rooms.singles[rows].T, strict=True))
+        bound = neighbours | {self.sets.component: chosen}
+        confidence = np.maximum(found.confidence[rows], SMALLEST)
+        counted = CountedRows(
+            found.matches[rows],
+            np.maximum(found.expected[rows], SMALLEST),
+            np.fmax(found.some[rows], confidence),
+            found.first[rows],
+            np.ones(len(rows), dtype=bool),
+        )
+        values = tuple(bound[i] for i in self.source.search.singles)
+        return MatchBatch(values, found.start[rows], found.end[rows], confidence, None, counted)
+
+
+def _chosen(rooms: Rooms, chosen: Flags) -> Group:
+    ends = np.concatenate([[0], np.cumsum(chosen)])
+    return Group(ends[rooms.offsets].astype(np.int64), rooms.member[chosen])
+
+
+def _numbers_of_sets(least: int, most: int | None, largest: int) -> tuple[Reals, Reals]:
+    """How many sets of `least` to `most` there are of n members; and of n and one more, which is in each.
+
+    Examples
+    --------
+    >>> [each.tolist() for each in _numbers_of_sets(2, None, 3)]
+    [[0.0, 0.0, 1.0, 4.0], [0.0, 1.0, 3.0, 7.0]]
+    """
+    sets, with_one = np.empty(largest + 1), np.empty(largest + 1)
+    number = 0
+    for n in range(largest + 1):
+        # With one more each set has a member less to choose.
+        own = number + comb(n, least - 1) - (0 if most is None else comb(n, most))
+        sets[n], with_one[n] = (
+            float(each) if each.bit_length() <= _MOST_BITS else inf for each in (number, own)
+        )
+        number += own
+    return sets, with_one

@@ -1,0 +1,176 @@
+"""The few ticks of the hubs of a part that stand for all of them, each with its weight.
+
+Whatever is, given the hubs, a sum of products of one factor for each other event, is summed exactly by them:
+between breakpoints (`cuts`) it is a polynomial in the tick of each hub, of a degree that is the number of
+others whose factors change there.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.tick_sums import plus
+from cepctl.engines.confidence.cell_nodes import most_nodes, place_nodes
+from cepctl.engines.occurrence.asked import NONE, Bits, all_bits, clauses_of_levels, holds
+from cepctl.engines.occurrence.cuts import cuts_of
+from cepctl.engines.occurrence.inner import INNER
+from cepctl.engines.occurrence.level_cells import begins_of_cells, density_at
+
+
+class HubNodes(NamedTuple):
+    """n assignments of ticks to h hubs: `tick`, shape (n, h), `weight` and the problems `alive`, shape (n,).
+
+    `alive`: the problems whose clauses on hubs alone hold there.
+    """
+
+    tick: Ticks
+    weight: Reals
+    alive: Bits
+
+
+class Comparisons(NamedTuple):
+    """Of the differences between a hub and another event: where a hub at tick t cuts it, at t + `offset`."""
+
+    level: Indexes
+    event: Indexes
+    offset: Ticks
+    first: Ticks
+    last: Ticks
+
+
+_CELLS, _CELL, _NODES, _NODE = range(4)
+
+
+@njit(nogil=True, cache=True, **INNER)
+def hub_nodes(part, hubs, buckets, most):
+    """The nodes of all hubs at which some problem is alive, none weighted; how many, -1 beyond `most`."""
+    levels = len(hubs)
+    level_of = np.full(len(part.event), -1)
+    for level in range(levels):
+        level_of[hubs[level]] = level
+    cuts = cuts_of(part, hubs, level_of, buckets)
+    offsets, clause = clauses_of_levels(part, level_of, levels)
+    compared = _comparisons(part, level_of, buckets)
+    widest = 2 + (cuts.constants + cuts.relatives).max()
+    room = most_nodes(np.int64(1) << 62, len(part.event)) + 1
+    cells, places = np.empty((levels, widest), np.int64), np.empty((levels, room), np.int64)
+    weights, factor, density = np.empty((levels, room)), np.ones(levels + 1), np.zeros(levels)
+    cursor = np.zeros((levels, 4), np.int64)
+    alive = np.full(levels + 1, all_bits(part.problems))
+    tick, seen = np.zeros(len(part.event), np.int64), np.full(len(part.event), -1)
+    found = HubNodes(np.empty((64, levels), np.int64), np.empty(64), np.empty(64, np.uint64))
+    count, visited, level = 0, 0, 0
+    cursor[0, _CELLS] = begins_of_cells(cuts, part, hubs, 0, tick, buckets, cells[0])
+    cursor[0, _CELL] = -1
+    while level >= 0:
+        if cursor[level, _NODE] >= cursor[level, _NODES]:
+            cursor[level, _CELL] += 1
+            cell = cursor[level, _CELL]
+            if cell >= cursor[level, _CELLS]:
+                level -= 1
+                continue
+            cursor[level, _NODE] = cursor[level, _NODES] = 0
+            event, begin = part.event[hubs[level]], cells[level, cell]
+            stop = buckets.upper[event] + 1 if cell + 1 == cursor[level, _CELLS] else cells[level, cell + 1]
+            density[level] = density_at(buckets, event, begin)
+            tick[hubs[level]] = begin
+            alive[level + 1] = _alive(part, alive[level], offsets, clause, level, tick)
+            if density[level] == 0.0 or alive[level + 1] == NONE:
+                continue
+            visited += 1
+            degree = levels - 1 - level + _changing(compared, cuts, level, begin, stop - 1, seen, visited)
+            cursor[level, _NODES] = place_nodes(stop - begin, degree, places[level], weights[level])
+            continue
+        node = cursor[level, _NODE]
+        cursor[level, _NODE] += 1
+        tick[hubs[level]] = cells[level, cursor[level, _CELL]] + places[level, node]
+        factor[level + 1] = factor[level] * density[level] * weights[level, node]
+        if level + 1 < levels:
+            level += 1
+            cursor[level, _CELLS] = begins_of_cells(cuts, part, hubs, level, tick, buckets, cells[level])
+            cursor[level, _CELL] = -1
+            cursor[level, _NODE] = cursor[level, _NODES] = 0
+            continue
+        if count == most:
+            return -1, found
+        found = _with_node(found, count, hubs, tick, factor[levels], alive[levels])
+        count += 1
+    return count, found
+
+
+@njit(nogil=True, cache=True, **INNER)
+def _with_node(nodes, count, hubs, tick, weight, alive):
+    """The same with one more node, in twice the room where it is full."""
+    found = _twice(nodes) if count == len(nodes.weight) else nodes
+    for i in range(len(hubs)):
+        found.tick[count, i] = tick[hubs[i]]
+    found.weight[count], found.alive[count] = weight, alive
+    return found
+
+
+@njit(nogil=True, cache=True, **INNER)
+def _twice(nodes):
+    count = len(nodes.weight)
+    found = HubNodes(
+        np.empty((2 * count, nodes.tick.shape[1]), np.int64), np.empty(2 * count),
+        np.empty(2 * count, np.uint64),
+    )  # fmt: skip
+    found.tick[:count] = nodes.tick
+    found.weight[:count] = nodes.weight
+    found.alive[:count] = nodes.alive
+    return found
+
+
+@njit(nogil=True, cache=True, **INNER)
+def _comparisons(part, level_of, buckets):
+    count = len(part.left)
+    found = Comparisons(
+        np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64),
+        np.empty(count, np.int64), np.empty(count, np.int64),
+    )  # fmt: skip
+    kept = 0
+    for d in range(count):
+        x, y, c = part.left[d], part.right[d], part.bound[d]
+        if x < 0 or y < 0 or (level_of[x] < 0) == (level_of[y] < 0):
+            continue
+        other, hub, offset = (x, y, plus(c, 1)) if level_of[x] < 0 else (y, x, -c)
+        found.level[kept], found.event[kept], found.offset[kept] = level_of[hub], other, offset
+        found.first[kept] = buckets.lower[part.event[other]]
+        found.last[kept] = buckets.upper[part.event[other]]
+        kept += 1
+    return Comparisons(
+        found.level[:kept], found.event[:kept], found.offset[:kept], found.first[:kept], found.last[:kept]
+    )
+
+
+@njit(nogil=True, cache=True, **INNER)
+def _changing(compared, cuts, level, begin, last, seen, stamp):
+    """How many others have a factor that a hub at a tick from `begin` to `last`, or a later hub, changes."""
+    count = 0
+    for d in range(len(compared.level)):
+        if compared.level[d] < level or seen[compared.event[d]] == stamp:
+            continue
+        low, high = begin, last
+        if compared.level[d] > level:
+            low, high = cuts.low[compared.level[d]], cuts.high[compared.level[d]]
+        reaches = plus(high, compared.offset[d]) >= compared.first[d]
+        if reaches and plus(low, compared.offset[d]) <= compared.last[d]:
+            seen[compared.event[d]] = stamp
+            count += 1
+    return count
+
+
+@njit(nogil=True, cache=True, **INNER)
+def _alive(part, alive, offsets, clause, level, tick):
+    """The problems that the clauses of hubs up to a level leave."""
+    for i in range(offsets[level], offsets[level + 1]):
+        k = clause[i]
+        if part.mask[k] & alive != NONE and not holds(part, k, tick):
+            alive &= ~part.mask[k]
+    return alive

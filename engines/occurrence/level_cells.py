@@ -1,0 +1,45 @@
+"""The cells of a hub, given the ticks of those before it: in each the sum over the others is one polynomial.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from cepctl.engines.columns.tick_sums import plus
+from cepctl.engines.occurrence.inner import INNER
+
+
+@njit(nogil=True, cache=True, **INNER)
+def begins_of_cells(cuts, part, hubs, level, tick, buckets, cells):
+    """Fill the begins of the cells of a level, given the ticks of those below; returns their number."""
+    event = part.event[hubs[level]]
+    cells[0] = buckets.lower[event]
+    count = 1
+    for i in range(cuts.constants[level]):
+        cells[count] = cuts.constant[level, i]
+        count += 1
+    for i in range(cuts.relatives[level]):
+        at = plus(tick[hubs[cuts.relative[level, i, 0]]], cuts.relative[level, i, 1])
+        if not buckets.lower[event] < at <= buckets.upper[event]:
+            continue
+        place = count
+        while cells[place - 1] > at:
+            place -= 1
+        if cells[place - 1] == at:
+            continue
+        for j in range(count, place, -1):
+            cells[j] = cells[j - 1]
+        cells[place] = at
+        count += 1
+    return count
+
+
+@njit(nogil=True, cache=True, **INNER)
+def density_at(buckets, event, tick):
+    """The probability of one tick of an event."""
+    for b in range(buckets.starts[event], buckets.starts[event + 1]):
+        if buckets.lo[b] <= tick <= buckets.hi[b]:
+            return buckets.density[b]
+    return 0.0
