@@ -94,8 +94,8 @@ class MatchSummary:
         return (
             f"{self.counts.refused:,} of {counted(self.counts.rows, 'occurrence')} would cost too much to "
             "compute exactly and are left empty, last: the matches of these keys share too many events"
-            f"{such}; {expected}narrow the query (WITHIN, [attr], tighter predicates), group by more, or allow "
-            "an error with --approximate: 0.5 gives bounds that are certain"
+            f"{such}; {expected}narrow the query (WITHIN, [attr], tighter predicates), group by more, or "
+            "allow an error with --approximate: 0.5 gives bounds that are certain"
         )
 
     def _work(self) -> str:

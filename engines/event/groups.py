@@ -301,9 +301,9 @@ def _refusal(plan: Plan, key: tuple[object, ...], why: str, expected: float, *, 
         "group by more, or allow an error with --approximate: what is expected stays exact, and 0.5 does "
         "with bounds that are certain"
     )
+    known = "" if np.isnan(expected) else f"; the number of its matches is expected to be {expected:.6g}"
     return (
-        f"the occurrence of {_named(plan, key)} is too costly to compute exactly: {why}; the number of its "
-        f"matches is expected to be {expected:.6g}; narrow the query (WITHIN, [attr], tighter predicates), "
+        f"the occurrence of {_named(plan, key)} is too costly to compute exactly: {why}{known}; narrow the query (WITHIN, [attr], tighter predicates), "
         f"{or_allow if sampled else 'or group by more'}"
     )
 

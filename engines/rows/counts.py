@@ -22,9 +22,9 @@ class RowCounts:
 
     `unlikely` have a confidence below UNLIKELY; `sampled` are estimates, off by at most `error`.  Of those
     `judged` by their raw times, these `missed` some; `untimed` have events without.  Of groups `refused` are
-    those whose occurrence costs too much, and `why_refused` says what costs of one of them, if that is known;
-    of those `uncounted` nobody knows what is expected.  All rows lie between the ticks `start` and `end`, which
-    are None where there is no row.
+    those whose occurrence costs too much, and `why_refused` says what costs of one of them, if that is
+    known; of those `uncounted` nobody knows what is expected.  All rows lie between the ticks `start` and
+    `end`, which are None where there is no row.
     """
 
     rows: int = 0
