@@ -65,9 +65,12 @@ def lasting(
 
 
 def on(clock: str, clocks: Clocks, event: Event) -> Event:
-    """An event, given as its own part, that a clock stamped."""
+    """An event, given as its own part, that a clock stamped; of one that lasts, start and end."""
     first, last = extremes(clocks[clock])
-    return replace(event, lower=event.lower + first, upper=event.upper + last, clock=clock)
+    moved = replace(event, lower=event.lower + first, upper=event.upper + last, clock=clock)
+    if event.end_lower is None or event.end_upper is None:
+        return moved
+    return replace(moved, end_lower=event.end_lower + first, end_upper=event.end_upper + last)
 
 
 def event_table(events: Iterable[Event]) -> pa.Table:

@@ -111,21 +111,22 @@ def _bars(events: pa.Table, columns: Events) -> dict[int, Bar]:
     """The events that last, by their rows."""
     if columns.ends is None:
         return {}
-    from cepctl.engines.columns.under_way import under_way
+    from cepctl.engines.diagnosis.bars import endpoint_spans, shares_under_way
 
     # The events of a dataset stand in its order, in which `columns` has them too.
     times = [None] * len(events)
     if END_TIME in events.column_names:
         times = events.column(END_TIME).cast(pa.int64()).to_pylist()
-    found, ends = {}, columns.ends
+    found, ends, spans = {}, columns.ends, endpoint_spans(columns)
     for row in ends.lasting.tolist():
-        lower, upper = int(ends.masses.lower[row]), int(ends.masses.upper[ends.end[row]])
+        lower, upper = int(spans.lower[row]), int(spans.upper[ends.end[row]])
         edges = np.linspace(lower - 0.5, upper + 0.5, min(_BINS, upper - lower + 1) + 1)
         first, last = bin_ticks(edges)
-        held = under_way(ends, row, (first & last) + ((first ^ last) >> 1)) * (last - first + 1)
+        middle = (first & last) + ((first ^ last) >> 1)
+        held = shares_under_way(columns, row, middle) * (last - first + 1)
         found[row] = Bar(
-            int(ends.masses.upper[row]),
-            int(ends.masses.lower[ends.end[row]]),
+            int(spans.upper[row]),
+            int(spans.lower[ends.end[row]]),
             upper,
             times[row],
             [each for each in zip(first.tolist(), last.tolist(), held.tolist(), strict=True) if each[2] > 0],

@@ -13,7 +13,7 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.under_way import under_way
+from cepctl.engines.diagnosis.bars import endpoint_spans, shares_under_way
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.confidence_factors import Factor
 from cepctl.engines.diagnosis.failed_conditions import Reason, reasons_against
@@ -96,8 +96,10 @@ def lasting_shown(events: Events, event: int, edges: Reals) -> EventShown:
     if ends.end[event] == event:
         return shown
     first, last = bin_ticks(edges)
-    inside = under_way(ends, event, (first & last) + ((first ^ last) >> 1)) * np.maximum(last - first + 1, 1)
-    until = Span(int(ends.masses.lower[ends.end[event]]), int(ends.masses.upper[ends.end[event]]))
+    middle = (first & last) + ((first ^ last) >> 1)
+    inside = shares_under_way(events, event, middle) * np.maximum(last - first + 1, 1)
+    spans = endpoint_spans(events)
+    until = Span(int(spans.lower[ends.end[event]]), int(spans.upper[ends.end[event]]))
     raw = None
     if END_TIME in events.frame.columns:
         raw = events.frame.get_column(END_TIME)[event : event + 1].dt.epoch("us")[0]
@@ -105,5 +107,5 @@ def lasting_shown(events: Events, event: int, edges: Reals) -> EventShown:
 
 
 def _hull(events: Events, event: Indexes) -> tuple[int, int]:
-    hulls = events.endpoints.hulls
+    hulls = events.hulls
     return int(hulls.lower[event].min()), int(hulls.upper[event].max())

@@ -77,6 +77,10 @@ class IntervalMeasure:
 
         Absences narrow nothing.
         """
+        if self.clocks is not None:
+            from cepctl.engines.intervals.on_clocks import valid_with_clocks
+
+            return valid_with_clocks(self, self.clocks, matches)
         size = len(matches), 2 * matches.shape[1]
         lower, upper = np.full(size, LAST), np.full(size, FIRST)
         for lasting, rows in self.by_points(matches):

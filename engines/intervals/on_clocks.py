@@ -27,7 +27,10 @@ from cepctl.engines.columns.cut_masses import joined_masses
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.intervals.skeletons import skeleton_of
 from cepctl.engines.intervals.tight_paths import TightPaths, tight_paths
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
+from cepctl.engines.pattern.offset_bounds import valid_on_clocks
 
 if TYPE_CHECKING:
     from cepctl.engines.intervals.measure import IntervalMeasure
@@ -55,6 +58,35 @@ def measured_on_clocks(measure: IntervalMeasure, clocks: EventClocks, matches: I
             some = rows[begin : begin + MATCHES_AT_ONCE]
             _add_alike(total, _Alike(measure, clocks, matches[some], lasting, paths), some)
     return total.measured()
+
+
+def valid_with_clocks(measure: IntervalMeasure, clocks: EventClocks, matches: Indexes) -> tuple[Ticks, Ticks]:
+    """What the conditions leave to starts and ends, shape (n, 2 l), as far as the ends of masses tell."""
+    size = len(matches), 2 * matches.shape[1]
+    lower, upper = np.full(size, _LAST), np.full(size, -_LAST)
+    for lasting, rows in measure.by_points(matches):
+        alike = _Alike(measure, clocks, matches[rows], lasting, ())
+        constants, which = np.unique(alike.own, axis=0, return_inverse=True)
+        for case in measure.cases:
+            skeleton = skeleton_of(case, lasting)
+            for number, own in enumerate(constants):
+                some = np.flatnonzero(which.reshape(-1) == number)
+                edges = skeleton.edges.copy()
+                edges[skeleton.shared :, 2] = own
+                bounded = [(int(i), int(j), int(c)) for i, j, c in edges if c < UNBOUNDED]
+                system = closure(size[1], bounded)
+                first, last = valid_on_clocks(clocks, system, alike.endpoint[some])
+                first, last = (
+                    np.maximum(first, skeleton.allowed[:, 0]),
+                    np.minimum(last, skeleton.allowed[:, 1]),
+                )
+                for point in np.flatnonzero(~np.array(lasting)):
+                    first[:, 2 * point + 1], last[:, 2 * point + 1] = first[:, 2 * point], last[:, 2 * point]
+                holds = np.flatnonzero((first <= last).all(axis=1))
+                here = rows[some[holds]]
+                lower[here] = np.minimum(lower[here], first[holds])
+                upper[here] = np.maximum(upper[here], last[holds])
+    return lower, upper
 
 
 @dataclass(frozen=True)

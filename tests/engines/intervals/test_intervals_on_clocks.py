@@ -18,18 +18,9 @@ from cepctl.engines.worlds.engine import exact_matches
 from cepctl.errors import EventSchemaError, QueryTooLargeError
 from tests.engines.clock_cases import OFFSETS, ClockCase
 from tests.engines.intervals.random_intervals import queries, streams
-from tests.plans import Event, event_table, lasting, plan_of
+from tests.plans import Event, event_table, lasting, on, plan_of
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
-
-
-def stamped(clock: str, clocks: Clocks, event: Event) -> Event:
-    """An event, given as its own part, whose start and end a clock stamped."""
-    first, last = clocks[clock][0][0], clocks[clock][-1][1]
-    moved = replace(event, lower=event.lower + first, upper=event.upper + last, clock=clock)
-    if event.end_lower is None or event.end_upper is None:
-        return moved
-    return replace(moved, end_lower=event.end_lower + first, end_upper=event.end_upper + last)
 
 
 @st.composite
@@ -41,7 +32,7 @@ def cases(draw: st.DrawFn) -> ClockCase:
         name = draw(st.sampled_from([*clocks, "n", None]))
         is_sharp = draw(st.integers(0, 2)) == 0
         own = replace(event, upper=event.lower, pmf=None) if is_sharp else event
-        events.append(own if name is None else stamped(name, clocks, own))
+        events.append(own if name is None else on(name, clocks, own))
     return ClockCase(draw(queries()), tuple(events), clocks)
 
 
@@ -75,7 +66,7 @@ def test_rows_are_those_of_the_judge_many_times_over(case: ClockCase) -> None:
 
 
 WIDE: Clocks = {"n": ((-500, 500, 1.0),), "m": ((-500, 500, 1.0),)}
-HELD = stamped("n", WIDE, lasting("a", "A", (0, 0), (100, 100)))
+HELD = on("n", WIDE, lasting("a", "A", (0, 0), (100, 100)))
 
 
 def confidences(condition: str, *events: Event) -> list[float]:
@@ -84,23 +75,23 @@ def confidences(condition: str, *events: Event) -> list[float]:
 
 
 def test_what_one_clock_stamped_overlaps_for_certain_or_never() -> None:
-    inside = stamped("n", WIDE, lasting("b", "B", (50, 50), (150, 150)))
-    later = stamped("n", WIDE, lasting("b", "B", (101, 101), (150, 150)))
+    inside = on("n", WIDE, lasting("b", "B", (50, 50), (150, 150)))
+    later = on("n", WIDE, lasting("b", "B", (101, 101), (150, 150)))
     assert confidences("a INTERSECTS b", HELD, inside) == [1.0]
     assert confidences("a INTERSECTS b", HELD, later) == []
 
 
 def test_of_two_clocks_the_difference_of_their_offsets_decides() -> None:
     """The second is d ticks ahead in 1001 - |d| of 1001^2 worlds; they meet where -150 < d < 50."""
-    other = stamped("m", WIDE, lasting("b", "B", (50, 50), (150, 150)))
+    other = on("m", WIDE, lasting("b", "B", (50, 50), (150, 150)))
     wanted = sum(1001 - abs(d) for d in range(-149, 50)) / 1001**2
     assert confidences("a INTERSECTS b", HELD, other) == pytest.approx([wanted], rel=1e-12)
 
 
 def jittery(condition: str = "a INTERSECTS b BY 30 ticks") -> None:
     """Wide own parts on two wide clocks, against a sum over all differences."""
-    a = stamped("n", WIDE, lasting("a", "A", (0, 40), (30, 90)))
-    b = stamped("m", WIDE, lasting("b", "B", (10, 25), (60, 95)))
+    a = on("n", WIDE, lasting("a", "A", (0, 40), (30, 90)))
+    b = on("m", WIDE, lasting("b", "B", (10, 25), (60, 95)))
     s, t = np.meshgrid(np.arange(41), np.arange(30, 91), indexing="ij")
     first, last = s[s <= t], t[s <= t]
     total = 0.0
@@ -137,4 +128,4 @@ def test_both_ends_of_an_event_have_its_clock(monkeypatch: pytest.MonkeyPatch) -
 def test_an_end_narrower_than_the_offset_is_named() -> None:
     narrow = replace(HELD, end_lower=100, end_upper=100)
     with pytest.raises(EventSchemaError, match=r"'a' has an end in 100\.\.100, narrower than the offset"):
-        confidences("a INTERSECTS b", narrow, stamped("n", WIDE, lasting("b", "B", (50, 50), (150, 150))))
+        confidences("a INTERSECTS b", narrow, on("n", WIDE, lasting("b", "B", (50, 50), (150, 150))))
