@@ -46,7 +46,7 @@ def test_a_small_bench_checks_every_result_and_writes_its_tables(tmp_path: Path)
         ("3 components, d = 10", 3198, "count and sum"),
         ("3 components, d = 50", 15610, "count and sum"),
     ]
-    assert [row["checked"] for row in rows[3:]] == ["200 sums", "200 sums"]
+    assert [row["checked"] for row in rows[3:]] == ["200 sums"] * 3
     page = (tmp_path / "bench.md").read_text(encoding="utf-8")
     listed = [row["case"] for part in ("any-match", "engines") for row in rows_of(tmp_path, part)]
     assert page.count("\n| 3 components, ") == sum(case.startswith("3 components, ") for case in listed) > 3

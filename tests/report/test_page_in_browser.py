@@ -17,6 +17,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import WebDriverWait
 
 import cepctl
 from cepctl.cli import main
@@ -49,6 +50,10 @@ class Page:
 
     def text(self, selector: str) -> str:
         return self.one(selector).text
+
+    def await_count(self, selector: str, count: int) -> None:
+        """What a line shows when it is opened is drawn a moment after that."""
+        WebDriverWait(self.browser, 60).until(lambda _: len(self.all(selector)) == count)
 
     def cells(self, column: int) -> list[str]:
         return [each.text for each in self.all(f"tr.match > td:nth-child({column})")]
@@ -330,11 +335,11 @@ def test_each_key_is_a_line_that_opens_to_its_matches(opened: Page, tmp_path: Pa
     assert not any(opened.one(part).is_displayed() for part in ("#scroller", "#controls", "#pager", "#best"))
     assert len(opened.all(".answer > summary .small")) == 6
     opened.one(".answer > summary").click()
-    assert len(opened.all(".answer[open] .row")) == 3
+    opened.await_count(".answer[open] .row", 3)
     assert opened.text(".rows > .hint") == "3 matches, the most probable first."
-    assert len(opened.all(".row[open] .timeline")) == 1
+    opened.await_count(".row[open] .timeline", 1)
     opened.all(".row > summary")[1].send_keys(Keys.ENTER)
-    assert len(opened.all(".row[open] .timeline")) == 2
+    opened.await_count(".row[open] .timeline", 2)
     opened.picture("keys", tmp_path)
 
 
