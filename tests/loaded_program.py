@@ -18,3 +18,12 @@ def load_program() -> None:
     from cepctl.io.formats import known_formats
 
     list(known_formats())
+    _load_tables_of_the_compiler()
+
+
+def _load_tables_of_the_compiler() -> None:
+    """What Numba looks up before the first kernel, compiled long ago or not, is called."""
+    from numba.core.registry import cpu_target
+
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()

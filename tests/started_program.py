@@ -7,6 +7,7 @@ Tests of the start-up itself, and of what depends on it, call the real program.
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import json
 import os
@@ -15,7 +16,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.loaded_program import load_program
@@ -132,7 +133,13 @@ def _be_the_command(
     sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
     from cepctl.__main__ import run
 
-    sys.exit(run())
+    code = run()
+    # To take apart all that was imported would take longer than most commands.
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":
