@@ -107,15 +107,9 @@ def find_matches(
         summary = _summary_of(plan, inputs, rows, ran, judged=judged)
         behind = None
         if plan.group_by is not None:
-            listing = replace(options, top=None)
+            own = folder / "behind-keys"
             behind = partial(
-                _rows_behind,
-                ungrouped(plan),
-                inputs,
-                listing,
-                question.execution,
-                folder,
-                scratch is not None,
+                _rows_behind, plan, inputs, options, question.execution, own, scratch is not None
             )
         return Matches(Found(question.text, plan, inputs, rows, summary, behind), stack.pop_all(), times)
 
@@ -124,9 +118,9 @@ def _rows_behind(
     plan: Plan, inputs: EventInputs, options: MatchOptions, execution: Execution, folder: Path, shared: bool
 ) -> FoundRows:
     """The matches of which a run with GROUP BY has told, found again."""
-    own = folder / "behind-keys"
-    own.mkdir(exist_ok=True)
-    return find_rows(plan, inputs, options, execution, own, shared=shared)
+    folder.mkdir(exist_ok=True)
+    listing = replace(options, top=None)
+    return find_rows(ungrouped(plan), inputs, listing, execution, folder, shared=shared)
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.arrays import Flags, Indexes
 from cepctl.engines.clocks.alike import BoundEvents, alike_matches, groups_of
 from cepctl.engines.clocks.deciding import deciding_rivals
 from cepctl.engines.clocks.frames import CONVOLVED, REFERENCE, Frames, frames_of
 from cepctl.engines.clocks.moved_masses import moved_masses
 from cepctl.engines.clocks.nodes import Nodes, nodes_of, offset_range
+from cepctl.engines.clocks.totals import Total
 from cepctl.engines.clocks.walls import constants_of, is_absolute, shift_differences, walls_of
 from cepctl.engines.columns.bindings import Bindings, Group, take
 from cepctl.engines.columns.clocks import EventClocks
@@ -37,8 +38,6 @@ PAIRS_AT_ONCE = 400_000
 _Names: TypeAlias = np.ndarray[tuple[int], np.dtype[Any]]
 Measuring: TypeAlias = Callable[[Masses, dict[int, Bindings], list[Rivals]], Measured]
 """From the masses of copies, and matches and rivals of these, to what is measured."""
-
-_LAST = np.iinfo(np.int64).max
 
 
 def conditioned(
@@ -63,7 +62,7 @@ def conditioned(
     QueryTooLargeError
         If a match needs its measure at too many offsets, or as `measuring` does.
     """
-    total = _Total.of(len(groups_of(shape, bound)[0].sizes))
+    total = Total.of(len(groups_of(shape, bound)[0].sizes))
     for rows, part, others in alike_matches(shape, bound, rivals, MATCHES_AT_ONCE):
         total.put(rows, _alike(clocks, envelopes, shape, part, others, measuring))
     return total.measured()
@@ -82,7 +81,7 @@ def _alike(
     most = int(frames.levels.max(initial=0))
     walls = walls_of(constants_of(shape), frames, count, shifts, most)
     degree = degree_of(frames, count)
-    total = _Total.of(count)
+    total = Total.of(count)
     for levels in range(most + 1):
         matches = np.flatnonzero(frames.levels == levels)
         if levels == 0:
@@ -103,7 +102,7 @@ def _alike(
     return total.measured()
 
 
-def _can_widen(shape: Shape, frames: Frames, nodes: Nodes, groups: list[Group], total: _Total) -> Flags:
+def _can_widen(shape: Shape, frames: Frames, nodes: Nodes, groups: list[Group], total: Total) -> Flags:
     """Nodes at which the match may happen earlier or later than is known of it."""
     if not shape.only_single:
         return np.ones(len(nodes), dtype=bool)
@@ -249,41 +248,3 @@ def copy_masses(clocks: EventClocks, keys: Indexes) -> Masses:
     event, convolved, shift = keys[:, 0], keys[:, 1] == 1, keys[:, 2].copy()
     shift[convolved] = clocks.own.lower[event[convolved]]
     return moved_masses(clocks, np.where(convolved, -1 - clocks.clock[event], event), shift)
-
-
-@dataclass(frozen=True)
-class _Total:
-    """What is known of n matches so far; `sure` while every measure that counts was exactly 1."""
-
-    confidence: Reals
-    start: Ticks
-    end: Ticks
-    sure: Indexes
-
-    @classmethod
-    def of(cls, count: int) -> _Total:
-        return cls(np.zeros(count), np.full(count, _LAST), np.full(count, -_LAST), np.ones(count, np.int64))
-
-    def put(self, rows: Indexes, found: Measured) -> None:
-        self.confidence[rows] = found.confidence
-        self.start[rows], self.end[rows] = found.start, found.end
-        self.sure[rows] = found.confidence == 1.0
-
-    def add(self, nodes: Nodes, found: Measured, first: Ticks, last: Ticks) -> None:
-        """Add what was measured at some nodes, whose ticks are moved by `first` to `last`."""
-        happens = found.start <= found.end
-        np.add.at(self.confidence, nodes.match, nodes.weight * found.confidence)
-        np.minimum.at(self.start, nodes.match[happens], (found.start + first)[happens])
-        np.maximum.at(self.end, nodes.match[happens], (found.end + last)[happens])
-        self.sure[nodes.match[(nodes.weight != 0.0) & (found.confidence < 1.0)]] = 0
-
-    def measured(self) -> Measured:
-        """What was measured; impossible where nothing was."""
-        possible = self.start <= self.end
-        confidence = np.where(self.sure.astype(bool) & possible, 1.0, self.confidence)
-        return Measured(
-            np.where(possible, confidence, 0.0),
-            np.zeros(len(possible)),
-            np.where(possible, self.start, 1),
-            np.where(possible, self.end, 0),
-        )

@@ -11,16 +11,17 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.clocks.conditioned import copy_keys, copy_masses, degree_of
 from cepctl.engines.clocks.frames import CONVOLVED, REFERENCE, Frames, frames_of
 from cepctl.engines.clocks.nodes import Nodes, nodes_of, offset_range
 from cepctl.engines.clocks.segments import Segments
+from cepctl.engines.clocks.totals import Total
 from cepctl.engines.clocks.walls import Walls, eliminated, ends_of_offset
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.cut_masses import joined_masses
@@ -51,7 +52,7 @@ def measured_on_clocks(measure: IntervalMeasure, clocks: EventClocks, matches: I
     QueryTooLargeError
         If a match needs its measure at too many offsets, or too many products.
     """
-    total = _Total.of(len(matches))
+    total = Total.of(len(matches))
     for lasting, rows in measure.by_points(matches):
         paths = tight_paths(measure.cases, lasting)
         for begin in range(0, len(rows), MATCHES_AT_ONCE):
@@ -206,7 +207,7 @@ class _Alike:
         return copy_masses(self.clocks, copy_keys(frames, nodes, node, endpoint))
 
 
-def _add_alike(total: _Total, alike: _Alike, rows: Indexes) -> None:
+def _add_alike(total: Total, alike: _Alike, rows: Indexes) -> None:
     """Add matches, which are `rows` of all."""
     frames = alike.frames()
     walls, degree = alike.walls(frames), degree_of(frames, len(rows))
@@ -215,7 +216,7 @@ def _add_alike(total: _Total, alike: _Alike, rows: Indexes) -> None:
         nodes = nodes_of(frames, matches, walls, degree, edges=True)
         for part in _parts(nodes, len(alike.lasting)):
             found = alike.measured(frames, part)
-            total.add(rows[part.match], part.weight, found, *offset_range(frames, part))
+            total.add(replace(part, match=rows[part.match]), found, *offset_range(frames, part))
 
 
 def _parts(nodes: Nodes, events: int) -> Iterator[Nodes]:
@@ -224,36 +225,3 @@ def _parts(nodes: Nodes, events: int) -> Iterator[Nodes]:
     for begin in range(0, len(nodes), size):
         here = slice(begin, begin + size)
         yield Nodes(nodes.match[here], nodes.offset[here], nodes.weight[here])
-
-
-@dataclass(frozen=True)
-class _Total:
-    """What is known of n matches so far; `sure` while every measure that counts was exactly 1."""
-
-    confidence: Reals
-    start: Ticks
-    end: Ticks
-    sure: Indexes
-
-    @classmethod
-    def of(cls, count: int) -> _Total:
-        return cls(np.zeros(count), np.full(count, _LAST), np.full(count, -_LAST), np.ones(count, np.int64))
-
-    def add(self, row: Indexes, weight: Reals, found: Measured, first: Ticks, last: Ticks) -> None:
-        """Add what was measured of some matches, whose ticks are moved by `first` to `last`."""
-        happens = found.start <= found.end
-        np.add.at(self.confidence, row, weight * found.confidence)
-        np.minimum.at(self.start, row[happens], (found.start + first)[happens])
-        np.maximum.at(self.end, row[happens], (found.end + last)[happens])
-        self.sure[row[(weight != 0.0) & (found.confidence < 1.0)]] = 0
-
-    def measured(self) -> Measured:
-        """What was measured; impossible where nothing was."""
-        possible = self.start <= self.end
-        confidence = np.where(self.sure.astype(bool) & possible, 1.0, self.confidence)
-        return Measured(
-            np.where(possible, confidence, 0.0),
-            np.zeros(len(possible)),
-            np.where(possible, self.start, 1),
-            np.where(possible, self.end, 0),
-        )
