@@ -5,10 +5,12 @@ Nothing heavy is imported before an interrupt can be answered.
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
 from contextlib import suppress
+from typing import NoReturn
 
 from cepctl.interrupts import end_soon_after_signals
 from cepctl.terminal import guard_terminals
@@ -16,6 +18,17 @@ from cepctl.terminal import guard_terminals
 _INTERRUPTED = 130
 _FAILED = 4
 _SIGNALLED = 128
+
+
+def start() -> NoReturn:
+    """Run the command line of this process, and leave the process with its exit code.
+
+    What is registered for the end of the process still runs.  Python would then take apart every module
+    that was imported, object by object, which takes longer than many a command.
+    """
+    code = run()
+    atexit._run_exitfuncs()
+    _leave(code)
 
 
 def run() -> int:
@@ -48,7 +61,7 @@ def run() -> int:
         return _FAILED
 
 
-def _leave(code: int) -> None:
+def _leave(code: int) -> NoReturn:
     """End now: threads may still be at work, and Python would wait for some of them."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
@@ -71,4 +84,4 @@ def _end(number: int, frame: object) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(run())
+    start()

@@ -7,7 +7,6 @@ Tests of the start-up itself, and of what depends on it, call the real program.
 
 from __future__ import annotations
 
-import atexit
 import fcntl
 import json
 import os
@@ -16,7 +15,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.loaded_program import load_program
@@ -131,15 +130,9 @@ def _be_the_command(
     sys.argv[:] = words
     sys.stdin = os.fdopen(0, closefd=False)
     sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
-    from cepctl.__main__ import run
+    from cepctl.__main__ import start
 
-    code = run()
-    # To take apart all that was imported would take longer than most commands.
-    atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):
-            stream.flush()
-    os._exit(code)
+    start()
 
 
 if __name__ == "__main__":
