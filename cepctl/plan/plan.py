@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 
 import pyarrow as pa
 
@@ -128,13 +129,13 @@ class Alternative:
         ends = any(each.left_end or each.right_end for each in self.timings)
         return ends or bool(self.choices or self.absent_anywhere)
 
-    @property
+    @cached_property
     def absent_anywhere(self) -> tuple[int, ...]:
         """Negated components that no gap holds, but conditions on their times alone."""
         groups = (block for block in self.blocks if len(block) > 1)
         return tuple(i for block in groups for i in block if self.components[i].negated)
 
-    @property
+    @cached_property
     def positive_blocks(self) -> tuple[tuple[int, ...], ...]:
         """The positive components of each block, in time order."""
         blocks = (tuple(i for i in block if not self.components[i].negated) for block in self.blocks)
@@ -150,7 +151,7 @@ class Alternative:
             return len(self.components) - 1 not in self.absent_anywhere
         return last.kleene and strategy is Strategy.SKIP_TILL_NEXT_MATCH
 
-    @property
+    @cached_property
     def positive(self) -> tuple[int, ...]:
         """Indexes of the components that a match binds, in pattern order."""
         return tuple(i for i, component in enumerate(self.components) if not component.negated)

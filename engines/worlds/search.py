@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations, pairwise
 from typing import TypeAlias
 
@@ -113,15 +114,21 @@ class Search:
             yield bound
             return
         component = rest[0]
-        floor = max((ticks.ends[e] for e in self._block_before(component, bound)), default=-math.inf)
+        earlier = self._blocks_before[component]
+        floor = max((ticks.ends[e] for j in earlier for e in bound[j]), default=-math.inf)
         for group in self._groups(ticks, component, bound, floor):
             yield from self._combinations(ticks, {**bound, component: group}, rest[1:])
 
-    def _block_before(self, component: int, bound: Bound) -> list[int]:
-        """The events of the positive block just before the block of `component`."""
+    @cached_property
+    def _blocks_before(self) -> Mapping[int, tuple[int, ...]]:
+        """For each positive component, those of the positive block just before its own."""
         blocks = self.alternative.positive_blocks
-        place = next(i for i, block in enumerate(blocks) if component in block)
-        return [e for j in blocks[place - 1] for e in bound[j]] if place else []
+        return {j: before for before, block in pairwise(((), *blocks)) for j in block}
+
+    @cached_property
+    def _asked_of_groups(self) -> frozenset[int]:
+        """The components on whose finished groups a predicate decides."""
+        return frozenset(link.decides for link in self.alternative.links if link.scope is not Scope.EVENT)
 
     def _groups(self, ticks: Ticks, component: int, bound: Bound, floor: Edge) -> Iterator[Group]:
         """What `component` can be bound to after `floor`: no event is bound twice in one match."""
@@ -133,11 +140,13 @@ class Search:
         for size in range(1, len(free) + 1 if wanted.kleene else 2):
             for group in combinations(free, size):
                 self.work.spend()
-                if len({self.stream.keys[e] for e in group}) > 1:
+                if size > 1 and len({self.stream.keys[e] for e in group}) > 1:
                     continue
                 if wanted.ordered and any(ticks[a] == ticks[b] for a, b in pairwise(group)):
                     continue
-                if self._links_hold(component, {**bound, component: group}, (Scope.ORDER, Scope.GROUP)):
+                if component not in self._asked_of_groups or self._links_hold(
+                    component, {**bound, component: group}, (Scope.ORDER, Scope.GROUP)
+                ):
                     yield group
 
     # --- one row of the table each ---------------------------------------------------------
@@ -147,24 +156,27 @@ class Search:
         return self.plan.window is None or last - first < self.plan.window
 
     def _timings_hold(self, ticks: Ticks, bound: Bound) -> bool:
-        negated = {j for j, component in enumerate(self.alternative.components) if component.negated}
         return all(
             _timing_holds(timing, ticks, bound)
             for timing in self.alternative.timings
-            if not {timing.left, timing.right} & negated
+            if not {timing.left, timing.right} & self._negated
         ) and all(
             self._case_holds(cases, ticks, bound)
             for cases in self.alternative.choices
-            if not _named(cases) & negated
+            if not _named(cases) & self._negated
         )
+
+    @cached_property
+    def _negated(self) -> frozenset[int]:
+        return frozenset(j for j, component in enumerate(self.alternative.components) if component.negated)
 
     def _case_holds(self, cases: Sequence[Sequence[Timing]], ticks: Ticks, bound: Bound) -> bool:
         return any(all(_timing_holds(timing, ticks, bound) for timing in case) for case in cases)
 
     def _negations_hold(self, ticks: Ticks, bound: Bound) -> bool:
-        for place, block in enumerate(self.alternative.blocks):
+        for place, block in enumerate(self.alternative.blocks if self._negated else ()):
             for component in block:
-                if not self.alternative.components[component].negated:
+                if component not in self._negated:
                     continue
                 lo, hi = self._gap(ticks, bound, place)
                 if any(
@@ -286,8 +298,8 @@ class Search:
 
 def extent(ticks: Ticks, bound: Bound) -> tuple[int, int]:
     """Smallest and largest tick of the bound events."""
-    events = list(_events(bound))
-    return _first(ticks, events), _last(ticks, events)
+    events = [event for group in bound.values() for event in group]
+    return min([ticks[e] for e in events]), max([ticks.ends[e] for e in events])
 
 
 def _timing_holds(timing: Timing, ticks: Ticks, bound: Bound) -> bool:
