@@ -100,7 +100,6 @@ SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
             Construct.INTERVALS_CLOCKS,
             Construct.INTERVALS_GROUP_BY,
         }
-        | {*_BESIDE_REACHED.values()}
     ),
     "point": _without(_GROUPS | _OF_GROUP_BY | _OF_GIVEN | _OF_INTERVALS | _OF_REACHED),
     "worlds": _DEFINED,

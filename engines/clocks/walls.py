@@ -70,9 +70,15 @@ def shift_differences(shape: Shape, masses: Masses, groups: list[Group], rivals:
     return np.array(sorted(each for each in found if abs(each) < 2**62), dtype=np.int64)
 
 
-def walls_of(constants: Ticks, frames: Frames, count: int, shifts: Ticks, most: int) -> Walls:
-    """The walls of all levels up to `most` of `count` matches, which compare ticks with constants."""
-    cuts = _cuts(constants, frames, count, most)
+def walls_of(
+    constants: Ticks, frames: Frames, count: int, shifts: Ticks, most: int,
+    own: tuple[Indexes, Ticks] | None = None,
+) -> Walls:  # fmt: skip
+    """The walls of all levels up to `most` of `count` matches, which compare ticks with constants.
+
+    `own`: pairs of a match and a tick at which it alone is cut.
+    """
+    cuts = _cuts(constants, frames, count, most, own)
     parts: dict[tuple[int, int], list[tuple[Indexes, Ticks]]] = {}
     for later in range(1, most + 1):
         for earlier in range(later):
@@ -98,7 +104,9 @@ def eliminated(count: int, parts: dict[tuple[int, int], list[tuple[Indexes, Tick
     return found
 
 
-def _cuts(constants: Ticks, frames: Frames, count: int, most: int) -> list[Segments]:
+def _cuts(
+    constants: Ticks, frames: Frames, count: int, most: int, still: tuple[Indexes, Ticks] | None
+) -> list[Segments]:
     """Per level the ticks at which masses of its events begin and end, without their offset."""
     level = frames.level_of(frames.match, frames.event)
     own = frames.clocks.own
@@ -108,6 +116,7 @@ def _cuts(constants: Ticks, frames: Frames, count: int, most: int) -> list[Segme
         parts = [_ends(own, frames.match[here], frames.event[here])]
         if number == REFERENCE:
             parts += [_convolved_ends(frames, level), _everywhere(count, constants)]
+            parts += [] if still is None else [still]
         found.append(united(count, parts))
     return found
 

@@ -5,7 +5,7 @@ Runs inside Spark workers: imports NumPy and PyArrow only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -109,6 +109,27 @@ def members_of(bound: Bindings) -> int:
 def take(bound: Bindings, rows: Indexes) -> Bindings:
     """Select matches from one component's bindings."""
     return bound.take(rows) if isinstance(bound, Group) else bound[rows]
+
+
+def flattened(bound: Mapping[int, Bindings]) -> tuple[Indexes, Indexes, dict[int, Bindings]]:
+    """Every event that matches bind, by component: its row, the event, and the bindings by their numbers.
+
+    Examples
+    --------
+    >>> group = Group(np.array([0, 2, 3]), np.array([4, 5, 9]))
+    >>> row, event, numbered = flattened({0: np.array([7, 8]), 2: group})
+    >>> row.tolist(), event.tolist(), numbered[2].members.tolist()
+    ([0, 1, 0, 0, 1], [7, 8, 4, 5, 9], [2, 3, 4])
+    """
+    numbered: dict[int, Bindings] = {}
+    rows, events, begin = [], [], 0
+    for component, each in bound.items():
+        rows.append(each.owner if isinstance(each, Group) else np.arange(len(each)))
+        events.append(each.members if isinstance(each, Group) else each)
+        number = np.arange(begin, begin + len(events[-1]))
+        numbered[component] = Group(each.offsets, number) if isinstance(each, Group) else number
+        begin += len(number)
+    return np.concatenate(rows), np.concatenate(events), numbered
 
 
 def single_events(bound: Sequence[Bindings]) -> Indexes:

@@ -51,7 +51,7 @@ SMALLEST = np.nextafter(0.0, 1.0)
 class PreparedAlternative:
     """An alternative with everything that is fixed before the first event is bound.
 
-    `alone`: no other alternative binds the same events, in the rows that it is the source of.
+    `others`: the alternatives that bind the same events, in the rows that it is the source of.
     `counted`, if any, gives the matches of neighbours of a Kleene group whose sets are counted, not listed;
     `members`, where its uncertain members are counted, too.
     """
@@ -62,7 +62,7 @@ class PreparedAlternative:
     search: Search
     options: MatchOptions
     intervals: IntervalSearch | None = None
-    alone: bool = True
+    others: tuple[PreparedAlternative, ...] = ()
     counted: Callable[[Indexes], Iterator[MatchBatch]] | None = None
     members: CountedMembers | None = None
 

@@ -72,7 +72,7 @@ def _source(prepared: Sequence[PreparedAlternative]) -> PreparedAlternative:
     first, intervals = prepared[0], prepared[0].intervals
     if len(prepared) == 1:
         return first
-    first = replace(first, alone=False)
+    first = replace(first, others=tuple(prepared[1:]))
     if intervals is None:
         return first
     others = tuple(each.intervals for each in prepared[1:] if each.intervals is not None)

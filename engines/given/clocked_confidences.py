@@ -26,6 +26,7 @@ from cepctl.engines.clocks.nodes import Nodes, nodes_of, offset_range
 from cepctl.engines.clocks.walls import constants_of, is_absolute, shift_differences, walls_of
 from cepctl.engines.columns.bindings import Bindings, take
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.tick_spans import TickSpans
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
@@ -33,6 +34,8 @@ from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.given.at_offsets import TiesOf, at_offsets
 from cepctl.engines.given.on_clocks import GivenOnClocks, differences
 from cepctl.engines.given.tied_problems import tied_problems, touched
+from cepctl.engines.given.within_spans import tied_within
+from cepctl.engines.measure.rival_blocks import BlockMemory
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.rivals import Rivals
 
@@ -41,6 +44,7 @@ COPIES_AT_ONCE = 200_000
 
 MeasuringTied: TypeAlias = Callable[[Masses, EventTies, dict[int, Bindings], list[Rivals]], Measured]
 """From the masses of copies, what ties them, and matches and rivals of these, to what is measured."""
+_MeasuringNodes: TypeAlias = Callable[[Nodes, Masses, EventTies, dict[int, Bindings], list[Rivals]], Measured]
 
 _LAST = np.iinfo(np.int64).max
 
@@ -60,13 +64,39 @@ def given_on_clocks(
     """
     found = impossible(len(groups_of(shape, bound)[0].sizes))
     for rows, part, others in alike_matches(shape, bound, rivals, MATCHES_AT_ONCE):
-        found.put(rows, _alike(known, envelopes, shape, part, others, measuring))
+        measured = _alike(known, envelopes, shape, part, others, lambda _, *placed: measuring(*placed))
+        found.put(rows, measured)
+    return found
+
+
+def given_within_on_clocks(
+    known: GivenOnClocks, envelopes: Masses, shape: Shape, bound: BoundEvents, rivals: Sequence[Rivals],
+    spans: TickSpans, memory: BlockMemory,
+) -> Reals:  # fmt: skip
+    """P(a match happens, and all that it binds does so within its span) in the worlds that remain.
+
+    Raises
+    ------
+    QueryTooLargeError
+        As `given_on_clocks`.
+    """
+    found = np.zeros(len(spans.first))
+    for rows, part, others in alike_matches(shape, bound, rivals, MATCHES_AT_ONCE):
+        own = spans.take(rows)
+
+        def measuring(
+            nodes: Nodes, masses: Masses, ties: EventTies, bound: dict[int, Bindings], near: list[Rivals],
+            own: TickSpans = own,
+        ) -> Measured:  # fmt: skip
+            return tied_within(shape, memory, masses, ties, bound, near, own.take(nodes.match))
+
+        found[rows] = _alike(known, envelopes, shape, part, others, measuring, own).confidence
     return found
 
 
 def _alike(
     known: GivenOnClocks, envelopes: Masses, shape: Shape, bound: BoundEvents, rivals: list[Rivals],
-    measuring: MeasuringTied,
+    measuring: _MeasuringNodes, spans: TickSpans | None = None,
 ) -> Measured:  # fmt: skip
     """Measure matches whose groups are of the same sizes."""
     groups = groups_of(shape, bound)
@@ -74,16 +104,18 @@ def _alike(
     rivals = deciding_rivals(shape, envelopes, groups, rivals)
     wholes = known.touched(count, list(bound.values()), rivals)
     involved = [*bound.values(), wholes.events]
-    frames = frames_of(known.clocks, count, involved, rivals, absolute=is_absolute(shape))
+    absolute = is_absolute(shape) or spans is not None
+    frames = frames_of(known.clocks, count, involved, rivals, absolute=absolute)
     shifts = _shifts(known, wholes, CoupledMatches(shape, envelopes, groups, rivals))
     most = int(frames.levels.max(initial=0))
-    walls = walls_of(constants_of(shape), frames, count, shifts, most)
+    cuts = None if spans is None else spans.cuts
+    walls = walls_of(constants_of(shape), frames, count, shifts, most, cuts)
     degree = degree_of(frames, count)
     total = _Total.of(count)
     for levels in range(most + 1):
         matches = np.flatnonzero(frames.levels == levels)
         if len(matches):
-            for part in _parts(frames, nodes_of(frames, matches, walls, degree, edges=True)):
+            for part in _parts(frames, nodes_of(frames, matches, walls, degree, edges=spans is None)):
                 _add(total, frames, part, wholes, bound, rivals, measuring)
     return total.measured()
 
@@ -113,7 +145,7 @@ def _parts(frames: Frames, nodes: Nodes) -> Iterator[Nodes]:
 
 def _add(
     total: _Total, frames: Frames, nodes: Nodes, wholes: TiesOf, bound: BoundEvents, rivals: list[Rivals],
-    measuring: MeasuringTied,
+    measuring: _MeasuringNodes,
 ) -> None:  # fmt: skip
     """Add what is measured at some nodes."""
     placed = at_offsets(frames, nodes, wholes)
@@ -125,7 +157,7 @@ def _add(
     for rival in rivals:
         row, event = repeated(rival, nodes.match)
         others.append(replace(rival, row=row, event=placed.number(row, event)))
-    found = measuring(placed.masses, placed.ties, moved, others)
+    found = measuring(nodes, placed.masses, placed.ties, moved, others)
     total.add(nodes, placed.chance, found, *offset_range(frames, nodes))
 
 

@@ -120,12 +120,12 @@ def given_confidences(matches: CoupledMatches, ties: EventTies) -> Measured:
             for each in tied_problems(problems, ties, matches.masses, touching):
                 sums.add(each.first.match, *_solved(matches.masses, ties, each))
             rows = np.unique(touching.problem)
-            confidence = sums.confidence[rows] / _given(ties, matches.masses, touching, rows)
+            confidence = sums.confidence[rows] / given_probability(ties, matches.masses, touching, rows)
             total.add(problems.match[rows], confidence, sums.first[rows], sums.last[rows])
     return total.measured()
 
 
-def _given(ties: EventTies, masses: Masses, touching: Touched, rows: Indexes) -> Reals:
+def given_probability(ties: EventTies, masses: Masses, touching: Touched, rows: Indexes) -> Reals:
     """The probability of the components that problems touch, shape of `rows`."""
     probability = piece_probability(ties, masses, touching.pieces)
     product = np.ones(int(rows.max()) + 1)

@@ -106,6 +106,17 @@ class IntervalSearch:
 
 def all_hold(searches: Sequence[IntervalSearch], matches: Indexes) -> Reals:
     """The probability that several alternatives hold together for the same events, shape (n,)."""
+    return measure_of_all(searches).measured(matches).confidence
+
+
+def measure_of_all(searches: Sequence[IntervalSearch]) -> IntervalMeasure:
+    """How matches of several alternatives are measured that all hold for the same events.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If their conditions have too many cases.
+    """
     chosen = product(*(each.measure.cases for each in searches))
     cases = tuple(tuple(chain.from_iterable(each)) for each in chosen)
     if len(cases) > MAX_CASES:
@@ -118,8 +129,7 @@ def all_hold(searches: Sequence[IntervalSearch], matches: Indexes) -> Reals:
     def rivals(matches: Indexes) -> list[FoundRivals]:
         return [found for finder in finders for found in finder(matches)]
 
-    measure = replace(searches[0].measure, cases=cases, rivals=rivals if finders else None)
-    return measure.measured(matches).confidence
+    return replace(searches[0].measure, cases=cases, rivals=rivals if finders else None)
 
 
 def _one_holds(cases: Sequence[Case], places: Ticks) -> Flags:

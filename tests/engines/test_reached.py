@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
 import pyarrow as pa
@@ -15,14 +14,13 @@ from cepctl.engines.worlds.engine import match_table
 from cepctl.errors import QuerySemanticError, QueryTooLargeError, UnsupportedQueryError
 from tests.engines.intervals.random_intervals import negations, queries, streams, streams_with_rivals
 from tests.engines.intervals.worked_intervals import A, B
+from tests.engines.reached_cases import ASKED, asked_too
 from tests.plans import Event, event_table, histogram, plan_of
 from tests.strategies import Case, any_cases
 
 # PTJ06, Example 3: of the stamps 60 and 110 the bucket (x, y] is the ticks x + 1 to y.
 H1 = histogram("a1", "A", (21, 40, 0.1), (41, 50, 0.3), (51, 60, 0.6))
 H2 = histogram("b2", "B", (71, 80, 0.15), (81, 90, 0.3), (91, 100, 0.4), (101, 110, 0.15))
-SHARES = (0.05, 0.3, 0.75, 1.0)
-ASKED = ", ".join(f"reached({share}) AS at_{number}" for number, share in enumerate(SHARES))
 QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 
 
@@ -73,13 +71,6 @@ def test_a_certain_row_is_decided_at_its_one_tick() -> None:
     assert list(row.values()) == [8, 8, 8, 8, 5]
 
 
-def asked_too(query: str) -> str:
-    """The query with the ticks beside what it returns."""
-    if re.search(r"\bRETURN\b", query):
-        return f"{query}, {ASKED}"
-    return f"{query} RETURN {ASKED}"
-
-
 @settings(max_examples=40, deadline=None, suppress_health_check=QUIET)
 @given(case=any_cases())
 def test_random_rows_are_decided_as_the_judge_says(case: Case) -> None:
@@ -87,8 +78,6 @@ def test_random_rows_are_decided_as_the_judge_says(case: Case) -> None:
         both(asked_too(case.query), case.table)
     except QueryTooLargeError:
         assume(condition=False)
-    except UnsupportedQueryError as refusal:
-        assert "several parts of an OR" in str(refusal)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=QUIET)

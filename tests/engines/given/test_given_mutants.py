@@ -56,7 +56,7 @@ def _rivals_may_be_anywhere(*_: Any) -> Any:
 
 
 FAULTS: dict[str, tuple[object, str, Callable[..., Any]]] = {
-    "the probability of what is given is forgotten": (confidences, "_given", _one),
+    "the probability of what is given is forgotten": (confidences, "given_probability", _one),
     "that of another component is taken": (confidences, "piece_probability", _of_the_wrong_component),
     "that of another component is taken for groups": (groups, "piece_probability", _of_the_wrong_component),
     "what is before and after a piece is forgotten": (tied_problems, "weighted_events", _without_weights),

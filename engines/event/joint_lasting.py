@@ -1,0 +1,68 @@
+"""Events that last, bound by one alternative or by several at once: as `JointMatches`.
+
+Matches whose Kleene groups are of the same sizes are measured together.
+
+Runs inside Spark workers: imports NumPy, Polars and Numba only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Reals
+from cepctl.engines.columns.bindings import MatchBatch, single_events
+from cepctl.engines.columns.tick_spans import TickSpans
+from cepctl.engines.intervals.groups import by_size
+from cepctl.engines.intervals.search import measure_of_all
+from cepctl.engines.intervals.within_spans import LastingMatches
+from cepctl.errors import UnsupportedQueryError
+
+if TYPE_CHECKING:
+    from cepctl.engines.event.alternative import PreparedAlternative
+
+
+@dataclass(frozen=True)
+class JointLasting:
+    """Parts of matches, each alike in the sizes of groups; row i of all is `place[i]` of part `part[i]`."""
+
+    parts: tuple[LastingMatches, ...]
+    part: Indexes
+    place: Indexes
+
+    @classmethod
+    def of(cls, sources: Sequence[PreparedAlternative], matches: MatchBatch) -> JointLasting:
+        """Matches of the first of some alternatives, all of which bind the same events."""
+        searches = [each.intervals for each in sources if each.intervals is not None]
+        if any(each.measure.clocks is not None for each in searches):
+            raise UnsupportedQueryError(
+                "not supported yet: reached(...) of events that last and share clocks; "
+                "--engine worlds runs it"
+            )
+        if len(searches) > 1:
+            whole = LastingMatches(measure_of_all(searches), single_events(matches.bound))
+            return cls((whole,), np.zeros(len(matches), np.int64), np.arange(len(matches)))
+        parts: list[LastingMatches] = []
+        part, place = np.zeros(len(matches), np.int64), np.zeros(len(matches), np.int64)
+        for search, events, rows in by_size(searches[0], matches.bound):
+            part[rows], place[rows] = len(parts), np.arange(len(rows))
+            parts.append(LastingMatches(search.measure, events))
+        return cls(tuple(parts), part, place)
+
+    def within(self, rows: Indexes, spans: TickSpans) -> Reals:
+        """P(all alternatives hold, and what they bind lies within the span) of some rows, ascending.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If one needs more work than is allowed.
+        """
+        found = np.zeros(len(rows))
+        for number, each in enumerate(self.parts):
+            here = np.flatnonzero(self.part[rows] == number)
+            if len(here):
+                found[here] = each.within(self.place[rows[here]], spans.take(here))
+        return found

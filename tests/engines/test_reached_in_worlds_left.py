@@ -1,0 +1,79 @@
+"""reached(c) of events that share clocks, and of those of which something is given."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import strategies as st
+
+from cepctl.clocks import Clocks
+from cepctl.engines.event.match import match_events
+from tests.engines.agreement import EXAMPLES, MANY_EXAMPLES, check
+from tests.engines.clock_cases import ClockCase, clock_cases
+from tests.engines.given.given_cases import with_given
+from tests.engines.reached_cases import asking, is_decided_as_judged
+from tests.plans import Event, event_table, on, plan_of
+from tests.strategies import LEVELS, Case
+
+FEW = max(EXAMPLES // 20, 1)
+CLOCKS: Clocks = {"n": ((-2, 2, 1.0),), "m": ((-1, 1, 1.0),)}
+A, B = on("n", CLOCKS, Event("a", "A", 1, 1)), on("n", CLOCKS, Event("b", "B", 3, 3))
+C, D = Event("c", "C", 2, 6), on("m", CLOCKS, Event("d", "D", 4, 4))
+TASK = Event("s", "S", 1, 4, x=1), Event("f", "F", 2, 5, x=1)
+STARTS_FIRST = "GIVEN SEQ(S p, F q) IF p.x = q.x"
+
+
+def worlds_left(level: str, where: str) -> st.SearchStrategy[Case | ClockCase]:
+    cases = asking(LEVELS[level])
+    if where != "shared clocks":
+        cases = with_given(cases)
+    return cases if where == "GIVEN" else clock_cases(cases)
+
+
+@pytest.mark.parametrize("where", ["shared clocks", "GIVEN", "both"])
+@pytest.mark.parametrize("level", ["chains", "everything"])
+def test_rows_are_decided_as_the_judge_says(level: str, where: str) -> None:
+    check(worlds_left(level, where), is_decided_as_judged, FEW)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["shared clocks", "GIVEN", "both"])
+@pytest.mark.parametrize("level", LEVELS)
+def test_rows_are_decided_as_the_judge_says_in_many_cases(level: str, where: str) -> None:
+    check(worlds_left(level, where), is_decided_as_judged, MANY_EXAMPLES // 20)
+
+
+def decided(query: str, events: tuple[Event, ...], clocks: Clocks | None = None) -> list[object]:
+    """When the one row is decided with a probability of 0.2, 0.5 and 1."""
+    asked = "reached(0.2), reached(0.5), reached(1)"
+    (row,) = match_events(plan_of(f"PATTERN {query} RETURN {asked}", clocks), event_table(events)).to_pylist()
+    return [row[name] for name in asked.split(", ")]
+
+
+@pytest.mark.parametrize(
+    ("query", "events", "ticks"),
+    [
+        # One clock: b is at 3 and an offset of -2 to 2.
+        ("SEQ(A a, B b)", (A, B), [1, 3, 5]),
+        # d is later than a in 1 of 1, and at 4 and an offset of -1 to 1: both clocks count.
+        ("AND(A a, D d)", (A, D), [3, 4, 5]),
+        # c, without a clock, comes after a at 2, 3, 4, 5 and 6 in 3, 4, 5, 5 and 5 of 25 worlds.
+        ("SEQ(A a, C c)", (A, C), [3, 5, None]),
+        # Nothing of C before the window ends, 3 ticks after a: in 4, 3, 2, 2 and 2 of 25.
+        ("SEQ(A a, !C n) WITHIN 4 ticks", (A, C), [3, 6, None]),
+    ],
+)
+def test_offsets_that_events_share_decide_when(
+    query: str, events: tuple[Event, ...], ticks: list[object]
+) -> None:
+    assert decided(query, events, CLOCKS) == ticks
+
+
+def test_what_is_given_decides_when() -> None:
+    assert decided(f"SEQ(S s, F f) {STARTS_FIRST}", TASK) == [3, 4, 5]
+    # Without it f, at 2 to 5, comes after s in 1, 2, 3 and 4 of 16 worlds.
+    assert decided("SEQ(S s, F f)", TASK) == [4, 5, None]
+
+
+def test_where_several_parts_of_an_or_hold_the_first_to_be_decided_counts() -> None:
+    both = "OR(SEQ(S s, F f), SEQ(S t, F g, !X n)) WITHIN 9 ticks"
+    assert decided(both, TASK) == decided("SEQ(S s, F f) WITHIN 9 ticks", TASK) == [4, 5, None]
