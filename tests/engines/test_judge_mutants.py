@@ -81,9 +81,10 @@ def _edge_gap_without_window(self: Search, ticks: Ticks, bound: Bound, place: in
     return (first - window, hi) if hi == first else (lo, last + window) if lo == last else (lo, hi)
 
 
-def _previous_component(self: Search, component: int, bound: Bound) -> list[int]:
-    before = [j for j in self.alternative.positive if j < component]
-    return list(bound[before[-1]]) if before else []
+@property  # type: ignore[misc]
+def _previous_component(self: Search) -> dict[int, tuple[int, ...]]:
+    order = self.alternative.positive
+    return {component: order[max(place - 1, 0) : place] for place, component in enumerate(order)}
 
 
 def _next_match(self: Search, ticks: Ticks, bound: Bound, *, ties: bool, timed: bool, linked: bool) -> bool:
@@ -148,7 +149,7 @@ MUTANTS = [
     Mutant("timings are not asked", timing_cases(), Search, "_timings_hold", _always),
     Mutant("negation includes the ends", negation_cases(), Search, "_gap", _closed_gap),
     Mutant("edges forget the match's length", negation_cases(), Search, "_gap", _edge_gap_without_window),
-    Mutant("AND is followed by any later tick", and_cases(), Search, "_block_before", _previous_component),
+    Mutant("AND is followed by any later tick", and_cases(), Search, "_blocks_before", _previous_component),
     Mutant(
         "contiguity counts the pattern's types",
         contiguity_cases(),
