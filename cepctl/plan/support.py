@@ -43,10 +43,10 @@ class Construct(Enum):
     INTERVALS = "interval events"
     INTERVALS_NEGATION = "negation beside interval events"
     INTERVALS_KLEENE = "Kleene groups beside interval events"
-    INTERVALS_WITH_KLEENE = "negation, OR, reached(...) or clocks beside Kleene groups and interval events"
+    INTERVALS_WITH_KLEENE = "reached(...) beside Kleene groups and interval events"
     INTERVALS_OR = "OR of interval events"
     INTERVALS_CLOCKS = "interval events that share clocks"
-    INTERVALS_ON_CLOCKS = "negation, GROUP BY or GIVEN beside interval events that share clocks"
+    INTERVALS_ON_CLOCKS = "GIVEN beside interval events that share clocks"
     INTERVALS_GROUP_BY = "GROUP BY of interval events"
     INTERVALS_GIVEN = "GIVEN beside interval events"
 
@@ -71,8 +71,6 @@ _BESIDE_INTERVALS = {
     Construct.GIVEN: Construct.INTERVALS_GIVEN,
 }
 """What a construct is called where matches depend on the ends of events."""
-_BESIDE_KLEENE = frozenset({Construct.NEGATION, Construct.OR, Construct.REACHED, Construct.CLOCKS})
-"""What is not measured yet where Kleene groups stand beside interval events."""
 _INTERVALS_TOGETHER = frozenset({Construct.INTERVALS_ON_CLOCKS, Construct.INTERVALS_WITH_KLEENE})
 _OF_INTERVALS = frozenset({Construct.INTERVALS, *_INTERVALS_TOGETHER, *_BESIDE_INTERVALS.values()})
 _DEFINED = {**_DEFINED, **dict.fromkeys(_OF_INTERVALS, _ANY_MATCH)}
@@ -143,9 +141,9 @@ def constructs_of(plan: Plan, *, lasting: bool = False) -> tuple[Construct, ...]
     if lasting or any(each.reads_ends for each in plan.alternatives):
         found.add(Construct.INTERVALS)
         found.update(beside for construct, beside in _BESIDE_INTERVALS.items() if construct in found)
-        if plan.clocks and found & {Construct.NEGATION, Construct.GROUP_BY, Construct.GIVEN}:
+        if plan.clocks and Construct.GIVEN in found:
             found.add(Construct.INTERVALS_ON_CLOCKS)
-        if Construct.KLEENE in found and found & _BESIDE_KLEENE:
+        if {Construct.KLEENE, Construct.REACHED} <= found:
             found.add(Construct.INTERVALS_WITH_KLEENE)
     return tuple(construct for construct in Construct if construct in found)
 

@@ -68,7 +68,7 @@ def occurrences_on_clocks(
     parts = union_parts(clocks, clauses)
     frames = union_frames(clocks, parts.clauses)
     count = len(frames.levels)
-    walls, costly = _walls(frames, parts.clauses)
+    walls, costly = walls_of_clauses(frames, parts.clauses)
     if costly.any() and not give_up:
         raise _too_many(int(frames.levels[costly][0]), f"{MOST_BREAKPOINTS:,} breakpoints of an event")
     total, certain = np.where(costly, np.nan, 0.0), np.ones(count, dtype=np.int64)
@@ -196,7 +196,7 @@ class _Copies:
         return Events(masses, frame), np.split(numbers, ends)
 
 
-def _walls(frames: Frames, clauses: Clauses) -> tuple[dict[tuple[int, int], Segments], Flags]:
+def walls_of_clauses(frames: Frames, clauses: Clauses) -> tuple[dict[tuple[int, int], Segments], Flags]:
     """The walls of all parts, as `nodes_of` takes them, and which parts have too many."""
     count, most = len(frames.levels), int(frames.levels.max(initial=0))
     costly = np.zeros(count, dtype=bool)

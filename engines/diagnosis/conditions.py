@@ -22,11 +22,15 @@ from functools import cached_property
 from itertools import permutations, product
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.enumeration.search import Search
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
+from cepctl.engines.pattern.offset_bounds import possible_on_clocks
 from cepctl.language.ast import Expression
 from cepctl.language.printer import duration_text, expression_to_text
 from cepctl.plan.plan import Alternative, Equality, Link, Plan, Timing
@@ -118,6 +122,11 @@ class Conditions:
     def held(self, asked: Sequence[Differences], rows: Indexes) -> Flags | None:
         """Which partial matches can hold these demands; None where a join has told all that there is."""
         return None
+
+    def on_clocks(self, clocks: EventClocks, rows: Indexes) -> Flags:
+        """Which partial matches, shape (n, columns), hold all demands with one offset for each clock."""
+        size = rows.shape[1]
+        return possible_on_clocks(clocks, np.ascontiguousarray(self.system[:size, :size]), rows)
 
     def without_filter(self, component: int, candidates: Indexes) -> Conditions:
         """The same, where a component takes these events."""

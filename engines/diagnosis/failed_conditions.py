@@ -193,7 +193,9 @@ def _unlinked(prepared: PreparedAlternative, bound: dict[int, Bindings]) -> list
         if link.scope is Scope.EVENT:
             members = each.members if isinstance(each, Group) else each
             row = np.zeros(len(members), dtype=np.int64)
-            held = link_holds_for_pairs(shape, events, link, link.decides, bound, row, members).all()
+            held = link_holds_for_pairs(
+                shape.alternative, events, link, link.decides, bound, row, members
+            ).all()
         else:
             held = group_link_holds(events, prepared.alternative, link, bound)[0]
         if not held:

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, product
 
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.diagnosis.conditions import (
     Condition,
@@ -76,9 +79,13 @@ class LastingDemand(Differences):
 
 @dataclass(frozen=True)
 class LastingConditions(Conditions):
-    """Conditions whose demands on times speak of the starts and ends of the events' `endpoints`."""
+    """Conditions whose demands on times speak of the starts and ends of the events' `endpoints`.
+
+    Where events share clocks, `clocks` are those of the endpoints, which then are the own parts.
+    """
 
     endpoints: Endpoints
+    clocks: EventClocks | None
 
     @classmethod
     def of_endpoints(cls, plan: Plan, alternative: Alternative, events: Events) -> LastingConditions:
@@ -90,14 +97,13 @@ class LastingConditions(Conditions):
             If the alternative has a construct that does not stand beside events that last.
         """
         require_engine(plan, "event", lasting=True)
-        if events.clocks is not None:
-            refuse_intervals("--why-not beside shared clocks")
         if any(component.kleene for component in alternative.components):
             refuse_intervals("--why-not with Kleene groups")
         fitting = tuple(fitting_events(events, each) for each in alternative.components)
         candidates = possible_events(events, fitting)
         demands = tuple(_demands(plan, alternative))
-        return cls(alternative, plan.partition_by, demands, candidates, events.endpoints)
+        ends, clocks = events.endpoints, events.endpoint_clocks
+        return cls(alternative, plan.partition_by, demands, candidates, ends, clocks)
 
     def system_of(self, differences: tuple[Differences, ...]) -> Ticks:
         """What the demands say of the hulls of columns."""
@@ -106,12 +112,38 @@ class LastingConditions(Conditions):
         return np.full((count, count), -1, dtype=np.int64) if found is None else found
 
     def held(self, asked: Sequence[Differences], rows: Indexes) -> Flags:
-        """Which partial matches, shape (n, columns), some starts and ends let hold all of these demands."""
-        if not len(rows):
-            return np.zeros(0, dtype=bool)
-        measure = IntervalMeasure(_cases(asked, rows.shape[1]), self.endpoints)
-        lower, upper = measure.valid(rows)
-        return np.asarray((lower <= upper).all(axis=1))
+        """Which partial matches, shape (n, columns), some starts and ends let hold all of these demands.
+
+        Those of clocks are anywhere in their envelopes.
+        """
+        ends = self.endpoints if self.clocks is None else replace(self.endpoints, masses=self._envelopes)
+        return _some_hold(IntervalMeasure(_cases(asked, rows.shape[1]), ends), rows)
+
+    def hold(self, rows: Indexes) -> Flags:
+        """Which partial matches, shape (n, columns), hold all demands, with one offset for each clock."""
+        cases = _cases(self.differences, rows.shape[1])
+        return _some_hold(IntervalMeasure(cases, self.endpoints, clocks=self.clocks), rows)
+
+    def on_clocks(self, clocks: EventClocks, rows: Indexes) -> Flags:
+        """The same: the clocks are those of the events."""
+        return self.hold(rows)
+
+    def widened(self, demand: Differences, ticks: int) -> LastingConditions:
+        """The same, with a demand that allows this many ticks more."""
+        wider = (each.wider(ticks) if each is demand else each for each in self.differences)
+        return replace(self, differences=tuple(wider))
+
+    @cached_property
+    def _envelopes(self) -> Masses:
+        assert self.clocks is not None
+        return self.clocks.envelopes
+
+
+def _some_hold(measure: IntervalMeasure, rows: Indexes) -> Flags:
+    if not len(rows):
+        return np.zeros(0, dtype=bool)
+    lower, upper = measure.valid(rows)
+    return np.asarray((lower <= upper).all(axis=1))
 
 
 def nearest_miss(
@@ -121,20 +153,18 @@ def nearest_miss(
 
     `rows` hold all other demands.  None if there is none.
     """
-    ruled_out = np.flatnonzero(~conditions.held(conditions.differences, rows))
+    ruled_out = np.flatnonzero(~conditions.hold(rows))
     left = ruled_out[:: max(1, -(-len(ruled_out) // _MOST_WIDENED))]
     least, most = 0, 1
     while len(left):
-        held = conditions.with_differences(demand, demand.wider(most))
-        near = left[held.held(held.differences, rows[left])]
+        near = left[conditions.widened(demand, most).hold(rows[left])]
         if len(near) or most >= UNBOUNDED:
             left = near
             break
         least, most = most, min(2 * most, UNBOUNDED)
     while len(left) and most - least > 1:
         middle = least + (most - least) // 2
-        held = conditions.with_differences(demand, demand.wider(middle))
-        near = left[held.held(held.differences, rows[left])]
+        near = left[conditions.widened(demand, middle).hold(rows[left])]
         if len(near):
             left, most = near, middle
         else:

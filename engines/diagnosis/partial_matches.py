@@ -35,7 +35,6 @@ from cepctl.engines.diagnosis.conditions import (
     link_condition,
 )
 from cepctl.engines.enumeration.search import NOT_BOUND, Search, reach
-from cepctl.engines.pattern.offset_bounds import possible_on_clocks
 from cepctl.plan.plan import Equality, Link, Scope
 from cepctl.polars_expressions import compile_expression
 
@@ -241,9 +240,7 @@ class _Join:
                 longer = longer[possible]
                 yield condition, longer
         if self.column and self.events.clocks is not None:
-            size = self.column + 1
-            system = np.ascontiguousarray(self.conditions.system[:size, :size])
-            longer = longer[possible_on_clocks(self.events.clocks, system, longer[:, :size])]
+            longer = longer[self.conditions.on_clocks(self.events.clocks, longer[:, : self.column + 1])]
             yield CLOCKS, longer
         for link in links_at(self.conditions, self.column):
             bound = {self.conditions.columns[i]: longer[:, i] for i in range(self.column + 1)}

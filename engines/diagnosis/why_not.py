@@ -106,7 +106,7 @@ def _explained(plan: Plan, alternative: Alternative, events: Events, limit: int)
     lasting = alternative.reads_ends or events.last(fitting)
     if lasting:
         conditions: Conditions = LastingConditions.of_endpoints(plan, alternative, events)
-        indexes = JoinIndexes(replace(events, masses=events.endpoints.hulls))
+        indexes = JoinIndexes(replace(events, masses=events.hulls))
     else:
         conditions, indexes = Conditions.of(plan, alternative, events), JoinIndexes(events)
     followed = follow(conditions, indexes, limit=limit)

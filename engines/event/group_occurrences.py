@@ -107,9 +107,19 @@ class WantedGroups:
             chosen = np.flatnonzero(group >= 0)
             for search, matches, rows in by_size(source.intervals, batch.take(chosen).bound):
                 found.append(GroupedMatches(search, matches, group[chosen[rows]]))
-        prepared = self.prepared[0]
-        measuring = partial(_measured, options=prepared.options)
-        return occurrences_of_intervals(prepared.events, found, groups, measuring)
+        events, options = self.prepared[0].events, self.prepared[0].options
+        measuring = partial(_measured, options=options)
+        if (clocks := events.endpoint_clocks) is not None:
+            from cepctl.engines.clocks.unions import occurrences_on_clocks
+
+            give_up = options.approximate is not None
+            give_up |= rows_may_lack_occurrence(self.prepared[0].plan, options)
+
+            def on_clocks(endpoints: Events, clauses: Clauses) -> Occurrences:
+                return occurrences_on_clocks(clocks, endpoints.id_rank, clauses, measuring, give_up=give_up)
+
+            return occurrences_of_intervals(events, found, groups, on_clocks)
+        return occurrences_of_intervals(events, found, groups, measuring)
 
     def bounds(self, groups: Indexes) -> tuple[Reals, Reals]:
         """Certain bounds of the occurrence of each of these groups, where no confidence is an estimate."""

@@ -131,7 +131,7 @@ class CertainTimes:
             fits = is_candidate[member]
             for link in shape.alternative.links:
                 if link.decides == i and link.scope is Scope.EVENT:
-                    fits &= link_holds_for_pairs(shape, events, link, i, bound, row, member)
+                    fits &= link_holds_for_pairs(shape.alternative, events, link, i, bound, row, member)
             holds[row[~fits]] = False
         for link in shape.alternative.links:
             if link.decides in bound and link.scope is not Scope.EVENT:

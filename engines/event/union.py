@@ -24,7 +24,6 @@ from cepctl.engines.columns.bindings import (
     MatchBatch,
     block_group,
     signatures,
-    single_events,
 )
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
@@ -141,9 +140,9 @@ def _together(prepared: list[PreparedAlternative], parts: list[MatchBatch]) -> t
     """Probability that all of these alternatives hold for the same events, and where it is inexact."""
     searches = [each.intervals for each in prepared if each.intervals is not None]
     if searches:
-        from cepctl.engines.intervals.search import all_hold
+        from cepctl.engines.intervals.groups import all_hold_by_size
 
-        return all_hold(searches, single_events(parts[0].bound)), np.zeros(len(parts[0]), dtype=bool)
+        return all_hold_by_size(searches, parts[0].bound), np.zeros(len(parts[0]), dtype=bool)
     if all(each.shape.plain_chain for each in prepared):
         return parts[0].confidence, np.zeros(len(parts[0]), dtype=bool)
     shape = intersection([each.shape for each in prepared])

@@ -1,9 +1,8 @@
 """Matches that bind interval events which share clocks: measured given the offsets, summed over these.
 
 One clock stamps both ends of an event, so that they move together.  Given the offsets, events are
-independent again: copies, moved.  Few offsets of each match stand for all (cepctl.engines.clocks.nodes):
-between two walls the measure is a polynomial.  A wall is where a cut of one clock's endpoints meets a cut of
-another's over conditions that are tight; the tick there is a piece of its own.
+independent again: copies, moved, and so are the rivals that may break a match.  Few offsets of each match
+stand for all (cepctl.engines.clocks.nodes): between two walls the measure is a polynomial.
 
 Runs inside Spark workers: imports NumPy and Numba only.
 """
@@ -18,24 +17,29 @@ import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.clocks.conditioned import copy_keys, copy_masses, degree_of
-from cepctl.engines.clocks.frames import CONVOLVED, REFERENCE, Frames, frames_of
-from cepctl.engines.clocks.nodes import Nodes, nodes_of, offset_range
-from cepctl.engines.clocks.segments import Segments
+from cepctl.engines.clocks.frames import Frames, frames_of
+from cepctl.engines.clocks.nodes import Nodes, nodes_of, offset_range, too_many_offsets
 from cepctl.engines.clocks.totals import Total
-from cepctl.engines.clocks.walls import Walls, eliminated, ends_of_offset
+from cepctl.engines.clocks.unions import walls_of_clauses
+from cepctl.engines.clocks.walls import Walls
+from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.cut_masses import joined_masses
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.intervals.skeletons import skeleton_of
-from cepctl.engines.intervals.tight_paths import TightPaths, tight_paths
+from cepctl.engines.intervals.clocked_cuts import compare_with_constants, cutting_clauses, places_of
+from cepctl.engines.intervals.clocked_rivals import deciding_on_clocks
+from cepctl.engines.intervals.rivals import FoundRivals, Negation, renumbered
+from cepctl.engines.intervals.skeletons import Lasting, skeleton_of
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
 from cepctl.engines.pattern.offset_bounds import valid_on_clocks
 
 if TYPE_CHECKING:
     from cepctl.engines.intervals.measure import IntervalMeasure
 
+ROWS_AT_ONCE = 1 << 16
+"""Matches whose rivals are looked for at once."""
 MATCHES_AT_ONCE = 1_000
 COPIES_AT_ONCE = 200_000
 
@@ -53,11 +57,16 @@ def measured_on_clocks(measure: IntervalMeasure, clocks: EventClocks, matches: I
         If a match needs its measure at too many offsets, or too many products.
     """
     total = Total.of(len(matches))
-    for lasting, rows in measure.by_points(matches):
-        paths = tight_paths(measure.cases, lasting)
-        for begin in range(0, len(rows), MATCHES_AT_ONCE):
-            some = rows[begin : begin + MATCHES_AT_ONCE]
-            _add_alike(total, _Alike(measure, clocks, matches[some], lasting, paths), some)
+    for start in range(0, len(matches), ROWS_AT_ONCE):
+        block = matches[start : start + ROWS_AT_ONCE]
+        rivals = [] if measure.rivals is None else measure.rivals(block)
+        for lasting, rows in measure.by_points(block):
+            for begin in range(0, len(rows), MATCHES_AT_ONCE):
+                some = rows[begin : begin + MATCHES_AT_ONCE]
+                own = [renumbered(each, some) for each in rivals]
+                alike = _Alike(measure, clocks, block[some], lasting)
+                for chosen, part in alike.beside(own) if rivals else [(np.arange(len(some)), alike)]:
+                    _add_alike(total, part, start + some[chosen])
     return total.measured()
 
 
@@ -66,7 +75,7 @@ def valid_with_clocks(measure: IntervalMeasure, clocks: EventClocks, matches: In
     size = len(matches), 2 * matches.shape[1]
     lower, upper = np.full(size, _LAST), np.full(size, -_LAST)
     for lasting, rows in measure.by_points(matches):
-        alike = _Alike(measure, clocks, matches[rows], lasting, ())
+        alike = _Alike(measure, clocks, matches[rows], lasting)
         constants, which = np.unique(alike.own, axis=0, return_inverse=True)
         for case in measure.cases:
             skeleton = skeleton_of(case, lasting)
@@ -97,24 +106,37 @@ class _Alike:
     measure: IntervalMeasure
     clocks: EventClocks
     matches: Indexes
-    lasting: tuple[bool, ...]
-    paths: tuple[TightPaths, ...]
+    lasting: Lasting
+    rivals: tuple[tuple[Negation, Group], ...] = ()
+
+    def beside(self, found: list[FoundRivals]) -> Iterator[tuple[Indexes, _Alike]]:
+        """Matches that some of these events may break, with those events; then the others, none broken."""
+        kept, broken = deciding_on_clocks(
+            *(self.measure.endpoints, self.clocks, self.measure.cases, self.matches, self.lasting, found)
+        )
+        has = np.unique(np.concatenate([np.zeros(0, np.int64), *(row for _, row, _ in kept)]))
+        if len(has):
+            own = (renumbered(each, has) for each in kept)
+            groups = tuple((each, _grouped(len(has), row, event)) for each, row, event in own)
+            yield has, replace(self, matches=self.matches[has], rivals=groups)
+        broken[has] = True
+        if len(free := np.flatnonzero(~broken)):
+            yield free, replace(self, matches=self.matches[free])
+
+    @property
+    def found(self) -> list[FoundRivals]:
+        """The rivals as pairs of a row and an event."""
+        return [(each, group.owner, group.members) for each, group in self.rivals]
+
+    @property
+    def most_events(self) -> int:
+        """So many events a match and its rivals are at most."""
+        return len(self.lasting) + sum(int(group.sizes.max(initial=0)) for _, group in self.rivals)
 
     @property
     def endpoint(self) -> Indexes:
         """The endpoints of the matches, shape (n, 2 l); the end of a point is its start."""
-        ends = self.measure.endpoints.end[self.matches]
-        return np.stack([self.matches, ends], axis=2).reshape(len(self.matches), -1)
-
-    @property
-    def places(self) -> list[int]:
-        """Those places whose endpoint is one of its own."""
-        return [place for place in range(2 * len(self.lasting)) if place % 2 == 0 or self.lasting[place // 2]]
-
-    @property
-    def is_absolute(self) -> bool:
-        """Whether some endpoint is compared with a constant."""
-        return any(each.target == 2 * len(self.lasting) for each in self.paths)
+        return places_of(self.measure.endpoints, self.matches)
 
     @property
     def own(self) -> Ticks:
@@ -127,76 +149,54 @@ class _Alike:
 
     def frames(self) -> Frames:
         """Which clocks of each match are summed over."""
-        columns = [np.ascontiguousarray(self.endpoint[:, place]) for place in self.places]
-        return frames_of(self.clocks, len(self.matches), columns, [], absolute=self.is_absolute)
+        columns = [np.ascontiguousarray(each) for each in self.endpoint.T]
+        absolute = compare_with_constants(self.measure.cases, self.found)
+        starts = [group for _, group in self.rivals]
+        ends = [Group(each.offsets, self.measure.endpoints.end[each.members]) for each in starts]
+        return frames_of(self.clocks, len(self.matches), [*columns, *starts, *ends], [], absolute=absolute)
 
     def walls(self, frames: Frames) -> Walls:
-        """Where the measure can change its polynomial."""
-        count, most = len(self.matches), int(frames.levels.max(initial=0))
-        parts: dict[tuple[int, int], list[tuple[Indexes, Ticks]]] = {
-            (earlier, later): [] for later in range(1, most + 1) for earlier in range(later)
-        }
-        for later in range(1, most + 1):
-            parts[0, later].append(ends_of_offset(frames, count, later))
-        cuts = [self._cuts(frames, place) for place in self.places]
-        at = {place: number for number, place in enumerate(self.places)}
-        level = self._levels(frames)
-        for path in self.paths:
-            distances = path.distances(self.own)
-            source = cuts[at[path.source]]
-            target = (
-                Segments(np.arange(count + 1), np.zeros(count, np.int64))
-                if path.target == 2 * len(self.lasting)
-                else cuts[at[path.target]]
-            )
-            row, value = source.differences(target)
-            # O_target - O_source where own_source + O_source = own_target + O_target + distance.
-            values = value[:, None] - distances[row]
-            one, other = level[:, path.source][row], level[:, path.target][row]
-            backwards = one > other
-            values[backwards] = -values[backwards]
-            least, largest = np.minimum(one, other), np.maximum(one, other)
-            for (earlier, later), walls in parts.items():
-                here = np.flatnonzero((least == earlier) & (largest == later))
-                if len(here):
-                    some = values[here]
-                    # A piece begins there, or at the next tick.
-                    ends = np.concatenate([some, some + 1], axis=1)
-                    walls.append((np.repeat(row[here], ends.shape[1]), ends.reshape(-1)))
-        return eliminated(count, parts, most)
+        """Where the measure can change its polynomial.
 
-    def _levels(self, frames: Frames) -> Indexes:
-        """Of each match the levels of its places, and at last that of the constants; shape (n, 2 l + 1)."""
-        count, places = len(self.matches), 2 * len(self.lasting)
-        found = np.full((count, places + 1), REFERENCE, dtype=np.int64)
-        for place in range(places):
-            level = frames.level_of(np.arange(count), self.endpoint[:, place])
-            found[:, place] = np.where(level == CONVOLVED, REFERENCE, level)
-        return found
-
-    def _cuts(self, frames: Frames, place: int) -> Segments:
-        """First and last ticks of the buckets of a place, without its offset."""
-        count, most = len(self.matches), int(frames.levels.max(initial=0))
-        every = np.arange(count)
-        still = Nodes(every, np.zeros((count, most), dtype=np.int64), np.ones(count))
-        masses = self._moved(frames, still, every, self.endpoint[:, place])
-        owner = np.repeat(every, np.diff(masses.starts))
-        return Segments.of(count, np.concatenate([owner, owner]), np.concatenate([masses.lo, masses.hi]))
+        Raises
+        ------
+        QueryTooLargeError
+            If there are too many such places.
+        """
+        clauses = cutting_clauses(
+            *(self.measure.endpoints, self.measure.cases, self.matches, self.lasting, self.found)
+        )
+        walls, costly = walls_of_clauses(frames, clauses)
+        if costly.any():
+            raise too_many_offsets(int(frames.levels[costly][0]))
+        return walls
 
     def measured(self, frames: Frames, nodes: Nodes) -> Measured:
         """The matches of some nodes, where the offsets put their events."""
         from cepctl.engines.intervals.measure import IntervalMeasure
 
-        return IntervalMeasure(self.measure.cases, self._copies(frames, nodes)).measured(
-            np.arange(len(nodes) * len(self.lasting)).reshape(len(nodes), -1)
-        )
+        size = len(self.lasting)
+        events, node = [self.matches[nodes.match].reshape(-1)], [np.repeat(np.arange(len(nodes)), size)]
+        pairs: list[FoundRivals] = []
+        count = len(events[0])
+        for negation, group in self.rivals:
+            own = group.take(nodes.match)
+            pairs.append((negation, own.owner, count + np.arange(len(own.members))))
+            events.append(own.members)
+            node.append(own.owner)
+            count += len(own.members)
 
-    def _copies(self, frames: Frames, nodes: Nodes) -> Endpoints:
-        """The events of every node, one after the other."""
+        def rivals(matches: Indexes) -> list[FoundRivals]:
+            return [renumbered(each, matches[:, 0] // size) for each in pairs]
+
+        copies = self._copies(frames, nodes, np.concatenate(node), np.concatenate(events))
+        measure = IntervalMeasure(self.measure.cases, copies, rivals if pairs else None)
+        return measure.measured(np.arange(len(nodes) * size).reshape(len(nodes), size))
+
+    def _copies(self, frames: Frames, nodes: Nodes, node: Indexes, event: Indexes) -> Endpoints:
+        """Events at nodes, one after the other."""
         ends = self.measure.endpoints
-        event = self.matches[nodes.match].reshape(-1)
-        node = np.repeat(np.arange(len(nodes)), len(self.lasting))
-        lasts = np.flatnonzero(np.tile(self.lasting, len(nodes)))
+        lasts = np.flatnonzero(ends.end[event] != event)
         end = np.arange(len(event))
         end[lasts] = len(event) + np.arange(len(lasts))
         starts = self._moved(frames, nodes, node, event)
@@ -214,7 +214,7 @@ def _add_alike(total: Total, alike: _Alike, rows: Indexes) -> None:
     for levels in np.unique(frames.levels).tolist():
         matches = np.flatnonzero(frames.levels == levels)
         nodes = nodes_of(frames, matches, walls, degree, edges=True)
-        for part in _parts(nodes, len(alike.lasting)):
+        for part in _parts(nodes, alike.most_events):
             found = alike.measured(frames, part)
             total.add(replace(part, match=rows[part.match]), found, *offset_range(frames, part))
 
@@ -225,3 +225,8 @@ def _parts(nodes: Nodes, events: int) -> Iterator[Nodes]:
     for begin in range(0, len(nodes), size):
         here = slice(begin, begin + size)
         yield Nodes(nodes.match[here], nodes.offset[here], nodes.weight[here])
+
+
+def _grouped(count: int, row: Indexes, event: Indexes) -> Group:
+    order = np.argsort(row, kind="stable")
+    return Group(np.searchsorted(row[order], np.arange(count + 1)), event[order])

@@ -12,10 +12,10 @@ from typing import TypeAlias
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key
-from cepctl.engines.columns.predicates import links_hold
 from cepctl.engines.columns.range_join import IntervalIndex, interval_index, overlapping
 from cepctl.engines.columns.tick_sums import FIRST, LAST, shifted
 from cepctl.engines.intervals.absence_problems import Kind, RivalList
@@ -23,7 +23,8 @@ from cepctl.engines.intervals.conditions import Case, absence_cases, hull_system
 from cepctl.engines.intervals.reach import reached
 from cepctl.engines.intervals.skeletons import Lasting, onto_points, skeleton_of
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
-from cepctl.plan.plan import Alternative, Link, Scope
+from cepctl.engines.pattern.rivals import rivals_fit
+from cepctl.plan.plan import Alternative
 
 
 @dataclass(frozen=True)
@@ -38,19 +39,24 @@ class Negation:
     system: Ticks
     index: IntervalIndex
     key: JoinKey
-    links: tuple[Link, ...]
 
-    def pairs(self, events: Events, alternative: Alternative, matches: Indexes) -> tuple[Indexes, Indexes]:
-        """Rows of matches, shape (n, l), each with an event that may break it."""
-        singles = alternative.positive
+    def pairs(
+        self, events: Events, alternative: Alternative, matches: Indexes, sizes: Sequence[int]
+    ) -> tuple[Indexes, Indexes]:
+        """Rows of matches, shape (n, l), each with an event that may break it.
+
+        `sizes`: how many of the l events each positive component binds.
+        """
         first, last = np.full(len(matches), FIRST + 1), np.full(len(matches), LAST)
-        for column in range(len(singles)):
+        for column in range(matches.shape[1]):
             event = matches[:, column]
             if (limit := int(self.system[-1, column])) < UNBOUNDED:
                 last = np.minimum(last, shifted(events.masses.upper[event], limit))
             if (limit := int(self.system[column, -1])) < UNBOUNDED:
                 first = np.maximum(first, shifted(events.masses.lower[event], -limit))
-        codes = self.key.codes_of(matches, singles)
+        # All members of a group have the key, if any has.
+        begins = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+        codes = self.key.codes_of(matches[:, begins], alternative.positive)
         found = list(overlapping(self.index, codes, first, last))
         row, event = (
             np.concatenate([each[side] for each in found]) if found else np.zeros(0, dtype=np.int64)
@@ -58,9 +64,33 @@ class Negation:
         )
         free = (matches[row] != event[:, None]).all(axis=1)
         row, event = row[free], event[free]
-        bound = dict(zip(singles, matches[row].T, strict=True)) | {self.component: event}
-        holds = links_hold(events, alternative, self.links, bound)
-        return (row, event) if holds is None else (row[holds], event[holds])
+        holds = rivals_fit(
+            alternative, events, self.component, bound_of(alternative, matches, sizes), row, event
+        )
+        return row[holds], event[holds]
+
+    def of_members(
+        self, apart: Alternative, component: int, window: int | None, cases: Sequence[Case]
+    ) -> Negation:
+        """The same beside matches whose groups are taken `apart` into members; it is a `component` there."""
+        own = absence_cases(apart, window, component)
+        system = hull_system((each + more for each in cases for more in own), len(apart.positive) + 1)
+        never = np.full((len(apart.positive) + 1,) * 2, -1, dtype=np.int64)
+        return replace(self, cases=own, system=never if system is None else system)
+
+
+def bound_of(alternative: Alternative, matches: Indexes, sizes: Sequence[int]) -> dict[int, Bindings]:
+    """What the positive components bind in matches, shape (n, l), of which each binds so many events."""
+    found: dict[int, Bindings] = {}
+    begin = 0
+    for component, size in zip(alternative.positive, sizes, strict=True):
+        columns = matches[:, begin : begin + size]
+        if alternative.components[component].kleene:
+            found[component] = Group(np.arange(len(matches) + 1) * size, columns.reshape(-1))
+        else:
+            found[component] = columns[:, 0]
+        begin += size
+    return found
 
 
 def negations_of(
@@ -95,10 +125,7 @@ def negations_of(
         index = interval_index(
             event, key.candidate_codes[usable], hulls.masses.lower[event], hulls.masses.upper[event]
         )
-        links = tuple(
-            link for link in alternative.links if link.decides == component and link.scope is Scope.EVENT
-        )
-        found.append(Negation(component, own, system, index, key, links))
+        found.append(Negation(component, own, system, index, key))
     return tuple(found)
 
 

@@ -23,7 +23,7 @@ from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.intervals.conditions import MAX_CASES, Case, cases_of, hull_system
 from cepctl.engines.intervals.measure import IntervalMeasure
-from cepctl.engines.intervals.rivals import FoundRivals, negations_of
+from cepctl.engines.intervals.rivals import FoundRivals, Negation, negations_of
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.schema import EARLIEST_TICK, END_TIME, LATEST_TICK, TimeUnit
@@ -40,7 +40,8 @@ class IntervalSearch:
 
     `hulls`: the events with their hulls for intervals; `system`: what the conditions say of these, shape
     (l, l), with a negative diagonal where they contradict each other.  `others`: those of alternatives that
-    bind the same events, of which one has to hold.  `alternative` and `window` are what it was made of.
+    bind the same events, of which one has to hold.  `alternative` and `window` are what it was made of,
+    `negations` what may break its matches.
     """
 
     hulls: Events
@@ -48,6 +49,7 @@ class IntervalSearch:
     measure: IntervalMeasure
     alternative: Alternative
     window: int | None = None
+    negations: tuple[Negation, ...] = ()
     others: tuple[IntervalSearch, ...] = ()
 
     @classmethod
@@ -64,14 +66,20 @@ class IntervalSearch:
         hulls = replace(events, masses=events.hulls, clocks=clocks)
         possible = possible_events(events, candidates)
         negations = negations_of(alternative, plan.window, plan.partition_by, hulls, possible, cases)
+        measure = IntervalMeasure(cases, events.endpoints, None, events.endpoint_clocks)
+        search = cls(hulls, system, measure, alternative, plan.window)
+        return search.beside(cases, negations, [1] * components)
+
+    def beside(
+        self, cases: tuple[Case, ...], negations: tuple[Negation, ...], sizes: Sequence[int]
+    ) -> IntervalSearch:
+        """The same for matches whose components bind so many events, and the negations beside these."""
 
         def rivals(matches: Indexes) -> list[FoundRivals]:
-            return [(each, *each.pairs(hulls, alternative, matches)) for each in negations]
+            return [(each, *each.pairs(self.hulls, self.alternative, matches, sizes)) for each in negations]
 
-        measure = IntervalMeasure(
-            cases, events.endpoints, rivals if negations else None, events.endpoint_clocks
-        )
-        return cls(hulls, system, measure, alternative, plan.window)
+        measure = replace(self.measure, cases=cases, rivals=rivals if negations else None)
+        return replace(self, measure=measure, negations=negations)
 
     def found_at_raw_times(self, matches: Indexes, unit: TimeUnit) -> pa.Array:
         """Whether the logged starts and ends alone satisfy the conditions; null where one is not known."""

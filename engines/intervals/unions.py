@@ -2,8 +2,9 @@
 
 Every endpoint is an event of its own, and a row asks for the edges of one of its cases; a possible rival must
 not satisfy all edges of one of its own.  The law of an event, its start before its end and bounds of its
-length, ties its two endpoints: matches that share no uncertain event are measured apart, and the probability
-that some of those that do holds together with the laws of all their events is divided by that of the laws.
+length, ties its two endpoints: matches that share no uncertain event, and no clock against which something
+moves, are measured apart, and the probability that some of those that do holds together with the laws of all
+their events is divided by that of the laws.
 
 Runs inside Spark workers: imports NumPy, Numba and Polars only.
 """
@@ -18,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.tick_sums import shifted
@@ -56,7 +58,7 @@ def occurrences_of_intervals(
     """
     endpoints = events.endpoints
     asked = _asked(events, found)
-    connected = _connected(endpoints, asked, groups)
+    connected = _connected(events, asked, groups)
     laws, costly = _laws(endpoints, connected)
     clauses = gathered([*asked.parts, *laws], connected.component, len(connected.group))
     measured = measuring(_endpoint_events(events), clauses)
@@ -119,7 +121,7 @@ def _of_case(events: Events, matches: Indexes, case: Case) -> Iterator[Part]:
     endpoint = _places(events.endpoints, matches)
     for i, j, bound in case:
         left, right = _endpoint(endpoint, i), _endpoint(endpoint, j)
-        rows = np.flatnonzero(~_always(events.endpoints, left, right, bound))
+        rows = np.flatnonzero(~_always(events, left, right, bound))
         if bound < UNBOUNDED and len(rows):
             yield present(rows, left[rows], right[rows], np.full(len(rows), bound))
 
@@ -133,7 +135,7 @@ def _of_rivals(events: Events, matches: Indexes, case: Case, row: Indexes, event
     ]
     possible = np.ones(len(row), dtype=bool)
     for one, other, most in edges:
-        possible &= ~_always(endpoints, other, one, -most - 1)
+        possible &= ~_always(events, other, one, -most - 1)
     rows = np.flatnonzero(possible)
     if not len(rows):
         return
@@ -153,11 +155,22 @@ def _endpoint(endpoint: Indexes, place: int) -> Indexes:
     return np.full(len(endpoint), NO_EVENT) if place == CONSTANT else endpoint[:, place]
 
 
-def _always(endpoints: Endpoints, left: Indexes, right: Indexes, bound: int) -> Flags:
+def _always(events: Events, left: Indexes, right: Indexes, bound: int) -> Flags:
     """Whether t_left - t_right <= bound in every world, by the intervals alone."""
-    most = np.where(left == NO_EVENT, 0, endpoints.masses.upper[left])
-    least = np.where(right == NO_EVENT, 0, endpoints.masses.lower[right])
+    clocks, own = events.endpoint_clocks, events.endpoints.masses
+    most = np.where(left == NO_EVENT, 0, own.upper[left])
+    least = np.where(right == NO_EVENT, 0, own.lower[right])
+    if clocks is not None:
+        # What one clock stamped is moved alike.
+        envelopes, apart = clocks.envelopes, ~_on_one_clock(clocks, left, right)
+        most = np.where(apart & (left != NO_EVENT), envelopes.upper[left], most)
+        least = np.where(apart & (right != NO_EVENT), envelopes.lower[right], least)
     return np.asarray(np.where(left == right, bound >= 0, most <= shifted(least, bound)))
+
+
+def _on_one_clock(clocks: EventClocks, left: Indexes, right: Indexes) -> Flags:
+    known = (left != NO_EVENT) & (right != NO_EVENT)
+    return np.asarray(known & (clocks.clock[left] == clocks.clock[right]))
 
 
 @dataclass(frozen=True)
@@ -179,9 +192,15 @@ class _Connected:
         return product
 
 
-def _connected(endpoints: Endpoints, asked: _Asked, groups: int) -> _Connected:
+def _connected(events: Events, asked: _Asked, groups: int) -> _Connected:
+    endpoints, clocks = events.endpoints, events.endpoint_clocks
     problem, node = _uncertain(endpoints, asked.parts)
     of_endpoint = len(endpoints.masses.lower)
+    if clocks is not None:
+        stamped, clock = _moved_apart(clocks, asked.parts)
+        problem = np.concatenate([problem, stamped])
+        node = np.concatenate([node, of_endpoint + clock])
+        of_endpoint += len(clocks.offsets.lower)
     keys, number = np.unique(asked.group[problem] * of_endpoint + node, return_inverse=True)
     label = _components(problem, number.reshape(-1), len(asked.group), len(keys))
     _, first, component = np.unique(
@@ -212,6 +231,20 @@ def _uncertain(endpoints: Endpoints, parts: Sequence[Part]) -> tuple[Indexes, In
             problems.append(problem[kept])
             nodes.append(node[kept])
     return np.concatenate(problems), np.concatenate(nodes)
+
+
+def _moved_apart(clocks: EventClocks, parts: Sequence[Part]) -> tuple[Indexes, Indexes]:
+    """Problems with the clocks whose offsets they ask about: what one clock stamped is moved alike."""
+    problems, found = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for part in parts:
+        problem = np.repeat(part.problem, part.sizes)
+        apart = ~_on_one_clock(clocks, part.left, part.right)
+        for side in (part.left, part.right):
+            clock = clocks.clock[np.maximum(side, 0)]
+            kept = apart & (side != NO_EVENT) & (clock != NO_CLOCK)
+            problems.append(problem[kept])
+            found.append(clock[kept])
+    return np.concatenate(problems), np.concatenate(found)
 
 
 def _components(one: Indexes, other: Indexes, ones: int, others: int) -> Indexes:

@@ -53,7 +53,7 @@ def group_candidates(
         negated = shape.alternative.components[link.decides].negated
         decidable = component in link.components and set(link.components) <= {*bound, component}
         if link.scope is Scope.EVENT and decidable and not negated and len(link.components) > 1:
-            keep = link_holds_for_pairs(shape, events, link, component, bound, row, found)
+            keep = link_holds_for_pairs(shape.alternative, events, link, component, bound, row, found)
             row, found = row[keep], found[keep]
     order = np.lexsort((events.id_rank[found], row))
     return row[order], found[order]

@@ -19,7 +19,7 @@ from cepctl.engines.columns.predicates import links_hold
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.pattern.blocks import AbsenceRule, Shape
 from cepctl.engines.pattern.rival_joins import RivalJoin, RuleIndexes, Spans, extreme
-from cepctl.plan.plan import Link, Scope
+from cepctl.plan.plan import Alternative, Link, Scope
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def rivals_of(
         other = ~_is_bound(shape, rule, bound, row, event, len(events))
         row, event = row[other], event[other]
         if rule.component is not None:
-            keep = _links_hold(shape, events, rule.component, bound, row, event)
+            keep = rivals_fit(shape.alternative, events, rule.component, bound, row, event)
             row, event = row[keep], event[keep]
         found.append(Rivals(rule, row, event))
     return found
@@ -110,27 +110,28 @@ def _is_bound(
     return found
 
 
-def _links_hold(
-    shape: Shape, events: Events, component: int, bound: dict[int, Bindings], row: Indexes, event: Indexes
-) -> Flags:
+def rivals_fit(
+    alternative: Alternative, events: Events, component: int, bound: dict[int, Bindings], row: Indexes,
+    event: Indexes,
+) -> Flags:  # fmt: skip
     """Whether the events fit, given what the match binds before; each member of a group must agree."""
     holds = np.ones(len(row), dtype=bool)
-    negated = shape.alternative.components[component].negated
-    for link in shape.alternative.links:
+    negated = alternative.components[component].negated
+    for link in alternative.links:
         if link.decides != component:
             continue
         if link.scope is Scope.EVENT:
-            holds &= link_holds_for_pairs(shape, events, link, component, bound, row, event)
+            holds &= link_holds_for_pairs(alternative, events, link, component, bound, row, event)
         elif negated:
             own: dict[int, Bindings] = {component: event}
             read = {i: take(bound[i], row) for i in link.components if i != component}
-            holds &= group_link_holds(events, shape.alternative, link, own | read)
+            holds &= group_link_holds(events, alternative, link, own | read)
     return holds
 
 
 def link_holds_for_pairs(
-    shape: Shape, events: Events, link: Link, component: int, bound: dict[int, Bindings], row: Indexes,
-    event: Indexes,
+    alternative: Alternative, events: Events, link: Link, component: int, bound: dict[int, Bindings],
+    row: Indexes, event: Indexes,
 ) -> Flags:  # fmt: skip
     """Whether a link holds for pairs of a match and an event for `component`; all members must agree."""
     pair = np.arange(len(row))
@@ -145,7 +146,7 @@ def link_holds_for_pairs(
             pair, chosen[other] = pair[owned.owner], owned.members
         else:
             chosen[other] = each[row[pair]]
-    held = links_hold(events, shape.alternative, [link], chosen)
+    held = links_hold(events, alternative, [link], chosen)
     assert held is not None
     broken = np.bincount(pair[~held], minlength=len(row)) > 0
     return ~broken

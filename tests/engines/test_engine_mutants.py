@@ -135,7 +135,7 @@ _before, _negation, _contiguity, _next_match = (
     blocks._before, blocks._negation, blocks._contiguity, blocks._next_match,
 )  # fmt: skip
 _window_end, _inside, _links_of_rivals, _union = (
-    blocks._window_end, problem_regions._inside, rivals._links_hold, union._union,
+    blocks._window_end, problem_regions._inside, rivals.rivals_fit, union._union,
 )  # fmt: skip
 _grown, _sequences = _Expansion._grown, _Expansion._sequences
 

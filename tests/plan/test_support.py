@@ -54,10 +54,14 @@ PROBES = {
     Construct.INTERVALS: "SEQ(A a, B b) WHERE b.start - a.end <= 4 ticks",
     Construct.INTERVALS_NEGATION: "SEQ(A a, !C n, B b) WHERE b.start - a.end <= 4 ticks",
     Construct.INTERVALS_KLEENE: "SEQ(A a, B+ b[], C c) WHERE c.start - a.end <= 6 ticks",
-    Construct.INTERVALS_WITH_KLEENE: "SEQ(A a, !C n, B+ b[], C c) WHERE c.start - a.end <= 6 ticks",
+    Construct.INTERVALS_WITH_KLEENE: (
+        "SEQ(A a, B+ b[], C c) WHERE c.start - a.end <= 6 ticks RETURN reached(0.2)"
+    ),
     Construct.INTERVALS_OR: "SEQ(A a, OR(B b, C c)) WHERE b.start - a.end <= 4 ticks",
     Construct.INTERVALS_CLOCKS: "SEQ(A a, B b) WHERE b.start - a.end <= 4 ticks",
-    Construct.INTERVALS_ON_CLOCKS: "SEQ(A a, !C n, B b) WHERE b.start - a.end <= 4 ticks",
+    Construct.INTERVALS_ON_CLOCKS: (
+        "SEQ(A a, B b) WHERE b.start - a.end <= 4 ticks GIVEN SEQ(B p, B q) IF p.x < q.x"
+    ),
     Construct.INTERVALS_GROUP_BY: "SEQ(A a, B b) WHERE b.start - a.end <= 4 ticks GROUP BY ()",
     Construct.INTERVALS_GIVEN: (
         "SEQ(A a, B b) WHERE b.start - a.end <= 4 ticks GIVEN SEQ(B p, B q) IF p.x < q.x"

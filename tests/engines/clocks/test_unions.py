@@ -99,12 +99,12 @@ def test_rows_that_share_a_clock_alone_are_not_taken_apart(monkeypatch: pytest.M
 
 
 def test_offsets_are_summed_between_all_walls(monkeypatch: pytest.MonkeyPatch) -> None:
-    every = unions._walls
+    every = unions.walls_of_clauses
 
     def none(frames: Frames, clauses: Clauses) -> tuple[dict[tuple[int, int], Segments], Flags]:
         walls, costly = every(frames, clauses)
         return {key: Segments(0 * each.offsets, each.values[:0]) for key, each in walls.items()}, costly
 
-    monkeypatch.setattr(unions, "_walls", none)
+    monkeypatch.setattr(unions, "walls_of_clauses", none)
     with pytest.raises(AssertionError):
         test_wide_offsets_and_own_parts_are_summed_exactly(10)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cepctl.clocks import Clocks
 from cepctl.engines.diagnosis.leave_one_out import Excluded
 from cepctl.engines.diagnosis.why_not import AlternativeExplained, why_not
 from cepctl.engines.event.match import match_events
+from tests.engines.clock_cases import ClockCase
 from tests.engines.intervals.random_intervals import negations, queries, streams, streams_with_rivals
-from tests.plans import Event, event_table, lasting, plan_of
+from tests.engines.intervals.test_intervals_on_clocks import cases
+from tests.plans import Event, event_table, lasting, on, plan_of
 
 WORK = (
     lasting("w1", "A", (0, 6), (29, 35)),
@@ -84,4 +87,32 @@ def test_what_is_said_to_be_possible_is_what_matches(case: tuple[str, tuple[Even
     query, events = case
     explained = explained_by(query, *events)
     rows = match_events(plan_of(query, lasting=True), event_table(events)).num_rows
+    assert (explained.completion.possible if explained.completion else 0) == rows
+
+
+WIDE: Clocks = {"n": ((-500, 500, 1.0),)}
+STAMPED = (
+    on("n", WIDE, lasting("a", "A", (0, 0), (40, 40))),
+    on("n", WIDE, lasting("b", "B", (60, 60), (90, 90))),
+)
+
+
+def test_what_one_clock_stamped_misses_a_relation_by_its_own_times() -> None:
+    plan = plan_of("PATTERN ISEQ(A a, B b) WHERE a INTERSECTS b", WIDE, lasting=True)
+    (explained,) = why_not(plan, event_table(STAMPED)).alternatives
+    losses = {loss.condition.text: loss.count for loss in explained.steps[-1].losses if loss.count}
+    assert losses == {"one offset for each clock": 1}
+    missed = excluded(explained)["a INTERSECTS b"]
+    # b starts 20 ticks after a has ended, however wrong the clock is.
+    assert (missed.count, missed.nearest.events, missed.nearest.excess) == (1, (0, 1), 21)
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@given(
+    case=cases(queries(), streams()) | cases(negations(), streams_with_rivals(), least_sharp=2),
+)
+def test_what_is_said_to_be_possible_of_events_that_share_clocks_is_what_matches(case: ClockCase) -> None:
+    plan = plan_of(case.query, case.clocks, lasting=True)
+    (explained,) = why_not(plan, case.table).alternatives
+    rows = match_events(plan, case.table).num_rows
     assert (explained.completion.possible if explained.completion else 0) == rows

@@ -164,3 +164,52 @@ def streams_with_points(draw: st.DrawFn) -> tuple[Event, ...]:
         end = begin + draw(st.integers(0, 3))
         points.append(Event(f"p{number}", "B", begin, end, k=key, x=draw(st.integers(0, 3))))
     return (*ends, *points)
+
+
+_BESIDE_GROUPS = st.sampled_from(
+    [
+        "SEQ(A a, !C n, B+ b[])",
+        "SEQ(A a, B+ b[], !C n)",
+        "SEQ(!C n, B+ b[], A a)",
+        "SEQ(!C n, A a, B+ b[])",
+        "SEQ(B+ b[], !C n, A a)",
+        "SEQ(A a, !B n, B+ b[])",
+    ]
+)
+_OF_RIVALS = st.sampled_from(
+    [
+        "",
+        "",
+        "n.k = b[i].k",
+        "n.x < max(b[].x)",
+        "b[i].time - n.end <= 3 ticks",
+        "n.start - a.start <= 4 ticks",
+    ]
+)
+_CHOICES = ["SEQ(OR(A a, C c), B+ b[])", "OR(SEQ(A a, B+ b[]), SEQ(A a, B+ b[], C c))"]
+
+
+@st.composite
+def choices_with_groups(draw: st.DrawFn) -> str:
+    """A pattern with a Kleene group of points beside an event that lasts, and a negation or an OR."""
+    if draw(st.integers(0, 3)) == 0:
+        asked = ["a.end - a.start <= 3 ticks"] if draw(st.booleans()) else []
+        pattern = draw(st.sampled_from(_CHOICES))
+    else:
+        pattern, asked = draw(_BESIDE_GROUPS), [draw(_OF_RIVALS), draw(_OF_GROUPS).format("a")]
+    asked = [each for each in asked if each] + (["[k]"] if draw(st.integers(0, 3)) == 0 else [])
+    where = f" WHERE {' AND '.join(asked)}" if asked else ""
+    return f"PATTERN {pattern}{where}{draw(st.sampled_from([' WITHIN 5 ticks', ' WITHIN 8 ticks']))}"
+
+
+@st.composite
+def streams_with_points_and_rivals(draw: st.DrawFn) -> tuple[Event, ...]:
+    """An event that lasts or does not, one or two that may break its matches, and points beside them."""
+    kinds = draw(st.sampled_from(["AC", "AC", "ACC"]))
+    ends = [draw(lasting_events(f"e{n}", kind)) for n, kind in enumerate(kinds)]
+    points = []
+    for number in range(draw(st.integers(1, 2))):
+        begin, key = draw(st.integers(2, 8)), draw(st.sampled_from(["p", "p", "q"]))
+        end = begin + draw(st.integers(0, 2))
+        points.append(Event(f"p{number}", "B", begin, end, k=key, x=draw(st.integers(0, 3))))
+    return (*(replace(each, x=draw(st.integers(0, 3))) for each in ends), *points)

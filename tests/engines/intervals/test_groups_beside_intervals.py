@@ -10,7 +10,12 @@ from cepctl.engines.diagnosis.why_not import why_not
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.errors import UnsupportedQueryError
-from tests.engines.intervals.random_intervals import queries_with_groups, streams_with_points
+from tests.engines.intervals.random_intervals import (
+    choices_with_groups,
+    queries_with_groups,
+    streams_with_points,
+    streams_with_points_and_rivals,
+)
 from tests.engines.intervals.test_interval_groups import groups_agree
 from tests.engines.intervals.test_intervals_agree import check
 from tests.plans import Event, event_table, lasting, plan_of
@@ -58,6 +63,34 @@ def test_rows_with_groups_are_those_of_the_judge_many_times_over(
     query: str, events: tuple[Event, ...]
 ) -> None:
     check(query, events)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=_QUIET)
+@given(query=choices_with_groups(), events=streams_with_points_and_rivals())
+def test_rows_with_groups_beside_absences_or_alternatives_are_those_of_the_judge(
+    query: str, events: tuple[Event, ...]
+) -> None:
+    check(query, events)
+
+
+@pytest.mark.slow
+@settings(max_examples=2000, deadline=None, suppress_health_check=_QUIET)
+@given(query=choices_with_groups(), events=streams_with_points_and_rivals())
+def test_rows_with_groups_beside_absences_or_alternatives_are_those_of_the_judge_many_times_over(
+    query: str, events: tuple[Event, ...]
+) -> None:
+    check(query, events)
+    groups_agree(f"{query} GROUP BY ()", events)
+
+
+def test_an_absence_looks_between_the_end_of_an_event_and_the_first_member() -> None:
+    within = lasting("n", "N", (5, 5), (6, 9))
+    points = (Event("b1", "B", 8, 8), Event("b2", "B", 12, 12))
+    table = event_table((lasting("a", "A", (0, 1), (2, 3)), within, *points))
+    plan = plan_of("PATTERN SEQ(A a, !N n, B+ b[])", lasting=True)
+    found = {tuple(row["signature"][1]): row["confidence"] for row in match_events(plan, table).to_pylist()}
+    # n ends before 8 in two of four worlds, and before 12 in all of them.
+    assert found == {("b1",): 0.5, ("b1", "b2"): 0.5}
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=_QUIET)

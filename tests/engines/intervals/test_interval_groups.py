@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cepctl.clocks import Clocks
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.worlds.groups import group_table
@@ -19,8 +20,8 @@ from tests.plans import Event, event_table, lasting, plan_of
 _QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 
 
-def groups_agree(query: str, events: tuple[Event, ...]) -> None:
-    plan, table = plan_of(query, lasting=True), event_table(events)
+def groups_agree(query: str, events: tuple[Event, ...], clocks: Clocks | None = None) -> None:
+    plan, table = plan_of(query, clocks, lasting=True), event_table(events)
     try:
         expected = group_table(plan, table)
     except QueryTooLargeError:

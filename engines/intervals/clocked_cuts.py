@@ -1,0 +1,77 @@
+"""What matches that last ask of endpoints whose clocks are summed over, as clauses: their cuts make walls.
+
+Every edge of a case is a clause, and every edge by which a possible rival breaks a match; nothing more is
+told of them, since where the measure changes its polynomial depends on the edges alone.
+
+Runs inside Spark workers: imports NumPy only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from cepctl.arrays import Indexes
+from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
+from cepctl.engines.columns.tick_sums import FIRST, LAST
+from cepctl.engines.intervals.conditions import CONSTANT, Case
+from cepctl.engines.intervals.rivals import FoundRivals
+from cepctl.engines.intervals.skeletons import Lasting, Skeleton, skeleton_of
+from cepctl.engines.occurrence.clauses import NO_EVENT, Clauses, Part, gathered, present
+
+
+def cutting_clauses(
+    endpoints: Endpoints,
+    cases: Sequence[Case],
+    matches: Indexes,
+    lasting: Lasting,
+    rivals: Sequence[FoundRivals],
+) -> Clauses:
+    """The clauses of matches, shape (n, l), that bind points at the same places: a group for each."""
+    rows = np.arange(len(matches))
+    parts = [*_of_lengths(endpoints, rows, matches[:, np.flatnonzero(lasting)])]
+    endpoint = places_of(endpoints, matches)
+    for case in cases:
+        parts += _of_skeleton(skeleton_of(case, lasting), rows, endpoint)
+    for negation, row, event in rivals:
+        lasts = endpoints.end[event] != event
+        parts += _of_lengths(endpoints, row[lasts], event[lasts][:, None])
+        for wanted in (False, True):
+            pair = np.flatnonzero(lasts == wanted)
+            together = places_of(endpoints, np.column_stack([matches[row[pair]], event[pair]]))
+            for each in negation.cases:
+                parts += _of_skeleton(skeleton_of(each, (*lasting, wanted)), row[pair], together)
+    return gathered(parts, rows, len(rows))
+
+
+def places_of(endpoints: Endpoints, matches: Indexes) -> Indexes:
+    """The endpoints of matches, shape (n, 2 l); the end of a point is its start."""
+    return np.stack([matches, endpoints.end[matches]], axis=2).reshape(len(matches), 2 * matches.shape[1])
+
+
+def compare_with_constants(cases: Sequence[Case], rivals: Sequence[FoundRivals]) -> bool:
+    """Whether some endpoint is compared with a constant tick."""
+    every = [*cases, *(case for negation, _, _ in rivals for case in negation.cases)]
+    return any(CONSTANT in edge[:2] for case in every for edge in case)
+
+
+def _of_skeleton(skeleton: Skeleton, row: Indexes, endpoint: Indexes) -> Iterator[Part]:
+    """The edges between endpoints, and what constants leave to these."""
+    nothing = np.full(len(row), NO_EVENT)
+    for i, j, bound in skeleton.edges[: skeleton.shared].tolist():
+        yield present(row, endpoint[:, i], endpoint[:, j], np.full(len(row), bound))
+    for place, (first, last) in enumerate(skeleton.allowed.tolist()):
+        if last != LAST:
+            yield present(row, endpoint[:, place], nothing, np.full(len(row), last))
+        if first != FIRST:
+            yield present(row, nothing, endpoint[:, place], np.full(len(row), -first))
+
+
+def _of_lengths(endpoints: Endpoints, row: Indexes, events: Indexes) -> Iterator[Part]:
+    """What events that last, shape (n, k), ask of their own two endpoints."""
+    for event in events.T:
+        end, longest = endpoints.end[event], endpoints.longest[event]
+        yield present(row, event, end, -endpoints.shortest[event])
+        some = np.flatnonzero(longest < UNBOUNDED_LENGTH)
+        yield present(row[some], end[some], event[some], longest[some])
