@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 
 from cepctl.arrays import Reals, Ticks
+from cepctl.engines.clocks.curved_chains import MOST_RAISED
 from cepctl.engines.clocks.moved_chains import move, moved_confidence
 from cepctl.engines.clocks.nodes import MOST_NODES
 from cepctl.engines.clocks.offset_masses import mass_at
@@ -22,7 +23,7 @@ from cepctl.engines.confidence.chain.closed_form import NO_WINDOW
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 
 _MOST_NODES = MOST_NODES
-_MOST_DEGREE = 62
+_MOST_RAISED = MOST_RAISED
 
 
 class Rule(NamedTuple):
@@ -33,9 +34,10 @@ class Rule(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def rule_room():
-    """Room for any degree that a chain has."""
-    return Rule(np.empty(_MOST_DEGREE + 2, dtype=np.int64), np.empty(_MOST_DEGREE + 2))
+def rule_room(positions):
+    """Room for the degree of any chain of `positions` events over the difference of two offsets."""
+    most = _MOST_RAISED * positions + 3
+    return Rule(np.empty(most, dtype=np.int64), np.empty(most))
 
 
 @njit(nogil=True, cache=True)
@@ -124,7 +126,7 @@ def sum_over_offset(chain, rule, system, window, level, difference, walls):
     """
     degree = np.int64(difference.other >= 0)
     for j in range(len(level)):
-        degree += chain.still.lower[j] < chain.still.upper[j]
+        degree += chain.raised[j]
     total, certain, looked_at = 0.0, True, 0
     for p in range(len(walls) - 1):
         begin, ticks = walls[p], walls[p + 1] - walls[p]

@@ -3,7 +3,8 @@
     clocks of a match                                        measured by
     one, or none                                             the closed form on the own parts
     all sharp, on two clocks                                 the mass of a difference between two ticks
-    all but one alone on theirs, and sharp                   the closed form on the masses of the offsets
+    two, one of which has one event                          the closed form told from the other's offset
+    all alone on theirs                                      the closed form on own parts and offsets together
     one offset, or the difference of two, to be summed       the closed form at few offsets (nodes)
     anything else, or a mass with holes                      left to `conditioned`
 
@@ -23,6 +24,7 @@ from cepctl.engines.clocks.frames import CONVOLVED
 from cepctl.engines.clocks.moved_chains import copy_parts, moved_confidence, room_for
 from cepctl.engines.clocks.nodes import too_many_offsets
 from cepctl.engines.clocks.offset_masses import Difference, has_holes, mass_between, support
+from cepctl.engines.clocks.summed_masses import CUTS_OF_BLOCK, blocks_of
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.tick_sums import apart
 from cepctl.engines.confidence.chain.closed_form import NO_WINDOW
@@ -32,6 +34,8 @@ from cepctl.engines.pattern.offset_bounds import close_offsets, first_tick, last
 _CONVOLVED, _NO_CLOCK = CONVOLVED, NO_CLOCK
 _SUMMED, _LEFT, _TOO_MANY = 0, 1, 2
 """What became of a match."""
+_MOST_BLOCKS, _MOST_BENT = 1_024, 64
+"""Of masses added up: pairs of buckets, and triples, up to which their sum is written out."""
 
 
 def clock_chains(
@@ -71,15 +75,22 @@ def clock_chains(
     found, together = impossible(len(matches)), np.flatnonzero(~apart_from_first)
     found.put(together, _moved(clocks, clock[together, 0], on_own_parts(matches[together])))
     measured, become = impossible(len(rows)), np.zeros(len(rows), dtype=np.int64)
-    most_buckets = max(clocks.own.most_buckets, clocks.offsets.most_buckets)
+    size = matches.shape[1] * _most_buckets(clocks)
     _measure(
         stamps_of(clocks), system, np.int64(NO_WINDOW if window is None else window), matches[rows],
-        most_buckets, (measured.confidence, measured.start, measured.end), become,
+        size, (measured.confidence, measured.start, measured.end), become,
     )  # fmt: skip
     if (become == _TOO_MANY).any():
         raise too_many_offsets(1)
     found.put(rows, measured)
     return found, rows[become == _LEFT]
+
+
+def _most_buckets(clocks: EventClocks) -> int:
+    """How many buckets an event may have, with its offset and told from another."""
+    own, offset = clocks.own.most_buckets, clocks.offsets.most_buckets
+    blocks = max(min(own * offset, _MOST_BLOCKS), min(own * offset * offset, _MOST_BENT))
+    return max(own, CUTS_OF_BLOCK * blocks)
 
 
 def _moved(clocks: EventClocks, clock: Indexes, found: Measured) -> Measured:
@@ -92,10 +103,10 @@ def _moved(clocks: EventClocks, clock: Indexes, found: Measured) -> Measured:
 
 
 @njit(nogil=True, cache=True)
-def _measure(stamps, system, window, matches, most_buckets, found, become):
+def _measure(stamps, system, window, matches, size, found, become):
     confidence, start, end = found
     length = matches.shape[1]
-    chain, rule = room_for(length, most_buckets), rule_room()
+    chain, rule = room_for(length, size), rule_room(length)
     slot, level = np.empty(length, dtype=np.int64), np.empty(length, dtype=np.int64)
     clocks = np.empty(length + 1, dtype=np.int64)
     bound = np.empty((length + 1, length + 1), dtype=np.int64)
@@ -110,15 +121,18 @@ def _measure(stamps, system, window, matches, most_buckets, found, become):
         sharp = _all_sharp(stamps, events) and count + (slot.min() == 0) == 2
         if sharp:
             level[:] = 0
-            levels, still, summed = 1, count - 1, count
+            levels, still, summed, frame = 1, count - 1, count, 0
         else:
-            levels, still, summed = _levels(stamps, events, slot, count, level)
+            frame = _told_from(stamps, events, slot, clocks, count, level)
+            levels, still, summed = 0, 0, 0
+            if frame == 0:
+                levels, still, summed = _levels(stamps, events, slot, count, level)
         if levels > 1:
             become[row] = _LEFT
             continue
         start[row] = first_tick(stamps, system, events, slot, bound, 0)
         end[row] = last_tick(stamps, system, events, slot, bound, length - 1)
-        copy_parts(chain, stamps, events, level)
+        copy_parts(chain, stamps, events, level, clocks[frame])
         if levels == 0:
             confidence[row] = moved_confidence(chain, system, window)
             continue
@@ -144,18 +158,40 @@ def _over_offset(chain, rule, system, window, level, difference, reach, ties, sh
 
 
 @njit(nogil=True, cache=True)
+def _told_from(stamps, events, slot, clocks, count, level):
+    """The slot of a clock that has all events but one, which can be told from it; 0 where there is none.
+
+    Then its offset drops out, and `level` says which event has another mass than its own part.
+    """
+    if count + (slot.min() == 0) != 2 or len(events) < 3:
+        return 0
+    frame = slot[0] if slot[0] == slot[1] or slot[0] == slot[2] else slot[1]
+    others = 0
+    for j in range(len(events)):
+        level[j] = 0
+        if slot[j] != frame:
+            level[j] = _CONVOLVED
+            others += 1
+            blocks = blocks_of(stamps, events[j], stamps.clock[events[j]], clocks[frame])
+    return frame if others == 1 and blocks <= _MOST_BENT else 0
+
+
+@njit(nogil=True, cache=True)
 def _levels(stamps, events, slot, count, level):
-    """Fill the level of every event, as `frames` says.
+    """Fill the level of every event, as `frames` says; here an event alone on its clock need not be sharp.
 
     Returns how many offsets are summed over, the slot that stays where it is and the one that is summed over.
     """
-    members, sharp = np.zeros(count + 1, dtype=np.int64), np.zeros(count + 1, dtype=np.int64)
+    members, lone = np.zeros(count + 1, dtype=np.int64), np.zeros(count + 1, dtype=np.bool_)
     for j in range(len(events)):
-        members[slot[j]] += 1
-        sharp[slot[j]] += stamps.own.lower[events[j]] == stamps.own.upper[events[j]]
+        s = slot[j]
+        members[s] += 1
+        lone[s] = s > 0 and members[s] == 1
+        if lone[s]:
+            lone[s] = blocks_of(stamps, events[j], stamps.clock[events[j]], _NO_CLOCK) <= _MOST_BLOCKS
     left, fixed, still, summed = 0, members[0] > 0, 0, 0
     for s in range(1, count + 1):
-        if members[s] == 1 and sharp[s] == 1:
+        if lone[s]:
             fixed = True
         else:
             left += 1
@@ -165,8 +201,7 @@ def _levels(stamps, events, slot, count, level):
         still = 0
     for j in range(len(events)):
         s = slot[j]
-        alone = s > 0 and members[s] == 1 and sharp[s] == 1
-        level[j] = _CONVOLVED if alone else np.int64(s > 0 and s == summed)
+        level[j] = _CONVOLVED if lone[s] else np.int64(s > 0 and s == summed)
     return (1 if drops else left), still, summed
 
 

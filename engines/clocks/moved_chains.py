@@ -1,5 +1,8 @@
 """A chain whose events are moved by offsets: its parts copied side by side, and measured at given offsets.
 
+An event whose clock no other event has gets the mass of its own tick and the offset together: that of the
+offset, moved, where the own part is one tick, else curves.
+
 Runs inside Spark workers: imports NumPy and Numba only.
 """
 
@@ -11,37 +14,50 @@ import numpy as np
 from numba import njit
 
 from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.clocks.curved_chains import CurvedSpace, curved_chain, curved_space
+from cepctl.engines.clocks.curves import Curves
 from cepctl.engines.clocks.frames import CONVOLVED
+from cepctl.engines.clocks.summed_masses import write_sum
+from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.masses import Buckets
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.confidence.chain.closed_form import Workspace, one_chain, workspace
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
-_CONVOLVED = CONVOLVED
+_CONVOLVED, _NO_CLOCK = CONVOLVED, NO_CLOCK
 
 
 class MovedChain(NamedTuple):
-    """The events of one chain, numbered by position: `still` without offsets, `moved` with them."""
+    """The events of one chain, numbered by position: `still` without offsets, `moved` with them.
+
+    `raised`, shape (l,): by how much each event raises the degree of what it is summed in: 0 with one tick, 1
+    where its buckets are even, more where they have curves.
+    """
 
     still: Buckets
     moved: Buckets
+    curves: Curves
+    raised: Indexes
     positions: Indexes
     valid_lower: Ticks
     valid_upper: Ticks
     space: Workspace
+    curved: CurvedSpace
 
 
 @njit(nogil=True, cache=True)
-def room_for(positions, most_buckets):
-    """Room for any chain of `positions` events with at most `most_buckets` buckets each."""
-    size = positions * most_buckets
+def room_for(positions, size):
+    """Room for any chain of `positions` events with at most `size` buckets together."""
     return MovedChain(
         _parts(positions, size),
         _parts(positions, size),
+        Curves(np.empty(size, dtype=np.int64), np.empty(size), np.empty(size), np.empty(size)),
+        np.empty(positions, dtype=np.int64),
         np.arange(positions),
         np.empty(positions, dtype=np.int64),
         np.empty(positions, dtype=np.int64),
         workspace(positions, size),
+        curved_space(positions, size),
     )
 
 
@@ -58,26 +74,38 @@ def _parts(positions, size):
 
 
 @njit(nogil=True, cache=True)
-def copy_parts(chain, stamps, events, level):
-    """Copy own parts; of an event of level CONVOLVED its offset's mass, moved to its own tick."""
+def copy_parts(chain, stamps, events, level, frame):
+    """Copy own parts; of an event of level CONVOLVED that of its own tick and its offset together.
+
+    `frame` is the clock whose offset such an event is told from, NO_CLOCK where its ticks are absolute.
+    """
     still, moved = chain.still, chain.moved
     at = 0
     for j in range(len(events)):
-        event, by, source = events[j], 0, stamps.own
+        event, begin = events[j], at
         if level[j] == _CONVOLVED:
-            by = stamps.own.lower[event]
-            event, source = stamps.clock[event], stamps.offsets
-        still.lower[j], still.upper[j] = source.lower[event] + by, source.upper[event] + by
-        for b in range(source.starts[event], source.starts[event + 1]):
-            still.lo[at], still.hi[at], still.density[at] = (
-                source.lo[b] + by,
-                source.hi[b] + by,
-                source.density[b],
-            )
-            at += 1
+            at, degree = write_sum(stamps, event, stamps.clock[event], frame, still, chain.curves, at)
+        else:
+            at, degree = _copy_own(chain, stamps.own, event, at), 0
         still.starts[j + 1] = at
+        still.lower[j], still.upper[j] = still.lo[begin], still.hi[at - 1]
+        chain.raised[j] = degree + 1 if still.lower[j] < still.upper[j] else 0
+        for b in range(begin, at):
+            still.density[b] = chain.curves.begin[b]
     moved.lower[:], moved.upper[:], moved.starts[:] = still.lower, still.upper, still.starts
     moved.lo[:at], moved.hi[:at], moved.density[:at] = still.lo[:at], still.hi[:at], still.density[:at]
+
+
+@njit(nogil=True, cache=True)
+def _copy_own(chain, own, event, at):
+    """Copy the buckets of an own part; returns the place after the last."""
+    still, curves = chain.still, chain.curves
+    for b in range(own.starts[event], own.starts[event + 1]):
+        still.lo[at], still.hi[at] = own.lo[b], own.hi[b]
+        curves.degree[at] = 0
+        curves.begin[at] = curves.middle[at] = curves.end[at] = own.density[b]
+        at += 1
+    return at
 
 
 @njit(nogil=True, cache=True)
@@ -103,4 +131,14 @@ def moved_confidence(chain, system, window):
         if earliest > latest:
             return 0.0
         chain.valid_lower[i], chain.valid_upper[i] = earliest, latest
+    if chain.raised.max() > 1:
+        return curved_chain(
+            chain.moved,
+            chain.curves,
+            chain.raised,
+            chain.valid_lower,
+            chain.valid_upper,
+            window,
+            chain.curved,
+        )
     return one_chain(chain.moved, chain.positions, chain.valid_lower, chain.valid_upper, window, chain.space)

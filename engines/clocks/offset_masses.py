@@ -64,7 +64,7 @@ def mass_between(difference, first, last):
             total += density[b] * max(ticks, 0.0)
             continue
         for o in range(starts[other], starts[other + 1]):
-            total += density[b] * density[o] * _pairs(lo[b], hi[b], lo[o], hi[o], first, last)
+            total += density[b] * density[o] * pairs_apart(lo[b], hi[b], lo[o], hi[o], first, last)
     return total
 
 
@@ -76,12 +76,12 @@ def shares_of_sum(own, event, offsets, clock, first, last, shares):
         for b in range(own.starts[event], own.starts[event + 1]):
             for o in range(offsets.starts[clock], offsets.starts[clock + 1]):
                 # The offset's mirror image is subtracted.
-                pairs = _pairs(own.lo[b], own.hi[b], -offsets.hi[o], -offsets.lo[o], first[i], last[i])
+                pairs = pairs_apart(own.lo[b], own.hi[b], -offsets.hi[o], -offsets.lo[o], first[i], last[i])
                 shares[i] += own.density[b] * offsets.density[o] * pairs
 
 
 @njit(nogil=True, cache=True)
-def _pairs(lo, hi, other_lo, other_hi, first, last):
+def pairs_apart(lo, hi, other_lo, other_hi, first, last):
     """Pairs of a tick of one bucket and one of another, which lie so far apart, as a float."""
     lowest, highest = lo - other_hi, hi - other_lo
     size = min(hi - lo, other_hi - other_lo) + 1

@@ -1,0 +1,133 @@
+"""The mass of an own tick and an offset added up, less another offset: buckets whose densities are curves.
+
+A bucket of each makes a block: how many ways there are to a tick rises and falls as a polynomial between the
+sums of their ends.  One whose widest part alone has more than one tick is even, with two it is straight
+between its cuts, with three it is bent.  Parts are named by their clock, NO_CLOCK for none.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from cepctl.engines.clocks.offset_masses import pairs_apart
+from cepctl.engines.columns.clocks import NO_CLOCK
+
+CUTS_OF_BLOCK = 8
+_NO_CLOCK, _CUTS_OF_BLOCK = NO_CLOCK, CUTS_OF_BLOCK
+
+
+@njit(nogil=True, cache=True)
+def blocks_of(stamps, event, clock, against):
+    """How many blocks make the mass of an event that one clock moves, and another the other way."""
+    count = stamps.own.starts[event + 1] - stamps.own.starts[event]
+    for each in (clock, against):
+        if each != _NO_CLOCK:
+            count *= stamps.offsets.starts[each + 1] - stamps.offsets.starts[each]
+    return count
+
+
+@njit(nogil=True, cache=True)
+def write_sum(stamps, event, clock, against, buckets, curves, at):
+    """Write the buckets of an event's mass from place `at` on; returns the place after, and the degree.
+
+    Their cuts are those of all blocks, so that each block is one polynomial in each of them.
+    """
+    blocks = blocks_of(stamps, event, clock, against)
+    cuts, count, degree = np.empty(_CUTS_OF_BLOCK * blocks, dtype=np.int64), 0, 0
+    for number in range(blocks):
+        base, sizes, _ = _block(stamps, event, clock, against, number)
+        count = _add_cuts(base, sizes, cuts, count)
+        degree = max(degree, int(sizes[1] > 1) + int(sizes[2] > 1))
+    cuts = np.unique(cuts[:count])
+    for i in range(len(cuts) - 1):
+        buckets.lo[at + i], buckets.hi[at + i] = cuts[i], cuts[i + 1] - 1
+        curves.degree[at + i] = 0
+        curves.begin[at + i] = curves.middle[at + i] = curves.end[at + i] = 0.0
+    for number in range(blocks):
+        base, sizes, density = _block(stamps, event, clock, against, number)
+        last = base + sizes[0] + sizes[1] + sizes[2] - 3
+        i = np.searchsorted(cuts, base)
+        while i < len(cuts) - 1 and cuts[i] <= last:
+            _add_block(base, sizes, density, buckets, curves, at + i)
+            i += 1
+    return at + len(cuts) - 1, degree
+
+
+@njit(nogil=True, cache=True)
+def _block(stamps, event, clock, against, number):
+    """First tick of a block, how many ticks its three parts have, widest first, and the mass of each way."""
+    own, offsets = stamps.own, stamps.offsets
+    buckets = own.starts[event + 1] - own.starts[event]
+    b = own.starts[event] + number % buckets
+    number //= buckets
+    base, first, density = own.lo[b], own.hi[b] - own.lo[b] + 1, own.density[b]
+    second = third = np.int64(1)
+    if clock != _NO_CLOCK:
+        buckets = offsets.starts[clock + 1] - offsets.starts[clock]
+        b = offsets.starts[clock] + number % buckets
+        number //= buckets
+        base, second, density = (
+            base + offsets.lo[b],
+            offsets.hi[b] - offsets.lo[b] + 1,
+            density * offsets.density[b],
+        )
+    if against != _NO_CLOCK:
+        b = offsets.starts[against] + number
+        base, third, density = (
+            base - offsets.hi[b],
+            offsets.hi[b] - offsets.lo[b] + 1,
+            density * offsets.density[b],
+        )
+    widest, least = max(first, second, third), min(first, second, third)
+    return base, (widest, first + second + third - widest - least, least), density
+
+
+@njit(nogil=True, cache=True)
+def _add_cuts(base, sizes, cuts, count):
+    """Add where a block begins, where it is bent, and the tick after its last."""
+    after = base + sizes[0] + sizes[1] + sizes[2] - 2
+    for first in (0, sizes[0]):
+        for second in (0, sizes[1]):
+            for third in (0, sizes[2]):
+                if (second and sizes[1] == 1) or (third and sizes[2] == 1):
+                    continue
+                cuts[count] = min(base + first + second + third, after)
+                count += 1
+    return count
+
+
+@njit(nogil=True, cache=True)
+def _add_block(base, sizes, density, buckets, curves, at):
+    """Add a block to the curve of one bucket."""
+    across = buckets.hi[at] - buckets.lo[at]
+    first, last = buckets.lo[at] - base, buckets.hi[at] - base
+    begin, end = _ways(sizes, first), _ways(sizes, last)
+    middle, degree = 0.5 * (begin + end), int(begin != end)
+    if sizes[2] > 1 and across > 1:
+        degree = 2
+        # From the smaller end: see `curves`.
+        if begin <= end:
+            middle = begin + 0.5 * across * (_two(sizes, first + 1) - _two(sizes, first + 1 - sizes[2]))
+        else:
+            middle = end - 0.5 * across * (_two(sizes, last) - _two(sizes, last - sizes[2]))
+    curves.degree[at] = max(curves.degree[at], degree)
+    curves.begin[at] += density * begin
+    curves.middle[at] += density * middle
+    curves.end[at] += density * end
+
+
+@njit(nogil=True, cache=True)
+def _ways(sizes, place):
+    """How many ways there are to the tick at a place of a block."""
+    if sizes[2] == 1:
+        return _two(sizes, place)
+    return pairs_apart(0, sizes[0] - 1, 1 - sizes[1], 0, place - sizes[2] + 1, place)
+
+
+@njit(nogil=True, cache=True)
+def _two(sizes, place):
+    """The same of the two widest parts alone."""
+    return float(max(min(place, sizes[1] - 1, sizes[0] + sizes[1] - 2 - place) + 1, 0))

@@ -1,0 +1,154 @@
+"""Events alone on their clocks: what a few polynomials give is what a sum over every tick gives."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+import pytest
+
+from cepctl.arrays import Reals
+from cepctl.clocks import Clocks, Offset
+from cepctl.engines.event.match import match_events
+from cepctl.engines.worlds.engine import match_table
+from tests.engines.agreement import assert_same_rows
+from tests.plans import Event, event_table, histogram, on, plan_of
+
+KINDS = "ABCDE"
+FAR = 1_200
+"""Ticks lie from -FAR to FAR in what is summed tick by tick."""
+
+
+def offset_of(draw: random.Random, widest: int) -> Offset:
+    """One bucket, or two or three without a hole."""
+    at = draw.randint(-widest, 0)
+    ends = sorted(draw.sample(range(at, at + widest + 4), draw.choice([1, 1, 2, 3])))
+    lows = [at - 1, *ends[:-1]]
+    shares = draw.choice([(1.0,), (0.25, 0.75), (0.5, 0.125, 0.375)][len(ends) - 1 : len(ends)])
+    return tuple((low + 1, high, share) for low, high, share in zip(lows, ends, shares, strict=True))
+
+
+def own_part(draw: random.Random, place: int, kind: str, widest: int) -> Event:
+    """An event that is sharp, even, or of two buckets."""
+    lower = draw.randint(0, widest) + place * widest // 3
+    wide = draw.choice([0, 1, widest // 2, widest])
+    if draw.random() < 0.2 and wide > 1:
+        cut = lower + wide // 3
+        return histogram(kind.lower(), kind, (lower, cut, 0.625), (cut + 1, lower + wide, 0.375))
+    return Event(kind.lower(), kind, lower, lower + wide)
+
+
+def case(layout: str, draw: random.Random, widest: int) -> tuple[list[Event], Clocks]:
+    """One event of each kind, on the clocks that the letters name; `-` is no clock."""
+    clocks: Clocks = {name: offset_of(draw, widest) for name in sorted(set(layout) - {"-"})}
+    events = [own_part(draw, place, KINDS[place], widest) for place in range(len(layout))]
+    return [
+        event if name == "-" else on(name, clocks, event) for name, event in zip(layout, events, strict=True)
+    ], clocks
+
+
+def text_of(layout: str, window: int | None) -> str:
+    chain = ", ".join(f"{kind} {kind.lower()}" for kind in KINDS[: len(layout)])
+    return f"PATTERN SEQ({chain})" + (f" WITHIN {window} ticks" if window else "")
+
+
+def tick_by_tick(own: list[Event], clocks: Clocks, window: int | None) -> float:
+    """The probability of the events in this order, over every tick and every offset of shared clocks."""
+    shared = [name for name in clocks if sum(event.clock == name for event in own) > 1]
+    total = 0.0
+    for weight, at in combinations({name: clocks[name] for name in shared}):
+        masses = [mass_of(event, clocks, at) for event in own]
+        total += weight * in_order(masses, window)
+    return total
+
+
+def combinations(clocks: Clocks) -> Iterator[tuple[float, dict[str, int]]]:
+    for chosen in product(
+        *([(t, p / (hi - lo + 1)) for lo, hi, p in c for t in range(lo, hi + 1)] for c in clocks.values())
+    ):
+        yield float(np.prod([p for _, p in chosen])), dict(zip(clocks, (t for t, _ in chosen), strict=True))
+
+
+def mass_of(event: Event, clocks: Clocks, at: dict[str, int]) -> Reals:
+    """The mass of each tick from -FAR to FAR, the offsets of shared clocks given."""
+    offset = clocks[event.clock] if event.clock else ((0, 0, 1.0),)
+    least, most = (min(lo for lo, _, _ in offset), max(hi for _, hi, _ in offset))
+    own = event.pmf or ((event.lower - least, event.upper - most, 1.0),)
+    if event.clock in at:
+        offset = ((at[event.clock], at[event.clock], 1.0),)
+    found: Reals = np.convolve(ticks_of(own), ticks_of(offset))[FAR : 3 * FAR + 1]
+    return found
+
+
+def ticks_of(mass: Offset) -> Reals:
+    found = np.zeros(2 * FAR + 1)
+    for lo, hi, p in mass:
+        found[lo + FAR : hi + FAR + 1] = p / (hi - lo + 1)
+    return found
+
+
+def in_order(masses: list[Reals], window: int | None) -> float:
+    if window is None:
+        return chained(masses)
+    first, *rest = masses
+    starts = np.flatnonzero(first)
+    return float(sum(first[t] * chained([each[t + 1 : t + window] for each in rest]) for t in starts))
+
+
+def chained(masses: list[Reals]) -> float:
+    before = np.ones(len(masses[0]))
+    for mass in masses:
+        here = mass * before
+        before = np.concatenate([[0.0], np.cumsum(here)[:-1]])
+    return float(here.sum())
+
+
+ALONE = ("mn", "m-", "mnk", "mn-", "m-n", "mnkl", "m--n", "mnk-l")
+ONE_TO_ONE_OF_THEM = ("nnm", "nmn", "mnn", "nn-", "n-n", "nnmn", "--m")
+BESIDE_TWO = ("nnm-", "nmnk", "mnnk", "n-kn")
+WINDOWS = (None, 17, 60, 110)
+
+
+def assert_tick_by_tick(layout: str, seed: int, widest: int) -> None:
+    draw = random.Random(f"{layout} {seed}")
+    events, clocks = case(layout, draw, widest)
+    window = draw.choice(WINDOWS)
+    rows = match_events(plan_of(text_of(layout, window), clocks), event_table(events)).to_pylist()
+    wanted = tick_by_tick(events, clocks, window)
+    assert [row["confidence"] for row in rows] == ([pytest.approx(wanted, rel=1e-12)] if wanted else [])
+
+
+@pytest.mark.parametrize("layout", ALONE + ONE_TO_ONE_OF_THEM + BESIDE_TWO)
+def test_wide_masses_are_summed_as_tick_by_tick(layout: str) -> None:
+    for seed in range(2):
+        assert_tick_by_tick(layout, seed, 50)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layout", ALONE + ONE_TO_ONE_OF_THEM + BESIDE_TWO)
+def test_many_wide_masses_are_summed_as_tick_by_tick(layout: str) -> None:
+    for seed in range(200):
+        assert_tick_by_tick(layout, seed, 40)
+
+
+@pytest.mark.parametrize("window", [None, 300])
+def test_three_clocks_of_one_event_each(window: int | None) -> None:
+    clocks: Clocks = dict.fromkeys("mnk", ((-500, 500, 1.0),))
+    events = [
+        on(name, clocks, Event(k.lower(), k, at, at + 40))
+        for name, k, at in zip("mnk", "ABC", (0, 300, 100), strict=True)
+    ]
+    (row,) = match_events(plan_of(text_of("mnk", window), clocks), event_table(events)).to_pylist()
+    assert row["confidence"] == pytest.approx(tick_by_tick(events, clocks, window), rel=1e-12)
+    assert (row["start"], row["end"]) == (-498 if window else -500, 640)
+
+
+@pytest.mark.parametrize("layout", ("mn", "mnk", "m-n", "nnm", "n-n", "mnnk"))
+def test_the_judge_finds_the_same(layout: str) -> None:
+    for seed in range(2):
+        draw = random.Random(f"judge {layout} {seed}")
+        events, clocks = case(layout, draw, 3)
+        plan = plan_of(text_of(layout, draw.choice([None, 3, 6])), clocks)
+        assert_same_rows(match_table(plan, event_table(events)), match_events(plan, event_table(events)))
