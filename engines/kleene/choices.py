@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.kleene.cell_bounds import CellBounds
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.language.ast import Strategy
@@ -28,15 +29,17 @@ from cepctl.plan.plan import Component, Plan
 class GroupChoices:
     """Per row the events a group is chosen from: optional ones in id order, and those it must hold.
 
-    Nested offsets: row i owns optional[offsets[i]:offsets[i + 1]], and so on.  `shares`, where a threshold
-    of confidence asks for it, bounds the probability that each optional event is in the group.
+    Nested offsets: row i owns optional[offsets[i]:offsets[i + 1]], and so on.  `bounds`, where a threshold
+    of confidence asks for them, bound the probability of groups; `whole`, whether events that are not chosen
+    must lie outside of the gap.
     """
 
     row: Indexes
     optional: Group
     certain: Group
     component: Component
-    shares: Reals | None = None
+    bounds: CellBounds | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,8 @@
-"""What ends the growth of a Kleene group before it is finished: predicates, and a threshold of confidence.
+"""Predicates that end the growth of a Kleene group before it is finished.
 
 ZDI14, section 5.2: a predicate may be judged early iff its falsehood is final, which
 `cepctl.plan.consistency` tells for members added anywhere.  Sequences grow at their end alone, so there
 everything is final that a member asks of those before it.  All else is postponed to the finished group.
-
-The members must all lie between their neighbours wherever these are: the product of the probabilities
-of the widest gap that the intervals leave is an upper bound of the confidence, and only falls.
 
     predicate over b[]        judged early
     max(b[].x) < 5            yes, false stays false
@@ -14,7 +11,7 @@ of the widest gap that the intervals leave is an upper bound of the confidence, 
     b[i].x > b[i-1].x         yes, sequences grow at their end
     b[last].x > 5             no, the last member is not known yet
 
-Runs inside Spark workers: imports NumPy, Numba and Polars only.
+Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations
@@ -22,14 +19,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
-from cepctl.arrays import Flags, Indexes, Reals
+from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, take
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.group_predicates import group_link_holds
-from cepctl.engines.columns.tick_sums import tick_count
-from cepctl.engines.enumeration.search import Search, reach
 from cepctl.language.ast import Aggregate, Attribute, EventTime, Expression
 from cepctl.language.traversal import rewrite, walk
 from cepctl.plan.consistency import Consistency, consistency
@@ -115,28 +109,3 @@ def _rising(expression: Expression, events: Events, members: Indexes) -> Express
         return each
 
     return rewrite(expression, change)
-
-
-def widest_shares(
-    search: Search, events: Events, rows: Indexes, bound: dict[int, Bindings], component: int, members: Group
-) -> Reals | None:
-    """P(each possible member lies in the widest gap of its row), None without a threshold."""
-    if search.push_down is None:
-        return None
-    columns = tuple(search.singles.index(i) for i, each in bound.items() if not isinstance(each, Group))
-    first, last = reach(search, events, rows, columns, search.singles.index(component))
-    masses, owner = events.masses, members.owner
-    shares = np.empty(len(members.members))
-    _mass_between(masses.buckets, members.members, first[owner], last[owner], shares)
-    return shares
-
-
-@njit(nogil=True, cache=True)
-def _mass_between(buckets, event, first, last, shares):
-    for i in range(len(event)):
-        total = 0.0
-        for b in range(buckets.starts[event[i]], buckets.starts[event[i] + 1]):
-            begin, end = max(buckets.lo[b], first[i]), min(buckets.hi[b], last[i])
-            if begin <= end:
-                total += buckets.density[b] * tick_count(begin, end)
-        shares[i] = min(total, 1.0)

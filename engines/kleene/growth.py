@@ -25,9 +25,10 @@ from cepctl.engines.columns.range_join import batches
 from cepctl.engines.enumeration.search import Search
 from cepctl.engines.kleene.budget import GroupBudget
 from cepctl.engines.kleene.candidates import group_candidates
+from cepctl.engines.kleene.cell_bounds import CellBounds
 from cepctl.engines.kleene.choices import GroupChoices, WholeSpans, distinct
 from cepctl.engines.kleene.counts import count_sets, latest_beginnings
-from cepctl.engines.kleene.early_filters import EarlyFilter, widest_shares
+from cepctl.engines.kleene.early_filters import EarlyFilter
 from cepctl.engines.measure.rival_blocks import BlockMemory
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
@@ -36,8 +37,8 @@ from cepctl.plan.plan import Plan, Scope
 
 _GROWN_AT_ONCE = 1 << 20
 """Longer groups that one step makes, where memory allows."""
-_STATE_BYTES, _MEMBER_BYTES = 100, 48
-"""What a group takes while it grows, and each of its members: they are gathered, sorted and filtered."""
+_STATE_BYTES, _MEMBER_BYTES, _CARRIED_BYTES = 100, 48, 24
+"""What a group takes while it grows, each of its members, and each number that it carries along."""
 _DEPTHS = 8
 """Steps whose groups are held at once share the memory; the groups of a deeper one are few."""
 _FEW_SETS = 1 << 14
@@ -133,19 +134,24 @@ class _Expansion:
         search, events = self.search, self.events
         row, event = group_candidates(search, self.shape, events, rows, bound, component)
         optional = Group(np.searchsorted(row, np.arange(len(rows) + 1)), event)
+        bounds = None
+        if search.push_down is not None:
+            bounds = CellBounds.of(search, self.shape, events, rows, bound, component)
         if self.plan.strategy is not Strategy.SKIP_TILL_ANY_MATCH:
             spans = WholeSpans(self.plan, self.shape, events.masses, component)
-            sets = self._sets(spans.choices(optional, bound))
+            choices = spans.choices(optional, bound)
+            choices = replace(choices, bounds=bounds, whole=not spans.anchored)
+            self._try_out(choices)
+            sets = self._sets(choices)
             yield from distinct(list(sets)) if spans.anchored else sets
             return
         wanted = search.alternative.components[component]
         early = EarlyFilter.of(events, search.alternative, component, bound, event)
-        shares = widest_shares(search, events, rows, bound, component, optional)
         if self.foresee and not early.links and search.push_down is None:
             self._foresee(rows, optional, component)
         growing = replace(self, early=early)
         nothing = Group(np.zeros(len(rows) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))
-        choices = GroupChoices(np.arange(len(rows)), optional, nothing, wanted, shares)
+        choices = GroupChoices(np.arange(len(rows)), optional, nothing, wanted, bounds)
         growing._try_out(choices)
         yield from growing._listed(choices)
 
@@ -182,50 +188,76 @@ class _Expansion:
 
     def _sets(self, choices: GroupChoices) -> Iterator[tuple[Indexes, Group]]:
         """Every set of the certain events and some of the optional ones, if not empty."""
-        states = np.arange(len(choices.row))
         begin = choices.optional.offsets[:-1]
-        started = np.flatnonzero(choices.certain.sizes > 0)
-        if len(started):
-            yield self._finished(choices, states[started], np.zeros((len(started), 0), dtype=np.int64))
-        members = np.zeros((len(states), 0), dtype=np.int64)
-        yield from self._grown(choices, states, begin, members, np.ones(len(states)))
+        for states, weights in self._started(choices):
+            members = np.zeros((len(states), 0), dtype=np.int64)
+            started = np.flatnonzero(choices.certain.sizes[states] > 0)
+            yield from self._closed(
+                choices, states[started], begin[states][started], members[started], weights[started]
+            )
+            yield from self._grown(choices, states, begin[states], members, weights)
+
+    def _started(self, choices: GroupChoices) -> Iterator[tuple[Indexes, Reals]]:
+        """Owners of groups that may reach the threshold, in batches, and what their groups carry along."""
+        bounds, size = choices.bounds, self._at_once(choices, 1)
+        for start in range(0, len(choices.row), size):
+            states = np.arange(start, min(start + size, len(choices.row)))
+            if bounds is None:
+                yield states, np.zeros((len(states), 0))
+                continue
+            weights = bounds.started(choices.row[states])
+            keep = self._reaching(weights.sum(axis=1))
+            yield states[keep], weights[keep]
 
     def _grown(
-        self, choices: GroupChoices, owner: Indexes, following: Indexes, members: Indexes, share: Reals
+        self, choices: GroupChoices, owner: Indexes, following: Indexes, members: Indexes, weights: Reals
     ) -> Iterator[tuple[Indexes, Group]]:
-        """Sets with one more optional event, from position `following` on, and all that grow from them."""
+        """Sets with one more optional event, from position `following` on, and all that grow from them.
+
+        `weights` are what `CellBounds` has them carry along, shape (n, 0) without a threshold.
+        """
         end = choices.optional.offsets[1:]
-        every = end[owner] - following
-        for start, stop in batches(every, self._at_once(members.shape[1] + 1)):
+        for start, stop in batches(end[owner] - following, self._at_once(choices, members.shape[1] + 1)):
             part = slice(start, stop)
-            counts = every[part]
+            room = _positions(following[part], end[owner[part]])
             self.budget.spend(
-                int(counts.sum()), int(choices.optional.sizes.max(initial=0)), choices.component
+                len(room.members), int(choices.optional.sizes.max(initial=0)), choices.component
             )
-            state = np.repeat(np.arange(len(counts)), counts)
-            position = (
-                following[part][state] + np.arange(len(state)) - np.repeat(np.cumsum(counts) - counts, counts)
-            )
+            state, position = room.owner, room.members
             event = choices.optional.members[position]
             longer = np.concatenate([members[part][state], event[:, None]], axis=1)
-            own = owner[part][state]
-            bound = self._share(choices, position, share[part][state])
-            keep = self._can_be_together(longer) & self._reaching(bound)
-            own, position, longer, bound = own[keep], position[keep], longer[keep], bound[keep]
+            own, carried = owner[part][state], weights[part]
+            keep = self._can_be_together(longer)
+            if choices.bounds is None:
+                carried = carried[state]
+            else:
+                rows, next_ones = choices.row[owner[part]], Group(room.offsets, event)
+                carried = choices.bounds.longer(rows, carried, next_ones, whole=choices.whole)
+                keep &= self._reaching(carried.sum(axis=1))
+            own, position, longer, carried = own[keep], position[keep], longer[keep], carried[keep]
             keep = self._may_be_finished(choices.row[own], longer)
-            own, position, longer, bound = own[keep], position[keep], longer[keep], bound[keep]
+            own, position, longer, carried = own[keep], position[keep], longer[keep], carried[keep]
             if len(own):
-                if not self.trial:
-                    yield self._finished(choices, own, longer)
-                yield from self._grown(choices, own, position + 1, longer, bound)
+                yield from self._closed(choices, own, position + 1, longer, carried)
+                yield from self._grown(choices, own, position + 1, longer, carried)
 
-    def _at_once(self, size: int) -> int:
+    def _at_once(self, choices: GroupChoices, size: int) -> int:
         """How many groups of `size` members one step makes."""
-        each = _STATE_BYTES + size * _MEMBER_BYTES
+        carried = 0 if choices.bounds is None else choices.bounds.size
+        each = _STATE_BYTES + size * _MEMBER_BYTES + carried * _CARRIED_BYTES
         return min(_GROWN_AT_ONCE, max(self.memory.block // (_DEPTHS * each), 1))
 
-    def _share(self, choices: GroupChoices, position: Indexes, share: Reals) -> Reals:
-        return share if choices.shares is None else share * choices.shares[position]
+    def _closed(
+        self, choices: GroupChoices, owner: Indexes, following: Indexes, members: Indexes, weights: Reals
+    ) -> Iterator[tuple[Indexes, Group]]:
+        """The sets themselves, without any optional event from position `following` on."""
+        if choices.bounds is not None and choices.whole:
+            room = _positions(following, choices.optional.offsets[owner + 1])
+            left_out = Group(room.offsets, choices.optional.members[room.members])
+            keep = self._reaching(choices.bounds.finished(choices.row[owner], weights, left_out))
+            owner, members = owner[keep], members[keep]
+        if len(owner) and not self.trial:
+            yield self._finished(choices, owner, members)
 
     def _reaching(self, share: Reals) -> Flags:
         """Whether groups that are so probable at most can be in a match that reaches the threshold."""
@@ -261,29 +293,35 @@ class _Expansion:
         """Every sequence of the events with room for strictly increasing ticks."""
         owner = np.arange(len(choices.row))
         members = np.zeros((len(owner), 0), dtype=np.int64)
-        earliest = np.full(len(owner), -UNBOUNDED)
-        yield from self._lengthened(choices, owner, members, earliest, np.ones(len(owner)))
+        yield from self._lengthened(choices, owner, members, np.full(len(owner), -UNBOUNDED))
 
     def _lengthened(
-        self, choices: GroupChoices, owner: Indexes, members: Indexes, earliest: Ticks, share: Reals
+        self, choices: GroupChoices, owner: Indexes, members: Indexes, earliest: Ticks
     ) -> Iterator[tuple[Indexes, Group]]:
         masses, optional = self.events.masses, choices.optional
-        for start, stop in batches(optional.sizes[owner], self._at_once(members.shape[1] + 1)):
+        for start, stop in batches(optional.sizes[owner], self._at_once(choices, members.shape[1] + 1)):
             part = slice(start, stop)
             room = Group(optional.offsets, np.arange(len(optional.members))).take(owner[part])
             self.budget.spend(len(room.members), int(optional.sizes.max(initial=0)), choices.component)
             state, position = room.owner, room.members
             event = optional.members[position]
             tick = np.maximum(masses.lower[event], earliest[part][state] + 1)
-            bound = self._share(choices, position, share[part][state])
             keep = (tick <= masses.upper[event]) & (members[part][state] != event[:, None]).all(axis=1)
-            keep &= self._reaching(bound)
-            state, event, tick, bound = state[keep], event[keep], tick[keep], bound[keep]
+            state, event, tick = state[keep], event[keep], tick[keep]
             longer = np.concatenate([members[part][state], event[:, None]], axis=1)
             own = owner[part][state]
             keep = self._can_be_together(longer) & self._may_be_finished(own, longer)
-            longer, tick, own, bound = longer[keep], tick[keep], own[keep], bound[keep]
+            longer, tick, own = longer[keep], tick[keep], own[keep]
+            if choices.bounds is not None:
+                keep = self._reaching(choices.bounds.of_sequences(choices.row[own], longer))
+                longer, tick, own = longer[keep], tick[keep], own[keep]
             if len(own):
                 offsets = np.arange(0, longer.size + 1, longer.shape[1], dtype=np.int64)
                 yield own, Group(offsets, longer.reshape(-1))
-                yield from self._lengthened(choices, own, longer, tick, bound)
+                yield from self._lengthened(choices, own, longer, tick)
+
+
+def _positions(begin: Indexes, end: Indexes) -> Group:
+    """The positions from one to another, the latter excluded, as a group for each pair of them."""
+    offsets = np.concatenate([[0], np.cumsum(end - begin)]).astype(np.int64)
+    return Group(offsets, np.arange(offsets[-1]) + np.repeat(begin - offsets[:-1], end - begin))

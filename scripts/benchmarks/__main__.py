@@ -32,6 +32,7 @@ from results import CheckFailed, Part, Plot, Row, Setup
 from shared_clocks import shared_clocks
 from start_up import start_up
 from thresholds import push_down
+from uncertain_groups import uncertain_groups
 from widths import widths
 
 WIDTHS = "half-width d in ticks"
@@ -51,6 +52,7 @@ PARTS = (
     Part("engines", "Event engine and point engine (ZDI10, Fig. 4a, 4e)", engines, Plot(WIDTHS, "ratio")),
     Part("orders", "Orders of binding (ZDI10, Fig. 4b to 4d)", orders, Plot("l, or percent", "seconds")),
     Part("kleene", "Kleene groups as W grows (ZDI14, Fig. 6a)", kleene, Plot("W in ticks", "seconds")),
+    Part("uncertain-groups", "Kleene groups in uncertain order, above a threshold", uncertain_groups),
     Part("push-down", "Thresholds inside the search", push_down, Plot("percent kept", "ratio")),
     Part("memory", "Memory", memory),
     Part("growth", "How time grows", growth),

@@ -14,7 +14,7 @@ ENTRIES = {
     "confidence.chain.closed_form": "_chain_batch",
     "confidence.chain.time_range": "_first_ticks",
     "pattern.difference_constraints": "_tighten",
-    "kleene.early_filters": "_mass_between",
+    "kleene.cell_bounds": "_lengthen",
     "enumeration.search": "_extended",
     "confidence.gaps.tables": "_solve",
     "confidence.gaps.polynomials": "_solve",

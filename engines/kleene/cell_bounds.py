@@ -1,0 +1,299 @@
+"""How probable a growing group can be at most: its members lie between cells of its neighbours' ticks.
+
+Members are independent once the ticks s and t of the neighbours are known.  So cut the intervals of both
+into a few cells; while s lies in cell i and t in cell j, a member lies after the first tick of i and before
+the last one of j.  Then
+
+    confidence <= sum over i, j of P(s in i) P(t in j) * product over members of P(first of i < x < last of j)
+
+which falls with every member.  A group carries its products along, so that another member costs one factor
+for each pair of cells.  Where a group holds every event between its neighbours, one that is not chosen lies
+outside of the narrowest gap, from the last tick of i to the first one of j.  The members of a sequence are
+a chain with their neighbours, whose probability is known in closed form.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.bindings import Bindings, Group
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.tick_sums import LAST, plus, shifted, tick_count
+from cepctl.engines.enumeration.search import Search, reach
+from cepctl.engines.enumeration.threshold import upper_bounds
+from cepctl.engines.pattern.blocks import Shape
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure, valid_bounds
+
+_MOST_CELLS = 8
+"""Cells of a neighbour: more would bound more closely, and cost more for every member."""
+
+
+class _Gaps(NamedTuple):
+    """Gaps that cells of the neighbours leave to a member: ticks, ends included, shape (n, cells).
+
+    The widest gap is from `first` to `last`, the narrowest one from `surely_first` to `surely_last`.
+    `together`: both ends are those of one neighbour, so that its cells come alone and not in pairs.
+    """
+
+    first: Ticks
+    surely_first: Ticks
+    last: Ticks
+    surely_last: Ticks
+    together: bool
+
+
+@dataclass(frozen=True)
+class CellBounds:
+    """Partial matches beside which groups of one component grow, and the cells of their neighbours' ticks.
+
+    `rows` has shape (n, l); `before` and `after` are the columns of the neighbours, -1 where nothing limits
+    the members on that side.  `cells` has the first ticks of the cells of either, and the tick after the
+    last one, shape (n, cells + 1).  `gaps` are those of the members, `others` those of what else is bound.
+    """
+
+    masses: Masses
+    system: Ticks
+    column: int
+    rows: Indexes
+    before: int
+    after: int
+    cells: tuple[Ticks, Ticks]
+    gaps: _Gaps
+    others: tuple[tuple[Group, _Gaps], ...]
+
+    @classmethod
+    def of(
+        cls,
+        search: Search,
+        shape: Shape,
+        events: Events,
+        rows: Indexes,
+        bound: dict[int, Bindings],
+        component: int,
+    ) -> CellBounds | None:
+        """None where nothing is bound that limits the members."""
+        system, column, masses = search.system, search.singles.index(component), events.masses
+        single = [search.singles.index(i) for i, each in bound.items() if not isinstance(each, Group)]
+        place = {i: shape.block_of(search.singles[i]) - shape.block_of(component) for i in single}
+        before = _nearest({i: -place[i] for i in single}, system[:, column])
+        after = _nearest(place, system[column, :])
+        if before < 0 and after < 0:
+            return None
+        events_bound = rows[:, single]
+        limits = np.ix_(single, single)
+        valid = valid_bounds(masses.lower[events_bound], masses.upper[events_bound], system[limits])
+        cells = {i: _cells(*(each[:, single.index(i)] for each in valid)) for i in {before, after} - {-1}}
+        both = cells[max(before, after)]
+        ends = cells.get(before, both), cells.get(after, both)
+
+        def gaps(other: int, widest: tuple[Ticks, Ticks] | None = None) -> _Gaps:
+            low = int(system[before, other]) if before >= 0 else UNBOUNDED
+            high = int(system[other, after]) if after >= 0 else UNBOUNDED
+            return _gaps(ends, -low, high, widest, together=before == after or min(before, after) < 0)
+
+        others = [
+            (Group(np.arange(len(rows) + 1), np.ascontiguousarray(rows[:, i])), gaps(i))
+            for i in single
+            if i not in (before, after)
+        ]
+        others += [
+            (each, gaps(search.singles.index(i))) for i, each in bound.items() if isinstance(each, Group)
+        ]
+        widest = reach(search, events, rows, tuple(single), column)
+        return cls(*(masses, system, column, rows, before, after, ends, gaps(column, widest), tuple(others)))
+
+    @property
+    def size(self) -> int:
+        """How many numbers a group carries along: one for each pair of cells."""
+        before, after = (int(each.shape[1]) - 1 for each in self.cells)
+        return before if self.gaps.together else before * after
+
+    def started(self, rows: Indexes) -> Reals:
+        """P(the neighbours lie in a pair of cells, and leave room for what else is bound), (n, size)."""
+        buckets = self.masses.buckets
+        before, after = (each[rows] for each in self.cells)
+        known = [
+            column if column >= 0 else max(self.before, self.after) for column in (self.before, self.after)
+        ]
+        shares = [np.empty((len(rows), each.shape[1] - 1)) for each in (before, after)]
+        _share_of_cells(buckets, self.rows[rows, known[0]], before, shares[0])
+        if self.gaps.together:
+            weights = shares[0]
+        else:
+            _share_of_cells(buckets, self.rows[rows, known[1]], after, shares[1])
+            apart = self.system[self.before, self.after], self.system[self.after, self.before]
+            weights = np.empty((len(rows), self.size))
+            _pairs(before, after, int(apart[0]), int(apart[1]), shares[0], shares[1], weights)
+        for group, gaps in self.others:
+            own = group.take(rows)
+            _narrow(buckets, gaps, rows, own.offsets, own.members, False, weights)
+        return weights
+
+    def longer(self, rows: Indexes, weights: Reals, following: Group, *, whole: bool) -> Reals:
+        """What groups with one more member carry along; the sum of a row bounds the confidence.
+
+        Parameters
+        ----------
+        rows, weights
+            The partial match of every group that grows, and what it carries along, shape (n, size).
+        following
+            The events that may be the next member of each.
+        whole
+            Whether the events that are passed over must lie outside of the gap.
+        """
+        found = np.empty((len(following.members), weights.shape[1]))
+        _lengthen(
+            *(
+                self.masses.buckets,
+                self.gaps,
+                rows,
+                weights,
+                following.offsets,
+                following.members,
+                whole,
+                found,
+            )
+        )
+        return found
+
+    def finished(self, rows: Indexes, weights: Reals, left_out: Group) -> Reals:
+        """Bounds of groups without these events, which then lie outside of the gap; shape (n,)."""
+        found = weights.copy()
+        _narrow(self.masses.buckets, self.gaps, rows, left_out.offsets, left_out.members, True, found)
+        return np.asarray(found.sum(axis=1))
+
+    def of_sequences(self, rows: Indexes, members: Indexes) -> Reals:
+        """Bounds of sequences, whose members in order have shape (n, size); shape (n,)."""
+        first = [self.before] if self.before >= 0 and self.system[self.before, self.column] < 0 else []
+        last = [self.after] if self.after >= 0 and self.system[self.column, self.after] < 0 else []
+        columns = first + [self.column] * members.shape[1] + last
+        if len(columns) < 2:
+            return np.ones(len(members))
+        chain = np.concatenate([self.rows[rows][:, first], members, self.rows[rows][:, last]], axis=1)
+        steps = range(len(columns))
+        edges = [
+            (i, j, int(self.system[columns[i], columns[j]]))
+            for i in steps
+            for j in steps
+            if columns[i] != columns[j]
+        ]
+        edges += [(i, i + 1, -1) for i in steps[:-1]]
+        return upper_bounds(self.masses, chain, closure(len(columns), edges))
+
+
+def _nearest(place: dict[int, int], limits: Ticks) -> int:
+    """The column that limits the members most closely: the nearest on its side, else one beyond."""
+    known = [i for i in place if limits[i] < UNBOUNDED]
+    beside = [i for i in known if place[i] > 0]
+    if beside:
+        return min(beside, key=lambda i: place[i])
+    return min(known, key=lambda i: int(limits[i]), default=-1)
+
+
+def _cells(lower: Ticks, upper: Ticks) -> Ticks:
+    """Cut intervals into a few cells: the first tick of each, and that after the last; (n, cells + 1)."""
+    width = upper - lower
+    usual = (width >= 0) & (width < LAST // _MOST_CELLS)
+    count = int(min(width[usual].max(initial=0) + 1, _MOST_CELLS)) if usual.all() else _MOST_CELLS
+    parts = np.arange(count + 1)
+    # In parts of the ends, since the width of some exceeds int64.
+    even = lower[:, None] + (np.where(usual, width, 0)[:, None] + 1) * parts // count
+    uneven = lower[:, None] // count * (count - parts) + upper[:, None] // count * parts
+    found = np.where(usual[:, None], even, uneven)
+    found[:, 0], found[:, -1] = lower, np.maximum(upper + 1, lower)
+    return np.clip(found, found[:, :1], found[:, -1:])
+
+
+def _gaps(
+    cells: tuple[Ticks, Ticks], low: int, high: int, widest: tuple[Ticks, Ticks] | None, *, together: bool
+) -> _Gaps:
+    """Gaps from `low` ticks after one neighbour to `high` after the other, none of them beyond `widest`."""
+    nothing = np.full_like(cells[0][:, 1:], -LAST), np.full_like(cells[1][:, 1:], LAST)
+    first = surely_first = nothing[0]
+    last = surely_last = nothing[1]
+    if low > -UNBOUNDED:
+        first, surely_first = shifted(cells[0][:, :-1], low), shifted(cells[0][:, 1:] - 1, low)
+    if high < UNBOUNDED:
+        last, surely_last = shifted(cells[1][:, 1:] - 1, high), shifted(cells[1][:, :-1], high)
+    if widest is not None:
+        first, last = np.maximum(first, widest[0][:, None]), np.minimum(last, widest[1][:, None])
+    first, surely_first = np.ascontiguousarray(first), np.ascontiguousarray(surely_first)
+    last, surely_last = np.ascontiguousarray(last), np.ascontiguousarray(surely_last)
+    return _Gaps(first, surely_first, last, surely_last, together)
+
+
+@njit(nogil=True, cache=True)
+def _mass_within(buckets, event, first, last):
+    total = 0.0
+    for b in range(buckets.starts[event], buckets.starts[event + 1]):
+        begin, end = max(buckets.lo[b], first), min(buckets.hi[b], last)
+        if begin <= end:
+            total += buckets.density[b] * tick_count(begin, end)
+    return min(total, 1.0)
+
+
+@njit(nogil=True, cache=True)
+def _share_of_cells(buckets, event, cells, shares):
+    for i in range(len(event)):
+        for c in range(shares.shape[1]):
+            shares[i, c] = 0.0
+            if cells[i, c] < cells[i, c + 1]:
+                shares[i, c] = _mass_within(buckets, event[i], cells[i, c], cells[i, c + 1] - 1)
+
+
+@njit(nogil=True, cache=True)
+def _pairs(before, after, earlier, later, before_share, after_share, weights):
+    """P(both neighbours in their cells), but 0 unless s - t <= earlier and t - s <= later there."""
+    for i in range(len(weights)):
+        for j in range(before_share.shape[1]):
+            for k in range(after_share.shape[1]):
+                possible = before[i, j] <= plus(after[i, k + 1] - 1, earlier)
+                possible &= after[i, k] <= plus(before[i, j + 1] - 1, later)
+                share = before_share[i, j] * after_share[i, k] if possible else 0.0
+                weights[i, j * after_share.shape[1] + k] = share
+
+
+@njit(nogil=True, cache=True)
+def _times(buckets, gaps, row, event, outside, weights, found):
+    """`weights` times P(an event is in the widest gap of each pair of cells, or outside of the narrowest).
+
+    `found` may be `weights` itself.
+    """
+    others = 1 if gaps.together else gaps.last.shape[1]
+    for c in range(len(weights)):
+        share = 0.0
+        if weights[c] > 0.0:
+            i = c // others
+            j = c if gaps.together else c % others
+            if outside:
+                first, last = gaps.surely_first[row, i], gaps.surely_last[row, j]
+            else:
+                first, last = gaps.first[row, i], gaps.last[row, j]
+            share = _mass_within(buckets, event, first, last) if first <= last else 0.0
+        found[c] = weights[c] * (1.0 - share if outside else share)
+
+
+@njit(nogil=True, cache=True)
+def _narrow(buckets, gaps, rows, offsets, members, outside, weights):
+    for i in range(len(rows)):
+        for at in range(offsets[i], offsets[i + 1]):
+            _times(buckets, gaps, rows[i], members[at], outside, weights[i], weights[i])
+
+
+@njit(nogil=True, cache=True)
+def _lengthen(buckets, gaps, rows, weights, offsets, members, whole, found):
+    passed = np.empty(weights.shape[1])
+    for i in range(len(rows)):
+        passed[:] = weights[i]
+        for at in range(offsets[i], offsets[i + 1]):
+            _times(buckets, gaps, rows[i], members[at], False, passed, found[at])
+            if whole:
+                _times(buckets, gaps, rows[i], members[at], True, passed, passed)
