@@ -97,6 +97,7 @@ SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
             Construct.INTERVALS_OR,
             Construct.INTERVALS_CLOCKS,
             Construct.INTERVALS_GROUP_BY,
+            Construct.INTERVALS_GIVEN,
         }
     ),
     "point": _without(_GROUPS | _OF_GROUP_BY | _OF_GIVEN | _OF_INTERVALS | _OF_REACHED),

@@ -19,6 +19,7 @@ from cepctl.arrays import Indexes, Reals
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.clocks import EventClocks, event_clocks
 from cepctl.engines.columns.endpoints import Endpoints, endpoints_of, has_ends, of_points, own_endpoints
+from cepctl.engines.columns.lasting_ties import LastingTies
 from cepctl.engines.columns.masses import Masses, masses_of
 from cepctl.engines.columns.ties import EventTies
 from cepctl.language.ast import Probability
@@ -37,7 +38,7 @@ class Events:
     `frame` holds `event_id`, `event_type`, `lower`, `upper`, `time` where present, and the
     attributes, one row per event.  Where some event has a clock, `masses` say where events can be, and
     `clocks` how probable that is; `ends` then are of their own parts.  Where something is given that ties
-    events, `ties` says what.
+    events, `ties` says what; `lasting_ties`, where something is given beside events that last.
     """
 
     masses: Masses
@@ -46,6 +47,7 @@ class Events:
     ties: EventTies | None = None
     ends: Endpoints | None = None
     probability: ProbabilityFinder | None = None
+    lasting_ties: LastingTies | None = None
 
     def __len__(self) -> int:
         return len(self.masses.lower)

@@ -97,6 +97,8 @@ class LastingConditions(Conditions):
             If the alternative has a construct that does not stand beside events that last.
         """
         require_engine(plan, "event", lasting=True)
+        if plan.given:
+            refuse_intervals("--why-not beside GIVEN")
         if any(component.kleene for component in alternative.components):
             refuse_intervals("--why-not with Kleene groups")
         fitting = tuple(fitting_events(events, each) for each in alternative.components)

@@ -17,6 +17,7 @@ from cepctl.engines.diagnosis.bars import endpoint_spans, shares_under_way
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.confidence_factors import Factor
 from cepctl.engines.diagnosis.failed_conditions import Reason, reasons_against
+from cepctl.engines.diagnosis.given_of_match import GivenShown
 from cepctl.engines.diagnosis.one_match import EventShown, Member, OneMatch, Span, bin_edges, event_shown
 from cepctl.engines.diagnosis.posteriors import bin_ticks
 from cepctl.engines.event.alternative import PreparedAlternative
@@ -29,8 +30,12 @@ _NOBODY = Condition("absence", "nothing happens that must be absent")
 _RIVAL = Condition("absence", "an event that must be absent")
 
 
-def lasting_match(prepared: PreparedAlternative, rows: Sequence[tuple[int, ...]], bins: int) -> OneMatch:
+def lasting_match(
+    prepared: PreparedAlternative, rows: Sequence[tuple[int, ...]], bins: int, stamped: Events
+) -> OneMatch:
     """Explain a match some events of which last, or whose ends are compared.
+
+    `stamped` are the events in all worlds, of which what is given may leave some.
 
     Raises
     ------
@@ -65,6 +70,8 @@ def lasting_match(prepared: PreparedAlternative, rows: Sequence[tuple[int, ...]]
     shown = OneMatch(prepared.plan, alternative, events, members, edges, tuple(reasons), relations=words)
     if reasons:
         return shown
+    if prepared.plan.given:
+        shown = replace(shown, given=_given(prepared, stamped, list(bound.values())))
     factors = [Factor(_TIMES, float(alone.confidence[0]))]
     if search.measure.rivals is not None:
         factors.append(Factor(_NOBODY, float(found.confidence[0])))
@@ -75,6 +82,18 @@ def lasting_match(prepared: PreparedAlternative, rows: Sequence[tuple[int, ...]]
         confidence=float(found.confidence[0]),
         factors=tuple(factors),
     )
+
+
+def _given(prepared: PreparedAlternative, stamped: Events, bound: Sequence[Bindings]) -> GivenShown:
+    """What is given, and the confidence if nothing were."""
+    plan = replace(prepared.plan, given=())
+    freely = PreparedAlternative.of(
+        plan, prepared.alternative, stamped, prepared.options, of_intervals=True
+    ).intervals
+    assert freely is not None
+    ((search, matches, _),) = by_size(freely, bound)
+    confidence = float(search.measured(matches).confidence[0])
+    return GivenShown(tuple(each.text for each in prepared.plan.given), None, confidence)
 
 
 def _bound(members: Indexes, *, group: bool) -> Bindings:

@@ -150,8 +150,6 @@ def one_match(plan: Plan, table: pa.Table, signature: Ids, bins: int = 60) -> On
         If an interval or pmf is wrong.
     ContradictionError
         If no world satisfies what is given.
-    UnsupportedQueryError
-        If something is given of events that last.
     """
     events = events_of(table, plan.clocks)
     rows = _rows(events, signature)
@@ -218,7 +216,7 @@ def _explained(
     if prepared.intervals is not None:
         from cepctl.engines.diagnosis.lasting_match import lasting_match
 
-        return lasting_match(prepared, rows, bins)
+        return lasting_match(prepared, rows, bins, events)
     bound = _bound(alternative, events, rows)
     demands = demands_of(plan, alternative, bound)
     event = np.array(demands.events)

@@ -78,11 +78,12 @@ class PreparedAlternative:
     ) -> PreparedAlternative:
         """Find the candidates of every component and close the constraints.
 
-        `of_intervals` takes even points for events that last.
+        `of_intervals` takes even points for events that last; so does what is given of such events.
         """
         candidates = tuple(fitting_events(events, each) for each in alternative.components)
         intervals = None
-        if of_intervals or alternative.reads_ends or events.last(candidates):
+        tied = events.lasting_ties is not None
+        if of_intervals or tied or alternative.reads_ends or events.last(candidates):
             require_engine(plan, "event", lasting=True)
             from cepctl.engines.intervals.search import IntervalSearch, possible_events
 

@@ -126,7 +126,9 @@ def match_batches(
         return
     require_engine(plan, "event")
     require_known_clocks(plan, table)
-    events = _in_worlds_left(plan, replace(events_of(table, plan.clocks), probability=_probability))
+    stamped = events_of(table, plan.clocks)
+    # By the laws of the events that it names alone, whatever is given of them.
+    events = _in_worlds_left(plan, replace(stamped, probability=partial(_probability, stamped)))
     prepared = PreparedAlternative.of_each(plan, events, options)
     times = CertainTimes.of(plan, events, options.block_memory) if options.raw_times else None
     if plan.group_by is not None:
@@ -164,10 +166,10 @@ def match_batches(
             yield batch
 
 
-def _probability(events: Events, asked: Probability, bound: Sequence[Indexes]) -> Reals:
+def _probability(stamped: Events, _: Events, asked: Probability, bound: Sequence[Indexes]) -> Reals:
     from cepctl.engines.intervals.probabilities import probability_of
 
-    return probability_of(events, asked, bound)
+    return probability_of(stamped, asked, bound)
 
 
 def _in_worlds_left(plan: Plan, events: Events) -> Events:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import fitting_events
@@ -52,8 +53,13 @@ class Differences:
         return np.asarray(masses.upper[self.left] - masses.lower[self.right] <= self.bound)
 
 
-def differences_of(given: Sequence[Given], events: Events) -> Differences:
+def differences_of(
+    given: Sequence[Given], events: Events, endpoints: Endpoints | None = None, nodes: Events | None = None
+) -> Differences:
     """All differences that some world contradicts.
+
+    Where events last, these are between endpoints: `events` then has the hulls of events, and `nodes` an
+    event for each of the `endpoints`.
 
     Raises
     ------
@@ -62,7 +68,8 @@ def differences_of(given: Sequence[Given], events: Events) -> Differences:
     QueryTooLargeError
         If there are too many combinations to look at.
     """
-    parts = [part for number in range(len(given)) for part in _of_clause(given, number, events)]
+    ends, nodes = endpoints or events.points, nodes or events
+    parts = [part for number in range(len(given)) for part in _of_clause(given, number, events, ends, nodes)]
     none = np.zeros(0, dtype=np.int64)
     found = Differences(
         *(
@@ -70,7 +77,11 @@ def differences_of(given: Sequence[Given], events: Events) -> Differences:
             for name in ("left", "right", "bound", "clause")
         )
     )
-    # Of several between two events the tightest says all.
+    return tightest(found)
+
+
+def tightest(found: Differences) -> Differences:
+    """Of several between two events the tightest says all."""
     order = np.lexsort((found.bound, found.right, found.left))
     found = found.taken(order)
     fresh = np.ones(len(found), dtype=bool)
@@ -78,11 +89,14 @@ def differences_of(given: Sequence[Given], events: Events) -> Differences:
     return found.taken(np.flatnonzero(fresh))
 
 
-def _of_clause(given: Sequence[Given], number: int, events: Events) -> Iterator[Differences]:
+def _of_clause(
+    given: Sequence[Given], number: int, events: Events, endpoints: Endpoints, nodes: Events
+) -> Iterator[Differences]:
     clause = given[number]
     alternative = clause.alternative
     columns = tuple(range(len(alternative.components)))
-    candidates = tuple(fitting_events(events, each) for each in alternative.components)
+    fitting = (fitting_events(events, each) for each in alternative.components)
+    candidates = tuple(each[endpoints.whole[each] > 0] for each in fitting)
     search = Search(alternative, alternative.positive, _looked_at(clause), candidates)
     seen = kept = 0
     for part in enumeration_parts(search, events, columns):
@@ -90,9 +104,11 @@ def _of_clause(given: Sequence[Given], number: int, events: Events) -> Iterator[
             seen += len(rows)
             for left, right, bound in _pairs(clause):
                 limits = np.full(len(rows), bound, dtype=np.int64)
-                found = Differences(rows[:, left], rows[:, right], limits, np.full(len(rows), number))
-                found = found.taken(np.flatnonzero(~found.implied(events.masses)))
-                _refuse_impossible(given, found, events)
+                ends = endpoints.end[rows[:, left]]
+                found = Differences(ends, rows[:, right], limits, np.full(len(rows), number))
+                open_still = ~found.implied(nodes.masses) & (found.left != found.right)
+                found = found.taken(np.flatnonzero(open_still))
+                _refuse_impossible(given, found, nodes)
                 kept += len(found)
                 yield found
             if seen > MOST_COMBINATIONS or kept > MOST_DIFFERENCES:
@@ -103,7 +119,10 @@ def _of_clause(given: Sequence[Given], number: int, events: Events) -> Iterator[
 
 
 def _pairs(clause: Given) -> list[tuple[int, int, int]]:
-    """Which components a clause ties, and how: (left, right, bound)."""
+    """Which components a clause ties, the end of the left one to the start of the right one, and how.
+
+    Of an AND each component has to fit into the window, too, which points do.
+    """
     count = len(clause.alternative.components)
     ordered = len(clause.alternative.blocks) > 1
     pairs = [(i, i + 1, -1) for i in range(count - 1)] if ordered else []
@@ -111,7 +130,7 @@ def _pairs(clause: Given) -> list[tuple[int, int, int]]:
         return pairs
     if ordered:
         return [*pairs, (count - 1, 0, clause.window - 1)]
-    return [(i, j, clause.window - 1) for i in range(count) for j in range(count) if i != j]
+    return [(i, j, clause.window - 1) for i in range(count) for j in range(count)]
 
 
 def _looked_at(clause: Given) -> Ticks:

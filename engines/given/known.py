@@ -11,21 +11,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 
-from cepctl.arrays import Ticks
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.masses import Masses, ticks_between
-from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.columns.ties import event_ties
 from cepctl.engines.given.closing import intervals_left
 from cepctl.engines.given.components import require_possible
-from cepctl.engines.given.edges import Differences, differences_of
+from cepctl.engines.given.cutting import cut
+from cepctl.engines.given.edges import differences_of
 from cepctl.engines.given.series import with_series
+from cepctl.engines.given.ways_round import without_ways_round
 from cepctl.plan.plan import Plan
-from cepctl.plan.support import require_engine
-
-_MOST_WAYS = 50_000_000
 
 
 def known_events(plan: Plan, events: Events) -> Events:
@@ -37,12 +32,11 @@ def known_events(plan: Plan, events: Events) -> Events:
         If there is no such world.
     QueryTooLargeError
         If what is given speaks of too many combinations of events.
-    UnsupportedQueryError
-        If it speaks of events that last.
     """
-    named = (fitting_events(events, one) for each in plan.given for one in each.alternative.components)
-    if events.last(named):
-        require_engine(plan, "event", lasting=True)
+    from cepctl.engines.given.known_lasting import depends_on_ends, known_lasting
+
+    if depends_on_ends(plan, events):
+        return known_lasting(plan.given, events)
     found = differences_of(plan.given, events)
     if not len(found):
         return events
@@ -58,33 +52,3 @@ def known_events(plan: Plan, events: Events) -> Events:
     known = replace(events, masses=masses, ties=ties)
     require_possible(plan.given, known)
     return known
-
-
-def without_ways_round(found: Differences) -> Differences:
-    """What says that one event comes before another is left out where one between them says so already."""
-    order = np.flatnonzero(found.bound == -1)
-    degree = np.bincount(found.right[order], minlength=int(found.left.max(initial=0)) + 1)
-    if int(degree[found.left[order]].sum()) > _MOST_WAYS:
-        return found
-    first = pl.DataFrame({"from": found.left[order], "to": found.right[order]})
-    ways = first.join(first.rename({"from": "to", "to": "end"}), on="to").select("from", "end").unique()
-    ways = ways.rename({"end": "to"})
-    implied = first.with_row_index("row").join(ways, on=["from", "to"], how="semi")
-    kept = np.ones(len(found), dtype=bool)
-    kept[order[implied.get_column("row").to_numpy()]] = False
-    return found.taken(np.flatnonzero(kept))
-
-
-def cut(masses: Masses, lower: Ticks, upper: Ticks) -> Masses:
-    """Masses within these ends, renormalised."""
-    changed = (lower > masses.lower) | (upper < masses.upper)
-    if not changed.any():
-        return masses
-    owner = np.repeat(np.arange(len(lower)), np.diff(masses.starts))
-    lo, hi = np.maximum(masses.lo, lower[owner]), np.minimum(masses.hi, upper[owner])
-    kept = lo <= hi
-    owner, lo, hi, density = owner[kept], lo[kept], hi[kept], masses.density[kept].copy()
-    total = np.bincount(owner, weights=density * ticks_between(lo, hi), minlength=len(lower))
-    narrowed = changed[owner]
-    density[narrowed] /= total[owner[narrowed]]
-    return Masses(lower, upper, np.searchsorted(owner, np.arange(len(lower) + 1)), lo, hi, density)

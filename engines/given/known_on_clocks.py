@@ -14,17 +14,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from cepctl.arrays import Flags
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.ties import EventTies, distinct, event_ties
-from cepctl.engines.given.closing import intervals_left
+from cepctl.engines.columns.ties import EventTies, event_ties
 from cepctl.engines.given.contradictions import contradicted
-from cepctl.engines.given.edges import NO_CLAUSE, Differences
-from cepctl.engines.given.known import cut, without_ways_round
+from cepctl.engines.given.edges import Differences
+from cepctl.engines.given.offsets_left import implied_on_clocks, offsets_left, refuse_impossible
 from cepctl.engines.given.on_clocks import GivenOnClocks
 from cepctl.engines.given.series import with_series
+from cepctl.engines.given.ways_round import without_ways_round
 from cepctl.plan.plan import Given
 
 
@@ -38,13 +37,13 @@ def known_on_clocks(
     ContradictionError
         If there is no such world.
     """
-    _refuse_impossible(given, found, events, clocks)
-    found = found.taken(np.flatnonzero(~_implied(found, clocks)))
+    refuse_impossible(given, found, events, clocks)
+    found = found.taken(np.flatnonzero(~implied_on_clocks(found, clocks)))
     if not len(found):
         return events
-    clocks = _narrowed(given, found, events, clocks)
+    clocks = offsets_left(given, found, events, clocks)
     masses = clocks.envelopes
-    left = without_ways_round(found.taken(np.flatnonzero(~_implied(found, clocks))))
+    left = without_ways_round(found.taken(np.flatnonzero(~implied_on_clocks(found, clocks))))
     known = replace(events, masses=masses, clocks=clocks)
     if not len(left):
         return known
@@ -57,56 +56,6 @@ def known_on_clocks(
 def without_series(ties: EventTies, masses: Masses) -> EventTies:
     """The same, all of whose components are summed as wholes: offsets tie the events of series to others."""
     return with_series(replace(ties, serial=np.zeros(len(ties.serial), dtype=bool)), masses)
-
-
-def _same_clock(found: Differences, clocks: EventClocks) -> Flags:
-    return np.asarray(clocks.clock[found.left] == clocks.clock[found.right])
-
-
-def _implied(found: Differences, clocks: EventClocks) -> Flags:
-    """Those that hold wherever own ticks and offsets are."""
-    return np.where(
-        _same_clock(found, clocks), found.implied(clocks.own), found.implied(clocks.envelopes)
-    ).astype(bool)
-
-
-def _refuse_impossible(
-    given: Sequence[Given], found: Differences, events: Events, clocks: EventClocks
-) -> None:
-    own = clocks.own
-    never = _same_clock(found, clocks) & (own.lower[found.left] - own.upper[found.right] > found.bound)
-    for first in np.flatnonzero(never)[:1].tolist():
-        clauses = [given[int(found.clause[first])]]
-        raise contradicted(clauses, [int(found.left[first]), int(found.right[first])], events)
-
-
-def _narrowed(given: Sequence[Given], found: Differences, events: Events, clocks: EventClocks) -> EventClocks:
-    """The clocks with the offsets, and the events without a clock, that are left: offsets follow events."""
-    count, own = len(events), clocks.own
-    tied = distinct(np.concatenate([found.left, found.right]), count)
-    tied = tied[clocks.clock[tied] != NO_CLOCK]
-    offset = count + clocks.clock[tied]
-    nothing = np.full(2 * len(tied), NO_CLAUSE)
-    whole = Differences(
-        np.concatenate([found.left, tied, offset]),
-        np.concatenate([found.right, offset, tied]),
-        np.concatenate([found.bound, own.upper[tied], -own.lower[tied]]),
-        np.concatenate([found.clause, nothing]),
-    )
-    lower, upper = intervals_left(given, whole, events, _together(clocks.envelopes, clocks.offsets))
-    stamped = clocks.clock != NO_CLOCK
-    return EventClocks(
-        clocks.clock,
-        cut(own, np.where(stamped, own.lower, lower[:count]), np.where(stamped, own.upper, upper[:count])),
-        cut(clocks.offsets, lower[count:], upper[count:]),
-    )
-
-
-def _together(first: Masses, second: Masses) -> Masses:
-    """The masses of both, one after the other."""
-    names = ("lower", "upper", "lo", "hi", "density")
-    joined = {name: np.concatenate([getattr(first, name), getattr(second, name)]) for name in names}
-    return Masses(starts=np.concatenate([first.starts, second.starts[1:] + first.starts[-1]]), **joined)
 
 
 def _tightest(found: Differences, clocks: EventClocks) -> Differences:

@@ -17,6 +17,7 @@ import numpy as np
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.endpoints import Endpoints
+from cepctl.engines.columns.lasting_ties import LastingTies
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.intervals.absence_problems import Absent, RivalList
@@ -39,13 +40,16 @@ class IntervalMeasure:
     """How matches of one alternative are measured: its cases, and the endpoints of all events.
 
     `rivals` finds the events that may break matches, where there is a negation.  `clocks`, where events share
-    some, are those of the endpoints, which then are the own parts.
+    some, are those of the endpoints, which then are the own parts.  `ties` are what is given of events.
+    `counted`: how many events are a match's, where others that are tied to it follow them.
     """
 
     cases: tuple[Case, ...]
     endpoints: Endpoints
     rivals: Callable[[Indexes], list[FoundRivals]] | None = None
     clocks: EventClocks | None = None
+    ties: LastingTies | None = None
+    counted: int | None = None
 
     def measured(self, matches: Indexes) -> Measured:
         """Measure matches, shape (n, l).
@@ -55,6 +59,10 @@ class IntervalMeasure:
         QueryTooLargeError
             If a match needs too many products, or offsets of clocks.
         """
+        if self.ties is not None:
+            from cepctl.engines.intervals.tied_matches import measured_with_ties
+
+            return measured_with_ties(self, self.ties, matches)
         if self.clocks is not None:
             from cepctl.engines.intervals.on_clocks import measured_on_clocks
 
@@ -77,6 +85,10 @@ class IntervalMeasure:
 
         Absences narrow nothing.
         """
+        if self.ties is not None:
+            from cepctl.engines.intervals.tied_matches import valid_with_ties
+
+            return valid_with_ties(self, self.ties, matches)
         if self.clocks is not None:
             from cepctl.engines.intervals.on_clocks import valid_with_clocks
 
@@ -133,8 +145,9 @@ class IntervalMeasure:
             broken[has] = True
             free = np.flatnonzero(~broken)
             rows, matches, left = rows[free], matches[free], taken(left, free)
-        found.start[rows] = np.minimum(found.start[rows], left.start)
-        found.end[rows] = np.maximum(found.end[rows], left.end)
+        start, end = self._range(left)
+        found.start[rows] = np.minimum(found.start[rows], start)
+        found.end[rows] = np.maximum(found.end[rows], end)
         found.confidence[rows] += self.summed(skeleton, left, matches)
 
     def absent(
@@ -169,9 +182,17 @@ class IntervalMeasure:
             found = of_rivals * probability(self.endpoints.masses, others, endpoint[rows], part, own[rows])
             confidence[rows] = self._conditioned(found, chosen, matches[rows])
             happens = (lower <= upper).all(axis=1)
-            start[rows[happens]] = lower[happens].min(axis=1)
-            end[rows[happens]] = upper[happens].max(axis=1)
+            places = None if self.counted is None else 2 * self.counted
+            start[rows[happens]] = lower[happens, :places].min(axis=1)
+            end[rows[happens]] = upper[happens, :places].max(axis=1)
         return confidence, start, end
+
+    def _range(self, left: Reached) -> tuple[Ticks, Ticks]:
+        """First and last ticks of matches, without those of events that are tied to them."""
+        if self.counted is None:
+            return left.start, left.end
+        places = 2 * self.counted
+        return left.lower[:, :places].min(axis=1), left.upper[:, :places].max(axis=1)
 
     def summed(self, skeleton: Skeleton, left: Reached, matches: Indexes) -> Reals:
         """P(all edges) over P(the events' own): for matches alike in which edges are open at once."""

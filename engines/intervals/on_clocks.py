@@ -173,8 +173,6 @@ class _Alike:
 
     def measured(self, frames: Frames, nodes: Nodes) -> Measured:
         """The matches of some nodes, where the offsets put their events."""
-        from cepctl.engines.intervals.measure import IntervalMeasure
-
         size = len(self.lasting)
         events, node = [self.matches[nodes.match].reshape(-1)], [np.repeat(np.arange(len(nodes)), size)]
         pairs: list[FoundRivals] = []
@@ -190,8 +188,8 @@ class _Alike:
             return [renumbered(each, matches[:, 0] // size) for each in pairs]
 
         copies = self._copies(frames, nodes, np.concatenate(node), np.concatenate(events))
-        measure = IntervalMeasure(self.measure.cases, copies, rivals if pairs else None)
-        return measure.measured(np.arange(len(nodes) * size).reshape(len(nodes), size))
+        here = replace(self.measure, endpoints=copies, rivals=rivals if pairs else None, clocks=None)
+        return here.measured(np.arange(len(nodes) * size).reshape(len(nodes), size))
 
     def _copies(self, frames: Frames, nodes: Nodes, node: Indexes, event: Indexes) -> Endpoints:
         """Events at nodes, one after the other."""

@@ -13,7 +13,6 @@ from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.events import Events
 from cepctl.engines.intervals.conditions import CONSTANT, Place
 from cepctl.engines.intervals.measure import IntervalMeasure
-from cepctl.errors import UnsupportedQueryError
 from cepctl.language.ast import Probability
 
 
@@ -24,13 +23,7 @@ def probability_of(events: Events, asked: Probability, bound: Sequence[Indexes])
     ------
     QueryTooLargeError
         If a row takes too many products, or offsets of clocks.
-    UnsupportedQueryError
-        If the events are not independent.
     """
-    if events.ties is not None:
-        raise UnsupportedQueryError(
-            "not supported yet: prob(...) of events that are tied by GIVEN; leave it out"
-        )
 
     def place(name: str | None, *, end: bool) -> Place:
         return CONSTANT if name is None else 2 * asked.variables.index(name) + end

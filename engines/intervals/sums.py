@@ -3,7 +3,8 @@
 Endpoints that no constraint ties are apart: the probabilities multiply.  Two of them have a closed form; so
 has any order of them.  Up to four are summed over one or two of them, whatever the constants.  Of more, a
 smallest set that touches every constraint are the variables of nested sums, and what is left are factors,
-each of which must lie in the region that the variables leave to it.
+each of which must lie in the region that the variables leave to it.  Where that takes many variables, these
+are taken apart, one by one.
 
 Runs inside Spark workers: imports NumPy and Numba only.
 """
@@ -21,6 +22,7 @@ from cepctl.engines.columns.endpoints import mass_between
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_differences import difference_probability
 from cepctl.engines.columns.tick_sums import FIRST, LAST
+from cepctl.engines.columns.weighted_masses import unweighted
 from cepctl.engines.confidence.coupled.problem import (
     Factors,
     Problems,
@@ -31,10 +33,13 @@ from cepctl.engines.confidence.coupled.problem import (
 )
 from cepctl.engines.intervals.conditions import Edge, Place
 from cepctl.engines.intervals.few_endpoints import few_endpoints, ties_of
-from cepctl.engines.intervals.orders import order_confidence, order_of
+from cepctl.engines.intervals.orders import MOST_PLACES, order_confidence, order_of
 from cepctl.engines.intervals.reach import Reached
 from cepctl.engines.intervals.ties import SHARED, OpenEdges, Tie
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
+
+FEW_VARIABLES = 3
+"""So many are summed one inside the other, however many factors they have."""
 
 
 def probability(masses: Masses, chosen: OpenEdges, endpoint: Indexes, left: Reached, own: Ticks) -> Reals:
@@ -106,8 +111,28 @@ def _by_constants(
     for number, each in enumerate(distinct):
         rows = np.flatnonzero(which.reshape(-1) == number)
         edges = tuple((i, j, int(bound)) for (i, j, _), bound in zip(tie.edges, each, strict=True))
-        found[rows] = _nested(masses, endpoint[rows], lower[rows], upper[rows], edges, tie.restricted)
+        some = endpoint[rows], lower[rows], upper[rows], edges
+        if len(tie.places) > MOST_PLACES and _small_cover(len(tie.places), edges, tie.restricted) is None:
+            found[rows] = _taken_apart(masses, *some)
+        else:
+            found[rows] = _nested(masses, *some, tie.restricted)
     return found
+
+
+def _taken_apart(
+    masses: Masses, endpoint: Indexes, lower: Ticks, upper: Ticks, edges: tuple[Edge, ...]
+) -> Reals:
+    """All endpoints are variables: at a tick of one between others these are independent."""
+    from cepctl.engines.given.separators import no_factors, tied_probability
+    from cepctl.engines.given.work import within_bound
+
+    count, edges = endpoint.shape[1], tuple(each for each in edges if each[2] < UNBOUNDED)
+    system = closure(count, edges)
+    structure = Structure(system, edges, (), breakpoints(count, edges, system, ()))
+    variables = Variables(*(np.ascontiguousarray(each) for each in (endpoint, lower, upper)))
+    problems = Problems(structure, np.arange(len(endpoint)), variables, no_factors(len(endpoint)))
+    buckets = unweighted(masses.buckets)
+    return within_bound(lambda some: tied_probability(buckets, some), problems)
 
 
 def _nested(
@@ -149,11 +174,7 @@ def _structure(
     count: int, edges: tuple[Edge, ...], restricted: frozenset[Place]
 ) -> tuple[list[Place], Structure]:
     """The variables among the places, in the order of the nesting, and how they are tied."""
-    cover = next(
-        each
-        for each in _covers(count)
-        if restricted <= set(each) and all(i in each or j in each for i, j, _ in edges)
-    )
+    cover = next(each for each in _covers(count, count) if _is_cover(each, edges, restricted))
     level = {place: number for number, place in enumerate(cover)}
     between = tuple((level[i], level[j], bound) for i, j, bound in edges if i in level and j in level)
     regions = tuple(tuple(_bounds(place, level, edges)) for place in range(count) if place not in level)
@@ -162,8 +183,20 @@ def _structure(
     return list(cover), Structure(system, between, regions, points)
 
 
-def _covers(count: int) -> Iterator[tuple[Place, ...]]:
-    for size in range(1, count + 1):
+@lru_cache(maxsize=1024)
+def _small_cover(
+    count: int, edges: tuple[Edge, ...], restricted: frozenset[Place]
+) -> tuple[Place, ...] | None:
+    """A few places that touch every constraint, None if more are needed."""
+    return next((each for each in _covers(count, FEW_VARIABLES) if _is_cover(each, edges, restricted)), None)
+
+
+def _is_cover(chosen: tuple[Place, ...], edges: tuple[Edge, ...], restricted: frozenset[Place]) -> bool:
+    return restricted <= set(chosen) and all(i in chosen or j in chosen for i, j, _ in edges)
+
+
+def _covers(count: int, most: int) -> Iterator[tuple[Place, ...]]:
+    for size in range(1, most + 1):
         yield from combinations(range(count), size)
 
 

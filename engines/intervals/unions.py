@@ -22,8 +22,10 @@ from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.lasting_ties import LastingTies
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.intervals.conditions import CONSTANT, Case
+from cepctl.engines.intervals.group_ties import GroupTies, root_of_clock, roots
 from cepctl.engines.intervals.search import IntervalSearch
 from cepctl.engines.occurrence.clauses import NO_EVENT, Clauses, Part, gathered, present
 from cepctl.engines.occurrence.occurrence import Occurrences
@@ -60,6 +62,8 @@ def occurrences_of_intervals(
     asked = _asked(events, found)
     connected = _connected(events, asked, groups)
     laws, costly = _laws(endpoints, connected)
+    if connected.ties is not None:
+        laws.append(connected.ties.part(connected.component))
     clauses = gathered([*asked.parts, *laws], connected.component, len(connected.group))
     measured = measuring(_endpoint_events(events), clauses)
     probability = measured.probability / connected.whole(endpoints)
@@ -177,29 +181,32 @@ def _on_one_clock(clocks: EventClocks, left: Indexes, right: Indexes) -> Flags:
 class _Connected:
     """Components of problems that share uncertain events, with the `group` of each component.
 
-    `component`, shape of the problems.  `law_component`, `law_event`: the events whose law is open.
+    `component`, shape of the problems.  `law_component`, `law_event`: the events whose law is open.  `ties`:
+    what is given of them.
     """
 
     component: Indexes
     group: Indexes
     law_component: Indexes
     law_event: Indexes
+    ties: GroupTies | None = None
 
     def whole(self, endpoints: Endpoints) -> Reals:
-        """The probability that all laws of a component hold."""
-        product = np.ones(len(self.group))
+        """The probability that all laws of a component hold, and what is given."""
+        product = np.ones(len(self.group)) if self.ties is None else self.ties.probability(len(self.group))
         np.multiply.at(product, self.law_component, endpoints.whole[self.law_event])
         return product
 
 
 def _connected(events: Events, asked: _Asked, groups: int) -> _Connected:
-    endpoints, clocks = events.endpoints, events.endpoint_clocks
-    problem, node = _uncertain(endpoints, asked.parts)
+    endpoints, clocks, ties = events.endpoints, events.endpoint_clocks, events.lasting_ties
+    problem, node = _uncertain(endpoints, asked.parts, ties)
     of_endpoint = len(endpoints.masses.lower)
     if clocks is not None:
         stamped, clock = _moved_apart(clocks, asked.parts)
         problem = np.concatenate([problem, stamped])
-        node = np.concatenate([node, of_endpoint + clock])
+        stamped_by = of_endpoint + clock if ties is None else root_of_clock(ties, of_endpoint, clock)
+        node = np.concatenate([node, stamped_by])
         of_endpoint += len(clocks.offsets.lower)
     keys, number = np.unique(asked.group[problem] * of_endpoint + node, return_inverse=True)
     label = _components(problem, number.reshape(-1), len(asked.group), len(keys))
@@ -211,10 +218,21 @@ def _connected(events: Events, asked: _Asked, groups: int) -> _Connected:
     node_component[number.reshape(-1)] = component[problem]
     event = keys % of_endpoint
     is_law = (event < len(endpoints)) & (endpoints.whole[np.minimum(event, len(endpoints) - 1)] != 1.0)
-    return _Connected(component, asked.group[first], node_component[is_law], event[is_law])
+    law_component, law_event = node_component[is_law], event[is_law]
+    if ties is None:
+        return _Connected(component, asked.group[first], law_component, law_event)
+    tied = GroupTies.of_nodes(events, ties, node_component, event)
+    free = ties.component[law_event] < 0
+    law_component, law_event = (
+        np.concatenate([own[free], more])
+        for own, more in zip((law_component, law_event), tied.laws(), strict=True)
+    )
+    return _Connected(component, asked.group[first], law_component, law_event, tied)
 
 
-def _uncertain(endpoints: Endpoints, parts: Sequence[Part]) -> tuple[Indexes, Indexes]:
+def _uncertain(
+    endpoints: Endpoints, parts: Sequence[Part], ties: LastingTies | None = None
+) -> tuple[Indexes, Indexes]:
     """Problems with the uncertain endpoints that they name; of an event with an open law, its start."""
     start = np.arange(len(endpoints.masses.lower))
     lasting = endpoints.lasting
@@ -222,6 +240,10 @@ def _uncertain(endpoints: Endpoints, parts: Sequence[Part]) -> tuple[Indexes, In
     start[endpoints.end[lasting[is_open]]] = lasting[is_open]
     matters = endpoints.masses.lower < endpoints.masses.upper
     matters[lasting[is_open]] = True
+    if ties is not None:
+        root = roots(endpoints, ties)
+        matters[root[matters]] = True
+        start = root[start]
     problems, nodes = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for part in parts:
         problem = np.repeat(part.problem, part.sizes)

@@ -1,0 +1,142 @@
+"""What is given beside events that last: start and end of each are events of their own, which a law ties.
+
+The law of an event, that it does not end before it starts and how long it may last, narrows what is left to
+its endpoints together with what is given.  It stays the event's own: what ties events is what is given.
+
+Runs inside Spark workers: imports NumPy and Polars only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from cepctl.arrays import Flags, Indexes
+from cepctl.engines.columns.clocks import EventClocks
+from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints, agreeing
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.lasting_ties import event_of_endpoint, lasting_ties
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.predicates import fitting_events
+from cepctl.engines.given.closing import intervals_left
+from cepctl.engines.given.cutting import cut
+from cepctl.engines.given.edges import NO_CLAUSE, Differences, differences_of, tightest
+from cepctl.engines.given.offsets_left import implied_on_clocks, offsets_left, refuse_impossible
+from cepctl.engines.given.ways_round import ways_round
+from cepctl.plan.plan import Given, Plan
+
+
+def depends_on_ends(plan: Plan, events: Events) -> bool:
+    """Whether a plan binds events that last, compares ends, or is given something of events that last."""
+    alternatives = [*plan.alternatives, *(each.alternative for each in plan.given)]
+    if any(each.reads_ends for each in plan.alternatives):
+        return True
+    if events.ends is None:
+        return False
+    return events.last(fitting_events(events, one) for each in alternatives for one in each.components)
+
+
+def known_lasting(given: Sequence[Given], events: Events) -> Events:
+    """The events as they are in the worlds that satisfy what is given.
+
+    Raises
+    ------
+    ContradictionError
+        If there is no such world.
+    QueryTooLargeError
+        If what is given speaks of too many combinations of events.
+    """
+    endpoints, nodes = events.endpoints, _nodes(events)
+    clocks = events.clocks and replace(events.clocks, own=endpoints.hulls)
+    hulls = replace(events, masses=events.hulls, clocks=clocks)
+    found = differences_of(given, hulls, endpoints, nodes)
+    if nodes.clocks is not None:
+        refuse_impossible(given, found, nodes, nodes.clocks)
+    found = found.taken(np.flatnonzero(~_implied(found, nodes)))
+    if not len(found):
+        return events
+    laws = _laws(endpoints, found)
+    together = tightest(
+        Differences(
+            *(np.concatenate([vars(found)[name], vars(laws)[name]]) for name in Differences.__annotations__)
+        )
+    )
+    if nodes.clocks is None:
+        masses = cut(nodes.masses, *intervals_left(given, together, nodes, nodes.masses))
+        left = replace(nodes, masses=masses)
+        known = replace(events, masses=first_masses(masses, len(events)))
+    else:
+        stamps = offsets_left(given, together, nodes, nodes.clocks)
+        masses = stamps.own
+        left = replace(nodes, masses=stamps.envelopes, clocks=stamps)
+        own = first_masses(masses, len(events))
+        of_events = EventClocks(stamps.clock[: len(events)], own, stamps.offsets)
+        known = replace(events, masses=of_events.envelopes, clocks=of_events)
+    ends = _with_masses(endpoints, masses, laws)
+    found = found.taken(np.flatnonzero(~_implied(found, left)))
+    found = found.taken(_needed(endpoints, found))
+    ties = None
+    if len(found):
+        ties = lasting_ties(endpoints, found.left, found.right, found.bound, left.clocks)
+    return replace(known, ends=ends, lasting_ties=ties)
+
+
+def _nodes(events: Events) -> Events:
+    """Every endpoint as an event."""
+    lasting = events.endpoints.lasting
+    ids = pl.concat([events.ids, "the end of " + events.ids.gather(lasting)])
+    clocks = events.endpoint_clocks
+    masses = events.endpoints.masses if clocks is None else clocks.envelopes
+    return Events(masses, pl.DataFrame({"event_id": ids}), clocks)
+
+
+def _implied(found: Differences, nodes: Events) -> Flags:
+    return found.implied(nodes.masses) if nodes.clocks is None else implied_on_clocks(found, nodes.clocks)
+
+
+def _laws(endpoints: Endpoints, found: Differences) -> Differences:
+    """What the laws of the events that last say of which something is given."""
+    owner = event_of_endpoint(endpoints)
+    event = np.unique(owner[np.concatenate([found.left, found.right])])
+    event = event[endpoints.end[event] != event]
+    bounded = event[endpoints.longest[event] < UNBOUNDED_LENGTH]
+    return Differences(
+        np.concatenate([event, endpoints.end[bounded]]),
+        np.concatenate([endpoints.end[event], bounded]),
+        np.concatenate([-endpoints.shortest[event], endpoints.longest[bounded]]),
+        np.full(len(event) + len(bounded), NO_CLAUSE),
+    )
+
+
+def _needed(endpoints: Endpoints, found: Differences) -> Indexes:
+    """Those that no order of other events between two says already."""
+    owner = event_of_endpoint(endpoints)
+    in_order = found.right < len(endpoints)
+    in_order &= found.left == endpoints.end[owner[found.left]]
+    bound = np.where(in_order & (found.bound == -1), -1, 0)
+    return ways_round(Differences(owner[found.left], owner[found.right], bound, found.clause))
+
+
+def _with_masses(endpoints: Endpoints, masses: Masses, laws: Differences) -> Endpoints:
+    """The endpoints with what is left of their masses, and how probable each law is then."""
+    event = np.unique(event_of_endpoint(endpoints)[laws.left])
+    whole = endpoints.whole.copy()
+    shortest, longest = endpoints.shortest[event], endpoints.longest[event]
+    whole[event] = agreeing(masses, event, endpoints.end[event], shortest, longest)
+    return replace(endpoints, masses=masses, whole=whole)
+
+
+def first_masses(masses: Masses, count: int) -> Masses:
+    """The masses of the first events."""
+    buckets = int(masses.starts[count])
+    return Masses(
+        masses.lower[:count],
+        masses.upper[:count],
+        masses.starts[: count + 1],
+        masses.lo[:buckets],
+        masses.hi[:buckets],
+        masses.density[:buckets],
+    )

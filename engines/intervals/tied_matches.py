@@ -1,0 +1,292 @@
+"""Matches of events that last, where something is given of these or of their rivals.
+
+    confidence = P(match and its components hold) / P(its components hold)
+
+A component is what ties connect; those that touch no event, rival or clock of a match cancel.  With the
+events of its components, and their ties beside its own conditions, a match is one of more events, measured
+as any other.
+
+Runs inside Spark workers: imports NumPy, Numba and Polars only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.columns.clocks import NO_CLOCK
+from cepctl.engines.columns.endpoints import Endpoints
+from cepctl.engines.columns.lasting_ties import LastingTies, event_of_endpoint
+from cepctl.engines.columns.tick_sums import FIRST, LAST
+from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.intervals.conditions import Case, Edge
+from cepctl.engines.intervals.rivals import FoundRivals, Negation
+from cepctl.engines.intervals.surely import certain_ones
+from cepctl.engines.intervals.tied_rivals import can_break, cases_without, free_rivals
+from cepctl.errors import QueryTooLargeError
+
+if TYPE_CHECKING:
+    from cepctl.engines.intervals.measure import IntervalMeasure
+
+MOST_TIED = 64
+"""Events that are tied to a match, and measured with it."""
+
+
+def measured_with_ties(measure: IntervalMeasure, ties: LastingTies, matches: Indexes) -> Measured:
+    """Measure matches, shape (n, l), in the worlds that satisfy what is given.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match needs too many tied events, or too much work.
+    """
+    found = impossible(len(matches))
+    touched = _Touched.of(measure, ties, matches)
+    free = np.setdiff1d(np.arange(len(matches)), touched.row)
+    if len(free):
+        found.put(free, replace(measure, ties=None).measured(matches[free]))
+    for alike in touched.alike():
+        own, events = alike.extended()
+        certain = alike.certain(events)
+        for rows in (np.flatnonzero(certain), np.flatnonzero(~certain)):
+            if not len(rows):
+                continue
+            if certain[rows[0]]:
+                found.put(alike.rows[rows], _always(own, events[rows], matches.shape[1]))
+            else:
+                both = own.measured(events[rows])
+                found.put(alike.rows[rows], _conditioned(measure, ties, both, alike.components[rows]))
+    return found
+
+
+def _always(own: IntervalMeasure, events: Indexes, size: int) -> Measured:
+    """The first `size` of these events are matches that every world returns."""
+    lower, upper = (each[:, : 2 * size] for each in own.valid(events))
+    count = len(events)
+    return Measured(np.ones(count), np.zeros(count), lower.min(axis=1), upper.max(axis=1))
+
+
+def _conditioned(
+    measure: IntervalMeasure, ties: LastingTies, both: Measured, components: Indexes
+) -> Measured:
+    """Given that the ties of the components hold, shape (n, c)."""
+    given = np.ones(len(both.start))
+    for column in components.T:
+        given *= component_probability(measure, ties, column)
+    happens = both.start <= both.end
+    return replace(both, confidence=np.where(happens, both.confidence, 0.0) / np.where(happens, given, 1.0))
+
+
+def valid_with_ties(measure: IntervalMeasure, ties: LastingTies, matches: Indexes) -> tuple[Ticks, Ticks]:
+    """What the conditions, and what is given, leave to starts and ends: shape (n, 2 l)."""
+    size = len(matches), 2 * matches.shape[1]
+    lower, upper = np.full(size, LAST), np.full(size, FIRST)
+    touched = _Touched.of(replace(measure, rivals=None), ties, matches)
+    free = np.setdiff1d(np.arange(len(matches)), touched.row)
+    lower[free], upper[free] = replace(measure, ties=None).valid(matches[free])
+    for alike in touched.alike():
+        own, events = alike.extended()
+        first, last = own.valid(events)
+        lower[alike.rows], upper[alike.rows] = first[:, : size[1]], last[:, : size[1]]
+    return lower, upper
+
+
+def component_probability(measure: IntervalMeasure, ties: LastingTies, components: Indexes) -> Reals:
+    """The probability that all ties of components hold, shape of `components`.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If one needs too much work.
+    """
+    unknown = np.unique(components[np.isnan(ties.probability[components])])
+    structure = structures(ties, measure.endpoints, unknown)
+    for number in np.unique(structure):
+        alike = unknown[structure == number]
+        events = ties.members[ties.member_offsets[alike][:, None] + np.arange(int(ties.sizes[alike[0]]))]
+        case = case_of(ties, measure.endpoints, int(alike[0]))
+        own = replace(measure, cases=(case,), rivals=None, ties=None, counted=None)
+        ties.probability[alike] = own.measured(events).confidence
+    return np.asarray(ties.probability[components])
+
+
+def structures(ties: LastingTies, endpoints: Endpoints, components: Indexes) -> Indexes:
+    """A number for each of some components, equal where their ties are between alike places."""
+    begin, end = ties.tie_offsets[components], ties.tie_offsets[components + 1]
+    owner = np.repeat(np.arange(len(components)), end - begin)
+    at = np.arange(len(owner)) + np.repeat(begin - np.cumsum(end - begin) + end - begin, end - begin)
+    left, right = _places_of_ties(ties, endpoints, at)
+    told = pl.DataFrame({"owner": owner, "left": left, "right": right, "bound": ties.bound[at]})
+    text = pl.format("{},{},{}", "left", "right", "bound").str.join(";").alias("text")
+    texts = told.group_by("owner", maintain_order=True).agg(text).get_column("text")
+    return texts.rank("dense").to_numpy().astype(np.int64)
+
+
+def case_of(ties: LastingTies, endpoints: Endpoints, component: int) -> Case:
+    """The ties of a component between the places of its events, in the order of their ranks."""
+    at = np.arange(*ties.tie_offsets[component : component + 2])
+    columns = (*_places_of_ties(ties, endpoints, at), ties.bound[at])
+    return tuple(zip(*(each.tolist() for each in columns), strict=True))
+
+
+def _places_of_ties(ties: LastingTies, endpoints: Endpoints, at: Indexes) -> tuple[Indexes, Indexes]:
+    owner, count = event_of_endpoint(endpoints), len(endpoints)
+    left, right = (2 * ties.rank[owner[each[at]]] + (each[at] >= count) for each in (ties.left, ties.right))
+    return left, right
+
+
+@dataclass(frozen=True)
+class _Touched:
+    """Pairs of a match and a component that it touches, by match; and the rivals that are tied.
+
+    `broken`: the matches that some rival may break, tied or not.
+    """
+
+    measure: IntervalMeasure
+    ties: LastingTies
+    matches: Indexes
+    row: Indexes
+    component: Indexes
+    rivals: Sequence[FoundRivals]
+    broken: Sequence[Indexes]
+
+    @classmethod
+    def of(cls, measure: IntervalMeasure, ties: LastingTies, matches: Indexes) -> _Touched:
+        """Raises QueryTooLargeError if a match needs more than MOST_TIED tied events."""
+        count, width = matches.shape
+        found = [] if measure.rivals is None else measure.rivals(matches)
+        rivals = [can_break(measure, matches, each) for each in found]
+        rows = np.concatenate([np.repeat(np.arange(count), width), *(row for _, row, _ in rivals)])
+        events = np.concatenate([matches.reshape(-1), *(event for _, _, event in rivals)])
+        component = ties.component[events]
+        if measure.clocks is not None:
+            clock = measure.clocks.clock[events]
+            stamped = np.flatnonzero(clock != NO_CLOCK)
+            rows = np.concatenate([rows, rows[stamped]])
+            component = np.concatenate([component, ties.of_clock[clock[stamped]]])
+        tied, many = np.flatnonzero(component >= 0), max(len(ties.sizes), 1)
+        named = np.unique(rows[tied] * many + component[tied])
+        row, component = named // many, named % many
+        needed = int(np.bincount(row, ties.sizes[component]).max(initial=0))
+        if needed > MOST_TIED:
+            raise QueryTooLargeError(
+                f"GIVEN ties {needed:,} events to each other, some of which a match needs; at most "
+                f"{MOST_TIED} are summed together; say more in IF so that it ties fewer events, narrow their "
+                "intervals, or leave it out"
+            )
+        is_tied = [np.flatnonzero(ties.component[event] >= 0) for _, _, event in rivals]
+        some = [(each[0], each[1][at], each[2][at]) for each, at in zip(rivals, is_tied, strict=True)]
+        return cls(measure, ties, matches, row, component, some, [each[1] for each in rivals])
+
+    def alike(self) -> Iterator[_Alike]:
+        """The matches, those together whose components are alike, and are touched alike."""
+        if not len(self.row):
+            return
+        rows, begin = np.unique(self.row, return_index=True)
+        sizes = np.diff(np.append(begin, len(self.row)))
+        slot = np.arange(len(self.row)) - np.repeat(begin, sizes)
+        slots = int(sizes.max())
+        distinct, which = np.unique(self.component, return_inverse=True)
+        structure = np.full((len(rows), slots), -1)
+        structure[np.repeat(np.arange(len(rows)), sizes), slot] = structures(
+            self.ties, self.measure.endpoints, distinct
+        )[which.reshape(-1)]
+        places = self._code(slot, np.repeat(rows, self.matches.shape[1]), self.matches[rows].reshape(-1))
+        key = [structure, places.reshape(len(rows), -1)]
+        for _, row, event in self.rivals:
+            number = np.searchsorted(rows, row)
+            code = self._code(slot, row, event)
+            order = np.lexsort((code, number))
+            number, code = number[order], code[order]
+            at = np.arange(len(number)) - np.searchsorted(number, number)
+            padded = np.full((len(rows), int(at.max(initial=-1)) + 1), -1)
+            padded[number, at] = code
+            key.append(padded)
+        _, kinds = np.unique(np.concatenate(key, axis=1), axis=0, return_inverse=True)
+        for kind in range(int(kinds.max()) + 1):
+            some = np.flatnonzero(kinds.reshape(-1) == kind)
+            pairs = begin[some][:, None] + np.arange(sizes[some[0]])
+            yield _Alike(self, rows[some], self.component[pairs])
+
+    def _code(self, slot: Indexes, row: Indexes, event: Indexes) -> Indexes:
+        """Where events stand among the components of their match: slot and rank as one, else -1."""
+        many = len(self.ties.sizes)
+        component = self.ties.component[event]
+        pairs = self.row * many + self.component
+        at = np.minimum(np.searchsorted(pairs, row * many + component), len(pairs) - 1)
+        return np.where(component >= 0, slot[at] * MOST_TIED + self.ties.rank[event], -1)
+
+
+@dataclass(frozen=True)
+class _Alike:
+    """Matches, `rows` of all, that touch components alike: the first says how all are made.
+
+    `components`: shape (n, c).
+    """
+
+    touched: _Touched
+    rows: Indexes
+    components: Indexes
+
+    def extended(self) -> tuple[IntervalMeasure, Indexes]:
+        """Matches with the events that are tied to theirs, and how these are measured.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If tied rivals can be absent in too many ways.
+        """
+        touched, measure, ties = self.touched, self.touched.measure, self.touched.ties
+        matches = touched.matches[self.rows]
+        columns = [matches]
+        place = {event: at for at, event in enumerate(matches[0].tolist())}
+        for slot, component in enumerate(self.components[0].tolist()):
+            begin = ties.member_offsets[self.components[:, slot]]
+            for rank in range(int(ties.sizes[component])):
+                event = int(ties.members[begin[0] + rank])
+                if event not in place:
+                    place[event] = len(place)
+                    columns.append(ties.members[begin + rank][:, None])
+        events, width = np.concatenate(columns, axis=1), len(place)
+        given = self._given(place)
+        cases = tuple((*case, *given) for case in measure.cases)
+        own = matches.shape[1]
+        absent = [(negation, place[each]) for negation, each in self._absent()]
+        cases = cases_without(cases, absent, own, width)
+        finder = None if measure.rivals is None else free_rivals(measure.rivals, own)
+        return replace(measure, cases=cases, rivals=finder, ties=None, counted=own), events
+
+    def certain(self, events: Indexes) -> Flags:
+        """Which of the extended matches are certain; none that rivals may break."""
+        touched, measure = self.touched, self.touched.measure
+        alone = ~np.isin(self.rows, np.concatenate([*touched.broken, np.zeros(0, np.int64)]))
+        place = {event: at for at, event in enumerate(events[0].tolist())}
+        rows = np.flatnonzero(alone)
+        found = np.zeros(len(events), dtype=bool)
+        if len(rows):
+            own = replace(measure, counted=None)
+            found[rows] = certain_ones(own, measure.cases, self._given(place), events[rows])
+        return found
+
+    def _given(self, place: dict[int, int]) -> Case:
+        """The ties of all components, between places of the extended match."""
+        ties, endpoints = self.touched.ties, self.touched.measure.endpoints
+        given: list[Edge] = []
+        for component in self.components[0].tolist():
+            members = ties.members[slice(*ties.member_offsets[component : component + 2])].tolist()
+            given += (
+                (2 * place[members[i // 2]] + i % 2, 2 * place[members[j // 2]] + j % 2, bound)
+                for i, j, bound in case_of(ties, endpoints, component)
+            )
+        return tuple(given)
+
+    def _absent(self) -> Iterator[tuple[Negation, int]]:
+        """The tied rivals of the first match."""
+        for negation, row, event in self.touched.rivals:
+            for each in event[row == self.rows[0]].tolist():
+                yield negation, each
