@@ -150,6 +150,7 @@ def _summary_of(plan: Plan, inputs: EventInputs, rows: FoundRows, ran: Ran, *, j
         best=ran.best,
         judged=judged,
         answer=answer_of(plan, rows),
+        impossible=ran.progress.impossible,
     )
 
 

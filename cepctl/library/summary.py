@@ -40,6 +40,8 @@ class MatchSummary:
         Whether rows were held to raw times, which those of a summary of groups cannot be.
     answer
         Of GROUP BY, the most probable key in words, empty where there is none; None of matches.
+    impossible
+        Of the relevant events those that end before their start in every world, so that they fit nothing.
     """
 
     found: int
@@ -52,6 +54,7 @@ class MatchSummary:
     best: bool
     judged: bool
     answer: str | None = None
+    impossible: int = 0
 
     def __str__(self) -> str:
         kept = self.counts.rows
@@ -74,6 +77,16 @@ class MatchSummary:
     def estimates(self) -> str | None:
         """How many confidences are estimates, and how far they can be trusted; None if all are exact."""
         return sampling_note(self.counts, grouped=self.answer is not None)
+
+    @property
+    def left_out(self) -> str | None:
+        """How many events cannot have happened; None if all can."""
+        if not self.impossible:
+            return None
+        return (
+            f"left out {counted(self.impossible, 'event')} that the query asks for: ends before its start in "
+            "every world; ingest the log again, which names such records"
+        )
 
     @property
     def refusals(self) -> str | None:

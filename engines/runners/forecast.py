@@ -115,7 +115,7 @@ def _try_group(
         events, _ = task.events(own)
         # Row groups of other inputs may hold some that begin then, too.
         begins = task.relevance.begins(events).to_numpy(zero_copy_only=False)
-        tried += own.count(events.filter(begins))
+        tried += own.of(events.filter(begins)).num_rows
         list(match_batches(task.plan, events, task.options, _NOBODY))
         trial.preparing += clock() - at
         trial.prepared += max(events.num_rows, 1)

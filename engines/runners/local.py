@@ -16,7 +16,8 @@ from cepctl.engines.rows.groups import FoundRows
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.runners.progress import Progress
 from cepctl.engines.runners.shuffle import refuse_repeated, repeated_id
-from cepctl.engines.runners.slice_task import Room, SliceTask
+from cepctl.engines.runners.slice_task import Owned, Room, SliceTask
+from cepctl.engines.runners.slices import TimeSlice
 from cepctl.plan.plan import Plan
 
 _GROUPS_AT_ONCE = 4
@@ -65,7 +66,7 @@ def collect_stored(
         tables[number] = table
         progress.read(done, len(pieces))
     events = task.joined([table for found in tables for table in found])
-    progress.relevant = events.num_rows
+    progress.relevant, progress.impossible = Owned.of(plan, TimeSlice(), events)
     progress.matching()
     for batch in batches(plan, events, options, progress.matched):
         rows.add(batch)

@@ -21,12 +21,14 @@ class Progress:
     """Facts of one run; `tell` takes a line for people now and then.
 
     `slicing` and `relevant`, how many events can matter, are None until they are known; the local runner
-    does not slice.  `found` are the rows so far, `began` when matching began on the `clock`, in seconds.
+    does not slice.  `impossible` of these end before their start.  `found` are the rows so far, `began` when
+    matching began on the `clock`, in seconds.
     """
 
     tell: Callable[[str], None] | None = None
     slicing: Slicing | None = None
     relevant: int | None = None
+    impossible: int = 0
     found: int = 0
     clock: Callable[[], float] = time.monotonic
     began: float | None = None

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +24,7 @@ from cepctl.datasets.row_groups import EventSource, RowGroups
 from cepctl.engines.columns.endpoints import has_ends
 from cepctl.engines.event.match import match_batches
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.intervals.impossible_events import impossible_events
 from cepctl.engines.runners.reach import Reach, reach_of
 from cepctl.engines.runners.relevance import Relevance
 from cepctl.engines.runners.slices import TimeSlice
@@ -65,6 +67,19 @@ class Room:
         require_room(self._taken, self.memory)
 
 
+class Owned(NamedTuple):
+    """How many events that can matter a slice owns, and how many of them end before their start."""
+
+    events: int = 0
+    impossible: int = 0
+
+    @classmethod
+    def of(cls, plan: Plan, own: TimeSlice, events: pa.Table) -> Owned:
+        """Count those of a table."""
+        owned = own.of(events)
+        return cls(owned.num_rows, impossible_events(owned, plan.clocks))
+
+
 @dataclass(frozen=True)
 class SliceTask:
     """Everything that the slices of a run share; picklable."""
@@ -74,20 +89,20 @@ class SliceTask:
     sources: tuple[EventSource, ...]
     groups: RowGroups
 
-    def run(self, own: TimeSlice) -> Iterator[tuple[int, pa.RecordBatch | None]]:
-        """First how many events that can matter the slice owns, and no matches; then its matches."""
+    def run(self, own: TimeSlice) -> Iterator[tuple[Owned, pa.RecordBatch | None]]:
+        """First which events that can matter the slice owns, and no matches; then its matches."""
         events, owned = self.events(own)
         yield owned, None
         for batch in match_batches(self.plan, events, self.options, own.owned):
-            yield 0, batch
+            yield Owned(), batch
 
-    def events(self, own: TimeSlice) -> tuple[pa.Table, int]:
-        """The events that can matter to the slice, in the order of a dataset, and how many it owns."""
+    def events(self, own: TimeSlice) -> tuple[pa.Table, Owned]:
+        """The events that can matter to the slice, in the order of a dataset, and those that it owns."""
         reach = self.reach
         before = TICK_MIN if reach is None else max(own.first - reach.before, TICK_MIN)
         begun = self.groups.first_lower <= own.last
         near = self._read(self.groups.where(begun & (self.groups.last_tick >= before)), before, TICK_MAX)
-        owned = own.count(near)
+        owned = Owned.of(self.plan, own, near)
         if reach is None or own.last == TICK_MAX:
             return near, owned
         last = self._last_begin(near, own)

@@ -51,10 +51,10 @@ class TimeSlice:
         """First and last `lower` that the slice owns; None for all."""
         return None if (self.first, self.last) == (TICK_MIN, TICK_MAX) else (self.first, self.last)
 
-    def count(self, events: pa.Table) -> int:
-        """How many events the slice owns."""
+    def of(self, events: pa.Table) -> pa.Table:
+        """The events that the slice owns."""
         lower = events.column("lower").to_numpy()
-        return int(((lower >= self.first) & (lower <= self.last)).sum())
+        return events.filter(pa.array((lower >= self.first) & (lower <= self.last)))
 
 
 @dataclass(frozen=True)

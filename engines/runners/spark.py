@@ -36,7 +36,7 @@ from cepctl.engines.runners.shuffle import (
     sent_ids,
     widest_begin,
 )
-from cepctl.engines.runners.slice_task import SliceTask
+from cepctl.engines.runners.slice_task import Owned, SliceTask
 from cepctl.engines.runners.slices import Slicing, choose_slicing, group_slicing
 from cepctl.plan.plan import Plan
 from cepctl.spark.interrupts import undisturbed
@@ -49,20 +49,23 @@ if TYPE_CHECKING:
 
 _RETURNED_BYTES = 1 << 18
 """Rows that a task hands to the driver as they are."""
-Found = tuple[int, pa.RecordBatch | None]
-"""How many events a slice owns, and no matches; or some of its matches."""
+Found = tuple[Owned, pa.RecordBatch | None]
+"""Which events a slice owns, and no matches; or some of its matches."""
 File = tuple[int, int, list[int]]
 """Number of the input, number of the file in it, numbers of row groups."""
 
 
+_NOTHING = Owned()
+
+
 @dataclass(frozen=True)
 class Part:
-    """What a task tells: how many events that can matter it `owned`, and its matches.
+    """What a task tells: which events that can matter it `owned`, and its matches.
 
     These are an Arrow stream, or sorted runs in a folder that it shares with the driver.
     """
 
-    owned: int = 0
+    owned: Owned = _NOTHING
     stream: bytes | None = None
     gathered: Gathered | None = None
 
@@ -124,7 +127,8 @@ def collect(
             job = replace(job, task=task.of_intervals())
         stack.enter_context(progress.watching(context, job.matches))
         parts = undisturbed(partial(job.sent if slicing.sent else job.by_slice, context))
-    progress.relevant = sum(part.owned for part in parts)
+    progress.relevant = sum(part.owned.events for part in parts)
+    progress.impossible = sum(part.owned.impossible for part in parts)
     for part in parts:
         if part.stream is not None:
             for batch in pa.ipc.open_stream(part.stream):
@@ -214,9 +218,9 @@ class _Job:
         for group in sorted(by_group):
             own = self.slicing.slices[group // self.slicing.buckets]
             events = self.task.in_order(by_group.pop(group))
-            yield own.count(events), None
+            yield Owned.of(self.task.plan, own, events), None
             for batch in match_batches(self.task.plan, events, self.task.options, own.owned):
-                yield 0, batch
+                yield _NOTHING, batch
 
     def _parts(self, found: Iterator[Found]) -> Iterator[Part]:
         """What goes to the driver: few rows as they are, many as runs in a folder where that is seen."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -73,3 +74,23 @@ def test_what_cannot_be_is_a_reject(row: str, cause: str, capsys: pytest.Capture
     assert main(["ingest", "events.csv", "-o", "events"]) == 0
     assert cause in capsys.readouterr().err
     assert pq.read_table("events").num_rows == 3
+
+
+def test_what_ends_before_its_start_in_an_older_dataset_fits_nothing_and_is_counted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["ingest", "events.csv", "-o", "events"]) == 0
+    (part,) = Path("events").glob("*.parquet")
+    rows = pq.read_table(part)
+    ticks = {"lower": 5, "upper": 9, "end_lower": 1, "end_upper": 3}
+    early = [{**row, **ticks} if row["event_id"] == "b" else row for row in rows.to_pylist()]
+    pq.write_table(pa.Table.from_pylist(early, rows.schema), part)
+    capsys.readouterr()
+    assert main(["match", "PATTERN SEQ(B b)", "events", "--format", "csv"]) == 0
+    written = capsys.readouterr()
+    assert written.out.splitlines() == ["confidence,start,end,match"]
+    assert "note: left out 1 event that the query asks for: ends before its start in every world;" in (
+        written.err
+    )
+    assert main(["match", "PATTERN SEQ(A a)", "events"]) == 0
+    assert "left out" not in capsys.readouterr().err

@@ -31,7 +31,7 @@ from cepctl.schema import TICK_MAX, TICK_MIN
 from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.engines.clock_cases import ClockCase, clocked_any_cases
 from tests.event_sources import TableSource
-from tests.plans import Event, event_table, histogram, plan_of
+from tests.plans import Event, event_table, histogram, lasting, plan_of
 from tests.strategies import Case, any_cases, chain_cases
 
 PLAIN = "PATTERN SEQ(A a, B b) WITHIN 100 ticks"
@@ -252,6 +252,14 @@ def test_a_task_reads_only_the_row_groups_that_its_slice_needs() -> None:
 
     watched = Watched(near.table, 10)
     task = SliceTask(plan, MatchOptions(), (watched,), row_groups([watched]))
-    owned = [count for count, batch in task.run(TimeSlice(40, 59)) if batch is None]
+    owned = [owned.events for owned, batch in task.run(TimeSlice(40, 59)) if batch is None]
     assert sorted(read) == [3, 4, 5, 6]
     assert owned == [20]
+
+
+def test_each_event_that_ends_before_its_start_is_counted_in_the_slice_that_owns_it() -> None:
+    early = (lasting(f"e{at}", "A", (at, at + 4), (at - 9, at - 2)) for at in (20, 30, 40))
+    table = event_table([*early, lasting("w", "A", (30, 34), (33, 38))])
+    task = task_of(plan_of("PATTERN SEQ(A a)", lasting=True), table)
+    slices = [TimeSlice(last=29), TimeSlice(30, 39), TimeSlice(first=40)]
+    assert [task.events(own)[1] for own in slices] == [(1, 1), (2, 1), (1, 1)]
