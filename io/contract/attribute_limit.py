@@ -26,6 +26,9 @@ class AttributeNames:
     def __len__(self) -> int:
         return len(self._columns)
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._columns
+
     def admit_record(self, record: Mapping[str, Any]) -> bool:
         """As `admit`, for the names of a record, which as a rule are columns already."""
         return record.keys() <= self._columns.keys() or self.admit(record)

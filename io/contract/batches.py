@@ -158,7 +158,7 @@ class EventBatches:
             for (name, type), values in zip(RAW_COLUMNS.items(), self._fixed, strict=True)
         }
         if any(self._ends):
-            columns |= _end_columns(self._ends)
+            columns |= end_columns(self._ends)
         mixed: dict[str, str | None] = {}
         for name, values, places in self._columns():
             column = column_name(name)
@@ -203,7 +203,8 @@ class EventBatches:
             yield {**common, **attributes}
 
 
-def _end_columns(ends: Sequence[End | None]) -> dict[str, pa.Array]:
+def end_columns(ends: Sequence[End | None]) -> dict[str, pa.Array]:
+    """The columns of the ends of events, of which some have one."""
     parts = ("micros", "zone_seconds", "before", "after")
     return {
         name: pa.array([None if end is None else getattr(end, part) for end in ends], type)

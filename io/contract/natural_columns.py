@@ -13,6 +13,7 @@ the column is one of numbers or of text is known when all of the file has been r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 
@@ -53,7 +54,7 @@ def array_of(values: Sequence[Value], types: set[type]) -> pa.Array:
         return _text_array(values)
     if kinds == {bool}:
         return pa.array(values, pa.bool_())
-    if kinds == {int} and all(value is None or TICK_MIN <= int(value) <= TICK_MAX for value in values):
+    if kinds == {int} and _are_ticks(values):
         return pa.array(values, pa.int64())
     if kinds <= {int, float} and not any(
         type(value) is int and abs(value) >= FIRST_WITH_EXPONENT for value in values
@@ -62,6 +63,12 @@ def array_of(values: Sequence[Value], types: set[type]) -> pa.Array:
         if float in kinds and None not in {n for n, v in zip(numbers, values, strict=True) if v is not None}:
             return pa.array(numbers, pa.float64())
     return _text_array([None if value is None else as_text(value) for value in values])
+
+
+def _are_ticks(values: Sequence[Any]) -> bool:
+    """Whether integers and nulls are all within the range of ticks."""
+    known = list(filter(None, values))
+    return not known or (min(known) >= TICK_MIN and max(known) <= TICK_MAX)
 
 
 def mixture(values: Sequence[Value], array: pa.Array) -> str | None:

@@ -17,7 +17,7 @@
 Records of every other type have no time of their own: they are counted as skipped, by type.  A
 record of the types above whose times are all missing (0 or less) becomes one event without a time.
 With `ReadOptions.intervals` the record that ends a job, task or attempt is also the interval event
-that it closes (hadoop_spans.py).
+that it closes (spans.py).
 
 Attributes are the fields of the record in snake_case (`job_id`, `user`, `queue`, `status`, ...).
 What is not a scalar is kept as JSON text; counters as `{group: {counter: value}}`, and only on the
@@ -26,24 +26,22 @@ last event of their record.  Task records name no host; it is that of the attemp
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from cepctl.io.contract.batches import EventBatches
-from cepctl.io.contract.hosts import node_name
-from cepctl.io.contract.natural_columns import Value
+import pyarrow as pa
+
+from cepctl.io.contract.attribute_limit import REST, AttributeNames
+from cepctl.io.contract.batches import BATCH_CELLS, BATCH_EVENTS, column_name, end_columns
+from cepctl.io.contract.natural_columns import Value, natural_array, with_mixtures
 from cepctl.io.contract.reader import ReadOptions, ReadReport
-from cepctl.io.hadoop.counters import COUNTER_FIELDS, compact_counters
-from cepctl.io.hadoop.records import (
-    Record,
-    attribute_name,
-    job_id,
-    micros,
-    scalar,
-    task_id,
-    text,
-)
-from cepctl.io.hadoop.spans import Spans
+from cepctl.io.contract.sparse_columns import SparseColumn
+from cepctl.io.hadoop.event_columns import HOSTS, EventColumns, HeldBatch
+from cepctl.io.hadoop.facts import HistoryFacts
+from cepctl.io.hadoop.record_shapes import ROWS_AT_ONCE, RecordShape, Times, shape_of
+from cepctl.io.hadoop.records import Record, micros
+from cepctl.io.hadoop.spans import Span
 
 # Of every format of histories, for its LogFormat.
 EVENTS = (
@@ -52,7 +50,7 @@ EVENTS = (
 )
 OPTIONS = {"drop_domain": "Hadoop", "intervals": "Hadoop"}
 
-_TIMES: dict[str, tuple[tuple[str, str], ...]] = {
+TIMES: dict[str, Times] = {
     "AM_STARTED": (("startTime", "AMStart"),),
     "JOB_SUBMITTED": (("submitTime", "JobSubmit"),),
     "JOB_INITED": (("launchTime", "JobStart"),),
@@ -83,105 +81,119 @@ _TIMES: dict[str, tuple[tuple[str, str], ...]] = {
 
 
 @dataclass
-class _Attempts:
-    """The attempts of one task: where each ran, and which of them succeeded last."""
+class HistoryEvents:
+    """The events of a history that wait for their batch; numbers them from 1 as they come."""
 
-    hosts: dict[str, str | None] = field(default_factory=dict)
-    succeeded: list[str] = field(default_factory=list)
+    options: ReadOptions
+    report: ReadReport
+    _numbered: int = 0
+    _count: int = 0
+    _room: int = BATCH_EVENTS
+    _ends: dict[int, Span] = field(default_factory=dict)
+    _shapes: dict[tuple[Any, ...], RecordShape] = field(default_factory=dict)
+    _order: dict[str, None] = field(default_factory=dict)
+    _fixed: EventColumns = field(default_factory=EventColumns)
+    _columns: dict[str, SparseColumn] = field(default_factory=dict)
+    _rests: dict[int, dict[str, Value]] = field(default_factory=dict)
+    _names: AttributeNames = field(default_factory=AttributeNames)
 
-    def see(self, record: Record, attempt: str) -> None:
-        raw = text(record.fields.get("hostname")) or text(record.fields.get("trackerName"))
-        self.hosts[attempt] = raw or self.hosts.get(attempt)
-        if attempt in self.succeeded:
-            self.succeeded.remove(attempt)
-        if record.kind.endswith("_FINISHED"):
-            self.succeeded.append(attempt)
+    def __len__(self) -> int:
+        """How many events wait."""
+        return self._count
 
-    def host(self, successful: str | None) -> str | None:
-        """Host of the successful attempt, else of the only one, else None."""
-        if successful in self.hosts:
-            return self.hosts[successful]
-        if self.succeeded:
-            return self.hosts[self.succeeded[-1]]
-        return next(iter(self.hosts.values())) if len(self.hosts) == 1 else None
+    @property
+    def full(self) -> bool:
+        return self._count >= self._room
 
+    def add(self, record: Record, facts: HistoryFacts) -> None:
+        """Append the events of one record, or count it as skipped.
 
-@dataclass
-class HistoryFacts:
-    """What records say of each other: hosts of attempts by task, and when jobs, tasks, attempts began.
+        Raises
+        ------
+        RecursionError
+            If a field is nested too deeply to be kept.
+        """
+        self.report.records += 1
+        kind, fields = record.kind, record.fields
+        times = TIMES.get(kind)
+        if times is None:
+            self.report.skipped[kind] += 1
+            return
+        usable = None if len(times) == 1 else self._usable(fields, times, facts)
+        key = kind, *fields, *map(type, fields.values())
+        shape = self._shapes.get(key)
+        known = shape is not None
+        if shape is None:
+            shape = shape_of(record, times)
+        told = shape.told(fields) if shape.tells else None
+        if not known:
+            self._shapes[key] = shape
+            self._admit(shape.names)
+        shape.add(fields, told, self._count, facts)
+        if usable is None:
+            self._count += 1
+        else:
+            shape.usable.append(usable)
+            self._count += len(usable)
+        if facts.spans is not None and (span := facts.spans.closed(record)):
+            self._admit(span.attributes)
+            shape.add_span(span, self._count)
+            self._ends[self._count] = span
+            self._count += 1
+        if len(shape.rows) >= ROWS_AT_ONCE:
+            self._flush(shape)
 
-    `times_complete` says that in this kind of history every record has all the times of its kind.
-    """
+    def _usable(
+        self, fields: Mapping[str, Any], times: Times, facts: HistoryFacts
+    ) -> list[tuple[int | None, str]]:
+        """The events of a record that may have several; one without a time if it has no time at all."""
+        usable: list[tuple[int | None, str]]
+        usable = [(time, name) for field, name in times if (time := micros(fields.get(field))) is not None]
+        if facts.times_complete and usable and len(usable) < len(times):
+            known = {name for _, name in usable}
+            self.report.skipped.update(f"{name} without a time" for _, name in times if name not in known)
+        return usable or [(None, times[-1][1])]
 
-    tasks: dict[str, _Attempts] = field(default_factory=dict)
-    spans: Spans | None = None
-    times_complete: bool = False
+    def _admit(self, names: Collection[str]) -> None:
+        self._order.update(dict.fromkeys(names))
+        self._names.admit(names)
+        self._room = min(BATCH_EVENTS, -(-BATCH_CELLS // len(self._names)))
 
+    def _flush(self, shape: RecordShape) -> None:
+        """Make columns of the records of a shape that wait."""
+        for name, values, events, rows in shape.columns(self._fixed):
+            if name in self._names:
+                column = self._columns.get(name)
+                if column is None:
+                    column = self._columns[name] = SparseColumn()
+                column.add(values, events, rows)
+            else:
+                for event, row in zip(events.tolist(), rows.tolist(), strict=True):
+                    self._rests.setdefault(event, {})[name] = values[row]
 
-def history_facts(
-    records: Iterable[Record], options: ReadOptions, *, times_complete: bool = False
-) -> HistoryFacts:
-    """Look through all records of a history before any becomes an event."""
-    facts = HistoryFacts(spans=Spans() if options.intervals else None, times_complete=times_complete)
-    for record in records:
-        attempt = text(record.fields.get("attemptId"))
-        if attempt and "_ATTEMPT_" in record.kind:
-            facts.tasks.setdefault(task_id(record.fields) or "", _Attempts()).see(record, attempt)
-        if facts.spans is not None:
-            facts.spans.see(record)
-    return facts
-
-
-def add_events(record: Record, facts: HistoryFacts, rows: EventBatches, report: ReadReport) -> None:
-    """Append the events of one record, or count it as skipped.
-
-    Raises
-    ------
-    RecursionError
-        If a field is nested too deeply to be kept.
-    """
-    report.records += 1
-    times = _TIMES.get(record.kind)
-    if times is None:
-        report.skipped[record.kind] += 1
-        return
-    usable = [(time, name) for field, name in times if (time := micros(record.fields.get(field)))]
-    if facts.times_complete and usable:
-        known = {name for _, name in usable}
-        report.skipped.update(f"{name} without a time" for _, name in times if name not in known)
-    attributes = _attributes(record, facts, rows.options)
-    counters = {name: compact_counters(record.fields[name]) for name in COUNTER_FIELDS & record.fields.keys()}
-    for time, event_type in usable[:-1]:
-        rows.add(event_type, time, attributes)
-    last_time, last_type = usable[-1] if usable else (None, times[-1][1])
-    rows.add(
-        last_type,
-        last_time,
-        attributes | {attribute_name(name): counters[name] for name in sorted(counters)},
-    )
-    if facts.spans is not None and (span := facts.spans.closed(record)):
-        rows.add(span.event_type, span.start, {**span.attributes, **attributes}, end=span.end)
-
-
-def _attributes(record: Record, facts: HistoryFacts, options: ReadOptions) -> dict[str, Value]:
-    """Ids and host first, then every field of the record but its counters."""
-    fields = {
-        attribute_name(name): scalar(name, value)
-        for name, value in record.fields.items()
-        if name not in COUNTER_FIELDS
-    }
-    attempt = text(record.fields.get("attemptId"))
-    task = task_id(record.fields)
-    raw = text(fields.pop("node_raw", None))
-    attempts = facts.tasks.get(task or "")
-    if attempts and not raw:
-        successful = text(record.fields.get("successfulAttemptId"))
-        raw = attempts.hosts.get(attempt) if attempt else attempts.host(successful)
-    ids: dict[str, Value] = {
-        "job_id": job_id(record.fields),
-        "task_id": task,
-        "attempt_id": attempt,
-        "node": node_name(raw, options.drop_domain),
-        "node_raw": raw,
-    }
-    return ids | {name: value for name, value in fields.items() if name not in ids}
+    def take(self) -> HeldBatch:
+        """All waiting events as one batch; afterwards none waits."""
+        count = self._count
+        for shape in self._shapes.values():
+            if shape.rows:
+                self._flush(shape)
+        columns = self._fixed.arrays(count, self._numbered)
+        if self._ends:
+            ends = (self._ends.get(place) for place in range(count))
+            columns |= end_columns([None if span is None else span.end for span in ends])
+        mixed: dict[str, str | None] = {}
+        for name in self._names.among(self._order):
+            column = column_name(name)
+            if name in HOSTS:
+                columns[column] = pa.nulls(count)
+            else:
+                columns[column], mixed[column] = self._columns[name].array(count)
+        if self._rests:
+            rests = (self._rests.get(place, {}) for place in range(count))
+            columns[REST] = natural_array(list(map(self._names.rest, rests)))
+        batch = with_mixtures(pa.RecordBatch.from_pydict(columns), mixed)
+        held = HeldBatch(batch, self._fixed.hosts(count), self._fixed.elsewhere)
+        self._numbered += count
+        self._count, self._ends, self._shapes, self._order = 0, {}, {}, {}
+        self._fixed, self._columns, self._rests = EventColumns(), {}, {}
+        return held

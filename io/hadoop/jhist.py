@@ -1,8 +1,8 @@
 """Job history of Hadoop 2 and 3 (`.jhist`), in its JSON and in its binary form.
 
-Which records become which events, with which attributes, is the table of hadoop_events.py; how the
-records are written is in hadoop_jhist_json.py and hadoop_jhist_binary.py.  Task records name no
-host, so the file is read twice: first for the host of every attempt.
+Which records become which events, with which attributes, is the table of events.py; how the records
+are written is in jhist_json.py and jhist_binary.py.  Task records name no host: that of an attempt
+that may come later.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from cepctl.errors import LogFormatError
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.hadoop.events import EVENTS, OPTIONS
+from cepctl.io.hadoop.held_back import history_events
 from cepctl.io.hadoop.jhist_binary import read_binary_records
 from cepctl.io.hadoop.jhist_json import BOM, MAGIC, MAGIC_BINARY, read_records
 from cepctl.io.hadoop.records import Record
-from cepctl.io.hadoop.two_passes import history_events
 from cepctl.io.source.streams import Chunks
 
 _FIRST_BYTES = 1 << 10

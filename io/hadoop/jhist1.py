@@ -32,9 +32,9 @@ import pyarrow as pa
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.hadoop.events import EVENTS, OPTIONS
+from cepctl.io.hadoop.held_back import history_events
 from cepctl.io.hadoop.jhist1_entries import Entry, is_history, read_entries
 from cepctl.io.hadoop.records import Record, rack_of
-from cepctl.io.hadoop.two_passes import history_events
 from cepctl.io.source.streams import Chunks
 
 _FIELDS = {

@@ -19,6 +19,7 @@ MAGIC = b"Avro-Json"
 MAGIC_BINARY = b"Avro-Binary"
 BOM = b"\xef\xbb\xbf"
 
+_DECODE = json.JSONDecoder().raw_decode
 _AVRO_TYPES = frozenset(
     {"null", "boolean", "int", "long", "float", "double", "bytes", "string", "array", "map"}
 )
@@ -37,9 +38,15 @@ def read_records(chunks: Chunks, source: str, report: ReadReport) -> Iterator[Re
     if magic != MAGIC:
         raise LogFormatError(f"{source}:1: not a job history: the first line must be Avro-Json")
     for number, line in lines:
-        if not line.strip():
-            continue
-        content = _json_object(line, number, source, report)
+        content, rest = None, True
+        try:  # what `json.loads` does to most lines, without its preparations
+            decoded = line.decode()
+            content, end = _DECODE(decoded)
+            rest = end < len(decoded)
+        except (ValueError, RecursionError):
+            pass
+        if rest or not isinstance(content, dict) or len(line) > LONGEST_LINE:
+            content = _json_object(line, number, source, report) if line.strip() else None
         if content is not None and not _is_schema(content):
             yield _record(content, number)
 
@@ -71,15 +78,20 @@ def _is_schema(content: Mapping[str, Any]) -> bool:
 
 
 def _record(content: Mapping[str, Any], line: int) -> Record:
-    event = _unwrapped(content.get("event"))
-    fields = {name: _unwrapped(value) for name, value in event.items()} if isinstance(event, dict) else {}
+    fields = _unwrapped(content.get("event"))
+    if not isinstance(fields, dict):
+        fields = {}
+    if dict in map(type, fields.values()):
+        fields = {
+            name: _unwrapped(value) if isinstance(value, dict) else value for name, value in fields.items()
+        }
     return Record(line, str(content.get("type")), fields)
 
 
 def _unwrapped(value: Any) -> Any:
     """The value of an Avro union, which JSON writes as `{type: value}`."""
     if isinstance(value, dict) and len(value) == 1:
-        (kind, inner), *_ = value.items()
+        kind, inner = next(iter(value.items()))
         if kind in _AVRO_TYPES or kind.startswith("org.apache.hadoop."):
             return inner
     return value

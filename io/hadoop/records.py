@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.times import LAST_SECOND
@@ -27,6 +26,8 @@ TIME_FIELDS = frozenset(
         "sortFinishTime",
     }
 )
+FIRST_BEYOND_TIME = (LAST_SECOND + 1) * 1_000
+"""The first millisecond since the epoch that is after the year 9999."""
 
 _ATTRIBUTES = {
     "jobid": "job_id",
@@ -41,13 +42,14 @@ _ATTRIBUTES = {
     "vMemKbytes": "virtual_memory_kbytes",
     "physMemKbytes": "physical_memory_kbytes",
 }
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ENTITY_ID = re.compile(r"(?:job|task|attempt|appattempt|container(?:_e\d+)?)_(\d+_\d+)(?:_|$)")
+IDS_OF_JOBS = ("taskid", "attemptId", "applicationAttemptId", "containerId")
 _TASK_OF_ATTEMPT = re.compile(r"attempt_(\d+_\d+_[a-z]+_\d+)_\d+")
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """One record: its line in the file, its type such as `TASK_STARTED`, its fields by Hadoop's names.
 
     `line` is None where records have no lines.
@@ -63,24 +65,36 @@ def job_id(fields: Mapping[str, Any]) -> str | None:
     given = text(fields.get("jobid"))
     if given:
         return given
-    for name in ("taskid", "attemptId", "applicationAttemptId", "containerId"):
-        found = _ENTITY_ID.match(text(fields.get(name)) or "")
-        if found:
-            return f"job_{found[1]}"
-    return None
+    return next(filter(None, (job_of(fields.get(name)) for name in IDS_OF_JOBS)), None)
 
 
-def task_id(fields: Mapping[str, Any]) -> str | None:
-    """The task that a record speaks of: as given, else as it follows from the attempt's id.
+def job_of(value: Any) -> str | None:
+    """The job whose number is in the id of something else.
 
     Examples
     --------
-    >>> task_id({"attemptId": "attempt_1329348432655_0001_m_000004_1"})
+    >>> job_of("attempt_1329348432655_0001_m_000004_1"), job_of(None)
+    ('job_1329348432655_0001', None)
+    """
+    found = _ENTITY_ID.match(value) if isinstance(value, str) else None
+    return f"job_{found[1]}" if found else None
+
+
+def task_id(fields: Mapping[str, Any]) -> str | None:
+    """The task that a record speaks of: as given, else as it follows from the attempt's id."""
+    return text(fields.get("taskid")) or task_of(fields.get("attemptId"))
+
+
+def task_of(attempt: Any) -> str | None:
+    """The task of an attempt.
+
+    Examples
+    --------
+    >>> task_of("attempt_1329348432655_0001_m_000004_1")
     'task_1329348432655_0001_m_000004'
     """
-    given = text(fields.get("taskid"))
-    found = _TASK_OF_ATTEMPT.fullmatch(text(fields.get("attemptId")) or "")
-    return given or (f"task_{found[1]}" if found else None)
+    found = _TASK_OF_ATTEMPT.fullmatch(attempt) if isinstance(attempt, str) else None
+    return f"task_{found[1]}" if found else None
 
 
 @lru_cache(maxsize=4_096)
@@ -109,12 +123,12 @@ def scalar(name: str, value: Any) -> Value:
 
 def json_text(value: Any) -> str:
     """The value as compact JSON; raises RecursionError when it is nested too deeply."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return _COMPACT.encode(value)
 
 
 def micros(value: Any) -> int | None:
     """Epoch milliseconds as microseconds; None when missing (0 or less, no integer, after the year 9999)."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < (LAST_SECOND + 1) * 1000:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < FIRST_BEYOND_TIME:
         return None
     return value * 1000
 

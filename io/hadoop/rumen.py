@@ -30,10 +30,10 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from cepctl.io.contract.batches import EventBatches
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
-from cepctl.io.hadoop.events import EVENTS, OPTIONS, add_events, history_facts
+from cepctl.io.hadoop.events import EVENTS, OPTIONS, HistoryEvents
+from cepctl.io.hadoop.facts import history_facts
 from cepctl.io.hadoop.records import Record, micros, rack_of, text
 from cepctl.io.source.json_documents import Document, Element, first_members, read_documents
 from cepctl.io.source.streams import Chunks
@@ -74,7 +74,7 @@ class RumenTrace:
     ) -> Iterator[pa.RecordBatch]:
         """Yield the events of one trace, task by task; memory holds one task at a time."""
         chunks = Chunks(stream)
-        rows = EventBatches(options)
+        rows = HistoryEvents(options, report)
         for part in read_documents(chunks, _TASK_LISTS, source, report):
             if isinstance(part, Element):
                 records = _task_records(part, source, report)
@@ -82,18 +82,18 @@ class RumenTrace:
                 records = _job_records(part, source, report)
             _add(records, rows, source, report)
             if rows.full:
-                yield rows.take()
+                yield rows.take().with_hosts(options)
         if len(rows):
-            yield rows.take()
+            yield rows.take().with_hosts(options)
         if chunks.damage:
             report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
 
 
-def _add(records: list[Record], rows: EventBatches, source: str, report: ReadReport) -> None:
+def _add(records: list[Record], rows: HistoryEvents, source: str, report: ReadReport) -> None:
     try:
         facts = history_facts(records, rows.options)
         for record in records:
-            add_events(record, facts, rows, report)
+            rows.add(record, facts)
     except RecursionError:
         report.rejects.append(Reject(source, None, "nested too deeply", records[0].kind))
         return

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO
 
-_IN_MEMORY_BYTES = 1 << 26
+IN_MEMORY_BYTES = 1 << 26
 
 
 @contextmanager
 def copy_of(chunks: Iterable[bytes]) -> Iterator[IO[bytes]]:
     """A copy of all chunks, which stands at its start."""
-    with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES) as copy:
+    with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES) as copy:
         for chunk in chunks:  # writelines would hold all of them in memory
             copy.write(chunk)
         copy.seek(0)

@@ -74,6 +74,12 @@ def numbered_lines(chunks: Iterable[bytes], longest_gap: int = LONGEST_GAP) -> I
             continue
         if open_line:
             yield number, bytes(open_line)
+        if b"\n\n" not in chunk and first < last:
+            lines = chunk[first + 1 : last].split(b"\n")
+            yield from enumerate(lines, number + 1)
+            number += len(lines) + 1
+            open_line = bytearray(chunk[last + 1 :])
+            continue
         place = first
         for found in _LINE.finditer(chunk, first, last):
             number += chunk.count(b"\n", place, found.start())

@@ -179,6 +179,40 @@ def test_an_attempt_killed_before_it_had_a_host_name_keeps_the_one_it_started_on
     assert [row["node"] for row in rows] == ["n1", "n1"]
 
 
+def test_a_task_has_its_host_though_its_attempts_come_in_later_batches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Two events a batch, and all of them wait in a file.
+    monkeypatch.setattr("cepctl.io.hadoop.events.BATCH_EVENTS", 2)
+    monkeypatch.setattr("cepctl.io.hadoop.held_back.IN_MEMORY_BYTES", 0)
+    tasks = [TASK_START] * 3
+    rows = read(history(*tasks, started(0, "n1"), started(1, "n2"), ended("FINISHED", 1, "n2"), TASK_START))
+    assert [row["node"] for row in rows] == ["n2", "n2", "n2", "n1", "n2", "n2", "n2"]
+    assert [row["number"] for row in rows] == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_records_of_several_shapes_keep_their_order_beyond_what_waits_of_one() -> None:
+    jobs = [
+        record("JOB_SUBMITTED", jobid=f"job_1_{n}", submitTime=T0 + n, jobName=f"j{n}") for n in range(600)
+    ]
+    finishes = [
+        record(
+            "MAP_ATTEMPT_FINISHED",
+            attemptId=f"attempt_1_{n}_m_0_0",
+            mapFinishTime=T0,
+            finishTime=T0 + n,
+            hostname=f"h{n % 7}",
+        )
+        for n in range(600)
+    ]
+    rows = read(history(*(line for pair in zip(jobs, finishes, strict=True) for line in pair)))
+    assert [row["number"] for row in rows] == list(range(1, 1801))
+    assert [row["job_id"] for row in rows] == [f"job_1_{n}" for n in range(600) for _ in range(3)]
+    assert [row.get("job_name") for row in rows[::3]] == [f"j{n}" for n in range(600)]
+    assert [row["node"] for row in rows[2::3]] == [f"h{n % 7}" for n in range(600)]
+    assert [row["time"] for row in rows[2::3]] == [(T0 + n) * 1000 for n in range(600)]
+
+
 def test_hosts_get_one_spelling_and_the_raw_text_stays() -> None:
     (row,) = read(
         history(record("AM_STARTED", startTime=T0, nodeManagerHost="/rack/n1.example.com")),
