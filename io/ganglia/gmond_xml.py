@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -50,6 +50,20 @@ _STRANGERS = "elements and texts that Ganglia does not write, left out with what
 # What is read of an element; of one with more attributes than this only the first are looked at.
 _NAMES = frozenset({"NAME", "VAL", "TYPE", "UNITS", "TN", "TMAX", "REPORTED", "IP"})
 _MOST_ATTRIBUTES = 100
+# What Ganglia writes, all of it in capitals.
+_WRITTEN = _NAMES | {
+    "SLOPE",
+    "DMAX",
+    "SOURCE",
+    "LOCALTIME",
+    "LOCATION",
+    "GMOND_STARTED",
+    "TAGS",
+    "OWNER",
+    "LATLONG",
+    "URL",
+    "AUTHORITY",
+}
 # So many elements that have ended may stay in the tree of a poll beside each other.
 _MOST_KEPT = 1_000
 # Fixed, because a batch may hold no number, or no text, at all.
@@ -60,24 +74,42 @@ _TYPES = {
 } | dict.fromkeys(("value_text", "units", "node", "node_raw", "ip", "cluster", "grid", "group"), pa.string())
 
 
-@dataclass(frozen=True)
-class _Sample:
-    """One METRIC with the attributes of the elements around it, all attribute names upper case."""
+class _Place(NamedTuple):
+    """What the elements around samples say: attributes of the host, and the names of the others."""
 
-    line: int
-    metric: Mapping[str, str]
     host: Mapping[str, str]
     cluster: str | None
     grid: str | None
-    group: str | None
 
-    def arrival_seconds(self) -> int | None:
-        parts = (self.host.get("REPORTED"), self.host.get("TN"), self.metric.get("TN"))
-        reported, host_age, metric_age = (_seconds(text) for text in parts)
-        if not reported or host_age is None or metric_age is None:
+    @property
+    def raw(self) -> str | None:
+        return self.host.get("NAME") or self.host.get("IP")
+
+    @property
+    def polled(self) -> int | None:
+        """When the host was polled, in seconds since the epoch."""
+        reported, age = _seconds(self.host.get("REPORTED")), _seconds(self.host.get("TN"))
+        return reported + age if reported and age is not None else None
+
+
+class _Sample(NamedTuple):
+    """One METRIC, all attribute names upper case; its element says the rest while it is at hand."""
+
+    first_line: int
+    metric: Mapping[str, str]
+    place: _Place
+    element: Any
+
+    @property
+    def line(self) -> int:
+        return self.first_line + int(self.element.sourceline or 1) - 1
+
+    @property
+    def group(self) -> str | None:
+        if not len(self.element):
             return None
-        arrival = reported + host_age - metric_age
-        return arrival if 0 < arrival <= LAST_SECOND else None
+        extra = map(_attributes, self.element.iter("EXTRA_ELEMENT"))
+        return next((item.get("VAL") for item in extra if item.get("NAME") == "GROUP"), None)
 
 
 @dataclass
@@ -89,6 +121,7 @@ class _Poll:
     around: dict[str, list[dict[str, str]]] = field(
         default_factory=lambda: {"GRID": [], "CLUSTER": [], "HOST": []}
     )
+    place: _Place | None = None
     summaries: int = 0
     strangers: int = 0
     kept: int = 0
@@ -100,21 +133,31 @@ class _Poll:
 
     def _samples(self, parsed: Iterator[tuple[str, Any]]) -> Iterator[_Sample]:
         for event, element in parsed:
-            if event == "start":
-                if element.tag in self.around:
-                    self.around[element.tag].append(_attributes(element))
+            tag = element.tag
+            if tag == "METRIC":
+                if event == "start":
+                    continue
+                place = self.place = self.place or self._place()
+                yield _Sample(self.line, _attributes(element), place, element)
+            elif tag in self.around:
+                self.place = None
+                if event == "start":
+                    self.around[tag].append(_attributes(element))
+                    continue
+                self.around[tag].pop()
+            elif event == "start":
                 continue
-            if element.tag in self.around:
-                self.around[element.tag].pop()
-            elif element.tag == "METRIC":
-                yield self._sample(element)
             else:
                 self.summaries += 1
-            self._forget(element)
+            self._forget(element, tag)
 
-    def _forget(self, element: Any) -> None:
+    def _place(self) -> _Place:
+        inner = {tag: levels[-1] if levels else {} for tag, levels in self.around.items()}
+        return _Place(inner["HOST"], inner["CLUSTER"].get("NAME"), inner["GRID"].get("NAME"))
+
+    def _forget(self, element: Any, tag: str) -> None:
         """Drop an element that has ended, and now and then those before it; what is strange is counted."""
-        if element.tag != "METRIC":
+        if tag != "METRIC":
             self.strangers += _has_text(element.text) + sum(map(_is_strange, element))
         element.clear(keep_tail=True)
         self.kept += 1
@@ -124,18 +167,6 @@ class _Poll:
         while (before := element.getprevious()) is not None:
             self.strangers += _is_strange(before)
             element.getparent().remove(before)
-
-    def _sample(self, element: Any) -> _Sample:
-        extra = (_attributes(child) for child in element.iter("EXTRA_ELEMENT"))
-        inner = {tag: levels[-1] if levels else {} for tag, levels in self.around.items()}
-        return _Sample(
-            line=self.line + int(element.sourceline or 1) - 1,
-            metric=_attributes(element),
-            host=inner["HOST"],
-            cluster=inner["CLUSTER"].get("NAME"),
-            grid=inner["GRID"].get("NAME"),
-            group=next((item.get("VAL") for item in extra if item.get("NAME") == "GROUP"), None),
-        )
 
 
 class GangliaXml:
@@ -157,9 +188,9 @@ class GangliaXml:
         """
         chunks = Chunks(stream)
         rows = EventBatches(options, types=_TYPES)
-        last_arrival: dict[tuple[str | None, str], int] = {}
+        events = _Events(source, rows, report)
         for sample in _samples(chunks, source, report):
-            _add_sample(sample, source, rows, last_arrival, report)
+            events.add(sample)
             if rows.full:
                 yield rows.take()
         if len(rows):
@@ -201,47 +232,66 @@ def _finish(poll: _Poll, part: PollPart, source: str, report: ReadReport) -> Non
         report.warnings.append(in_file.warning)
 
 
-def _add_sample(
-    sample: _Sample,
-    source: str,
-    rows: EventBatches,
-    last_arrival: dict[tuple[str | None, str], int],
-    report: ReadReport,
-) -> None:
-    report.records += 1
-    metric = sample.metric.get("NAME")
-    if not metric:
-        report.rejects.append(Reject(source, sample.line, "no metric name", str(dict(sample.metric))[:200]))
-        return
-    raw = sample.host.get("NAME") or sample.host.get("IP")
-    node = node_name(raw, rows.options.drop_domain)
-    arrival = sample.arrival_seconds()
-    if arrival is not None:
-        known = last_arrival.get((node, metric))
-        if known is not None and abs(arrival - known) <= REPEAT_SECONDS:
-            report.skipped[REPEATED] += 1
+@dataclass
+class _Events:
+    """The samples that become events: those that no earlier poll shows."""
+
+    source: str
+    rows: EventBatches
+    report: ReadReport
+    _last_arrival: dict[tuple[str | None, str], int] = field(default_factory=dict)
+    _place: _Place | None = None
+    _polled: int | None = None
+    _node: str | None = None
+
+    def add(self, sample: _Sample) -> None:
+        self.report.records += 1
+        metric = sample.metric.get("NAME")
+        if not metric:
+            raw = str(dict(sample.metric))[:200]
+            self.report.rejects.append(Reject(self.source, sample.line, "no metric name", raw))
             return
-        last_arrival[node, metric] = arrival
-    tmax = _seconds(sample.metric.get("TMAX")) or None
-    age = _seconds(sample.metric.get("TN"))
-    value, text = _value(sample.metric)
-    attributes: dict[str, Value] = {
-        "metric": metric,
-        "value": value,
-        "value_text": text,
-        "units": (sample.metric.get("UNITS") or "").strip() or None,
-        "node": node,
-        "node_raw": raw,
-        "ip": sample.host.get("IP"),
-        "cluster": sample.cluster,
-        "grid": sample.grid,
-        "group": sample.group,
-        "tmax": tmax,
-        "stale": None if tmax is None or age is None else age > tmax,
-    }
-    before = _BEFORE_ARRIVAL + (tmax or DEFAULT_TMAX_SECONDS) * _SECOND
-    micros = None if arrival is None else arrival * _SECOND
-    rows.add(metric, micros, attributes, before=before, after=_AFTER_ARRIVAL)
+        if sample.place is not self._place:
+            self._enter(sample.place)
+        age = _seconds(sample.metric.get("TN"))
+        arrival = None if self._polled is None or age is None else self._polled - age
+        if arrival is not None and 0 < arrival <= LAST_SECOND:
+            known = self._last_arrival.get((self._node, metric))
+            if known is not None and abs(arrival - known) <= REPEAT_SECONDS:
+                self.report.skipped[REPEATED] += 1
+                return
+            self._last_arrival[self._node, metric] = arrival
+        else:
+            arrival = None
+        tmax = _seconds(sample.metric.get("TMAX")) or None
+        before = _BEFORE_ARRIVAL + (tmax or DEFAULT_TMAX_SECONDS) * _SECOND
+        micros = None if arrival is None else arrival * _SECOND
+        attributes = self._attributes(sample, metric, tmax, age)
+        self.rows.add(metric, micros, attributes, before=before, after=_AFTER_ARRIVAL)
+
+    def _enter(self, place: _Place) -> None:
+        self._place, self._polled = place, place.polled
+        self._node = node_name(place.raw, self.rows.options.drop_domain)
+
+    def _attributes(
+        self, sample: _Sample, metric: str, tmax: int | None, age: int | None
+    ) -> dict[str, Value]:
+        value, text = _value(sample.metric)
+        place = sample.place
+        return {
+            "metric": metric,
+            "value": value,
+            "value_text": text,
+            "units": (sample.metric.get("UNITS") or "").strip() or None,
+            "node": self._node,
+            "node_raw": place.raw,
+            "ip": place.host.get("IP"),
+            "cluster": place.cluster,
+            "grid": place.grid,
+            "group": sample.group,
+            "tmax": tmax,
+            "stale": None if tmax is None or age is None else age > tmax,
+        }
 
 
 def _value(metric: Mapping[str, str]) -> tuple[float | None, str | None]:
@@ -260,7 +310,10 @@ def _attributes(element: Any) -> dict[str, str]:
     """Attributes by upper-case name: some exporters write them in lower case."""
     names = element.keys()
     if len(names) <= _MOST_ATTRIBUTES:
-        return {str(name).upper(): str(value) for name, value in element.attrib.items()}
+        given = dict(element.items())
+        if given.keys() <= _WRITTEN:
+            return given
+        return {name.upper(): value for name, value in given.items()}
     # All values together would take time that grows with the square of their number.
     return {name.upper(): str(element.get(name)) for name in names if name.upper() in _NAMES}
 
