@@ -20,7 +20,7 @@ from cepctl.io.contract.clock_offsets import offset_ends
 from cepctl.io.tabular.instants import simple
 from cepctl.schema import CLOCK, CLOCK_OFFSET
 
-NOT_AN_OFFSET = "clock_offset is not a list of lo:hi:p whose p sum to 1"
+NOT_AN_OFFSET = "clock_offset is not a list of lo:hi:p, in whole ticks, whose p sum to 1"
 
 
 @dataclass(frozen=True)

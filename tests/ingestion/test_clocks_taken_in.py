@@ -171,7 +171,7 @@ def test_an_offset_that_is_none_is_a_reject(tmp_path: Path) -> None:
         f"B,b{i},{i},{i},,\n" for i in range(20)
     )
     summary = ingested(tmp_path, text)
-    assert summary.rejected == {"clock_offset is not a list of lo:hi:p whose p sum to 1": 1}
+    assert summary.rejected == {"clock_offset is not a list of lo:hi:p, in whole ticks, whose p sum to 1": 1}
     assert summary.events == 20
 
 
