@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.clocks.alike import BoundEvents, alike_matches, groups_of
+from cepctl.engines.clocks.curved_masses import curved_masses
+from cepctl.engines.clocks.curved_measures import FEWEST_LEVELS, curved_measured, takes_curves
 from cepctl.engines.clocks.deciding import deciding_rivals
 from cepctl.engines.clocks.frames import CONVOLVED, REFERENCE, Frames, frames_of
 from cepctl.engines.clocks.moved_masses import moved_masses
@@ -63,20 +66,51 @@ def conditioned(
         If a match needs its measure at too many offsets, or as `measuring` does.
     """
     total = Total.of(len(groups_of(shape, bound)[0].sizes))
-    for rows, part, others in alike_matches(shape, bound, rivals, MATCHES_AT_ONCE):
-        total.put(rows, _alike(clocks, envelopes, shape, part, others, measuring))
+    for rows, part, reaching in alike_matches(shape, bound, rivals, MATCHES_AT_ONCE):
+        others = deciding_rivals(shape, envelopes, groups_of(shape, part), reaching)
+        lone = _with_curves(clocks, shape, len(rows), part, others)
+        for curved, here in ((True, np.flatnonzero(lone)), (False, np.flatnonzero(~lone))):
+            if not len(here):
+                continue
+            some = {i: take(each, here) for i, each in part.items()}
+            near = [each.taken(here) for each in others]
+            found = _alike(clocks, envelopes, shape, some, near, measuring, curved=curved)
+            total.put(rows[here], found)
+            left = np.flatnonzero(np.isnan(found.confidence))
+            if len(left):
+                some = {i: take(each, left) for i, each in some.items()}
+                near = [each.taken(left) for each in near]
+                found = _alike(clocks, envelopes, shape, some, near, measuring, curved=False)
+                total.put(rows[here[left]], found)
     return total.measured()
+
+
+def _with_curves(
+    clocks: EventClocks, shape: Shape, count: int, bound: BoundEvents, rivals: list[Rivals]
+) -> Flags:
+    """Matches of several clocks that are left to sum over, fewer where masses may be curves."""
+    if not takes_curves(shape):
+        return np.zeros(count, dtype=bool)
+    absolute, events = is_absolute(shape), list(bound.values())
+    levels = frames_of(clocks, count, events, rivals, absolute=absolute).levels
+    fewer = frames_of(clocks, count, events, rivals, absolute=absolute, curved=True).levels
+    return np.asarray((levels >= FEWEST_LEVELS) & (fewer < levels))
 
 
 def _alike(
     clocks: EventClocks, envelopes: Masses, shape: Shape, bound: BoundEvents, rivals: list[Rivals],
-    measuring: Measuring,
+    measuring: Measuring, *, curved: bool,
 ) -> Measured:  # fmt: skip
-    """Measure matches whose groups are of the same sizes."""
+    """Measure matches whose groups are of the same sizes, and whose rivals can decide.
+
+    With `curved` the confidence of a match that needs too much work is NaN.
+    """
     groups = groups_of(shape, bound)
     count = len(groups[0].sizes)
-    rivals = deciding_rivals(shape, envelopes, groups, rivals)
-    frames = frames_of(clocks, count, list(bound.values()), rivals, absolute=is_absolute(shape))
+    absolute = is_absolute(shape)
+    frames = frames_of(clocks, count, list(bound.values()), rivals, absolute=absolute, curved=curved)
+    if curved:
+        measuring = partial(curved_measured, shape)
     shifts = shift_differences(shape, envelopes, groups, rivals)
     most = int(frames.levels.max(initial=0))
     walls = walls_of(constants_of(shape), frames, count, shifts, most)
@@ -139,10 +173,12 @@ def _on_own_parts(
 
 
 def degree_of(frames: Frames, count: int) -> Indexes:
-    """Of each match how many events are not sharp: each adds one to the degree of its measure."""
+    """Of each match how many own parts and offsets of events raise the degree of its measure by one each."""
     own, level = frames.clocks.own, frames.level_of(frames.match, frames.event)
     wide = own.lower[frames.event] < own.upper[frames.event]
-    return np.bincount(frames.match[wide | (level == CONVOLVED)], minlength=count)
+    convolved = level == CONVOLVED
+    own_part = np.bincount(frames.match[wide & convolved], minlength=count)
+    return np.bincount(frames.match[wide | convolved], minlength=count) + own_part
 
 
 def _parts(frames: Frames, nodes: Nodes) -> Iterator[Nodes]:
@@ -244,7 +280,9 @@ def copy_keys(frames: Frames, nodes: Nodes, row: Indexes, event: Indexes) -> Ind
 
 
 def copy_masses(clocks: EventClocks, keys: Indexes) -> Masses:
-    """Masses of copies: the own part moved, or the mass of the offset moved to the one own tick."""
+    """Masses of copies: the own part moved, or the mass of own part and offset together."""
     event, convolved, shift = keys[:, 0], keys[:, 1] == 1, keys[:, 2].copy()
+    if (clocks.own.lower[event[convolved]] < clocks.own.upper[event[convolved]]).any():
+        return curved_masses(clocks, event, convolved, shift)
     shift[convolved] = clocks.own.lower[event[convolved]]
     return moved_masses(clocks, np.where(convolved, -1 - clocks.clock[event], event), shift)

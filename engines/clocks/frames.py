@@ -6,7 +6,8 @@
     of two clocks, no constant time                      the difference of the offsets is summed over
     anything else                                        the offset of every clock is summed over
 
-A sharp event has one own tick.  A frame says for each pair (match, clock) which of these it is.
+A sharp event has one own tick.  Where masses may be curves (see `curved_measures`), an event alone on its
+clock need not be sharp.  A frame says for each pair (match, clock) which of these it is.
 
 Runs inside Spark workers: imports NumPy only.
 """
@@ -21,8 +22,11 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
+from cepctl.engines.columns.masses import Masses
 from cepctl.engines.pattern.rivals import Rivals
 
+MOST_PAIRS = 64
+"""Of buckets of an own part and of an offset, up to which their sum is written out."""
 CONVOLVED, REFERENCE = -1, 0
 """Levels of clocks that are not summed over; those that are have the levels 1, 2, ..."""
 
@@ -57,9 +61,18 @@ class Frames:
 
 
 def frames_of(
-    clocks: EventClocks, count: int, bound: Sequence[Bindings], rivals: Sequence[Rivals], *, absolute: bool
+    clocks: EventClocks,
+    count: int,
+    bound: Sequence[Bindings],
+    rivals: Sequence[Rivals],
+    *,
+    absolute: bool,
+    curved: bool = False,
 ) -> Frames:
-    """The frames of `count` matches; `absolute` says that the pattern compares ticks with constants."""
+    """The frames of `count` matches; `absolute` says that the pattern compares ticks with constants.
+
+    `curved` says that any event alone on its clock may have the mass of its own tick and the offset together.
+    """
     match, event = _involved(len(clocks.clock), bound, rivals)
     clock = clocks.clock[event]
     stamped = clock != NO_CLOCK
@@ -71,7 +84,7 @@ def frames_of(
     sharp = clocks.own.lower[event[stamped]] == clocks.own.upper[event[stamped]]
     alone = together == 1
     convolved = np.zeros(len(keys), dtype=bool)
-    convolved[place[sharp]] = True
+    convolved[place[sharp | _may_be_summed(clocks, event[stamped]) if curved else sharp]] = True
     convolved &= alone
     fixed = np.full(count, absolute)
     fixed[match[~stamped]] = True
@@ -90,6 +103,22 @@ def frames_of(
     reference[owner[first]] = keys[first] % max(width, 1)
     levels = np.where(drops, np.maximum(left - 1, 0), left)
     return Frames(clocks, match, event, keys, level, levels, reference)
+
+
+def _may_be_summed(clocks: EventClocks, event: Indexes) -> Flags:
+    """Events whose own part and offset have no holes, and few enough buckets, to be added up."""
+    clock = clocks.clock[event]
+    pairs = np.diff(clocks.own.starts)[event] * np.diff(clocks.offsets.starts)[clock]
+    whole = ~_with_holes(clocks.own)[event] & ~_with_holes(clocks.offsets)[clock]
+    return np.asarray(whole & (pairs <= MOST_PAIRS))
+
+
+def _with_holes(masses: Masses) -> Flags:
+    """Masses some tick of which is impossible, between their ends."""
+    apart = np.concatenate([masses.lo[1:] != masses.hi[:-1] + 1, [False]])
+    apart[masses.starts[1:] - 1] = False
+    owner = np.repeat(np.arange(len(masses.lower)), np.diff(masses.starts))
+    return np.bincount(owner[apart], minlength=len(masses.lower)) > 0
 
 
 def _involved(events: int, bound: Sequence[Bindings], rivals: Sequence[Rivals]) -> tuple[Indexes, Indexes]:

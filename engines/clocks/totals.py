@@ -41,7 +41,7 @@ class Total:
         np.add.at(self.confidence, nodes.match, nodes.weight * found.confidence)
         np.minimum.at(self.start, nodes.match[happens], (found.start + first)[happens])
         np.maximum.at(self.end, nodes.match[happens], (found.end + last)[happens])
-        self.sure[nodes.match[(nodes.weight != 0.0) & (found.confidence < 1.0)]] = 0
+        self.sure[nodes.match[(nodes.weight != 0.0) & (found.confidence != 1.0)]] = 0
 
     def measured(self) -> Measured:
         """What was measured; impossible where nothing was."""

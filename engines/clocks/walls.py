@@ -131,11 +131,18 @@ def _ends(masses: Masses, match: Indexes, event: Indexes) -> tuple[Indexes, Tick
 
 
 def _convolved_ends(frames: Frames, level: Indexes) -> tuple[Indexes, Ticks]:
-    """The cuts of sharp events that have the masses of their clock's offset."""
+    """The cuts of events that have the mass of their own tick and their clock's offset together."""
     here = np.flatnonzero(level == CONVOLVED)
-    offsets, event = frames.clocks.offsets, frames.event[here]
+    own, offsets, event = frames.clocks.own, frames.clocks.offsets, frames.event[here]
     place, values = _ends(offsets, np.arange(len(here)), frames.clocks.clock[event])
-    return frames.match[here][place], values + frames.clocks.own.lower[event][place]
+    sharp = own.lower[event[place]] == own.upper[event[place]]
+    wide = np.flatnonzero(~sharp)
+    # Of an own part of several ticks, each of its cuts with each of the offset.
+    number, cuts = _ends(own, wide, event[place[wide]])
+    return _with(
+        (frames.match[here][place[sharp]], (values + own.lower[event][place])[sharp]),
+        (frames.match[here][place[number]], values[number] + cuts),
+    )
 
 
 def _everywhere(count: int, values: Ticks) -> tuple[Indexes, Ticks]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -11,9 +12,10 @@ import pytest
 
 from cepctl.arrays import Reals
 from cepctl.clocks import Clocks, Offset
+from cepctl.engines.clocks import conditioned
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
-from tests.engines.agreement import assert_same_rows
+from tests.engines.agreement import assert_same_rows, rows_by_signature
 from tests.plans import Event, event_table, histogram, on, plan_of
 
 KINDS = "ABCDE"
@@ -111,6 +113,9 @@ BESIDE_TWO = ("nnm-", "nmnk", "mnnk", "n-kn")
 WINDOWS = (None, 17, 60, 110)
 
 
+TWO_BESIDE_A_LONE_ONE = ("nnmmk", "nkmmn")
+
+
 def assert_tick_by_tick(layout: str, seed: int, widest: int) -> None:
     draw = random.Random(f"{layout} {seed}")
     events, clocks = case(layout, draw, widest)
@@ -124,6 +129,11 @@ def assert_tick_by_tick(layout: str, seed: int, widest: int) -> None:
 def test_wide_masses_are_summed_as_tick_by_tick(layout: str) -> None:
     for seed in range(2):
         assert_tick_by_tick(layout, seed, 50)
+
+
+@pytest.mark.parametrize("layout", TWO_BESIDE_A_LONE_ONE)
+def test_a_lone_event_beside_two_clocks_is_summed_as_tick_by_tick(layout: str) -> None:
+    assert_tick_by_tick(layout, 0, 8)
 
 
 @pytest.mark.slow
@@ -152,3 +162,77 @@ def test_the_judge_finds_the_same(layout: str) -> None:
         events, clocks = case(layout, draw, 3)
         plan = plan_of(text_of(layout, draw.choice([None, 3, 6])), clocks)
         assert_same_rows(match_table(plan, event_table(events)), match_events(plan, event_table(events)))
+
+
+PATTERNS = (
+    "SEQ(A a, B b, C c) WHERE c.time - a.time <= 9 ticks",
+    "SEQ(A a, B b, C c) WHERE b.time - a.time >= 2 ticks WITHIN 12 ticks",
+    "SEQ(A a, B b) WHERE b.time >= '1970-01-01T00:00:00.003Z'",
+    "SEQ(A a, B b) STRATEGY skip_till_next_match",
+    "SEQ(A a, !C n, B b) WITHIN 12 ticks",
+    "SEQ(A a, B b, C c) STRATEGY skip_till_next_match",
+    "SEQ(A a, B b) STRATEGY strict_contiguity",
+)
+STAMPED = ("mnkl", "mnk-", "mnkk", "mmkl", "-nkl")
+
+
+def rivals(pattern: str, names: str, seed: int) -> tuple[str, list[Event], Clocks]:
+    """Four events, of which the pattern binds some; the others may break matches."""
+    draw = random.Random(f"{pattern} {names} {seed}")
+    events, clocks = case(names, draw, 2)
+    last = draw.choice("BBC")
+    return f"PATTERN {pattern}", [*events[:3], replace(events[3], event_type=last)], clocks
+
+
+def assert_as_the_judge(pattern: str, names: str, seed: int) -> None:
+    text, events, clocks = rivals(pattern, names, seed)
+    plan, table = plan_of(text, clocks), event_table(events)
+    assert_same_rows(match_table(plan, table), match_events(plan, table))
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_what_else_decides_matches_of_lone_events(pattern: str) -> None:
+    for names in STAMPED[:2]:
+        assert_as_the_judge(pattern, names, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("names", STAMPED)
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_what_else_decides_many_matches_of_lone_events(pattern: str, names: str) -> None:
+    for seed in range(40):
+        assert_as_the_judge(pattern, names, seed)
+
+
+def assert_as_by_offsets(pattern: str, names: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of wide masses, in which few ticks stand for all."""
+    draw = random.Random(f"{pattern} {names} {seed}")
+    events, clocks = case(names, draw, 24)
+    events = [*events[:3], replace(events[3], event_type=draw.choice("BBC"))]
+    for narrow, wide in ((" 9 ticks", " 40 ticks"), (" 12 ticks", " 50 ticks"), (" 2 ticks", " 11 ticks")):
+        pattern = pattern.replace(narrow, wide)
+    plan, table = plan_of(f"PATTERN {pattern}", clocks), event_table(events)
+    found = rows_by_signature(match_events(plan, table))
+    with monkeypatch.context() as patched:
+        patched.setattr(conditioned, "takes_curves", lambda _: False)
+        wanted = rows_by_signature(match_events(plan, table))
+    assert sorted(found) == sorted(wanted)
+    for signature, row in wanted.items():
+        assert (found[signature]["start"], found[signature]["end"]) == (row["start"], row["end"])
+        assert found[signature]["confidence"] == pytest.approx(row["confidence"], rel=1e-9)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_lone_events_are_measured_as_by_their_offsets(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(4):
+        assert_as_by_offsets(pattern, "mnk-", seed, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("names", ["mn--", "-nm-", "n--m", "mmn-", "nmnk"])
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_many_lone_events_are_measured_as_by_their_offsets(
+    pattern: str, names: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seed in range(20):
+        assert_as_by_offsets(pattern, names, seed, monkeypatch)
