@@ -70,6 +70,14 @@ class Masses:
         """Largest number of buckets of an event."""
         return 1 if self.uniform else int(np.diff(self.starts).max(initial=1))
 
+    def near(self, farthest: int) -> bool:
+        """Whether no event reaches beyond so many ticks before or after tick 0."""
+        return self._extremes[0] >= -farthest and self._extremes[1] <= farthest
+
+    @cached_property
+    def _extremes(self) -> tuple[int, int]:
+        return int(self.lower.min(initial=0)), int(self.upper.max(initial=0))
+
     @cached_property
     def mirrored(self) -> Masses:
         """The same masses with time reversed: every tick changes its sign."""

@@ -7,7 +7,7 @@ Runs inside Spark workers: imports NumPy and Numba only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.chain.closed_form import chain_confidence
 from cepctl.engines.confidence.chain.time_range import chain_range
 from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.confidence.moved_matches import moved_matches
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import valid_bounds
 
@@ -61,6 +62,16 @@ class Measure:
 
     def chains(self, matches: Indexes) -> Measured:
         """Measure matches, shape (n, l), that nothing but order and window decides."""
+        first = moved_matches(self.masses, matches)
+        if first is None:
+            return self._chains(matches)
+        rows = np.flatnonzero(first == np.arange(len(first)))
+        found = self._chains(matches[rows]).taken(np.searchsorted(rows, first))
+        begin = self.masses.lower[matches[:, 0]]
+        moved = begin - begin[first]
+        return replace(found, start=found.start + moved, end=found.end + moved)
+
+    def _chains(self, matches: Indexes) -> Measured:
         lower, upper = self.valid(matches)
         confidence = chain_confidence(self.masses, matches, lower, upper, self.window)
         start, end, happens = chain_range(self.masses, matches, lower, upper, self.window)

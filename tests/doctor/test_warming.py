@@ -13,6 +13,7 @@ import pytest
 ENTRIES = {
     "confidence.chain.closed_form": "_chain_batch",
     "confidence.chain.time_range": "_first_ticks",
+    "confidence.moved_matches": "_first_alike",
     "pattern.difference_constraints": "_tighten",
     "kleene.cell_bounds": "_lengthen",
     "enumeration.search": "_extended",
