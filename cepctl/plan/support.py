@@ -100,7 +100,13 @@ SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
             Construct.INTERVALS_GIVEN,
         }
     ),
-    "point": _without(_GROUPS | _OF_GROUP_BY | _OF_GIVEN | _OF_INTERVALS | _OF_REACHED),
+    "point": _without(
+        _GROUPS
+        | _OF_GROUP_BY
+        | _OF_GIVEN
+        | _OF_REACHED
+        | (_OF_INTERVALS - {Construct.INTERVALS, Construct.INTERVALS_NEGATION})
+    ),
     "worlds": _DEFINED,
 }
 """Under which strategies each engine runs a construct; what is absent is refused by name."""

@@ -10,6 +10,7 @@ confidence.  Its cost grows with the width of the intervals; stated bounds refus
     latest_next                NELT, next-event latest time
     point_absences             ours: the events that a match must not meet, also point by point
     point_collapse, grouped    matches collapsed by signature
+    pairs, lasting             ours: events that last, as pairs of a start and an end
 
 Kleene groups are refused: a group of n members is any of 2^n sets, and each of them would have as
 many combinations of points as the product of its members' widths.
@@ -99,7 +100,12 @@ def _collapsed(plan: Plan, events: Events) -> Iterator[pl.DataFrame]:
 
 def _signatures(plan: Plan, events: Events) -> Iterator[pl.DataFrame]:
     """Collapsed matches, one frame for each number of bound events."""
-    searches = _searches(plan, events)
+    candidates = [candidates_of(events, each) for each in plan.alternatives]
+    if plan.alternatives[0].reads_ends or events.last(each for own in candidates for each in own):
+        require_engine(plan, "point", lasting=True)
+        yield from _of_intervals(plan, events, candidates[0])
+        return
+    searches = _searches(plan, events, candidates)
     lengths = sorted({len(search.steps) for search in searches})
     any_match = plan.strategy is Strategy.SKIP_TILL_ANY_MATCH
     for length in lengths:
@@ -112,10 +118,20 @@ def _signatures(plan: Plan, events: Events) -> Iterator[pl.DataFrame]:
             yield grouped(pl.concat(frames)).with_columns(pl.col("confidence").clip(upper_bound=1.0))
 
 
-def _searches(plan: Plan, events: Events) -> list[PointSearch]:
-    candidates = [candidates_of(events, each) for each in plan.alternatives]
-    if events.last(each for own in candidates for each in own):
-        require_engine(plan, "point", lasting=True)
+def _of_intervals(plan: Plan, events: Events, candidates: tuple[Indexes, ...]) -> Iterator[pl.DataFrame]:
+    """The same of events that last; of an OR they are refused."""
+    from cepctl.engines.point.lasting import LastingSearch
+    from cepctl.engines.point.pairs import Pairs
+
+    pairs = Pairs.of(events.endpoints, np.unique(np.concatenate(candidates)))
+    (alternative,) = plan.alternatives
+    frames = list(LastingSearch(plan, alternative, events, pairs, candidates, Budget()).rows())
+    if frames:
+        together = pl.concat(frames).with_columns(alternative=pl.lit(0, pl.Int64))
+        yield grouped(together).with_columns(pl.col("confidence").clip(upper_bound=1.0))
+
+
+def _searches(plan: Plan, events: Events, candidates: Sequence[tuple[Indexes, ...]]) -> list[PointSearch]:
     wanted = np.unique(np.concatenate([each for own in candidates for each in own]))
     if plan.strategy in (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY):
         wanted = np.arange(len(events))

@@ -136,6 +136,7 @@ def test_it_shares_neither_search_nor_confidence_with_the_event_engine() -> None
             "events",
             "masses",
             "clocks",
+            "endpoints",
             "tick_sums",
             "predicates",
             "join_keys",
