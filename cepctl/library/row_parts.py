@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cepctl.engines.rows.cuts import Part
+    from cepctl.engines.runners.progress import Progress
     from cepctl.io.rows.folder import RowFolder
     from cepctl.io.rows.shown import Shown
     from cepctl.library.matches import Matches
@@ -39,7 +40,12 @@ class PartTask:
 
 
 def write_parts(
-    matches: Matches, folder: RowFolder, shown: Shown, execution: Execution, limit: int | None
+    matches: Matches,
+    folder: RowFolder,
+    shown: Shown,
+    execution: Execution,
+    limit: int | None,
+    progress: Progress,
 ) -> int:
     """Write rows, at most `limit` of them, as the parts of a folder; returns how many.
 
@@ -52,15 +58,16 @@ def write_parts(
     """
     rows = matches.found.rows
     parts = [] if limit is not None or matches.summary.best else rows.parts(ROWS_OF_PART)
+    progress.writing(len(matches) if limit is None else min(limit, len(matches)))
     if not parts:
-        return _write_in_turn(matches.blocks(limit), folder, shown)
+        return _write_in_turn(matches.blocks(limit), folder, shown, progress)
     on_spark = matches.summary.slices is not None
     threads = 1 if on_spark else _threads(parts, rows.merging_bytes, rows.size // parts[-1].last)
     tasks = [PartTask(part, folder.part(part.number), shown, rows.merging_bytes // threads) for part in parts]
     if on_spark:
-        _write_on_spark(tasks, execution)
+        _write_on_spark(tasks, execution, progress)
     else:
-        _write_here(tasks, threads)
+        _write_here(tasks, threads, progress)
     return parts[-1].last
 
 
@@ -69,10 +76,11 @@ def write_part(task: PartTask) -> None:
     _write(task.path, task.part.blocks(task.held_bytes), task.shown)
 
 
-def _write_in_turn(blocks: Iterator[pa.Table], folder: RowFolder, shown: Shown) -> int:
+def _write_in_turn(blocks: Iterator[pa.Table], folder: RowFolder, shown: Shown, progress: Progress) -> int:
     rows = 0
     for number, group in enumerate(_of_parts(blocks)):
         rows += _write(folder.part(number), group, shown)
+        progress.wrote(rows, max(progress.found, 1))
     return rows
 
 
@@ -127,21 +135,25 @@ def _threads(parts: Sequence[Part], held_bytes: int, row_bytes: int) -> int:
     return max(1, min(usable_cores(), by_memory, _OPEN_FILES // len(parts[0].openings)))
 
 
-def _write_here(tasks: Sequence[PartTask], threads: int) -> None:
-    from cepctl.engines.concurrency import concurrently
+def _write_here(tasks: Sequence[PartTask], threads: int, progress: Progress) -> None:
+    from cepctl.engines.concurrency import concurrently, telling
 
     def written(task: PartTask) -> Iterator[None]:
         write_part(task)
         yield None
 
     steps: list[Callable[[], Iterator[None]]] = [partial(written, task) for task in tasks]
-    for _ in concurrently(steps, threads):
+    for _ in concurrently(telling(steps, progress.wrote), threads):
         pass
 
 
-def _write_on_spark(tasks: Sequence[PartTask], execution: Execution) -> None:
-    from cepctl.ingestion.runners import chosen_runner
+def _write_on_spark(tasks: Sequence[PartTask], execution: Execution, progress: Progress) -> None:
+    from cepctl.ingestion.runners import SparkRunner
+    from cepctl.spark.session import spark_session
 
     choice = execution.runner
-    with chosen_runner("spark", choice.master, choice.conf, verbose=execution.verbose) as runner:
-        runner.run(write_part, tasks)
+    with (
+        spark_session(choice.master, choice.conf, verbose=execution.verbose) as session,
+        progress.watching_writers(session.sparkContext),
+    ):
+        SparkRunner(session).run(write_part, tasks)

@@ -50,14 +50,44 @@ class Progress:
             ahead = ahead_text(done, parts, self.clock() - self.began)
             self.tell(f"matching: {ahead}, {self.found:,} rows so far")
 
+    def writing(self, rows: int) -> None:
+        """Say that all is matched, and how many rows are to be written."""
+        self.found, self.began = rows, self.clock()
+        if self.tell is not None:
+            self.tell(f"writing: {rows:,} rows")
+
+    def wrote(self, done: int, parts: int) -> None:
+        """Say how much is written, and how long the rest takes at this pace."""
+        if self.tell is not None and self.began is not None:
+            ahead = ahead_text(done, parts, self.clock() - self.began)
+            self.tell(f"writing: {ahead}, {self.found:,} rows")
+
     @contextmanager
     def watching(self, context: Any, matches: Any) -> Iterator[None]:
         """Look now and then at the tasks of a Spark context, and at its accumulator of matches."""
+        began = self.clock()
+
+        def told(done: int, tasks: int) -> None:
+            if self.tell is not None and self.slicing is not None:
+                line = stage_line(done, tasks, matches.value, self.slicing)
+                self.tell(f"{line}, {ahead_text(done, tasks, self.clock() - began)}")
+
+        with self._watching_tasks(context, told):
+            yield
+
+    @contextmanager
+    def watching_writers(self, context: Any) -> Iterator[None]:
+        """Look now and then at the tasks of a Spark context that write rows."""
+        with self._watching_tasks(context, self.wrote):
+            yield
+
+    @contextmanager
+    def _watching_tasks(self, context: Any, told: Callable[[int, int], None]) -> Iterator[None]:
         if self.tell is None:
             yield
             return
         done = threading.Event()
-        watch = threading.Thread(target=self._watch, args=(context, matches, done), daemon=True)
+        watch = threading.Thread(target=_watch, args=(context, told, done), daemon=True)
         watch.start()
         try:
             yield
@@ -65,15 +95,13 @@ class Progress:
             done.set()
             watch.join()
 
-    def _watch(self, context: Any, matches: Any, done: threading.Event) -> None:
-        tracker, began = context.statusTracker(), self.clock()
-        while not done.wait(_LOOK_SECONDS):
-            stages = [tracker.getStageInfo(each) for each in tracker.getActiveStageIds()]
-            for stage in filter(None, stages[-1:]):
-                if self.tell is not None and self.slicing is not None:
-                    done_tasks, tasks = stage.numCompletedTasks, stage.numTasks
-                    line = stage_line(done_tasks, tasks, matches.value, self.slicing)
-                    self.tell(f"{line}, {ahead_text(done_tasks, tasks, self.clock() - began)}")
+
+def _watch(context: Any, told: Callable[[int, int], None], done: threading.Event) -> None:
+    tracker = context.statusTracker()
+    while not done.wait(_LOOK_SECONDS):
+        stages = [tracker.getStageInfo(each) for each in tracker.getActiveStageIds()]
+        for stage in filter(None, stages[-1:]):
+            told(stage.numCompletedTasks, stage.numTasks)
 
 
 def ahead_text(done: int, parts: int, seconds: float) -> str:

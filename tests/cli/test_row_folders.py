@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cepctl.cli import main
+from cepctl.engines.runners.progress import Progress
 from cepctl.errors import UsageError
 from cepctl.io.rows import folder as row_folders
 from cepctl.library import row_parts
@@ -83,6 +86,24 @@ def test_rows_beyond_memory_make_the_same_bytes() -> None:
     parts = [sorted(Path(name).glob("part-*")) for name in ("spilled", "held")]
     assert [each.read_bytes() for each in parts[0]] == [each.read_bytes() for each in parts[1]]
     assert len(parts[0]) == 4
+
+
+@pytest.mark.parametrize(("memory", "shares"), [(5_000, [25, 50, 75, 100]), (50_000_000, [27, 54, 81, 100])])
+def test_each_part_that_is_written_is_told_on_a_terminal(
+    memory: int, shares: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[str] = []
+
+    @contextmanager
+    def shown(*, quiet: bool) -> Iterator[Progress]:
+        yield Progress(lines.append)
+
+    monkeypatch.setattr("cepctl.cli.commands.match.shown_progress", shown)
+    monkeypatch.setattr(MemoryBudget, "rows", memory)
+    match("-o", "rows/")
+    told = [line for line in lines if line.startswith("writing: ")]
+    assert told[0] == "writing: 1,830 rows"
+    assert [line.partition(",")[0] for line in told[1:]] == [f"writing: {share} %" for share in shares]
 
 
 @pytest.mark.parametrize("arguments", [["--limit", "700"], ["--columns", "match,start"], ["--time", "ticks"]])

@@ -212,7 +212,9 @@ def _write(
     if folder is not None:
         from cepctl.library.row_parts import write_parts
 
-        count = write_parts(matches, folder, shown, request.question.execution, request.rows.limit)
+        execution, limit = request.question.execution, request.rows.limit
+        with shown_progress(quiet=request.quiet) as progress:
+            count = write_parts(matches, folder, shown, execution, limit, progress)
         folder.publish(count)
         return
     chosen = bool(request.rows.chosen)

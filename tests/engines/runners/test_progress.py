@@ -55,6 +55,20 @@ def test_the_line_has_per_cent_rows_and_from_two_seconds_on_the_time_left() -> N
     ]
 
 
+def test_writing_says_how_much_is_written_of_how_many_rows() -> None:
+    lines: list[str] = []
+    seconds = iter([100.0, 101.0, 110.0])
+    progress = Progress(lines.append, clock=lambda: next(seconds))
+    progress.writing(12_000)
+    progress.wrote(1, 4)
+    progress.wrote(2, 4)
+    assert lines == [
+        "writing: 12,000 rows",
+        "writing: 25 %, 12,000 rows",
+        "writing: 50 %, about 10 s left, 12,000 rows",
+    ]
+
+
 def test_nobody_is_told_where_nobody_looks() -> None:
     progress = Progress()
     progress.matching()
