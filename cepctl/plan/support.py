@@ -94,6 +94,7 @@ SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
         - {
             Construct.INTERVALS_NEGATION,
             Construct.INTERVALS_KLEENE,
+            Construct.INTERVALS_WITH_KLEENE,
             Construct.INTERVALS_OR,
             Construct.INTERVALS_CLOCKS,
             Construct.INTERVALS_GROUP_BY,

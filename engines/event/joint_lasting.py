@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.engines.columns.bindings import MatchBatch, single_events
+from cepctl.engines.columns.bindings import MatchBatch
 from cepctl.engines.columns.tick_spans import TickSpans
-from cepctl.engines.intervals.groups import by_size
+from cepctl.engines.intervals.groups import alike_in_size, of_sizes
 from cepctl.engines.intervals.search import measure_of_all
 from cepctl.engines.intervals.within_spans import LastingMatches
-from cepctl.errors import UnsupportedQueryError
 
 if TYPE_CHECKING:
     from cepctl.engines.event.alternative import PreparedAlternative
@@ -37,19 +36,13 @@ class JointLasting:
     def of(cls, sources: Sequence[PreparedAlternative], matches: MatchBatch) -> JointLasting:
         """Matches of the first of some alternatives, all of which bind the same events."""
         searches = [each.intervals for each in sources if each.intervals is not None]
-        if any(each.measure.clocks is not None for each in searches):
-            raise UnsupportedQueryError(
-                "not supported yet: reached(...) of events that last and share clocks; "
-                "--engine worlds runs it"
-            )
-        if len(searches) > 1:
-            whole = LastingMatches(measure_of_all(searches), single_events(matches.bound))
-            return cls((whole,), np.zeros(len(matches), np.int64), np.arange(len(matches)))
         parts: list[LastingMatches] = []
         part, place = np.zeros(len(matches), np.int64), np.zeros(len(matches), np.int64)
-        for search, events, rows in by_size(searches[0], matches.bound):
+        for sizes, events, rows in alike_in_size(matches.bound):
             part[rows], place[rows] = len(parts), np.arange(len(rows))
-            parts.append(LastingMatches(search.measure, events))
+            own = [of_sizes(each, sizes) for each in searches]
+            measure = own[0].measure if len(own) == 1 else measure_of_all(own)
+            parts.append(LastingMatches(measure, events))
         return cls(tuple(parts), part, place)
 
     def within(self, rows: Indexes, spans: TickSpans) -> Reals:

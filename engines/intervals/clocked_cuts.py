@@ -14,6 +14,7 @@ import numpy as np
 
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
+from cepctl.engines.columns.tick_spans import TickSpans
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.intervals.conditions import CONSTANT, Case
 from cepctl.engines.intervals.rivals import FoundRivals
@@ -27,11 +28,18 @@ def cutting_clauses(
     matches: Indexes,
     lasting: Lasting,
     rivals: Sequence[FoundRivals],
+    *,
+    spans: TickSpans | None = None,
 ) -> Clauses:
-    """The clauses of matches, shape (n, l), that bind points at the same places: a group for each."""
+    """The clauses of matches, shape (n, l), that bind points at the same places: a group for each.
+
+    `spans`: in which all that they bind has to lie.
+    """
     rows = np.arange(len(matches))
     parts = [*_of_lengths(endpoints, rows, matches[:, np.flatnonzero(lasting)])]
     endpoint = places_of(endpoints, matches)
+    if spans is not None:
+        parts += _of_spans(spans, endpoint)
     for case in cases:
         parts += _of_skeleton(skeleton_of(case, lasting), rows, endpoint)
     for negation, row, event in rivals:
@@ -66,6 +74,14 @@ def _of_skeleton(skeleton: Skeleton, row: Indexes, endpoint: Indexes) -> Iterato
             yield present(row, endpoint[:, place], nothing, np.full(len(row), last))
         if first != FIRST:
             yield present(row, nothing, endpoint[:, place], np.full(len(row), -first))
+
+
+def _of_spans(spans: TickSpans, endpoint: Indexes) -> Iterator[Part]:
+    """That every endpoint of a match lies within its span."""
+    begins, ends = np.flatnonzero(spans.first > FIRST), np.flatnonzero(spans.last < LAST)
+    for each in endpoint.T:
+        yield present(ends, each[ends], np.full(len(ends), NO_EVENT), spans.last[ends])
+        yield present(begins, np.full(len(begins), NO_EVENT), each[begins], -spans.first[begins])
 
 
 def _of_lengths(endpoints: Endpoints, row: Indexes, events: Indexes) -> Iterator[Part]:

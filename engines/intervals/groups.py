@@ -35,11 +35,11 @@ def by_size(
     QueryTooLargeError
         If what is asked of all members makes too many cases.
     """
-    for sizes, matches, rows in _alike(bound):
+    for sizes, matches, rows in alike_in_size(bound):
         yield of_sizes(search, sizes), matches, rows
 
 
-def _alike(bound: Sequence[Bindings]) -> Iterator[tuple[tuple[int, ...], Indexes, Indexes]]:
+def alike_in_size(bound: Sequence[Bindings]) -> Iterator[tuple[tuple[int, ...], Indexes, Indexes]]:
     """How many events each component binds, in rows of which that is true, and these."""
     if not any(isinstance(each, Group) for each in bound):
         matches = single_events(bound)
@@ -59,7 +59,7 @@ def _alike(bound: Sequence[Bindings]) -> Iterator[tuple[tuple[int, ...], Indexes
 def all_hold_by_size(searches: Sequence[IntervalSearch], bound: Sequence[Bindings]) -> Reals:
     """The probability that several alternatives hold together for the same events, shape (n,)."""
     found = np.zeros(len(bound[0].sizes if isinstance(bound[0], Group) else bound[0]))
-    for sizes, matches, rows in _alike(bound):
+    for sizes, matches, rows in alike_in_size(bound):
         found[rows] = all_hold([of_sizes(each, sizes) for each in searches], matches)
     return found
 

@@ -27,9 +27,11 @@ from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.cut_masses import joined_masses
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.columns.tick_spans import TickSpans
+from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.intervals.clocked_cuts import compare_with_constants, cutting_clauses, places_of
 from cepctl.engines.intervals.clocked_rivals import deciding_on_clocks
+from cepctl.engines.intervals.cut_endpoints import cut_endpoints
 from cepctl.engines.intervals.rivals import FoundRivals, Negation, renumbered
 from cepctl.engines.intervals.skeletons import Lasting, skeleton_of
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
@@ -46,10 +48,13 @@ COPIES_AT_ONCE = 200_000
 _LAST = np.iinfo(np.int64).max
 
 
-def measured_on_clocks(measure: IntervalMeasure, clocks: EventClocks, matches: Indexes) -> Measured:
+def measured_on_clocks(
+    measure: IntervalMeasure, clocks: EventClocks, matches: Indexes, spans: TickSpans | None = None
+) -> Measured:
     """Measure matches, shape (n, l).
 
-    `clocks` are those of the endpoints of all events, whose own parts `measure` knows.
+    `clocks` are those of the endpoints of all events, whose own parts `measure` knows.  With `spans` the
+    confidence is that of a match within its span; its time range then means nothing.
 
     Raises
     ------
@@ -64,7 +69,8 @@ def measured_on_clocks(measure: IntervalMeasure, clocks: EventClocks, matches: I
             for begin in range(0, len(rows), MATCHES_AT_ONCE):
                 some = rows[begin : begin + MATCHES_AT_ONCE]
                 own = [renumbered(each, some) for each in rivals]
-                alike = _Alike(measure, clocks, block[some], lasting)
+                within = None if spans is None else spans.take(start + some)
+                alike = _Alike(measure, clocks, block[some], lasting, spans=within)
                 for chosen, part in alike.beside(own) if rivals else [(np.arange(len(some)), alike)]:
                     _add_alike(total, part, start + some[chosen])
     return total.measured()
@@ -101,13 +107,17 @@ def valid_with_clocks(measure: IntervalMeasure, clocks: EventClocks, matches: In
 
 @dataclass(frozen=True)
 class _Alike:
-    """Matches that bind points at the same places; `matches` has the shape (n, l)."""
+    """Matches that bind points at the same places; `matches` has the shape (n, l).
+
+    `spans`: in which all that they bind has to lie.
+    """
 
     measure: IntervalMeasure
     clocks: EventClocks
     matches: Indexes
     lasting: Lasting
     rivals: tuple[tuple[Negation, Group], ...] = ()
+    spans: TickSpans | None = None
 
     def beside(self, found: list[FoundRivals]) -> Iterator[tuple[Indexes, _Alike]]:
         """Matches that some of these events may break, with those events; then the others, none broken."""
@@ -118,10 +128,15 @@ class _Alike:
         if len(has):
             own = (renumbered(each, has) for each in kept)
             groups = tuple((each, _grouped(len(has), row, event)) for each, row, event in own)
-            yield has, replace(self, matches=self.matches[has], rivals=groups)
+            yield has, replace(self.taken(has), rivals=groups)
         broken[has] = True
         if len(free := np.flatnonzero(~broken)):
-            yield free, replace(self, matches=self.matches[free])
+            yield free, self.taken(free)
+
+    def taken(self, rows: Indexes) -> _Alike:
+        """Some of the matches."""
+        spans = None if self.spans is None else self.spans.take(rows)
+        return replace(self, matches=self.matches[rows], spans=spans)
 
     @property
     def found(self) -> list[FoundRivals]:
@@ -150,7 +165,7 @@ class _Alike:
     def frames(self) -> Frames:
         """Which clocks of each match are summed over."""
         columns = [np.ascontiguousarray(each) for each in self.endpoint.T]
-        absolute = compare_with_constants(self.measure.cases, self.found)
+        absolute = self.spans is not None or compare_with_constants(self.measure.cases, self.found)
         starts = [group for _, group in self.rivals]
         ends = [Group(each.offsets, self.measure.endpoints.end[each.members]) for each in starts]
         return frames_of(self.clocks, len(self.matches), [*columns, *starts, *ends], [], absolute=absolute)
@@ -164,7 +179,8 @@ class _Alike:
             If there are too many such places.
         """
         clauses = cutting_clauses(
-            *(self.measure.endpoints, self.measure.cases, self.matches, self.lasting, self.found)
+            *(self.measure.endpoints, self.measure.cases, self.matches, self.lasting, self.found),
+            spans=self.spans,
         )
         walls, costly = walls_of_clauses(frames, clauses)
         if costly.any():
@@ -189,7 +205,16 @@ class _Alike:
 
         copies = self._copies(frames, nodes, np.concatenate(node), np.concatenate(events))
         here = replace(self.measure, endpoints=copies, rivals=rivals if pairs else None, clocks=None)
-        return here.measured(np.arange(len(nodes) * size).reshape(len(nodes), size))
+        matches = np.arange(len(nodes) * size).reshape(len(nodes), size)
+        if self.spans is None:
+            return here.measured(matches)
+        whose = self.spans.take(np.repeat(nodes.match, size)).followed_by_everywhere(count - matches.size)
+        copies, share = cut_endpoints(copies, np.arange(count), whose)
+        inside = share[: matches.size].reshape(matches.shape).prod(axis=1)
+        some = np.flatnonzero(inside > 0.0)
+        found = impossible(len(nodes))
+        found.put(some, replace(here, endpoints=copies).measured(matches[some]))
+        return replace(found, confidence=inside * found.confidence)
 
     def _copies(self, frames: Frames, nodes: Nodes, node: Indexes, event: Indexes) -> Endpoints:
         """Events at nodes, one after the other."""
@@ -211,7 +236,7 @@ def _add_alike(total: Total, alike: _Alike, rows: Indexes) -> None:
     walls, degree = alike.walls(frames), degree_of(frames, len(rows))
     for levels in np.unique(frames.levels).tolist():
         matches = np.flatnonzero(frames.levels == levels)
-        nodes = nodes_of(frames, matches, walls, degree, edges=True)
+        nodes = nodes_of(frames, matches, walls, degree, edges=alike.spans is None)
         for part in _parts(nodes, alike.most_events):
             found = alike.measured(frames, part)
             total.add(replace(part, match=rows[part.match]), found, *offset_range(frames, part))

@@ -13,11 +13,10 @@ from functools import cached_property
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.engines.columns.cut_masses import cut_masses, joined_masses
-from cepctl.engines.columns.endpoints import Endpoints, agreeing
-from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_spans import TickSpans
+from cepctl.engines.intervals.cut_endpoints import cut_endpoints
 from cepctl.engines.intervals.measure import IntervalMeasure
+from cepctl.engines.intervals.on_clocks import measured_on_clocks
 from cepctl.engines.intervals.rivals import FoundRivals, renumbered
 
 
@@ -37,6 +36,10 @@ class LastingMatches:
             If one needs more work than is allowed.
         """
         matches = self.matches[rows]
+        if self.measure.clocks is not None:
+            near = [renumbered(each, rows) for each in self._rivals]
+            measure = replace(self.measure, rivals=(lambda _: near) if near else None)
+            return measured_on_clocks(measure, self.measure.clocks, matches, spans).confidence
         count, size = matches.shape
         strangers = np.unique(np.concatenate([np.zeros(0, np.int64), *(each[2] for each in self._rivals)]))
         whose = spans.take(np.repeat(np.arange(count), size)).followed_by_everywhere(len(strangers))
@@ -58,21 +61,3 @@ class LastingMatches:
     @cached_property
     def _rivals(self) -> list[FoundRivals]:
         return [] if self.measure.rivals is None else self.measure.rivals(self.matches)
-
-
-def cut_endpoints(endpoints: Endpoints, event: Indexes, spans: TickSpans) -> tuple[Endpoints, Reals]:
-    """Copies of events, each with both endpoints within a span, and how probable that is, shape (n,)."""
-    first, last = spans.first, spans.last
-    lasts = np.flatnonzero(endpoints.end[event] != event)
-    starts, inside = cut_masses(endpoints.masses, event, first, last)
-    ends, ended = cut_masses(endpoints.masses, endpoints.end[event[lasts]], first[lasts], last[lasts])
-    masses: Masses = joined_masses(starts, ends) if len(lasts) else starts
-    end = np.arange(len(event))
-    end[lasts] = len(event) + np.arange(len(lasts))
-    shortest, longest, whole = endpoints.shortest[event], endpoints.longest[event], endpoints.whole[event]
-    # The law of an event that is not cut keeps its digits.
-    cut = lasts[(inside[lasts] < 1.0) | (ended < 1.0)]
-    whole[cut] = agreeing(masses, cut, end[cut], shortest[cut], longest[cut])
-    inside[lasts] *= ended
-    inside[cut] *= whole[cut] / endpoints.whole[event[cut]]
-    return Endpoints(masses, end, shortest, longest, whole), inside

@@ -12,7 +12,14 @@ from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.worlds.engine import match_table
 from cepctl.errors import QuerySemanticError, QueryTooLargeError, UnsupportedQueryError
-from tests.engines.intervals.random_intervals import negations, queries, streams, streams_with_rivals
+from tests.engines.intervals.random_intervals import (
+    negations,
+    queries,
+    queries_with_groups,
+    streams,
+    streams_with_points,
+    streams_with_rivals,
+)
 from tests.engines.intervals.worked_intervals import A, B
 from tests.engines.reached_cases import ASKED, asked_too
 from tests.plans import Event, event_table, histogram, plan_of
@@ -65,6 +72,22 @@ def test_an_event_that_lasts_is_decided_with_its_end() -> None:
     assert list(row.values()) == [7, 9, None, None]
 
 
+@pytest.mark.parametrize(
+    ("alternatives", "ticks"),
+    [
+        # 100 of 464 worlds, a quarter of them with each end of b, from 6 to 9.
+        ("ISEQ(A a, B b), ISEQ(A a, B d)) WHERE a BEFORE b AND a BEFORE|MEETS d", [6, None, None, None]),
+        # 52 of 464; the second part alone waits for its window.
+        ("SEQ(A a, B b), SEQ(A c, B d, !C n)) WITHIN 10 ticks", [7, None, None, None]),
+    ],
+)
+def test_several_parts_of_an_or_that_last_are_decided_with_the_first(
+    alternatives: str, ticks: list[int | None]
+) -> None:
+    (row,) = both(f"PATTERN OR({alternatives} RETURN {ASKED}", event_table([A, B]), lasting=True)
+    assert list(row.values()) == ticks
+
+
 def test_a_certain_row_is_decided_at_its_one_tick() -> None:
     sharp = [Event("a", "A", 3, 3), Event("b", "B", 8, 8)]
     (row,) = both(f"PATTERN SEQ(A a, B b) RETURN {ASKED}, reached(1) - start AS late", event_table(sharp))
@@ -91,6 +114,12 @@ def test_random_rows_of_interval_events_are_decided_as_the_judge_says(
 @settings(max_examples=15, deadline=None, suppress_health_check=QUIET)
 @given(query=negations(), events=streams_with_rivals())
 def test_so_are_those_beside_which_something_is_absent(query: str, events: tuple[Event, ...]) -> None:
+    both(asked_too(query), event_table(events), lasting=True)
+
+
+@settings(max_examples=5, deadline=None, suppress_health_check=QUIET)
+@given(query=queries_with_groups(), events=streams_with_points())
+def test_so_are_those_with_groups_of_points(query: str, events: tuple[Event, ...]) -> None:
     both(asked_too(query), event_table(events), lasting=True)
 
 

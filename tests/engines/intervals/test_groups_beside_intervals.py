@@ -106,8 +106,6 @@ def test_what_is_not_measured_beside_groups_is_refused_by_name() -> None:
         match_events(plan, table, MatchOptions(kleene="summary"))
     with pytest.raises(UnsupportedQueryError, match="--why-not with Kleene groups for events that last"):
         why_not(plan, table)
-    with pytest.raises(UnsupportedQueryError, match="beside Kleene groups and interval events"):
-        match_events(plan_of("PATTERN SEQ(A a, B+ b[]) RETURN reached(0.5)", lasting=True), table)
 
 
 def test_one_match_shows_every_member() -> None:
