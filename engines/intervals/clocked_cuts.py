@@ -28,8 +28,7 @@ def cutting_clauses(
     matches: Indexes,
     lasting: Lasting,
     rivals: Sequence[FoundRivals],
-    *,
-    spans: TickSpans | None = None,
+    spans: TickSpans | None,
 ) -> Clauses:
     """The clauses of matches, shape (n, l), that bind points at the same places: a group for each.
 

@@ -180,7 +180,7 @@ class _Alike:
         """
         clauses = cutting_clauses(
             *(self.measure.endpoints, self.measure.cases, self.matches, self.lasting, self.found),
-            spans=self.spans,
+            self.spans,
         )
         walls, costly = walls_of_clauses(frames, clauses)
         if costly.any():

@@ -32,9 +32,10 @@ def asking(cases: st.SearchStrategy[Case]) -> st.SearchStrategy[Case]:
     return cases.map(lambda case: replace(case, query=asked_too(case.query)))
 
 
-def is_decided_as_judged(case: Case | ClockCase) -> None:
+def is_decided_as_judged(case: Case | ClockCase, *, lasting: bool = False) -> None:
     """Same rows with the same ticks; what has no world, or costs too much, is left to other tests."""
-    plan = plan_of(case.query, case.clocks if isinstance(case, ClockCase) else None)
+    clocks = case.clocks if isinstance(case, ClockCase) else None
+    plan = plan_of(case.query, clocks, lasting=lasting)
     if plan.never is not None:
         return
     try:

@@ -1,6 +1,8 @@
-"""reached(c) of events that share clocks, and of those of which something is given."""
+"""reached(c) of events that share clocks, also if they last, and of events that something is given of."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 from hypothesis import strategies as st
@@ -10,8 +12,17 @@ from cepctl.engines.event.match import match_events
 from tests.engines.agreement import EXAMPLES, MANY_EXAMPLES, check
 from tests.engines.clock_cases import ClockCase, clock_cases
 from tests.engines.given.given_cases import with_given
-from tests.engines.reached_cases import asking, is_decided_as_judged
-from tests.plans import Event, event_table, on, plan_of
+from tests.engines.intervals.random_intervals import (
+    choices_with_groups,
+    negations,
+    queries,
+    streams,
+    streams_with_points_and_rivals,
+    streams_with_rivals,
+)
+from tests.engines.intervals.test_intervals_on_clocks import cases
+from tests.engines.reached_cases import asked_too, asking, is_decided_as_judged
+from tests.plans import Event, event_table, lasting, on, plan_of
 from tests.strategies import LEVELS, Case
 
 FEW = max(EXAMPLES // 20, 1)
@@ -23,10 +34,10 @@ STARTS_FIRST = "GIVEN SEQ(S p, F q) IF p.x = q.x"
 
 
 def worlds_left(level: str, where: str) -> st.SearchStrategy[Case | ClockCase]:
-    cases = asking(LEVELS[level])
+    asked = asking(LEVELS[level])
     if where != "shared clocks":
-        cases = with_given(cases)
-    return cases if where == "GIVEN" else clock_cases(cases)
+        asked = with_given(asked)
+    return asked if where == "GIVEN" else clock_cases(asked)
 
 
 @pytest.mark.parametrize("where", ["shared clocks", "GIVEN", "both"])
@@ -40,6 +51,28 @@ def test_rows_are_decided_as_the_judge_says(level: str, where: str) -> None:
 @pytest.mark.parametrize("level", LEVELS)
 def test_rows_are_decided_as_the_judge_says_in_many_cases(level: str, where: str) -> None:
     check(worlds_left(level, where), is_decided_as_judged, MANY_EXAMPLES // 20)
+
+
+LASTING = {
+    "alone": cases(queries(), streams()),
+    "beside what is absent": cases(negations(), streams_with_rivals(), least_sharp=2),
+    "with groups": cases(choices_with_groups(), streams_with_points_and_rivals(), least_sharp=2),
+}
+
+
+def lasting_rows_are_decided_as_judged(case: ClockCase) -> None:
+    is_decided_as_judged(replace(case, query=asked_too(case.query)), lasting=True)
+
+
+@pytest.mark.parametrize("kind", LASTING)
+def test_rows_of_interval_events_on_clocks_are_decided_as_the_judge_says(kind: str) -> None:
+    check(LASTING[kind], lasting_rows_are_decided_as_judged, FEW)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", LASTING)
+def test_rows_of_interval_events_on_clocks_are_decided_as_the_judge_says_in_many_cases(kind: str) -> None:
+    check(LASTING[kind], lasting_rows_are_decided_as_judged, MANY_EXAMPLES // 4)
 
 
 def decided(query: str, events: tuple[Event, ...], clocks: Clocks | None = None) -> list[object]:
@@ -66,6 +99,12 @@ def test_offsets_that_events_share_decide_when(
     query: str, events: tuple[Event, ...], ticks: list[object]
 ) -> None:
     assert decided(query, events, CLOCKS) == ticks
+
+
+def test_both_ends_of_an_event_that_lasts_move_with_its_clock() -> None:
+    job = on("n", CLOCKS, lasting("j", "J", (1, 1), (4, 5)))
+    # The end is at 4 or 5 and an offset of -2 to 2: at 2 to 7 in 1, 2, 2, 2, 2 and 1 of 10 worlds.
+    assert decided("SEQ(J j)", (job,), CLOCKS) == [3, 4, 7]
 
 
 def test_what_is_given_decides_when() -> None:
