@@ -34,6 +34,12 @@ class TickSpans:
         """Those of some rows."""
         return TickSpans(self.first[rows], self.last[rows])
 
+    def of_each(self, size: int, counted: int) -> TickSpans:
+        """Those of `size` events of each row, one after the other: beyond the first `counted`, everywhere."""
+        first, last = np.repeat(self.first, size), np.repeat(self.last, size)
+        free = np.tile(np.arange(size) >= counted, len(self.first))
+        return TickSpans(np.where(free, FIRST, first), np.where(free, LAST, last))
+
     def followed_by_everywhere(self, count: int) -> TickSpans:
         """And then so many spans without ends."""
         first, last = np.full(count, FIRST), np.full(count, LAST)

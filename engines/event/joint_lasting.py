@@ -39,10 +39,11 @@ class JointLasting:
         parts: list[LastingMatches] = []
         part, place = np.zeros(len(matches), np.int64), np.zeros(len(matches), np.int64)
         for sizes, events, rows in alike_in_size(matches.bound):
-            part[rows], place[rows] = len(parts), np.arange(len(rows))
             own = [of_sizes(each, sizes) for each in searches]
             measure = own[0].measure if len(own) == 1 else measure_of_all(own)
-            parts.append(LastingMatches(measure, events))
+            for some, alike in LastingMatches.of(measure, events):
+                part[rows[some]], place[rows[some]] = len(parts), np.arange(len(some))
+                parts.append(alike)
         return cls(tuple(parts), part, place)
 
     def within(self, rows: Indexes, spans: TickSpans) -> Reals:

@@ -28,17 +28,18 @@ def cutting_clauses(
     matches: Indexes,
     lasting: Lasting,
     rivals: Sequence[FoundRivals],
+    counted: int | None,
     spans: TickSpans | None,
 ) -> Clauses:
     """The clauses of matches, shape (n, l), that bind points at the same places: a group for each.
 
-    `spans`: in which all that they bind has to lie.
+    `spans`: in which the first `counted` of their events have to lie, or all.
     """
     rows = np.arange(len(matches))
     parts = [*_of_lengths(endpoints, rows, matches[:, np.flatnonzero(lasting)])]
     endpoint = places_of(endpoints, matches)
     if spans is not None:
-        parts += _of_spans(spans, endpoint)
+        parts += _of_spans(spans, endpoint[:, : 2 * (counted or matches.shape[1])])
     for case in cases:
         parts += _of_skeleton(skeleton_of(case, lasting), rows, endpoint)
     for negation, row, event in rivals:

@@ -180,6 +180,7 @@ class _Alike:
         """
         clauses = cutting_clauses(
             *(self.measure.endpoints, self.measure.cases, self.matches, self.lasting, self.found),
+            self.measure.counted,
             self.spans,
         )
         walls, costly = walls_of_clauses(frames, clauses)
@@ -208,8 +209,10 @@ class _Alike:
         matches = np.arange(len(nodes) * size).reshape(len(nodes), size)
         if self.spans is None:
             return here.measured(matches)
-        whose = self.spans.take(np.repeat(nodes.match, size)).followed_by_everywhere(count - matches.size)
-        copies, share = cut_endpoints(copies, np.arange(count), whose)
+        whose = self.spans.take(nodes.match).of_each(size, self.measure.counted or size)
+        copies, share = cut_endpoints(
+            copies, np.arange(count), whose.followed_by_everywhere(count - matches.size)
+        )
         inside = share[: matches.size].reshape(matches.shape).prod(axis=1)
         some = np.flatnonzero(inside > 0.0)
         found = impossible(len(nodes))

@@ -64,6 +64,26 @@ def measured_with_ties(measure: IntervalMeasure, ties: LastingTies, matches: Ind
     return found
 
 
+def with_tied_events(
+    measure: IntervalMeasure, ties: LastingTies, matches: Indexes
+) -> Iterator[tuple[Indexes, IntervalMeasure, Indexes, Reals]]:
+    """Matches, shape (n, l), with the events that are tied to theirs, those that are made alike together.
+
+    Yields their rows, how they are measured, they themselves, and the probability of what is given of them.
+
+    Raises
+    ------
+    QueryTooLargeError
+        As `measured_with_ties`.
+    """
+    touched = _Touched.of(measure, ties, matches)
+    free = np.setdiff1d(np.arange(len(matches)), touched.row)
+    if len(free):
+        yield free, replace(measure, ties=None), matches[free], np.ones(len(free))
+    for alike in touched.alike():
+        yield alike.rows, *alike.extended(), _given(measure, ties, alike.components)
+
+
 def _always(own: IntervalMeasure, events: Indexes, size: int) -> Measured:
     """The first `size` of these events are matches that every world returns."""
     lower, upper = (each[:, : 2 * size] for each in own.valid(events))
@@ -75,11 +95,17 @@ def _conditioned(
     measure: IntervalMeasure, ties: LastingTies, both: Measured, components: Indexes
 ) -> Measured:
     """Given that the ties of the components hold, shape (n, c)."""
-    given = np.ones(len(both.start))
-    for column in components.T:
-        given *= component_probability(measure, ties, column)
+    given = _given(measure, ties, components)
     happens = both.start <= both.end
     return replace(both, confidence=np.where(happens, both.confidence, 0.0) / np.where(happens, given, 1.0))
+
+
+def _given(measure: IntervalMeasure, ties: LastingTies, components: Indexes) -> Reals:
+    """The probability that the ties of all these components hold, shape (n, c)."""
+    given = np.ones(len(components))
+    for column in components.T:
+        given *= component_probability(measure, ties, column)
+    return given
 
 
 def valid_with_ties(measure: IntervalMeasure, ties: LastingTies, matches: Indexes) -> tuple[Ticks, Ticks]:

@@ -7,6 +7,7 @@ Runs inside Spark workers: imports NumPy, Numba and Polars only.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,14 +19,34 @@ from cepctl.engines.intervals.cut_endpoints import cut_endpoints
 from cepctl.engines.intervals.measure import IntervalMeasure
 from cepctl.engines.intervals.on_clocks import measured_on_clocks
 from cepctl.engines.intervals.rivals import FoundRivals, renumbered
+from cepctl.engines.intervals.tied_matches import with_tied_events
 
 
 @dataclass(frozen=True)
 class LastingMatches:
-    """Matches, shape (n, l), and how they are measured."""
+    """Matches, shape (n, l), and how they are measured; `given`, shape (n,), is what divides that.
+
+    Where others that are tied to a match follow its own events, these alone lie within its span.
+    """
 
     measure: IntervalMeasure
     matches: Indexes
+    given: Reals
+
+    @classmethod
+    def of(cls, measure: IntervalMeasure, matches: Indexes) -> Iterator[tuple[Indexes, LastingMatches]]:
+        """Matches in parts that are measured together, each with its rows.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If a match needs too many tied events, or too much work.
+        """
+        if measure.ties is None:
+            yield np.arange(len(matches)), cls(measure, matches, np.ones(len(matches)))
+            return
+        for rows, own, events, given in with_tied_events(measure, measure.ties, matches):
+            yield rows, cls(own, events, given)
 
     def within(self, rows: Indexes, spans: TickSpans) -> Reals:
         """P(a match happens, and all that it binds lies within its span) of some rows, ascending.
@@ -35,6 +56,9 @@ class LastingMatches:
         QueryTooLargeError
             If one needs more work than is allowed.
         """
+        return np.minimum(self._of_both(rows, spans) / self.given[rows], 1.0)
+
+    def _of_both(self, rows: Indexes, spans: TickSpans) -> Reals:
         matches = self.matches[rows]
         if self.measure.clocks is not None:
             near = [renumbered(each, rows) for each in self._rivals]
@@ -42,7 +66,7 @@ class LastingMatches:
             return measured_on_clocks(measure, self.measure.clocks, matches, spans).confidence
         count, size = matches.shape
         strangers = np.unique(np.concatenate([np.zeros(0, np.int64), *(each[2] for each in self._rivals)]))
-        whose = spans.take(np.repeat(np.arange(count), size)).followed_by_everywhere(len(strangers))
+        whose = spans.of_each(size, self.measure.counted or size).followed_by_everywhere(len(strangers))
         events = np.concatenate([matches.reshape(-1), strangers])
         endpoints, share = cut_endpoints(self.measure.endpoints, events, whose)
         inside = share[: matches.size].reshape(count, size).prod(axis=1)

@@ -20,6 +20,7 @@ from tests.engines.intervals.random_intervals import (
     streams_with_points_and_rivals,
     streams_with_rivals,
 )
+from tests.engines.intervals.test_given_beside_intervals import GIVENS, tied_streams
 from tests.engines.intervals.test_intervals_on_clocks import cases
 from tests.engines.reached_cases import asked_too, asking, is_decided_as_judged
 from tests.plans import Event, event_table, lasting, on, plan_of
@@ -75,6 +76,27 @@ def test_rows_of_interval_events_on_clocks_are_decided_as_the_judge_says_in_many
     check(LASTING[kind], lasting_rows_are_decided_as_judged, MANY_EXAMPLES // 4)
 
 
+GIVEN_LASTING = st.builds(
+    lambda query, given, events: Case(asked_too(query) + given, events),
+    queries() | negations(),
+    GIVENS,
+    tied_streams(),
+)
+
+
+def given_rows_are_decided_as_judged(case: Case) -> None:
+    is_decided_as_judged(case, lasting=True)
+
+
+def test_rows_of_interval_events_that_something_is_given_of_are_decided_as_the_judge_says() -> None:
+    check(GIVEN_LASTING, given_rows_are_decided_as_judged, 2 * FEW)
+
+
+@pytest.mark.slow
+def test_rows_of_interval_events_that_something_is_given_of_are_decided_so_in_many_cases() -> None:
+    check(GIVEN_LASTING, given_rows_are_decided_as_judged, MANY_EXAMPLES)
+
+
 def decided(query: str, events: tuple[Event, ...], clocks: Clocks | None = None) -> list[object]:
     """When the one row is decided with a probability of 0.2, 0.5 and 1."""
     asked = "reached(0.2), reached(0.5), reached(1)"
@@ -111,6 +133,13 @@ def test_what_is_given_decides_when() -> None:
     assert decided(f"SEQ(S s, F f) {STARTS_FIRST}", TASK) == [3, 4, 5]
     # Without it f, at 2 to 5, comes after s in 1, 2, 3 and 4 of 16 worlds.
     assert decided("SEQ(S s, F f)", TASK) == [4, 5, None]
+
+
+def test_what_is_given_of_an_event_that_lasts_decides_when() -> None:
+    job = replace(lasting("j", "S", (1, 1), (2, 4)), x=1)
+    # After the ends 2, 3 and 4 of the job there are 2, 1 and 0 of the ticks of f.
+    ended = (job, Event("f", "F", 2, 4, x=1))
+    assert decided(f"SEQ(S s) {STARTS_FIRST}", ended) == [2, 2, 3]
 
 
 def test_where_several_parts_of_an_or_hold_the_first_to_be_decided_counts() -> None:
