@@ -90,10 +90,10 @@ def complete_bindings(
     approximate = _ERROR if events.clocks is None else None
     options = MatchOptions(approximate=approximate, max_matches=limit)
     prepared = PreparedAlternative.of(plan, alternative, known, options)
-    rows = _without_groups(prepared, rows)
+    rows = without_groups(prepared, rows)
     chosen = rows[:: max(1, -(-len(rows) // limit))]
-    batches, cut = _completed(prepared, chosen)
-    group_losses = _group_losses(prepared, chosen)
+    batches, cut = completed(prepared, chosen)
+    group_losses = losses_of_groups(prepared, chosen)
     tally = _Tally(prepared, _Clauses.of(prepared, events) if plan.given else None)
     for bound in batches:
         tally.add(bound)
@@ -127,7 +127,8 @@ def signature_of(bound: dict[int, Bindings], row: int) -> Signature:
     return tuple(found)
 
 
-def _without_groups(prepared: PreparedAlternative, rows: Indexes) -> Indexes:
+def without_groups(prepared: PreparedAlternative, rows: Indexes) -> Indexes:
+    """Bindings of the single components alone, each once."""
     components = prepared.alternative.components
     kleene = [at for at, i in enumerate(prepared.search.singles) if components[i].kleene]
     if not kleene:
@@ -137,7 +138,7 @@ def _without_groups(prepared: PreparedAlternative, rows: Indexes) -> Indexes:
     return np.unique(rows, axis=0)
 
 
-def _completed(prepared: PreparedAlternative, rows: Indexes) -> tuple[list[dict[int, Bindings]], bool]:
+def completed(prepared: PreparedAlternative, rows: Indexes) -> tuple[list[dict[int, Bindings]], bool]:
     """Bindings with every group, and whether there were too many to list."""
     found: list[dict[int, Bindings]] = []
     try:
@@ -148,7 +149,7 @@ def _completed(prepared: PreparedAlternative, rows: Indexes) -> tuple[list[dict[
     return found, False
 
 
-def _group_losses(prepared: PreparedAlternative, rows: Indexes) -> tuple[Loss, ...]:
+def losses_of_groups(prepared: PreparedAlternative, rows: Indexes) -> tuple[Loss, ...]:
     """What each predicate over groups takes away; nothing where the groups are too many to list."""
     alternative = prepared.alternative
     judged = [link for link in alternative.links if link.scope is not Scope.EVENT]
@@ -157,7 +158,7 @@ def _group_losses(prepared: PreparedAlternative, rows: Indexes) -> tuple[Loss, .
         return ()
     bare = replace(alternative, links=tuple(link for link in alternative.links if link not in judged))
     loose = PreparedAlternative.of(prepared.plan, bare, prepared.events, prepared.options)
-    batches, _ = _completed(loose, rows)
+    batches, _ = completed(loose, rows)
     counts = np.zeros(len(judged), dtype=np.int64)
     for batch in batches:
         left = batch

@@ -49,7 +49,8 @@ from cepctl.language.traversal import conjuncts
 from cepctl.plan.interval_support import refuse_intervals
 from cepctl.plan.plan import Alternative, Plan, Timing
 from cepctl.plan.relations import related
-from cepctl.plan.support import require_engine
+from cepctl.plan.summary import with_one_member
+from cepctl.plan.support import refuse_lasting_groups, require_engine
 from cepctl.plan.timings import Difference
 
 
@@ -99,11 +100,14 @@ class LastingConditions(Conditions):
         require_engine(plan, "event", lasting=True)
         if plan.given:
             refuse_intervals("--why-not beside GIVEN")
-        if any(component.kleene for component in alternative.components):
-            refuse_intervals("--why-not with Kleene groups")
         fitting = tuple(fitting_events(events, each) for each in alternative.components)
         candidates = possible_events(events, fitting)
         demands = tuple(_demands(plan, alternative))
+        for i, component in enumerate(alternative.components):
+            if component.kleene:
+                if events.last([candidates[i]]):
+                    refuse_lasting_groups(component)
+                alternative = with_one_member(alternative, i)
         ends, clocks = events.endpoints, events.endpoint_clocks
         return cls(alternative, plan.partition_by, demands, candidates, ends, clocks)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from cepctl.engines.diagnosis.one_match import one_match
 from cepctl.engines.diagnosis.why_not import why_not
@@ -104,8 +105,6 @@ def test_what_is_not_measured_beside_groups_is_refused_by_name() -> None:
     plan = plan_of("PATTERN SEQ(A a, B+ b[])", lasting=True)
     with pytest.raises(UnsupportedQueryError, match="--kleene summary for events that last"):
         match_events(plan, table, MatchOptions(kleene="summary"))
-    with pytest.raises(UnsupportedQueryError, match="--why-not with Kleene groups for events that last"):
-        why_not(plan, table)
 
 
 def test_one_match_shows_every_member() -> None:
@@ -119,3 +118,36 @@ def test_one_match_shows_every_member() -> None:
     shown = one_match(plan, event_table(events), (("a",), ("b1", "b2"), ("c",)), 8)
     assert [each.variable for each in shown.members] == ["a", "b", "b", "c"]
     assert (shown.confidence, shown.start, shown.end) == (0.25, 0, 9)
+
+
+def test_why_not_counts_the_groups_that_a_rival_breaks() -> None:
+    events = (
+        lasting("a", "A", (0, 1), (2, 3)),
+        lasting("n", "N", (9, 9), (11, 11)),
+        *(Event(f"b{at}", "B", at, at) for at in (6, 8, 12)),
+    )
+    plan = plan_of("PATTERN SEQ(A a, B+ b[], !N n) WITHIN 20 ticks", lasting=True)
+    (explained,) = why_not(plan, event_table(events)).alternatives
+    found = explained.completion
+    assert found is not None
+    # Only groups that hold the last member end after n has begun.
+    assert (found.bindings, found.complete, found.possible) == (1, 7, 4)
+    (loss,) = found.losses
+    assert (loss.condition.text, loss.count) == ("no n", 3)
+    assert [(each.event, each.count) for each in found.breakers] == [(3, 3)]
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=_QUIET, derandomize=True)
+@given(
+    case=st.tuples(queries_with_groups(), streams_with_points())
+    | st.tuples(
+        choices_with_groups().filter(lambda query: "OR(" not in query), streams_with_points_and_rivals()
+    )
+)
+def test_what_is_said_to_be_possible_of_groups_is_what_matches(case: tuple[str, tuple[Event, ...]]) -> None:
+    query, events = case
+    plan, table = plan_of(query, lasting=True), event_table(events)
+    (explained,) = why_not(plan, table).alternatives
+    assert (explained.completion.possible if explained.completion else 0) == match_events(
+        plan, table
+    ).num_rows
