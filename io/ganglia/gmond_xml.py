@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -74,6 +74,12 @@ _TYPES = {
 } | dict.fromkeys(("value_text", "units", "node", "node_raw", "ip", "cluster", "grid", "group"), pa.string())
 
 
+class _Attributes(Protocol):
+    """Attributes by name."""
+
+    def get(self, name: str, /) -> str | None: ...
+
+
 class _Place(NamedTuple):
     """What the elements around samples say: attributes of the host, and the names of the others."""
 
@@ -96,7 +102,7 @@ class _Sample(NamedTuple):
     """One METRIC, all attribute names upper case; its element says the rest while it is at hand."""
 
     first_line: int
-    metric: Mapping[str, str]
+    metric: _Attributes
     place: _Place
     element: Any
 
@@ -108,7 +114,7 @@ class _Sample(NamedTuple):
     def group(self) -> str | None:
         if not len(self.element):
             return None
-        extra = map(_attributes, self.element.iter("EXTRA_ELEMENT"))
+        extra = map(_by_name, self.element.iter("EXTRA_ELEMENT"))
         return next((item.get("VAL") for item in extra if item.get("NAME") == "GROUP"), None)
 
 
@@ -138,7 +144,7 @@ class _Poll:
                 if event == "start":
                     continue
                 place = self.place = self.place or self._place()
-                yield _Sample(self.line, _attributes(element), place, element)
+                yield _Sample(self.line, _by_name(element), place, element)
             elif tag in self.around:
                 self.place = None
                 if event == "start":
@@ -248,7 +254,7 @@ class _Events:
         self.report.records += 1
         metric = sample.metric.get("NAME")
         if not metric:
-            raw = str(dict(sample.metric))[:200]
+            raw = str(_attributes(sample.element))[:200]
             self.report.rejects.append(Reject(self.source, sample.line, "no metric name", raw))
             return
         if sample.place is not self._place:
@@ -294,7 +300,7 @@ class _Events:
         }
 
 
-def _value(metric: Mapping[str, str]) -> tuple[float | None, str | None]:
+def _value(metric: _Attributes) -> tuple[float | None, str | None]:
     """A number, or the text where it is none; NaN and infinities are text."""
     text = metric.get("VAL")
     if text is None or metric.get("TYPE") == "string":
@@ -306,14 +312,17 @@ def _value(metric: Mapping[str, str]) -> tuple[float | None, str | None]:
     return (number, None) if math.isfinite(number) else (None, text)
 
 
+def _by_name(element: Any) -> _Attributes:
+    """Attributes of which few are looked at; the element knows them where all are as Ganglia writes them."""
+    known: _Attributes = element if _WRITTEN.issuperset(element.keys()) else _attributes(element)
+    return known
+
+
 def _attributes(element: Any) -> dict[str, str]:
     """Attributes by upper-case name: some exporters write them in lower case."""
     names = element.keys()
     if len(names) <= _MOST_ATTRIBUTES:
-        given = dict(element.items())
-        if given.keys() <= _WRITTEN:
-            return given
-        return {name.upper(): value for name, value in given.items()}
+        return {name.upper(): value for name, value in element.items()}
     # All values together would take time that grows with the square of their number.
     return {name.upper(): str(element.get(name)) for name in names if name.upper() in _NAMES}
 
