@@ -25,12 +25,12 @@ from cepctl.engines.columns.bindings import MatchBatch
 from cepctl.engines.columns.tick_spans import TickSpans
 from cepctl.engines.columns.tick_sums import FIRST, shifted
 from cepctl.engines.event.joint_matches import JointMatches
-from cepctl.errors import UnsupportedQueryError
 from cepctl.precision import CONFIDENCE_SLACK
 from cepctl.schema import LATEST_TICK
 
 if TYPE_CHECKING:
     from cepctl.engines.event.alternative import PreparedAlternative
+    from cepctl.engines.event.sampled_decisions import SampledDecisions
 
 ROWS_AT_ONCE = 4096
 
@@ -42,17 +42,15 @@ def reached_ticks(source: PreparedAlternative, matches: MatchBatch, share: float
     ------
     QueryTooLargeError
         If a match needs more work than is allowed.
-    UnsupportedQueryError
-        If a match is estimated.
     """
-    if (matches.errors > 0).any():
-        raise UnsupportedQueryError("not supported yet: reached(...) of what --approximate estimates")
     ticks = np.zeros(len(matches), dtype=np.int64)
     known = matches.confidence >= share - CONFIDENCE_SLACK
-    rows = np.flatnonzero(known)
-    for begin in range(0, len(rows), ROWS_AT_ONCE):
-        chosen = rows[begin : begin + ROWS_AT_ONCE]
-        ticks[chosen] = _Decisions(source, matches.take(chosen)).reaching(share - CONFIDENCE_SLACK)
+    for sampled in (False, True):
+        rows = np.flatnonzero(known & ((matches.errors > 0) == sampled))
+        for begin in range(0, len(rows), ROWS_AT_ONCE):
+            chosen = rows[begin : begin + ROWS_AT_ONCE]
+            decisions = _Decisions(source, matches.take(chosen), sampled)
+            ticks[chosen] = decisions.reaching(share - CONFIDENCE_SLACK)
     return pl.DataFrame({"tick": ticks, "known": known}).select(
         pl.when("known").then("tick").otherwise(None)
     )["tick"]
@@ -66,10 +64,11 @@ class _Within(Protocol):
 
 @dataclass(frozen=True)
 class _Decisions:
-    """When the worlds that return some matches decide them."""
+    """When the worlds that return some matches decide them; `sampled`: all worlds, or those of estimates."""
 
     source: PreparedAlternative
     matches: MatchBatch
+    sampled: bool
 
     def reaching(self, least: float) -> Ticks:
         """The smallest tick of each match by which it is decided with the probability `least`."""
@@ -93,10 +92,18 @@ class _Decisions:
 
     def _decided(self, rows: Indexes, tick: Ticks) -> Reals:
         """P(a world returns the row, and has decided it by a tick)."""
+        if self.sampled:
+            return self._samples.decided(rows, tick)
         found = np.zeros(len(rows))
         for sign, each in self._parts:
             found += sign * each.decided(rows, tick)
         return found
+
+    @cached_property
+    def _samples(self) -> SampledDecisions:
+        from cepctl.engines.event.sampled_decisions import SampledDecisions
+
+        return SampledDecisions(self._sources, self.matches)
 
     @cached_property
     def _parts(self) -> list[tuple[int, _Together]]:
