@@ -148,6 +148,19 @@ def block_group(bound: Sequence[Bindings]) -> Group:
 
 def signatures(bound: Sequence[Bindings], ids: pl.Series) -> pa.Array:
     """Signatures of a batch: list<list<string>>, one inner list per positive component."""
+    if any(isinstance(each, Group) for each in bound):
+        inner, events = _listed(bound)
+    else:
+        events = single_events(bound).reshape(-1)
+        inner = np.arange(len(events) + 1)
+    names = ids.gather(events).to_arrow().cast(pa.string())
+    lists = pa.ListArray.from_arrays(pa.array(inner, pa.int32()), names)
+    outer = np.arange(0, len(lists) + 1, len(bound))
+    return pa.ListArray.from_arrays(pa.array(outer, pa.int32()), lists)
+
+
+def _listed(bound: Sequence[Bindings]) -> tuple[Indexes, Indexes]:
+    """Where what each component of each match binds begins, and the events, match after match."""
     sizes = np.stack(
         [each.sizes if isinstance(each, Group) else np.ones(len(each), dtype=np.int64) for each in bound],
         axis=1,
@@ -161,7 +174,4 @@ def signatures(bound: Sequence[Bindings], ids: pl.Series) -> pa.Array:
             events[begins[:, position][each.owner] + within] = each.members
         else:
             events[begins[:, position]] = each
-    names = ids.gather(events).to_arrow().cast(pa.string())
-    lists = pa.ListArray.from_arrays(pa.array(inner, pa.int32()), names)
-    outer = np.arange(0, len(lists) + 1, sizes.shape[1])
-    return pa.ListArray.from_arrays(pa.array(outer, pa.int32()), lists)
+    return inner, events
