@@ -32,13 +32,14 @@ _MOST_RAISED = MOST_RAISED
 class CurvedSpace(NamedTuple):
     """Room for the cells of a chain, and for the polynomials in one of them.
 
-    `bucket[j, c]`: the bucket of event j in cell c, -1 for none.
+    `bucket[j, c]`: the bucket of event j in cell c, -1 for none.  `through`: as `_place_between` fills it.
     """
 
     cuts: Ticks
     refined: Ticks
     bucket: Indexes
     placed: Reals
+    through: Reals
     given: Reals
     found: Reals
     between: Reals
@@ -56,6 +57,7 @@ def curved_space(positions, most_buckets):
         np.empty(2 * cuts, dtype=np.int64),
         np.empty((positions, cuts), dtype=np.int64),
         np.empty(positions + 1),
+        np.empty((positions + 1, positions + 1)),
         np.empty(degree),
         np.empty(degree),
         np.empty(degree),
@@ -82,23 +84,76 @@ def curved_chain(buckets, curves, raised, valid_lower, valid_upper, window, spac
         _place(buckets, curves, space, 0, top, cuts[0], cuts[count - 1], count)
         return space.placed[positions]
     pieces = _refine(cuts, valid_lower[0], valid_upper[0], window, space.refined)
-    total, degree = 0.0, max(top - 1, 0)
+    total = 0.0
     for r in range(pieces - 1):
         begin, ticks = space.refined[r], space.refined[r + 1] - space.refined[r]
-        every = takes_every_tick(ticks, degree)
-        nodes = ticks if every else summation_rule(ticks, degree, space.nodes, space.weights)
-        for k in range(nodes):
-            tick = begin + (k if every else space.nodes[k])
-            c = np.searchsorted(cuts, tick, side="right") - 1
-            if c < 0 or c >= count - 1 or space.bucket[0, c] < 0:
-                break
-            b = space.bucket[0, c]
-            mass = curve_at(curves, b, float(tick - buckets.lo[b]), float(buckets.hi[b] - buckets.lo[b]))
-            space.placed[:] = 0.0
-            space.placed[1] = mass if every else mass * space.weights[k]
-            _place(buckets, curves, space, 1, top, tick + 1, plus(tick, window), count)
-            total += space.placed[positions]
+        cell = np.searchsorted(cuts, begin, side="right") - 1
+        if 0 <= cell < count - 1 and space.bucket[0, cell] >= 0:
+            total += _from_piece(buckets, curves, space, top, cell, begin, ticks, window, count)
     return total
+
+
+@njit(nogil=True, cache=True)
+def _from_piece(buckets, curves, space, top, cell, begin, ticks, window, count):
+    """The part of the confidence where the first event has one of `ticks` ticks, all in one cell.
+
+    What the window leaves to the others ends in one cell, too.  Of the cells between them the first event's
+    tick tells nothing: these are gone through once, where that is less than once for each tick.
+    """
+    cuts, placed, bucket = space.cuts[:count], space.placed, space.bucket[0, cell]
+    last = np.searchsorted(cuts, plus(begin, window), side="right") - 1
+    degree = _degree(curves, space, cell, min(last, count - 2))
+    every = takes_every_tick(ticks, degree)
+    nodes = ticks if every else summation_rule(ticks, degree, space.nodes, space.weights)
+    once = last > cell + 1 and nodes > len(placed)
+    if once:
+        _place_between(buckets, curves, space, top, cuts[cell + 1], cuts[last], count)
+    across, total = float(buckets.hi[bucket] - buckets.lo[bucket]), 0.0
+    for k in range(nodes):
+        tick = begin + (k if every else space.nodes[k])
+        mass = curve_at(curves, bucket, float(tick - buckets.lo[bucket]), across)
+        placed[:] = 0.0
+        placed[1] = mass if every else mass * space.weights[k]
+        if once:
+            _place(buckets, curves, space, 1, top, tick + 1, cuts[cell + 1], count)
+            _go_through(space)
+            _place(buckets, curves, space, 1, top, cuts[last], plus(tick, window), count)
+        else:
+            _place(buckets, curves, space, 1, top, tick + 1, plus(tick, window), count)
+        total += placed[-1]
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _degree(curves, space, cell, last):
+    """Of what a tick of the first event in a cell adds, where the window ends in cell `last`."""
+    degree = curves.degree[space.bucket[0, cell]]
+    for j in range(1, len(space.bucket)):
+        raises = 0
+        for b in (space.bucket[j, cell], space.bucket[j, last]):
+            if b >= 0:
+                raises = max(raises, curves.degree[b] + 1)
+        degree += raises
+    return degree
+
+
+@njit(nogil=True, cache=True)
+def _place_between(buckets, curves, space, top, begin, stop, count):
+    """Fill `through[k]`: what becomes of k events that lie before some whole cells, all others after."""
+    for k in range(1, len(space.placed)):
+        space.placed[:] = 0.0
+        space.placed[k] = 1.0
+        _place(buckets, curves, space, k, top, begin, stop, count)
+        space.through[k] = space.placed
+
+
+@njit(nogil=True, cache=True)
+def _go_through(space):
+    for j in range(len(space.placed) - 1, 0, -1):
+        total = 0.0
+        for k in range(1, j + 1):
+            total += space.placed[k] * space.through[k, j]
+        space.placed[j] = total
 
 
 @njit(nogil=True, cache=True)
