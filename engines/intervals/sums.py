@@ -32,7 +32,8 @@ from cepctl.engines.confidence.coupled.problem import (
     breakpoints,
 )
 from cepctl.engines.intervals.conditions import Edge, Place
-from cepctl.engines.intervals.few_endpoints import few_endpoints, ties_of
+from cepctl.engines.intervals.covers import ties_of
+from cepctl.engines.intervals.few_endpoints import few_endpoints
 from cepctl.engines.intervals.orders import MOST_PLACES, order_confidence, order_of
 from cepctl.engines.intervals.reach import Reached
 from cepctl.engines.intervals.ties import SHARED, OpenEdges, Tie
