@@ -30,6 +30,7 @@ LAYOUTS = (
     ("nnm", False, 20.0),
     ("nnmm", False, 200.0),
     ("nnmk", True, 70.0),
+    ("mnk", False, 50.0),
 )
 
 
