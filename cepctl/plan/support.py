@@ -99,6 +99,7 @@ SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
             Construct.INTERVALS_CLOCKS,
             Construct.INTERVALS_GROUP_BY,
             Construct.INTERVALS_GIVEN,
+            Construct.INTERVALS_ON_CLOCKS,
         }
     ),
     "point": _without(

@@ -178,7 +178,12 @@ def _in_worlds_left(plan: Plan, events: Events) -> Events:
         return events
     from cepctl.engines.given.known import known_events
 
-    return known_events(plan, events)
+    known = known_events(plan, events)
+    if known.lasting_ties is not None:
+        from cepctl.engines.intervals.tied_matches import require_worlds
+
+        require_worlds(plan.given, known)
+    return known
 
 
 def _of_each(

@@ -145,9 +145,9 @@ class GivenOnClocks:
         """The wholes some of whose own parts or offsets have ticks without mass between others."""
         clocks = self.clocks
         event = self.members
-        holed = _have_holes(clocks.own)[event]
+        holed = have_holes(clocks.own)[event]
         stamped = np.flatnonzero(clocks.clock[event] != NO_CLOCK)
-        holed[stamped] |= _have_holes(clocks.offsets)[clocks.clock[event[stamped]]]
+        holed[stamped] |= have_holes(clocks.offsets)[clocks.clock[event[stamped]]]
         found = np.unique(self.of_component[self.ties.component[event[holed]]])
         return [int(whole) for whole in found]
 
@@ -183,7 +183,8 @@ def differences(structure: Structure) -> Iterator[int]:
         yield from (a - b for a in level for b in level if abs(a - b) < 2**62)
 
 
-def _have_holes(masses: Masses) -> Flags:
+def have_holes(masses: Masses) -> Flags:
+    """Which events have ticks without mass between others."""
     owner = np.repeat(np.arange(len(masses.lower)), np.diff(masses.starts))
     gap = (masses.lo[1:] > masses.hi[:-1] + 1) & (owner[1:] == owner[:-1])
     found = np.zeros(len(masses.lower), dtype=bool)

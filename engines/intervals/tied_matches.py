@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -21,17 +20,19 @@ import polars as pl
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.endpoints import Endpoints
+from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.lasting_ties import LastingTies, event_of_endpoint
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.given.contradictions import contradicted
+from cepctl.engines.given.on_clocks import have_holes
 from cepctl.engines.intervals.conditions import Case, Edge
+from cepctl.engines.intervals.measure import IntervalMeasure
 from cepctl.engines.intervals.rivals import FoundRivals, Negation
 from cepctl.engines.intervals.surely import certain_ones
 from cepctl.engines.intervals.tied_rivals import can_break, cases_without, free_rivals
 from cepctl.errors import QueryTooLargeError
-
-if TYPE_CHECKING:
-    from cepctl.engines.intervals.measure import IntervalMeasure
+from cepctl.plan.plan import Given
 
 MOST_TIED = 64
 """Events that are tied to a match, and measured with it."""
@@ -139,6 +140,21 @@ def component_probability(measure: IntervalMeasure, ties: LastingTies, component
         own = replace(measure, cases=(case,), rivals=None, ties=None, counted=None)
         ties.probability[alike] = own.measured(events).confidence
     return np.asarray(ties.probability[components])
+
+
+def require_worlds(given: Sequence[Given], events: Events) -> None:
+    """Raise ContradictionError where masses with holes leave a component on clocks no world."""
+    ties, clocks = events.lasting_ties, events.endpoint_clocks
+    if ties is None or clocks is None:
+        return
+    owner = event_of_endpoint(events.endpoints)
+    holed = np.unique(owner[np.flatnonzero(have_holes(clocks.own))])
+    found = ties.component[holed]
+    components = np.unique(found[found >= 0])
+    measure = IntervalMeasure((), events.endpoints, clocks=clocks)
+    for each in components[component_probability(measure, ties, components) == 0.0].tolist():
+        members = ties.members[slice(*ties.member_offsets[each : each + 2])]
+        raise contradicted(given, members.tolist(), events)
 
 
 def structures(ties: LastingTies, endpoints: Endpoints, components: Indexes) -> Indexes:
