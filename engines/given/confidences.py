@@ -22,6 +22,7 @@ from cepctl.engines.given.between_events import tied_systems
 from cepctl.engines.given.components import piece_probability
 from cepctl.engines.given.separators import tied_probability
 from cepctl.engines.given.series import series_of
+from cepctl.engines.given.surely import certain_problems
 from cepctl.engines.given.tied_problems import TiedProblems, Touched, tied_problems, touched
 from cepctl.engines.given.work import require_few, searched, within_bound
 from cepctl.engines.measure.measure import Measure
@@ -29,6 +30,8 @@ from cepctl.engines.measure.rival_blocks import coupled_blocks
 from cepctl.engines.pattern.difference_constraints import closure, valid_bounds
 from cepctl.engines.pattern.rivals import Rivals
 
+_NEARLY = 1e-9
+"""What misses 1 by less may be certain."""
 _LAST = np.iinfo(np.int64).max
 
 
@@ -121,6 +124,9 @@ def given_confidences(matches: CoupledMatches, ties: EventTies) -> Measured:
                 sums.add(each.first.match, *_solved(matches.masses, ties, each))
             rows = np.unique(touching.problem)
             confidence = sums.confidence[rows] / given_probability(ties, matches.masses, touching, rows)
+            near = np.flatnonzero(np.abs(confidence - 1.0) < _NEARLY)
+            certain = certain_problems(problems.taken(rows[near]), ties, matches.masses)
+            confidence[near[certain]] = 1.0
             total.add(problems.match[rows], confidence, sums.first[rows], sums.last[rows])
     return total.measured()
 
