@@ -82,7 +82,7 @@ def stream(random: Random) -> pa.Table:
 )
 def test_rows_are_those_that_a_filter_leaves(query: str) -> None:
     found = 0
-    for seed in range(4):
+    for seed in range(2):
         events, plan = stream(Random(seed)), plan_of(query)
         rows = match_events(plan, events)
         found += rows.num_rows
@@ -93,4 +93,4 @@ def test_rows_are_those_that_a_filter_leaves(query: str) -> None:
             assert ordered(kept).equals(ordered(wanted))
         best = match_events(plan, events, MatchOptions(top=2))
         assert ordered(best, 2).equals(ordered(rows, 2))
-    assert found > 10
+    assert found > 5
