@@ -90,17 +90,24 @@ def _bounds(
     before = _events_before([file for file, _ in chunks], [chunk.rows for _, chunk in chunks])
     samples: list[pa.Table] = []
     counts: dict[int, Counter[str]] = {}
-    total = 0
+    total = sum(chunk.rows for _, chunk in chunks) - sum(map(len, out.rows.values()))
+    whole = total <= part_events and most_pieces == 1
+    names = ["event_type"] if whole else ["lower", "event_id", "event_type", RAW_NUMBER]
     for place, (file, chunk) in enumerate(chunks):
-        names = ["lower", "event_id", "event_type", RAW_NUMBER]
-        keys = pq.read_table(chunk.path, columns=names, filesystem=filesystem)
+        keys = pq.read_table(
+            chunk.path, columns=names, filesystem=filesystem, read_dictionary=["event_type"]
+        ).unify_dictionaries()
         if place in out.rows:
             keys = keys.take(np.setdiff1d(np.arange(len(keys)), out.rows[place]))
         for entry in pc.value_counts(keys.column("event_type")).to_pylist():
             counts.setdefault(file, Counter())[entry["values"]] += entry["counts"]
+        if whole:
+            continue
         chosen = _chosen(before[place] + keys.column(RAW_NUMBER).to_numpy(), step)
         samples.append(keys.select(["lower", "event_id"]).filter(pa.array(chosen)))
-        total += len(keys)
+    type_counts = {file: dict(sorted(types.items())) for file, types in sorted(counts.items())}
+    if whole:
+        return [], 1, type_counts
     parts = -(-total // part_events) if any(map(len, samples)) else 1
     ordered = pa.concat_tables(samples).sort_by(SORT_KEYS)
     pieces = max(1, min(most_pieces, len(ordered) // max(parts, 1)))
@@ -108,7 +115,7 @@ def _bounds(
     last = np.arange(1, parts * pieces, dtype=np.int64) * len(ordered) // max(parts * pieces, 1) - 1
     lower, ids = (ordered.column(name).take(last).to_pylist() for name in ("lower", "event_id"))
     bounds = [(tick, event_id.encode()) for tick, event_id in zip(lower, ids, strict=True)]
-    return bounds, pieces, {file: dict(sorted(types.items())) for file, types in sorted(counts.items())}
+    return bounds, pieces, type_counts
 
 
 def _events_before(files: Sequence[int], rows: Sequence[int]) -> Indexes:

@@ -30,3 +30,30 @@ def test_parts_hold_the_events_of_many_files_in_order_without_those_that_were_dr
     assert len(parts) > 3
     assert all(len(part) <= 14 for part in parts)
     assert ids == [text for _, text in sorted(kept)]
+
+
+@pytest.mark.parametrize(
+    ("files", "again"),
+    [
+        pytest.param([["1", "2", "2"]], [2], id="after one another"),
+        pytest.param([["9", "10", "9"]], [2], id="after a longer one"),
+        pytest.param([["1", "2"], ["2", "3"]], [2], id="last of one file and first of the next"),
+        pytest.param([["1", "3"], ["2", "3"]], [3], id="in two files"),
+        pytest.param([["8", "9", "10"], ["11"]], [], id="none among numbers"),
+        pytest.param([["b", "a"], ["é", "c"]], [], id="none among names"),
+    ],
+)
+def test_ids_that_occur_again_are_found_in_whatever_order_they_come(
+    tmp_path: Path, files: list[list[str]], again: list[int]
+) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    ids = [text for file in files for text in file]
+    for number, file in enumerate(files):
+        before = sum(map(len, files[:number]))
+        lines = [f"A,{text},{before + row}" for row, text in enumerate(file)]
+        (logs / f"{number}.csv").write_text("\n".join(["event_type,event_id,time", *lines]))
+    summary = ingest([str(logs)], str(tmp_path / "out"), IngestOptions(max_errors=100))
+    kept = pq.read_table(tmp_path / "out" / "part-00000.parquet").column("event_id").to_pylist()
+    assert kept == [text for place, text in enumerate(ids) if place not in again]
+    assert summary.rejected["duplicate event_id"] == len(again)
