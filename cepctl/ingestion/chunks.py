@@ -61,6 +61,8 @@ _VALUE_BYTES = 8
 _BUCKET_BYTES = 24
 
 SORT_KEYS = [("lower", "ascending"), ("event_id", "ascending")]
+DISTINCT = frozenset(("event_id", "lower", "upper", "time", RAW_NUMBER))
+"""Columns whose values mostly differ from row to row."""
 
 
 @dataclass(frozen=True)
@@ -102,13 +104,14 @@ def raw_table(batch: pa.RecordBatch, file: InputFile) -> pa.Table:
     """
     name = file.name
     numbers = pc.add(batch.column("number").cast(pa.int64()), file.records_before)
-    made_up = pc.binary_join_element_wise(pa.scalar(file.id_name or name), numbers.cast(pa.string()), "#")
     columns: dict[str, pa.Array] = {}
     fields: list[pa.Field] = []
     for column, kind in FIXED_COLUMNS.items():
         known = column in batch.schema.names
         columns[column] = batch.column(column).cast(kind) if known else pa.nulls(len(batch), kind)
-    columns["event_id"] = pc.coalesce(columns["event_id"], made_up)
+    if columns["event_id"].null_count:
+        made_up = pc.binary_join_element_wise(pa.scalar(file.id_name or name), numbers.cast(pa.string()), "#")
+        columns["event_id"] = pc.coalesce(columns["event_id"], made_up)
     columns["source"] = pc.coalesce(columns["source"], pa.scalar(name))
     for raw in sorted(_RAW_ONLY):
         columns[RAW_PREFIX + raw] = batch.column(raw).cast(pa.int64())

@@ -22,7 +22,7 @@ from cepctl.ingestion.reading import ReadTask
 from cepctl.ingestion.rejects import refuse_mostly_bad, refuse_too_many, write_rejects, write_whole
 from cepctl.ingestion.results import FileResult
 from cepctl.ingestion.runners import LocalRunner, Runner
-from cepctl.ingestion.schemas import DatasetSchema, unify
+from cepctl.ingestion.schemas import unify
 from cepctl.ingestion.spooling import spooled
 from cepctl.ingestion.summary import IngestSummary, refuse_unreadable, report_text, summarised
 from cepctl.ingestion.type_names import TypeNames
@@ -56,7 +56,8 @@ class IngestOptions:
     `strict` a file in a directory that cannot be read is an error, as one that was named always is.
     `follow_links` is for links that lead out of a directory. Of input that `is_rest`, what is new in logs
     that were read before, most records may be bad. `known_kinds` are those of attributes in earlier events,
-    which these join. All tasks at one time share the `memory`. The time unit of `read` is chosen anew: the
+    which these join. All tasks at one time share the `memory`. A dataset that is `read_once` and then gone is
+    written fast rather than small. The time unit of `read` is chosen anew: the
     model's, else the finest of those that the files declare and of 1 ms for those that do not.
     """
 
@@ -73,6 +74,7 @@ class IngestOptions:
     is_rest: bool = False
     known_kinds: Mapping[str, Kind] = field(default_factory=dict)
     memory: MemoryBudget = field(default_factory=reading_budget)
+    read_once: bool = False
 
 
 def ingest(
@@ -157,7 +159,9 @@ def _ingest(
         if not options.is_rest:
             refuse_mostly_bad(*counted, summary.events, options.max_errors)
         metadata = _metadata(summary, options.model) | clocks_metadata(summary.clocks)
-        _write(directory, scratch, ordered, schema, metadata, memory, runner)
+        once = options.read_once
+        parts = [PartTask(scratch, each, schema, metadata, memory, once) for each in ordered.parts]
+        _write(directory, scratch, parts, runner)
         with filesystem.open_output_stream(f"{directory}/{SUCCESS}"):
             pass
         publish(events, target, overwrite=options.overwrite)
@@ -247,16 +251,7 @@ def _ordered(results: Sequence[FileResult], scratch: Location, columns: int, mem
     return in_own_process(ordered, results, "putting the events in order", memory, local=scratch.is_local)
 
 
-def _write(
-    directory: str,
-    scratch: Location,
-    ordered: Order,
-    schema: DatasetSchema,
-    metadata: dict[bytes, bytes],
-    memory: MemoryBudget,
-    runner: Runner,
-) -> None:
-    tasks = [PartTask(scratch, pieces, schema, metadata, memory) for pieces in ordered.parts]
+def _write(directory: str, scratch: Location, tasks: Sequence[PartTask], runner: Runner) -> None:
     filesystem, _ = scratch.resolve()
     for number, path in enumerate(runner.run(_write_part, tasks)):
         filesystem.move(path, f"{directory}/{part_name(number)}")

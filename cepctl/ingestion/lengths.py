@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -47,5 +48,5 @@ def shortest(table: pa.Table) -> pa.ChunkedArray:
 
 def _column(table: pa.Table, name: str, missing: int) -> pa.ChunkedArray:
     if not has_column(table, name):
-        return pa.chunked_array([pa.array([missing] * len(table), pa.int64())])
+        return pa.chunked_array([pa.array(np.full(len(table), missing, np.int64))])
     return pc.fill_null(table.column(name), missing)

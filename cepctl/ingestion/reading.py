@@ -18,6 +18,7 @@ from cepctl.datasets.kinds import Kind, kinds_of_field
 from cepctl.errors import CepctlError, EventSchemaError, LogFormatError, UncertaintyModelError
 from cepctl.ingestion.apart import OUT_OF_MEMORY
 from cepctl.ingestion.chunks import (
+    DISTINCT,
     RAW_OFFSET,
     Chunk,
     attribute_facts,
@@ -287,8 +288,8 @@ def _write(task: ReadTask, table: pa.Table, number: int) -> Chunk:
     path = f"{directory}/{task.number:06d}-{number:04d}-{uuid4().hex[:12]}.parquet"
     # Small chunks are many, and little is wanted of each at a time.
     groups = _FEWER_ROWS_OF_GROUP if is_little(task.memory) else _ROWS_OF_GROUP
-    # Ids differ from each other: to look each of them up in a dictionary is lost.
-    repeating = [name for name in table.column_names if name != "event_id"]
+    # What differs from row to row need not be looked up in a dictionary.
+    repeating = [name for name in table.column_names if name not in DISTINCT]
     pq.write_table(
         table, path, filesystem=filesystem, compression="snappy", row_group_size=groups,
         use_dictionary=repeating,

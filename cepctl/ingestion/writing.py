@@ -18,8 +18,10 @@ from pyarrow import fs
 
 from cepctl.datasets.kinds import ARROW_TYPES, Kind, converted
 from cepctl.ingestion.chunks import (
+    DISTINCT,
     RAW_CLOCK,
     RAW_END_TIME,
+    RAW_PREFIX,
     RAW_ZONE,
     ZONE_ATTRIBUTE,
     has_column,
@@ -39,13 +41,14 @@ _ROWS_AT_ONCE = 1_000
 
 @dataclass(frozen=True)
 class PartTask:
-    """What writing one part needs."""
+    """What writing one part needs; what is `read_once` is written fast rather than small."""
 
     scratch: Location
     pieces: tuple[Piece, ...]
     schema: DatasetSchema
     metadata: Mapping[bytes, bytes]
     memory: MemoryBudget
+    read_once: bool = False
 
 
 def write_part(task: PartTask) -> str:
@@ -63,7 +66,8 @@ def write_part(task: PartTask) -> str:
         path,
         schema,
         filesystem=filesystem,
-        compression="zstd",
+        compression="lz4" if task.read_once else "zstd",
+        use_dictionary=[name for name in schema.names if name not in DISTINCT] if task.read_once else True,
         write_statistics=True,
         sorting_columns=[pq.SortingColumn(schema.get_field_index("lower"))],
     ) as writer:
@@ -80,7 +84,7 @@ def _row_groups(task: PartTask, schema: pa.Schema, filesystem: fs.FileSystem) ->
     """The rows of a part in order, by row groups, each column in one array."""
     waiting = schema.empty_table()
     for piece in task.pieces:
-        tables = [_columns(_rows(one, filesystem), task.schema, schema) for one in piece]
+        tables = [_columns(_rows(one, task.schema, filesystem), task.schema, schema) for one in piece]
         table = pa.concat_tables([waiting, sorted_events(pa.concat_tables([schema.empty_table(), *tables]))])
         del tables
         whole = len(table) - len(table) % ROW_GROUP_EVENTS
@@ -105,8 +109,8 @@ def arrow_schema(schema: DatasetSchema) -> pa.Schema:
     return pa.schema([*FIXED_COLUMNS.items(), *ends, *lengths, *clocks, *sorted(columns.items())])
 
 
-def _rows(one: Slice, filesystem: fs.FileSystem) -> pa.Table:
-    """The rows of one slice; only the row groups that hold some of them are read."""
+def _rows(one: Slice, dataset: DatasetSchema, filesystem: fs.FileSystem) -> pa.Table:
+    """The rows of one slice; only row groups that hold some of them and columns that are written are read."""
     file = pq.ParquetFile(one.path, filesystem=filesystem)
     groups, before, position = [], 0, 0
     for group in range(file.num_row_groups):
@@ -116,7 +120,10 @@ def _rows(one: Slice, filesystem: fs.FileSystem) -> pa.Table:
         elif position < one.stop:
             groups.append(group)
         position += rows
-    whole = file.read_row_groups(groups)
+    kept = {RAW_END_TIME: dataset.ended, RAW_CLOCK: dataset.clocked, RAW_ZONE: dataset.zoned}
+    names = file.schema_arrow.names
+    columns = [name for name in names if kept.get(name, not name.startswith(RAW_PREFIX))]
+    whole = file.read_row_groups(groups, columns=columns)
     table = whole.slice(one.start - before, one.stop - one.start)
     if 2 * len(table) < len(whole):
         # A slice keeps the memory of all that was read; of thousands of files that is the whole input.

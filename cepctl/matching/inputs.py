@@ -188,7 +188,7 @@ def open_events(
             from cepctl.ingestion.jobs import IngestOptions, ingest
 
             output = str(opened_folders.enter_context(temporary_folder()) / "events")
-            chosen = options or IngestOptions()
+            chosen = replace(options or IngestOptions(), read_once=True)
             if memory is not None:
                 chosen = replace(chosen, memory=memory.for_reading)
             summary = ingest(raw, output, chosen)

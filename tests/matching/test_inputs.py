@@ -153,3 +153,14 @@ def test_nothing_is_left_in_the_temporary_directory(
 def test_a_missing_input_is_named(csv: Path) -> None:
     with pytest.raises(LogFormatError, match=r"no input at .*nowhere"):
         read_events([str(csv.parent / "nowhere")])
+
+
+def test_a_plain_file_with_ends_and_written_zones_gives_the_events_of_its_dataset(csv: Path) -> None:
+    csv.write_text(
+        "event_type,time,end_time,a.b,a\n"
+        "A,2026-06-14T08:15:04+02:00,2026-06-14T08:15:09+02:00,1,x\n"
+        "B,2026-06-14T08:15:05Z,,2,y\n"
+    )
+    stored = dataset(csv, "events")
+    assert read_events([str(csv)]).equals(read_events([str(stored)]))
+    assert "zone_seconds" in read_schema([str(csv)]).attributes
