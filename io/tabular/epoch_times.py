@@ -83,6 +83,9 @@ def _of_floats(column: pa.Array) -> Counts:
 
 
 def _of_texts(column: pa.Array) -> Counts:
+    integers = _integers_of_texts(column)
+    if integers is not None:
+        return _of_integers(integers)
     known = _flags(pc.fill_null(pc.match_substring_regex(column, _NUMBER), False))
     zeros = np.zeros(len(column), np.int64)
     if not known.any():
@@ -100,6 +103,18 @@ def _of_texts(column: pa.Array) -> Counts:
         _filled(nanos.cast(pa.int64())),
         known,
     )
+
+
+def _integers_of_texts(column: pa.Array) -> pa.Array | None:
+    """Texts as integers where all of them are, which takes a tenth of a look at each by a pattern."""
+    try:
+        integers = column.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return None
+    # Arrow would also read 0x1F.
+    held = column.buffers()[-1]
+    has_letters = held is not None and bool((np.frombuffer(held, np.uint8) > ord("9")).any())
+    return None if has_letters else integers
 
 
 def unit_of(numbers: Counts, row: int) -> str | None:

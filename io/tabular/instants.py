@@ -82,10 +82,10 @@ def ticks(column: pa.Array | None, name: str, count: int, read: ReadContext) -> 
     column = simple(column)
     numbers = counts(column)
     whole = numbers.known & (numbers.nanos == 0)
-    if pa.types.is_string(column.type):
-        found = _written(_without(column, numbers.known), name, read)
-    elif pa.types.is_timestamp(column.type):
+    if pa.types.is_timestamp(column.type):
         found = _from_timestamps(column, read)
+    elif pa.types.is_string(column.type) and np.count_nonzero(numbers.known) < count - column.null_count:
+        found = _written(_without(column, numbers.known), name, read)
     else:
         found = _no_instants(count)
     return np.where(whole, numbers.sign * numbers.whole, found.microseconds // read.unit), whole | found.known

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import ReadOptions, ReadReport
+from cepctl.io.tabular.epoch_times import counts
 from cepctl.io.tabular.files import FORMATS
 from cepctl.schema import TimeUnit
 
@@ -197,3 +198,19 @@ def test_what_an_earlier_part_of_a_file_has_told_holds() -> None:
     ]
     assert [row["time"] for row in rows] == [NOON]
     assert [reject.line for reject in report.rejects] == [2]
+
+
+@pytest.mark.parametrize(
+    ("texts", "ticks"),
+    [
+        (["5", "-7", "007", "-0"], [5, -7, 7, 0]),
+        (["9223372036854775808", "5"], [2**63 - 1, 5]),
+        (["+5", " 6 ", "7.0"], [5, 6, 7]),
+        (["5", "0x1F"], [5, None]),
+        (["0X1F"], [None]),
+    ],
+)
+def test_ticks_in_text_are_decimal_numbers(texts: list[str], ticks: list[int | None]) -> None:
+    numbers = counts(pa.array(texts))
+    whole = (numbers.sign * numbers.whole).tolist()
+    assert [number if known else None for number, known in zip(whole, numbers.known, strict=True)] == ticks
