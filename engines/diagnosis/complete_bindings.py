@@ -19,15 +19,14 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, take
-from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.group_predicates import group_link_holds
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.partial_matches import Loss
+from cepctl.engines.diagnosis.worlds_left import ChargedClauses, WorldsLeft
 from cepctl.engines.enumeration.search import NOT_BOUND
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.given.known import known_events
 from cepctl.engines.pattern.blocks import AbsenceRule, Shape
 from cepctl.engines.pattern.rival_joins import Spans, spans_of
 from cepctl.engines.pattern.rivals import Rivals, certainly_broken
@@ -40,7 +39,6 @@ BINDINGS = 1 << 14
 """How many bindings are measured at most."""
 _ERROR = 0.05
 MOST_BREAKERS = 3
-_GIVEN_TOGETHER = Condition("given", "the clauses of GIVEN together")
 _FIXED_TIMES = Condition("timing", "timing constraints in WHERE, including <> and gaps in histograms")
 
 Signature = tuple[tuple[int, ...], ...]
@@ -79,22 +77,21 @@ class CompletionReport:
 
 
 def complete_bindings(
-    plan: Plan, alternative: Alternative, events: Events, rows: Indexes, limit: int = BINDINGS
+    plan: Plan, alternative: Alternative, worlds: WorldsLeft, rows: Indexes, limit: int = BINDINGS
 ) -> CompletionReport:
     """Check complete bindings, shape (n, positive components), against what remains.
 
     One member of a Kleene group stands for it in `rows`.
     """
-    known = known_events(plan, events) if plan.given else events
     # Of events that share clocks nothing is estimated.
-    approximate = _ERROR if events.clocks is None else None
+    approximate = _ERROR if worlds.stamped.clocks is None else None
     options = MatchOptions(approximate=approximate, max_matches=limit)
-    prepared = PreparedAlternative.of(plan, alternative, known, options)
+    prepared = PreparedAlternative.of(plan, alternative, worlds.known, options)
     rows = without_groups(prepared, rows)
     chosen = rows[:: max(1, -(-len(rows) // limit))]
     batches, cut = completed(prepared, chosen)
     group_losses = losses_of_groups(prepared, chosen)
-    tally = _Tally(prepared, _Clauses.of(prepared, events) if plan.given else None)
+    tally = _Tally(prepared, _Clauses.of(prepared, worlds) if plan.given else None)
     for bound in batches:
         tally.add(bound)
     return CompletionReport(
@@ -175,20 +172,15 @@ class _Clauses:
     """The alternative without what is given, and with each clause of it alone."""
 
     freely: PreparedAlternative
-    alone: tuple[tuple[Condition, PreparedAlternative], ...]
+    alone: tuple[PreparedAlternative, ...]
 
     @classmethod
-    def of(cls, prepared: PreparedAlternative, events: Events) -> _Clauses:
-        """`prepared` has the events in the worlds that remain, `events` are those of all worlds."""
+    def of(cls, prepared: PreparedAlternative, worlds: WorldsLeft) -> _Clauses:
         plan = replace(prepared.plan, given=())
-        freely = PreparedAlternative.of(plan, prepared.alternative, events, prepared.options)
-        alone = []
-        for clause in prepared.plan.given:
-            own = prepared.events
-            if len(prepared.plan.given) > 1:
-                own = known_events(replace(plan, given=(clause,)), events)
-            limited = PreparedAlternative.of(plan, prepared.alternative, own, prepared.options)
-            alone.append((Condition("given", f"GIVEN {clause.text}"), limited))
+        freely, *alone = (
+            PreparedAlternative.of(plan, prepared.alternative, each, prepared.options)
+            for each in (worlds.stamped, *worlds.alone)
+        )
         return cls(freely, tuple(alone))
 
 
@@ -201,8 +193,7 @@ class _Tally:
 
     def __init__(self, prepared: PreparedAlternative, clauses: _Clauses | None) -> None:
         self.prepared, self.clauses = prepared, clauses
-        self.against = [0] * (0 if clauses is None else len(clauses.alone))
-        self.against_together = 0
+        self.charged = ChargedClauses(prepared.plan.given)
         self.rules = prepared.shape.rules
         self.complete = self.possible = self.below = self.untimely = 0
         self.best: Signature | None = None
@@ -233,10 +224,7 @@ class _Tally:
         """Bindings that happen in no world: for their times, for one rule alone, for several together."""
         plan, shape = self.prepared.plan, self.prepared.shape
         found = [Loss(_FIXED_TIMES, self.untimely)] if self.untimely else []
-        if self.clauses is not None:
-            counts = zip(self.clauses.alone, self.against, strict=True)
-            found += [Loss(clause, count) for (clause, _), count in counts]
-            found.append(Loss(_GIVEN_TOGETHER, self.against_together))
+        found += self.charged.losses()
         found += [
             Loss(absence_condition(plan, shape, rule), count)
             for rule, count in zip(self.rules, self.broken, strict=True)
@@ -254,17 +242,14 @@ class _Tally:
 
     def _held_to_given(self, bound: dict[int, Bindings], free: Flags, without_rivals: list[Rivals]) -> Flags:
         """Count what each clause leaves no world; returns which bindings have one if nothing is given."""
-        if self.clauses is None:
+        clauses = self.clauses
+        if clauses is None:
             return free
-        freely = _happens(self.clauses.freely.decided(bound, without_rivals))
+        freely = _happens(clauses.freely.decided(bound, without_rivals))
         lost = freely & ~free
-        explained = np.zeros(len(free), dtype=bool)
-        if lost.any():
-            for at, (_, limited) in enumerate(self.clauses.alone):
-                own = lost & ~_happens(limited.decided(bound, without_rivals))
-                self.against[at] += int(own.sum())
-                explained |= own
-        self.against_together += int((lost & ~explained).sum())
+        self.charged.charge(
+            int(lost.sum()), lambda at: _happens(clauses.alone[at].decided(bound, without_rivals))[lost]
+        )
         return freely
 
     def _measured(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:

@@ -1,21 +1,22 @@
 """What becomes of complete bindings of events that last: groups, absences, worlds, and the threshold.
 
 Their starts and ends can satisfy what is asked of them; of a group that was told of one member.  Each
-negated component is checked alone, to tell which breaks a binding; a rival that certainly does is named.
+clause of GIVEN is checked alone, and so is each negated component, to tell which breaks a binding; a rival
+that certainly does is named.
 
 Imports NumPy, Numba and Polars only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings
-from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.diagnosis.complete_bindings import (
     BINDINGS,
@@ -31,12 +32,15 @@ from cepctl.engines.diagnosis.complete_bindings import (
 )
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.partial_matches import Loss
+from cepctl.engines.diagnosis.worlds_left import ChargedClauses, WorldsLeft
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.intervals.groups import by_size
+from cepctl.engines.intervals.groups import alike_in_size, of_sizes
 from cepctl.engines.intervals.measure import BLOCK, IntervalMeasure
-from cepctl.engines.intervals.rivals import FoundRivals
+from cepctl.engines.intervals.rivals import FoundRivals, Negation
 from cepctl.engines.intervals.search import IntervalSearch
+from cepctl.engines.intervals.tied_rivals import cases_without
+from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.precision import CONFIDENCE_SLACK
 
@@ -44,7 +48,7 @@ _TOGETHER = Condition("timing", "the starts and ends of all events together")
 
 
 def complete_lasting(
-    plan: Plan, alternative: Alternative, events: Events, rows: Indexes, limit: int = BINDINGS
+    plan: Plan, alternative: Alternative, worlds: WorldsLeft, rows: Indexes, limit: int = BINDINGS
 ) -> CompletionReport:
     """Check complete bindings, shape (n, positive components), against what remains.
 
@@ -55,57 +59,88 @@ def complete_lasting(
     QueryTooLargeError
         If a binding is too much work to measure.
     """
-    prepared = PreparedAlternative.of(plan, alternative, events, MatchOptions(max_matches=limit))
-    assert prepared.intervals is not None
+    prepared, *others = _in_worlds(plan, alternative, worlds, MatchOptions(max_matches=limit))
     rows = without_groups(prepared, rows)
     chosen = rows[:: max(1, -(-len(rows) // limit))]
     batches, cut = completed(prepared, chosen)
     tally = _Tally(prepared)
+    searches = [each.intervals for each in (prepared, *others) if each.intervals is not None]
     for bound in batches:
-        for search, matches, at in by_size(prepared.intervals, [bound[i] for i in prepared.search.singles]):
-            tally.add(_Checks.of(search, bound, at, matches))
+        for sizes, matches, at in alike_in_size([bound[i] for i in prepared.search.singles]):
+            tally.add(_Checks.of([of_sizes(each, sizes) for each in searches], bound, at, matches))
     return CompletionReport(
         len(chosen), tally.complete, losses_of_groups(prepared, chosen), tally.losses(), tally.named(),
         tally.possible, tally.below, tally.best, tally.best_confidence, cut or len(chosen) < len(rows),
     )  # fmt: skip
 
 
+def _in_worlds(
+    plan: Plan, alternative: Alternative, worlds: WorldsLeft, options: MatchOptions
+) -> Iterator[PreparedAlternative]:
+    """The alternative in the worlds that remain, then, if something is given, in all and in each clause's."""
+    freely = replace(plan, given=())
+    every = [(plan, worlds.known)]
+    if plan.given:
+        every += [(freely, each) for each in (worlds.stamped, *worlds.alone)]
+    for asked, events in every:
+        yield PreparedAlternative.of(asked, alternative, events, options, of_intervals=True)
+
+
 @dataclass(frozen=True)
 class _Checks:
-    """Bindings whose groups are of the same sizes, with the events that may break them.
+    """Bindings whose groups are of the same sizes, and how they are measured.
 
-    `rows`: their single events and members, shape (n, l); they are the rows `at` of `bound`.
+    `freely` measures them where nothing is given, `alone` where each clause is.  `rows`: their single events
+    and members, shape (n, l); they are the rows `at` of `bound`.
     """
 
     measure: IntervalMeasure
+    freely: IntervalMeasure
+    alone: tuple[IntervalMeasure, ...]
     bound: dict[int, Bindings]
     at: Indexes
     rows: Indexes
-    rivals: list[FoundRivals]
 
     @classmethod
-    def of(cls, search: IntervalSearch, bound: dict[int, Bindings], at: Indexes, rows: Indexes) -> _Checks:
-        measure = search.measure
-        return cls(measure, bound, at, rows, [] if measure.rivals is None else measure.rivals(rows))
-
-    def measured(self, rivals: list[FoundRivals], rows: Indexes | None = None) -> Measured:
-        """The bindings beside some of the events that may break them."""
-        alone = replace(self.measure, rivals=(lambda _: rivals) if rivals else None)
-        return alone.measured(self.rows if rows is None else rows)
+    def of(
+        cls, searches: Sequence[IntervalSearch], bound: dict[int, Bindings], at: Indexes, rows: Indexes
+    ) -> _Checks:
+        """`searches` are in the order of `_in_worlds`."""
+        measure, *others = (each.measure for each in searches)
+        return cls(measure, others[0] if others else measure, tuple(others[1:]), bound, at, rows)
 
     def lost_to(self, component: int, free: Flags) -> Flags:
         """The bindings, `free` without rivals, to which one negated component alone leaves no world."""
-        own = [each for each in self.rivals if each[0].component == component]
-        return free & ~_happens(self.measured(own)) if own else np.zeros(len(self.rows), dtype=bool)
+        finder = self.measure.rivals
+        if finder is None:
+            return np.zeros(len(self.rows), dtype=bool)
+
+        def own(matches: Indexes) -> list[FoundRivals]:
+            return [each for each in finder(matches) if each[0].component == component]
+
+        return free & ~_happens(replace(self.measure, rivals=own).measured(self.rows))
 
     def certain(self, component: int, lost: Flags) -> Iterator[tuple[Indexes, Indexes]]:
         """Rows that are lost, each with an event that alone breaks it in every world."""
-        for negation, row, event in self.rivals:
+        for negation, row, event in self.measure.rivals(self.rows) if self.measure.rivals else ():
             if negation.component == component:
                 pairs = np.flatnonzero(lost[row])[:BLOCK]
-                alone = [(negation, np.arange(len(pairs)), event[pairs])] if len(pairs) else []
-                chosen = pairs[~_happens(self.measured(alone, self.rows[row[pairs]]))]
+                chosen = pairs[self._broken(negation, self.rows[row[pairs]], event[pairs])]
                 yield row[chosen], event[chosen]
+
+    def _broken(self, negation: Negation, matches: Indexes, event: Indexes) -> Flags:
+        """Which matches an event each breaks in every world."""
+        if self.measure.ties is None:
+            alone = [(negation, np.arange(len(event)), event)]
+            return ~_happens(replace(self.measure, rivals=lambda _: alone).measured(matches))
+        # Ties take matches apart, with all that is tied to them: the event has to be one of theirs.
+        own = matches.shape[1]
+        # Where that is too much to tell, nobody is named.
+        with suppress(QueryTooLargeError):
+            cases = cases_without(self.measure.cases, [(negation, own)], own, own + 1)
+            together = replace(self.measure, cases=cases, rivals=None)
+            return ~possible(together, np.column_stack([matches, event]))
+        return np.zeros(len(event), dtype=bool)
 
     def signature(self, row: int) -> Signature:
         return signature_of(self.bound, int(self.at[row]))
@@ -118,30 +153,33 @@ class _Tally:
         self.prepared = prepared
         components = enumerate(prepared.alternative.components)
         self.lost = {i: 0 for i, each in components if each.negated}
+        self.charged = ChargedClauses(prepared.plan.given)
         self.complete = self.possible = self.below = self.untimely = 0
         self.best: Signature | None = None
         self.best_confidence: float | None = None
         self.breakers: dict[tuple[int, int], tuple[int, Signature]] = {}
 
     def add(self, checks: _Checks) -> None:
-        free = _happens(checks.measured([]))
-        found = checks.measured(checks.rivals)
-        happens = _happens(found)
+        freely, free = (possible(each, checks.rows) for each in (checks.freely, checks.measure))
+        left_none = np.flatnonzero(freely & ~free)
+        self.charged.charge(len(left_none), lambda at: possible(checks.alone[at], checks.rows[left_none]))
+        found = checks.measure.measured(checks.rows)
+        happens = free & _happens(found)
         for component in self.lost:
             lost = checks.lost_to(component, free)
             self.lost[component] += int(lost.sum())
             for row, event in checks.certain(component, lost):
                 self._name(component, checks, row, event)
         self.complete += len(free)
-        self.untimely += int((~free).sum())
+        self.untimely += int((~freely).sum())
         self.possible += int(happens.sum())
         self._judge(checks, found, happens)
 
     def losses(self) -> tuple[Loss, ...]:
-        """Bindings that happen in no world: for their times, or for one negated component alone."""
+        """Bindings that happen in no world: for their times, for what is given, or for one absence alone."""
         untimely = [Loss(_TOGETHER, self.untimely)] if self.untimely else []
         absences = (Loss(self._absence(each), count) for each, count in self.lost.items())
-        return (*untimely, *absences)
+        return (*untimely, *self.charged.losses(), *absences)
 
     def named(self) -> tuple[Breaker, ...]:
         """The events that certainly break most bindings."""
@@ -170,6 +208,16 @@ class _Tally:
             at = int(below[np.argmax(found.confidence[below])])
             if self.best_confidence is None or found.confidence[at] > self.best_confidence:
                 self.best, self.best_confidence = checks.signature(at), float(found.confidence[at])
+
+
+def possible(measure: IntervalMeasure, matches: Indexes) -> Flags:
+    """Which matches, shape (n, l), hold in some world, whoever may break them."""
+    alone = replace(measure, rivals=None)
+    if measure.clocks is not None:
+        # What ends of masses leave tells little of offsets with holes.
+        return _happens(alone.measured(matches))
+    lower, upper = alone.valid(matches)
+    return np.asarray((lower <= upper).all(axis=1))
 
 
 def _happens(found: Measured) -> Flags:

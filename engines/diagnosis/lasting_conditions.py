@@ -46,7 +46,6 @@ from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import Allen
 from cepctl.language.printer import expression_to_text
 from cepctl.language.traversal import conjuncts
-from cepctl.plan.interval_support import refuse_intervals
 from cepctl.plan.plan import Alternative, Plan, Timing
 from cepctl.plan.relations import related
 from cepctl.plan.summary import with_one_member
@@ -98,8 +97,6 @@ class LastingConditions(Conditions):
             If the alternative has a construct that does not stand beside events that last.
         """
         require_engine(plan, "event", lasting=True)
-        if plan.given:
-            refuse_intervals("--why-not beside GIVEN")
         fitting = tuple(fitting_events(events, each) for each in alternative.components)
         candidates = possible_events(events, fitting)
         demands = tuple(_demands(plan, alternative))

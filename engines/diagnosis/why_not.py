@@ -33,6 +33,7 @@ from cepctl.engines.diagnosis.partial_matches import (
     fitting_counts,
     follow,
 )
+from cepctl.engines.diagnosis.worlds_left import WorldsLeft
 from cepctl.engines.intervals.probabilities import probability_of
 from cepctl.engines.rows.order import match_text
 from cepctl.plan.plan import Alternative, Plan
@@ -98,12 +99,14 @@ def why_not(plan: Plan, table: pa.Table, *, limit: int = PAIRS) -> WhyNot:
         If no world satisfies what is given.
     """
     events = replace(events_of(table, plan.clocks), probability=probability_of)
-    return WhyNot(plan, events, tuple(_explained(plan, each, events, limit) for each in plan.alternatives))
+    worlds = WorldsLeft(plan, events)
+    return WhyNot(plan, events, tuple(_explained(plan, each, worlds, limit) for each in plan.alternatives))
 
 
-def _explained(plan: Plan, alternative: Alternative, events: Events, limit: int) -> AlternativeExplained:
+def _explained(plan: Plan, alternative: Alternative, worlds: WorldsLeft, limit: int) -> AlternativeExplained:
+    events = worlds.stamped
     fitting = [fitting_events(events, each) for each in alternative.components]
-    lasting = alternative.reads_ends or events.last(fitting)
+    lasting = alternative.reads_ends or events.last(fitting) or worlds.ends_tied
     if lasting:
         conditions: Conditions = LastingConditions.of_endpoints(plan, alternative, events)
         indexes = JoinIndexes(replace(events, masses=events.hulls))
@@ -112,7 +115,7 @@ def _explained(plan: Plan, alternative: Alternative, events: Events, limit: int)
     followed = follow(conditions, indexes, limit=limit)
     complete = len(followed.steps) == len(conditions.columns) and len(followed.rows) > 0
     completing = complete_lasting if lasting else complete_bindings
-    completion = completing(plan, alternative, events, followed.rows) if complete else None
+    completion = completing(plan, alternative, worlds, followed.rows) if complete else None
     length = len(conditions.columns)
     excluded = excluded_only_by(conditions, indexes, length, limit)
     if not excluded and not complete:

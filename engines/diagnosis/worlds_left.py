@@ -1,0 +1,103 @@
+"""What is given, clause by clause: the events in the worlds that each leaves, and what it is charged with.
+
+A binding that has a world if nothing is given, and none in the worlds that remain, is charged to each clause
+that alone leaves it no world; where there is none, to all clauses together.
+
+Imports NumPy and Polars only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from cepctl.arrays import Flags
+from cepctl.engines.columns.events import Events
+from cepctl.engines.diagnosis.conditions import Condition
+from cepctl.engines.diagnosis.partial_matches import Loss
+from cepctl.engines.given.known import known_events
+from cepctl.engines.given.known_lasting import depends_on_ends, known_lasting
+from cepctl.engines.intervals.tied_matches import require_worlds
+from cepctl.plan.plan import Given, Plan
+
+_TOGETHER = Condition("given", "the clauses of GIVEN together")
+
+
+@dataclass(frozen=True)
+class WorldsLeft:
+    """The events `stamped`, and what each clause that is given with a plan leaves of them."""
+
+    plan: Plan
+    stamped: Events
+
+    @cached_property
+    def known(self) -> Events:
+        """The events in the worlds that satisfy all clauses.
+
+        Raises
+        ------
+        ContradictionError
+            If there is no such world.
+        QueryTooLargeError
+            If what is given speaks of too many combinations of events.
+        """
+        return self._satisfying(self.plan.given)
+
+    @cached_property
+    def alone(self) -> tuple[Events, ...]:
+        """The same of each clause."""
+        if len(self.plan.given) == 1:
+            return (self.known,)
+        return tuple(self._satisfying((clause,)) for clause in self.plan.given)
+
+    @property
+    def ends_tied(self) -> bool:
+        """Whether all clauses, or one, tie ends of events: then even points are taken for what lasts."""
+        return self._of_ends and any(each.lasting_ties is not None for each in (self.known, *self.alone))
+
+    @cached_property
+    def _of_ends(self) -> bool:
+        return bool(self.plan.given) and depends_on_ends(self.plan, self.stamped)
+
+    def _satisfying(self, given: tuple[Given, ...]) -> Events:
+        if not given:
+            return self.stamped
+        if not self._of_ends:
+            return known_events(replace(self.plan, given=given), self.stamped)
+        left = known_lasting(given, self.stamped)
+        require_worlds(given, left)
+        return left
+
+
+class ChargedClauses:
+    """Counts of bindings that what is given leaves no world."""
+
+    def __init__(self, given: Sequence[Given]) -> None:
+        self.given = given
+        self.against = [0] * len(given)
+        self.against_together = 0
+
+    def charge(self, lost: int, happens_by: Callable[[int], Flags]) -> None:
+        """Charge so many bindings that all clauses leave no world.
+
+        `happens_by` says, by the number of a clause, which of them it leaves one.
+        """
+        explained = np.zeros(lost, dtype=bool)
+        for at in range(len(self.given) if lost else 0):
+            own = ~happens_by(at)
+            self.against[at] += int(own.sum())
+            explained |= own
+        self.against_together += int((~explained).sum())
+
+    def losses(self) -> list[Loss]:
+        """What each clause alone leaves no world, and what only all together do."""
+        if not self.given:
+            return []
+        found = [
+            Loss(Condition("given", f"GIVEN {clause.text}"), count)
+            for clause, count in zip(self.given, self.against, strict=True)
+        ]
+        return [*found, Loss(_TOGETHER, self.against_together)]
