@@ -28,6 +28,7 @@ ENTRIES = {
     "columns.tick_differences": "_differences",
     "intervals.reach": "_reach",
     "occurrence.member_counts": "_count",
+    "occurrence.occurrence": "_measure",
     "occurrence.room_unions": "_unite",
     "intervals.orders": "_sum_orders",
     "intervals.few_endpoints": "_sum_rows",

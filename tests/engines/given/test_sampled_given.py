@@ -81,7 +81,7 @@ def test_too_few_worlds_are_refused_with_how_many_remain() -> None:
 def test_an_occurrence_that_is_too_costly_is_estimated_in_the_worlds_that_remain(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    query = f"PATTERN SEQ(A a, X x) {IN_LOGGED_ORDER} GROUP BY a.event_type"
+    query = f"PATTERN SEQ(A a, X x) WITHIN 3 ticks {IN_LOGGED_ORDER} GROUP BY a.event_type"
     plan, table = plan_of(query), event_table([*SAMPLES, Event("a2", "A", 6, 8)])
     (exact,) = match_events(plan, table).to_pylist()
     monkeypatch.setattr("cepctl.engines.occurrence.occurrence.WORK_BOUND", 1)
