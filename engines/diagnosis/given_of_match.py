@@ -18,9 +18,9 @@ import numpy as np
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events
-from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.failed_conditions import Reason
 from cepctl.engines.diagnosis.shared_offsets import valid_of
+from cepctl.engines.diagnosis.worlds_left import given_condition
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.given.known import known_events
 from cepctl.engines.given.share_of_worlds import share_of_worlds
@@ -75,7 +75,7 @@ def given_against(plan: Plan, events: Events, system: Ticks, match: Indexes) -> 
             continue
         if not possible(*valid_of(known, system, match))[0]:
             enough.append(clause)
-    return tuple(Reason(Condition("given", f"GIVEN {each.text}")) for each in enough or plan.given)
+    return tuple(Reason(given_condition(each)) for each in enough or plan.given)
 
 
 def _events(bound: Bindings) -> Indexes:

@@ -20,8 +20,10 @@ from cepctl.engines.diagnosis.failed_conditions import Reason, reasons_against
 from cepctl.engines.diagnosis.given_of_match import GivenShown
 from cepctl.engines.diagnosis.one_match import EventShown, Member, OneMatch, Span, bin_edges, event_shown
 from cepctl.engines.diagnosis.posteriors import bin_ticks
+from cepctl.engines.diagnosis.worlds_left import WorldsLeft, given_condition
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.intervals.groups import by_size
+from cepctl.engines.intervals.search import IntervalSearch
 from cepctl.plan.relation_words import relations_in_words
 from cepctl.schema import END_TIME
 
@@ -58,12 +60,12 @@ def lasting_match(
     found = search.measured(matches)
     reasons = reasons_against(prepared, bound)
     if not reasons and alone.start[0] > alone.end[0]:
-        reasons = (Reason(_TIMES),)
+        reasons = _times_against(prepared, stamped, list(bound.values()))
     elif not reasons and found.start[0] > found.end[0]:
         reasons = (Reason(_RIVAL),)
-    edges = bin_edges(*_hull(events, event), bins)
+    edges = bin_edges(*_hull(stamped, event), bins)
     members = tuple(
-        _member(events, variable, int(event[at]), edges, lower[0], upper[0], at)
+        _member(stamped, variable, int(event[at]), edges, lower[0], upper[0], at)
         for at, variable in enumerate(variables)
     )
     words = relations_in_words(prepared.plan.query)
@@ -84,14 +86,43 @@ def lasting_match(
     )
 
 
+def _times_against(
+    prepared: PreparedAlternative, stamped: Events, bound: Sequence[Bindings]
+) -> tuple[Reason, ...]:
+    """Why no world holds the times of one match: they, or each clause that alone is enough, else all."""
+    given = prepared.plan.given
+    if not given or not _happens(prepared, stamped, bound):
+        return (Reason(_TIMES),)
+    left = WorldsLeft(prepared.plan, stamped).alone
+    enough = [
+        clause for clause, events in zip(given, left, strict=True) if not _happens(prepared, events, bound)
+    ]
+    return tuple(Reason(given_condition(each)) for each in enough or given)
+
+
+def _happens(prepared: PreparedAlternative, events: Events, bound: Sequence[Bindings]) -> bool:
+    """Whether one match has a world among those of some events, if nothing must be absent."""
+    search, matches = _search(prepared, events, bound)
+    found = replace(search.measure, rivals=None).measured(matches)
+    return bool(found.start[0] <= found.end[0])
+
+
+def _search(
+    prepared: PreparedAlternative, events: Events, bound: Sequence[Bindings]
+) -> tuple[IntervalSearch, Indexes]:
+    """How one match is found among events of which nothing more is given; and the match, shape (1, l)."""
+    plan = replace(prepared.plan, given=())
+    search = PreparedAlternative.of(
+        plan, prepared.alternative, events, prepared.options, of_intervals=True
+    ).intervals
+    assert search is not None
+    ((search, matches, _),) = by_size(search, bound)
+    return search, matches
+
+
 def _given(prepared: PreparedAlternative, stamped: Events, bound: Sequence[Bindings]) -> GivenShown:
     """What is given, and the confidence if nothing were."""
-    plan = replace(prepared.plan, given=())
-    freely = PreparedAlternative.of(
-        plan, prepared.alternative, stamped, prepared.options, of_intervals=True
-    ).intervals
-    assert freely is not None
-    ((search, matches, _),) = by_size(freely, bound)
+    search, matches = _search(prepared, stamped, bound)
     confidence = float(search.measured(matches).confidence[0])
     return GivenShown(tuple(each.text for each in prepared.plan.given), None, confidence)
 

@@ -25,6 +25,7 @@ from cepctl.engines.diagnosis.posteriors import posterior_shares
 from cepctl.engines.diagnosis.shared_offsets import OffsetShown, shared_offsets, time_shares, valid_of
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.event.own_laws import with_own_laws
 from cepctl.engines.given.known import known_events
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import Rivals
@@ -151,7 +152,7 @@ def one_match(plan: Plan, table: pa.Table, signature: Ids, bins: int = 60) -> On
     ContradictionError
         If no world satisfies what is given.
     """
-    events = events_of(table, plan.clocks)
+    events = with_own_laws(events_of(table, plan.clocks))
     rows = _rows(events, signature)
     fitting = [each for each in plan.alternatives if _has_form(each, signature)]
     if not fitting:

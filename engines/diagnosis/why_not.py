@@ -34,7 +34,7 @@ from cepctl.engines.diagnosis.partial_matches import (
     follow,
 )
 from cepctl.engines.diagnosis.worlds_left import WorldsLeft
-from cepctl.engines.intervals.probabilities import probability_of
+from cepctl.engines.event.own_laws import with_own_laws
 from cepctl.engines.rows.order import match_text
 from cepctl.plan.plan import Alternative, Plan
 
@@ -98,7 +98,7 @@ def why_not(plan: Plan, table: pa.Table, *, limit: int = PAIRS) -> WhyNot:
     ContradictionError
         If no world satisfies what is given.
     """
-    events = replace(events_of(table, plan.clocks), probability=probability_of)
+    events = with_own_laws(events_of(table, plan.clocks))
     worlds = WorldsLeft(plan, events)
     return WhyNot(plan, events, tuple(_explained(plan, each, worlds, limit) for each in plan.alternatives))
 

@@ -23,6 +23,12 @@ from cepctl.engines.given.known_lasting import depends_on_ends, known_lasting
 from cepctl.engines.intervals.tied_matches import require_worlds
 from cepctl.plan.plan import Given, Plan
 
+
+def given_condition(clause: Given) -> Condition:
+    """A clause that is given, in the words of the query."""
+    return Condition("given", f"GIVEN {clause.text}")
+
+
 _TOGETHER = Condition("given", "the clauses of GIVEN together")
 
 
@@ -97,7 +103,7 @@ class ChargedClauses:
         if not self.given:
             return []
         found = [
-            Loss(Condition("given", f"GIVEN {clause.text}"), count)
+            Loss(given_condition(clause), count)
             for clause, count in zip(self.given, self.against, strict=True)
         ]
         return [*found, Loss(_TOGETHER, self.against_together)]

@@ -9,7 +9,6 @@ Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pyarrow as pa
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import MatchBatch, members_of, signatures
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.returns import return_columns
@@ -25,12 +23,12 @@ from cepctl.engines.concurrency import concurrently, telling
 from cepctl.engines.enumeration.threshold import Threshold
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.event.own_laws import with_own_laws
 from cepctl.engines.event.raw_time_counts import matches_at_raw_times
 from cepctl.engines.event.raw_times import CertainTimes
 from cepctl.engines.rows.groups import group_schema
 from cepctl.engines.rows.order import ordered
 from cepctl.errors import QueryTooLargeError
-from cepctl.language.ast import Probability
 from cepctl.memory import size_text
 from cepctl.plan.clock_support import require_known_clocks
 from cepctl.plan.interval_support import refuse_intervals
@@ -126,9 +124,7 @@ def match_batches(
         return
     require_engine(plan, "event")
     require_known_clocks(plan, table)
-    stamped = events_of(table, plan.clocks)
-    # By the laws of the events that it names alone, whatever is given of them.
-    events = _in_worlds_left(plan, replace(stamped, probability=partial(_probability, stamped)))
+    events = _in_worlds_left(plan, with_own_laws(events_of(table, plan.clocks)))
     prepared = PreparedAlternative.of_each(plan, events, options)
     times = CertainTimes.of(plan, events, options.block_memory) if options.raw_times else None
     if plan.group_by is not None:
@@ -164,12 +160,6 @@ def match_batches(
         options.check_count(rows)
         if batch.num_rows:
             yield batch
-
-
-def _probability(stamped: Events, _: Events, asked: Probability, bound: Sequence[Indexes]) -> Reals:
-    from cepctl.engines.intervals.probabilities import probability_of
-
-    return probability_of(stamped, asked, bound)
 
 
 def _in_worlds_left(plan: Plan, events: Events) -> Events:
