@@ -1,4 +1,7 @@
-"""The page of a query with GROUP BY: a line per key, and the matches behind it, which are found once more."""
+"""Pictures of keys of GROUP BY: of a page each key and the matches behind it, which are found once more.
+
+Of a trace the best match of each key, which its row names.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cepctl.library.matches import Matches
+    from cepctl.matching.inputs import EventInputs
+    from cepctl.plan.plan import Plan
     from cepctl.report.document import About
     from cepctl.report.matched_events import MatchedEvents
 
@@ -47,6 +52,16 @@ def document_of_keys(matches: Matches, keys: pa.Table, listed: int, about: About
     lines = KeyLines(names, shown, owner, len(matches), matches.summary.answer or "", behind is None)
     about = replace(about, found_at_raw_times=judged, keys=lines)
     return document(drawn, overview(plan, found.inputs, drawn.matches), about)
+
+
+def best_matches(plan: Plan, inputs: EventInputs, keys: pa.Table) -> MatchedEvents:
+    """The best match of each key, in their order, without those of which it is not known."""
+    from cepctl.plan.grouping import ungrouped
+    from cepctl.report.matched_events import matched_events
+
+    matches = ungrouped(plan)
+    known = keys.filter(keys.column("signature").is_valid())
+    return matched_events(matches, inputs, _best_rows(known, tuple(each.name for each in matches.returns)))
 
 
 def _behind(matches: Matches, keys: pa.Table, count: int) -> pa.Table | None:

@@ -2,7 +2,8 @@
 
 Each match is a process, named by its ids and its confidence; its first thread shows the range of the
 match, each further thread one event: its uncertainty interval, nested in it the part that the event can
-use, and the raw time as an instant.
+use, and the raw time as an instant.  With GROUP BY each key is one, named by what it is and its probability;
+its first thread shows from when to when its matches can be, the others the events of the best of them.
 
 Format: "Trace Event Format" (Duffy and others, Google, 2016), JSON object format: complete events (X) and
 instants (i) with times in microseconds, metadata events (M) for names and order.
@@ -12,6 +13,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import pyarrow as pa
@@ -21,41 +24,64 @@ from cepctl.errors import UsageError
 from cepctl.io.rows.encoding import presented
 from cepctl.plan.plan import CONFIDENCE_ERROR
 from cepctl.report.matched_events import MatchedEvents
-from cepctl.report.records import EventRecord, Plain, event_records, plain, variables
+from cepctl.report.records import EventRecord, event_records, plain, variables
 from cepctl.schema import TICK_MAX, TICK_MIN, TimeUnit, tick_text
 
 _NANOSECONDS = 1_000  # per microsecond: viewers hold times as 64-bit nanoseconds
-_MATCHES_AT_ONCE = 1_000
+_ROWS_AT_ONCE = 1_000
 
 TraceEvent = dict[str, Any]
 Lane = tuple[int, int]
-"""Number of a match and of a lane in it, both from 1: `pid` and `tid` of the trace."""
+"""Number of a match or key, and of a lane in it, both from 1: `pid` and `tid` of the trace."""
 
 
-def trace_pieces(found: MatchedEvents) -> Iterator[bytes]:
+def trace_pieces(found: MatchedEvents, keys: pa.Table | None = None) -> Iterator[bytes]:
     """The trace as bytes, piece by piece.
+
+    Parameters
+    ----------
+    found
+        The matches that are drawn.
+    keys
+        Rows of `cepctl.engines.rows.groups.group_schema`, which are drawn instead; `found` then are the best
+        matches of those that have one, in the same order.
 
     Raises
     ------
     UsageError
         If an event lies beyond what a trace viewer can hold.
     """
-    _require_range(found)
+    _require_range(found, keys)
     yield b'{"displayTimeUnit":"ms","traceEvents":['
     events, lanes = event_records(found), variables(found.plan)
-    for first in range(0, found.matches.num_rows, _MATCHES_AT_ONCE):
-        rows = found.matches.slice(first, _MATCHES_AT_ONCE)
-        for number, row in enumerate(_plain_rows(rows, found.plan.time_unit), first):
-            names = lanes[found.valid.alternatives[number]]
-            drawn = _match(found, number, row, events, names)
-            text = ",\n".join(json.dumps(each, separators=(",", ":")) for each in drawn)
-            yield f"{',' if number else ''}\n{text}".encode()
+    drawn = _best_of(keys) if keys is not None else iter(range(found.matches.num_rows))
+    for number, row in enumerate(_plain_rows(found.matches if keys is None else keys, found.plan.time_unit)):
+        titled = _match(row) if keys is None else _key(row, [each.name for each in found.plan.returns])
+        pieces = [*_track(titled, number, found.plan.time_unit)]
+        match = next(drawn)
+        if match is not None:
+            pieces += _events(found, match, number, titled.measured, events, lanes)
+        text = ",\n".join(json.dumps(each, separators=(",", ":")) for each in pieces)
+        yield f"{',' if number else ''}\n{text}".encode()
     yield b"\n]}\n"
 
 
-def _require_range(found: MatchedEvents) -> None:
+@dataclass(frozen=True)
+class _Titled:
+    """A match or a key: what its track is called, its ticks, what is told of it, and of each event of it."""
+
+    kind: str
+    name: str
+    ticks: tuple[int, int]
+    told: dict[str, Any]
+    measured: dict[str, Any]
+
+
+def _require_range(found: MatchedEvents, keys: pa.Table | None) -> None:
     length = found.plan.time_unit.microseconds * _NANOSECONDS
     ticks = [pc.min(found.events.column("lower")).as_py(), pc.max(found.events.column("upper")).as_py()]
+    if keys is not None:
+        ticks += [pc.min(keys.column("start")).as_py(), pc.max(keys.column("end")).as_py()]
     for tick in (*ticks, *(bar.end_upper for bar in found.bars.values())):
         if tick is not None and not TICK_MIN <= tick * length <= TICK_MAX - length:
             raise UsageError(
@@ -64,33 +90,62 @@ def _require_range(found: MatchedEvents) -> None:
             )
 
 
-def _plain_rows(matches: pa.Table, unit: TimeUnit) -> list[dict[str, Plain]]:
+def _plain_rows(rows: pa.Table, unit: TimeUnit) -> Iterator[dict[str, Any]]:
     """Rows with times of RETURN as text; `start` and `end` stay ticks."""
-    rows = presented(matches, unit, "ticks").drop_columns(["signature"])
-    return [dict(row) for row in rows.to_pylist()]
+    for first in range(0, rows.num_rows, _ROWS_AT_ONCE):
+        some = presented(rows.slice(first, _ROWS_AT_ONCE), unit, "ticks").drop_columns(["signature"])
+        yield from some.to_pylist()
 
 
-def _match(
-    found: MatchedEvents, number: int, row: dict[str, Any], events: list[EventRecord], names: list[str]
-) -> Iterator[TraceEvent]:
-    match, start, end = row.pop("match"), row.pop("start"), row.pop("end")
-    lane, unit = (number + 1, 1), found.plan.time_unit
-    yield _metadata("process_name", lane, name=f"{row['confidence']:.6g}  {match}")
-    yield _metadata("process_sort_index", lane, sort_index=number + 1)
-    yield from _lane(lane, "match")
+def _best_of(keys: pa.Table) -> Iterator[int | None]:
+    """The number of the best match of each key; None where it is not known."""
+    number = count()
+    return (next(number) if known else None for known in keys.column("signature").is_valid().to_pylist())
+
+
+def _match(row: dict[str, Any]) -> _Titled:
+    match, ticks = row.pop("match"), (row.pop("start"), row.pop("end"))
     given = {key: plain(value) for key, value in row.items()}
-    yield _complete("match", "match", lane, (start, end), unit, {"match": match, **given})
     measured = {key: row[key] for key in ("confidence", CONFIDENCE_ERROR) if key in row}
-    first, beyond = found.bound.offsets[number : number + 2].tolist()
+    return _Titled("match", f"{row['confidence']:.6g}  {match}", ticks, {"match": match, **given}, measured)
+
+
+def _key(row: dict[str, Any], names: list[str]) -> _Titled:
+    ticks, occurrence = (row.pop("start"), row.pop("end")), row["occurrence"]
+    key = ", ".join("null" if row[name] is None else str(row[name]) for name in names) or "all events"
+    name = f"{'unknown' if occurrence is None else format(occurrence, '.6g')}  {key}"
+    told = {name: plain(value) for name, value in row.items()}
+    return _Titled("key", name, ticks, told, {"confidence": row["confidence"]})
+
+
+def _track(titled: _Titled, number: int, unit: TimeUnit) -> Iterator[TraceEvent]:
+    lane = (number + 1, 1)
+    yield _metadata("process_name", lane, name=titled.name)
+    yield _metadata("process_sort_index", lane, sort_index=number + 1)
+    yield from _lane(lane, titled.kind)
+    yield _complete(titled.kind, titled.kind, lane, titled.ticks, unit, titled.told)
+
+
+def _events(
+    found: MatchedEvents,
+    match: int,
+    number: int,
+    measured: dict[str, Any],
+    events: list[EventRecord],
+    lanes: list[list[str]],
+) -> Iterator[TraceEvent]:
+    """The events of a match, in lanes of the track with this number."""
+    names = lanes[found.valid.alternatives[match]]
+    first, beyond = found.bound.offsets[match : match + 2].tolist()
     for thread, entry in enumerate(range(first, beyond), 2):
         event = events[found.bound.rows[entry]]
         valid = (int(found.valid.lower[entry]), int(found.valid.upper[entry]))
         yield from _lane((number + 1, thread), f"{names[found.bound.places[entry]]}: {event.event_id}")
-        yield from _event(event, valid, (number + 1, thread), unit, measured)
+        yield from _event(event, valid, (number + 1, thread), found.plan.time_unit, measured)
 
 
 def _event(
-    event: EventRecord, valid: tuple[int, int], lane: Lane, unit: TimeUnit, measured: dict[str, float]
+    event: EventRecord, valid: tuple[int, int], lane: Lane, unit: TimeUnit, measured: dict[str, Any]
 ) -> Iterator[TraceEvent]:
     arguments: dict[str, Any] = {
         "id": event.event_id,

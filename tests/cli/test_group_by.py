@@ -72,7 +72,6 @@ def test_an_occurrence_that_costs_too_much_is_empty_and_said_so(
     ("arguments", "what"),
     [
         (("match", "--state", "STATE"), "GROUP BY with --state"),
-        (("match", "--format", "trace"), "GROUP BY with --format trace"),
         (("match", "--engine", "point"), "GROUP BY under skip_till_any_match in the point engine"),
     ],
 )

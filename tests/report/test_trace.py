@@ -117,6 +117,83 @@ def test_return_columns_come_with_the_match(capsys: pytest.CaptureFixture[str]) 
     assert (match["ts"], match["dur"]) == (1_000, 7_000)
 
 
+TASKS = """event_id,event_type,lower,upper,task
+a1,A,1,4,t1
+a2,A,2,5,
+b1,B,2,4,
+b2,B,4,6,
+"""
+
+
+def test_a_key_is_a_track_with_the_events_of_its_best_match(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("tasks.csv").write_text(TASKS)
+    query = "PATTERN SEQ(A a, B b) WITHIN 3 ticks GROUP BY a.task"
+    events = traced(capsys, query, "tasks.csv")
+    names = [
+        [each["args"]["name"] for each in of_match(events, number, "M") if each["name"].endswith("_name")]
+        for number in (1, 2, 3)
+    ]
+    assert names == [
+        ["0.722222  t1", "key", "a: a1", "b: b1"],
+        ["0.638889  null", "key", "a: a2", "b: b2"],
+        [],
+    ]
+    key, event, *_ = of_match(events, 1, "X")
+    assert (key["name"], key["ts"], key["dur"]) == ("key", 1_000, 6_000)
+    assert key["args"] == {
+        "a.task": "t1",
+        "occurrence": pytest.approx(13 / 18),
+        "expected": pytest.approx(5 / 6),
+        "matches": 2,
+        "best": "a1 b1",
+        "confidence": pytest.approx(5 / 12),
+    }
+    assert (event["args"]["id"], event["args"]["confidence"]) == ("a1", pytest.approx(5 / 12))
+
+
+def test_the_whole_input_is_one_track(capsys: pytest.CaptureFixture[str]) -> None:
+    (name,) = (
+        each["args"]["name"]
+        for each in traced(capsys, "PATTERN SEQ(A a, C c) GROUP BY ()", "events.csv", "--top-k", "1")
+        if each["name"] == "process_name"
+    )
+    assert name == "0.893333  all events"
+
+
+def test_a_key_whose_probability_costs_too_much_is_drawn_without_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("tasks.csv").write_text(TASKS)
+    monkeypatch.setattr("cepctl.engines.occurrence.occurrence.WORK_BOUND", 3)
+    events = traced(capsys, "PATTERN SEQ(A a, B b) WITHIN 3 ticks GROUP BY a.task", "tasks.csv")
+    names = [each["args"]["name"] for each in events if each["name"] == "process_name"]
+    assert names == ["unknown  t1", "unknown  null"]
+    assert [each["args"]["occurrence"] for each in events if each["name"] == "key"] == [None, None]
+
+
+def test_a_key_whose_best_match_is_not_known_has_no_events(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    members = "".join(f"b{i:02},B,{i},{20 + 2 * i},p\n" for i in range(12))
+    Path("sets.csv").write_text(
+        f"event_id,event_type,lower,upper,k\n{members}c,C,0,60,p\nd,B,0,0,q\nf,C,9,9,q\n"
+    )
+    monkeypatch.setattr("cepctl.engines.occurrence.member_counts.WORK_BOUND", 1000)
+    query = "PATTERN SEQ(B+ b[], C c) WHERE [k] AND count(b[]) >= 1 GROUP BY c.k"
+    events = traced(capsys, query, "sets.csv")
+    tracks = {each["pid"]: each["args"]["name"] for each in events if each["name"] == "process_name"}
+    lanes = {
+        number: [
+            each["args"]["name"] for each in of_match(events, number, "M") if each["name"] == "thread_name"
+        ]
+        for number in tracks
+    }
+    assert lanes == {
+        number: ["key"] if "p" in name else ["key", "b: d", "c: f"] for number, name in tracks.items()
+    }
+    assert len(lanes) == 2
+
+
 def test_no_match_is_an_empty_trace(capsys: pytest.CaptureFixture[str]) -> None:
     assert traced(capsys, "PATTERN SEQ(C c, B b, A a, A d)", "events.csv") == []
 

@@ -32,7 +32,6 @@ from cepctl.library.raw_input import RawInput
 from cepctl.library.selection import Matching
 from cepctl.library.sketch import SKETCH_USES, SketchUse
 from cepctl.matching.run import Execution, RunnerChoice
-from cepctl.plan.grouping import refuse_groups
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
 
 if TYPE_CHECKING:
@@ -143,8 +142,6 @@ def _run_once(request: MatchRequest) -> int:
     target = row_target(request.rows.form, request.rows.output)
     request.rows.require_writable(target.form)
     guarded = request.rows.guarded(target.form)
-    if target.form == "trace":
-        refuse_groups(request.question.query, "--format trace")
     if not request.paths:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
     with _folder(request, target) as folder, _found(request, folder) as matches:
@@ -229,8 +226,13 @@ def _write(
 
 
 def _trace(matches: Matches, limit: int | None) -> Iterator[bytes]:
-    """The matches as a trace."""
+    """The matches as a trace, or the keys of GROUP BY."""
     from cepctl.report.matched_events import matched_events
     from cepctl.report.trace import trace_pieces
 
-    return trace_pieces(matched_events(matches.found.plan, matches.found.inputs, matches.table()[:limit]))
+    plan, inputs, rows = matches.found.plan, matches.found.inputs, matches.table()[:limit]
+    if plan.group_by is None:
+        return trace_pieces(matched_events(plan, inputs, rows))
+    from cepctl.library.key_pages import best_matches
+
+    return trace_pieces(best_matches(plan, inputs, rows), rows)
