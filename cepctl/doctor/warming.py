@@ -41,6 +41,7 @@ _QUERIES = (
 )
 # Estimates and the best keys need no exact unions.
 _KEYED = "PATTERN SEQ(A a, B b) WITHIN N ticks GROUP BY a.k"
+_OF_MANY_KEYS = "PATTERN SEQ(A a, B b) WHERE [k] WITHIN 12 ticks GROUP BY a.k"
 # Members are counted beside several events where no order is certain.
 _CROWDED = "PATTERN SEQ(A a, B+ b[]) GROUP BY a.k"
 # Of tied events more than a few are summed together.
@@ -76,7 +77,7 @@ _LASTING = (
 _OFFSETS = {"one": ((-2, 2, 1.0),), "other": ((-1, 0, 0.25), (1, 3, 0.75))}
 _SCALES = (1, 100_000)  # narrow intervals are summed tick by tick, wide ones by polynomials
 _WINDOW, _NARROW_WINDOW = 30, 12
-_EVENTS, _MANY_EVENTS = 12, 48
+_EVENTS, _MANY_EVENTS, _MANY_KEYS = 12, 48, 300
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,8 @@ def warm_up() -> WarmUp:
             match_events(plan, stamped)
     # Chains that are others moved in time are looked for among many.
     match_events(analyze(parse(_QUERIES[0]), schema), _events(1, _MANY_EVENTS))
+    # So are keys.
+    match_events(analyze(parse(_OF_MANY_KEYS), schema), _many_keys())
     kernels, missed = compiled_functions(), compiled_here()
     found = sum(sum(each.stats.cache_hits.values()) for each in kernels.values())
     return WarmUp(missed, found, time.monotonic() - began)
@@ -162,6 +165,14 @@ def _with_ends(events: pa.Table, scale: int) -> pa.Table:
         for row in events.to_pylist()
     ]
     return pa.Table.from_pylist(rows, events.schema)
+
+
+def _many_keys() -> pa.Table:
+    """The same few events for each of many keys, one after the other."""
+    size = 6 * _MANY_KEYS
+    keys = pa.array([str(number // 6) for number in range(size)])
+    events = _events(1, size)
+    return events.set_column(events.column_names.index("k"), "k", keys)
 
 
 def _events(scale: int, count: int = _EVENTS, step: int = 5) -> pa.Table:

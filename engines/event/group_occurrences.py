@@ -25,6 +25,7 @@ from cepctl.engines.event.group_estimates import RowProblems
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.union import joined_batches
 from cepctl.engines.occurrence.clauses import Clauses, clauses_of
+from cepctl.engines.occurrence.moved_groups import moved_groups
 from cepctl.engines.occurrence.occurrence import Occurrences, Weighted, occurrences
 from cepctl.engines.occurrence.pair_bounds import Pairs, bounds_by_pairs
 from cepctl.engines.rows.order import match_text
@@ -221,9 +222,21 @@ def _of_groups(problems: Problems, group: Indexes) -> Problems:
 def _measured(
     events: Events, clauses: Clauses, options: MatchOptions, weighted: Weighted | None = None
 ) -> Occurrences:
-    """In blocks, on all threads; each group by itself, so that no block changes a bit."""
+    """Each group by itself, so that no other changes a bit; of those that are others moved in time one."""
+    if weighted is not None:
+        return _in_blocks(events, clauses, options, weighted)
     count = len(clauses.problem_offsets) - 1
-    weighted = weighted or Weighted.none(events, count)
+    first = moved_groups(events, clauses)
+    chosen, back = (None, None) if first is None else np.unique(first, return_inverse=True)
+    if chosen is None or back is None or len(chosen) == count:
+        return _in_blocks(events, clauses, options, Weighted.none(events, count))
+    few = _in_blocks(events, clauses.of_groups(chosen), options, Weighted.none(events, len(chosen)))
+    return Occurrences(few.probability[back], few.hubs[back], few.rows[back], few.products[back])
+
+
+def _in_blocks(events: Events, clauses: Clauses, options: MatchOptions, weighted: Weighted) -> Occurrences:
+    """All groups, in blocks on all threads."""
+    count = len(clauses.problem_offsets) - 1
     blocks = [
         np.arange(begin, min(begin + _GROUPS_AT_ONCE, count)) for begin in range(0, count, _GROUPS_AT_ONCE)
     ]

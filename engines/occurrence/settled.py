@@ -18,7 +18,8 @@ from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.tick_sums import LAST, plus
 from cepctl.engines.occurrence.clauses import NO_EVENT
 from cepctl.engines.occurrence.inner import INNER
-from cepctl.engines.occurrence.sorting import place_in, sorted_unique
+from cepctl.engines.occurrence.places import places_of_events
+from cepctl.engines.occurrence.sorting import sorted_unique
 
 
 class Settled(NamedTuple):
@@ -47,17 +48,11 @@ def settled(clauses, group, rank, row_of_rank, lower, upper):
     first, last = clauses.problem_offsets[group], clauses.problem_offsets[group + 1]
     begin, end = clauses.clause_offsets[first], clauses.clause_offsets[last]
     low, high = clauses.difference_offsets[begin], clauses.difference_offsets[end]
-    ranks = _ranks(clauses.left[low:high], clauses.right[low:high], rank)
-    event = np.empty(len(ranks), np.int64)
-    least, most = np.empty(len(ranks), np.int64), np.empty(len(ranks), np.int64)
-    for i in range(len(ranks)):
-        event[i] = row_of_rank[ranks[i]]
+    own = places_of_events(clauses, group, rank, row_of_rank)
+    event, left, right = own.event, own.left, own.right
+    least, most = np.empty(len(event), np.int64), np.empty(len(event), np.int64)
+    for i in range(len(event)):
         least[i], most[i] = lower[event[i]], upper[event[i]]
-    count = high - low
-    left, right = np.empty(count, np.int64), np.empty(count, np.int64)
-    for i in range(count):
-        left[i] = _place(clauses.left[low + i], rank, ranks)
-        right[i] = _place(clauses.right[low + i], rank, ranks)
     bound = clauses.bound[low:high].copy()
     absent = clauses.absent[begin:end].copy()
     offsets = np.empty(end - begin + 1, np.int64)
@@ -104,26 +99,6 @@ def settled(clauses, group, rank, row_of_rank, lower, upper):
         new_absent, new_offsets, new_left, new_right, new_bound, problem_offsets[: possible + 1], asked
     )
     return Settled(event, new_absent, new_offsets, new_left, new_right, new_bound, kept_offsets, kept_asked)
-
-
-@njit(nogil=True, cache=True, **INNER)
-def _ranks(left, right, rank):
-    """The distinct ranks of all events, ascending."""
-    found = np.empty(2 * len(left), np.int64)
-    count = 0
-    for i in range(len(left)):
-        if left[i] != NO_EVENT:
-            found[count] = rank[left[i]]
-            count += 1
-        if right[i] != NO_EVENT:
-            found[count] = rank[right[i]]
-            count += 1
-    return found[: sorted_unique(found, count)]
-
-
-@njit(nogil=True, cache=True, **INNER)
-def _place(event, rank, ranks):
-    return np.int64(NO_EVENT) if event == NO_EVENT else np.int64(place_in(ranks, rank[event]))
 
 
 @njit(nogil=True, cache=True, **INNER)

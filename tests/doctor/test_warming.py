@@ -28,6 +28,7 @@ ENTRIES = {
     "columns.tick_differences": "_differences",
     "intervals.reach": "_reach",
     "occurrence.member_counts": "_count",
+    "occurrence.moved_groups": "_first_alike",
     "occurrence.occurrence": "_measure",
     "occurrence.room_unions": "_unite",
     "intervals.orders": "_sum_orders",
