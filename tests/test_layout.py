@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -323,6 +324,7 @@ class Import:
     at_load: bool
 
 
+@cache
 def source_files() -> list[Path]:
     """Every module of the package, through the links (which `rglob` would not follow)."""
     plain = [path for path in PACKAGE.rglob("*.py") if not set(path.relative_to(PACKAGE).parts) & set(LINKED)]
@@ -365,12 +367,16 @@ def imports_in(tree: ast.AST, module: str, at_load: bool = True) -> Iterator[Imp
             yield from imports_in(node, module, at_load and not in_function)
 
 
-def all_imports() -> list[Import]:
-    return [
-        found
-        for path in source_files()
-        for found in imports_in(ast.parse(path.read_text(encoding="utf-8")), module_name(path))
-    ]
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def all_imports() -> tuple[Import, ...]:
+    return tuple(
+        found for path in source_files() for found in imports_in(tree_of(path), module_name(path))
+    )
 
 
 def inside(module: str, tops: set[str]) -> bool:
@@ -408,7 +414,7 @@ def test_every_module_says_first_what_it_is() -> None:
     silent = [
         str(path.relative_to(ROOT))
         for path in source_files()
-        if not (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").strip()
+        if not (ast.get_docstring(tree_of(path)) or "").strip()
     ]
     assert silent == []
 
@@ -430,7 +436,7 @@ def test_in_the_engines_only_kernels_lack_types() -> None:
     lacking = [
         f"{module_name(path)}.{node.name}"
         for path in source_files()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and lacks_types(node)
         and not is_kernel(node)
@@ -473,7 +479,7 @@ def test_every_room_says_what_lives_there() -> None:
     silent = [
         str(path.relative_to(ROOT))
         for path in source_files()
-        if path.name == "__init__.py" and not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        if path.name == "__init__.py" and not ast.get_docstring(tree_of(path))
     ]
     assert silent == []
 
