@@ -374,9 +374,7 @@ def tree_of(path: Path) -> ast.Module:
 
 @cache
 def all_imports() -> tuple[Import, ...]:
-    return tuple(
-        found for path in source_files() for found in imports_in(tree_of(path), module_name(path))
-    )
+    return tuple(found for path in source_files() for found in imports_in(tree_of(path), module_name(path)))
 
 
 def inside(module: str, tops: set[str]) -> bool:

@@ -12,6 +12,7 @@ import pytest
 from cepctl.cli import main
 from cepctl.memory import MemoryBudget
 from cepctl.state import store
+from tests.cli.growing_log import begin_log, log
 
 QUERY = "PATTERN SEQ(A a, B b) WITHIN 4 ticks"
 HEADER = "confidence,start,end,match\n"
@@ -20,15 +21,8 @@ HEADER = "confidence,start,end,match\n"
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with a log that grows."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CEPCTL_RUNNER", "local")
-    log("event_id,event_type,lower,upper", "a1,A,1,5", "b3,B,3,5")
+    begin_log(tmp_path, monkeypatch, "event_id,event_type,lower,upper", "a1,A,1,5", "b3,B,3,5")
     return tmp_path
-
-
-def log(*lines: str) -> None:
-    with Path("e.csv").open("a", encoding="utf-8") as file:
-        file.writelines(f"{line}\n" for line in lines)
 
 
 def run(*arguments: str, code: int = 0, query: str = QUERY) -> None:

@@ -17,6 +17,7 @@ from cepctl.sketches import joining
 from cepctl.sketches.listing import Indexed
 from cepctl.sketches.reading import Sketch
 from cepctl.state import store
+from tests.cli.growing_log import begin_log, log
 
 KEPT = "PATTERN SEQ(A a, B b) WITHIN 4 ticks"
 ASKED = "PATTERN SEQ(C c, D d) WHERE [k] AND d.x > 1 WITHIN 9 ticks"
@@ -25,15 +26,8 @@ ASKED = "PATTERN SEQ(C c, D d) WHERE [k] AND d.x > 1 WITHIN 9 ticks"
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with a log that grows."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CEPCTL_RUNNER", "local")
-    log("event_id,event_type,lower,upper,k,x", "c1,C,1,2,p,5", "d1,D,4,5,p,6")
+    begin_log(tmp_path, monkeypatch, "event_id,event_type,lower,upper,k,x", "c1,C,1,2,p,5", "d1,D,4,5,p,6")
     return tmp_path
-
-
-def log(*lines: str) -> None:
-    with Path("e.csv").open("a", encoding="utf-8") as file:
-        file.writelines(f"{line}\n" for line in lines)
 
 
 def run(*options: str, code: int = 0) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
@@ -11,8 +12,9 @@ from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
 from cepctl.engines.worlds.groups import group_table
 from cepctl.errors import ContradictionError
+from cepctl.plan.plan import Plan
 from tests.engines.agreement import assert_same_rows
-from tests.engines.occurrence.groups_agree import assert_same_groups
+from tests.engines.occurrence.groups_agree import assert_same_groups, by_key
 from tests.plans import plan_of
 from tests.strategies import Case
 
@@ -38,19 +40,28 @@ def with_given(cases: st.SearchStrategy[Case]) -> st.SearchStrategy[Case]:
 
 
 def agrees(case: Case) -> None:
-    """Same rows, or the same contradiction; what never matches is not held to what is given."""
-    plan = plan_of(case.query)
+    """The rows, or groups, or the contradiction of the judge, who decides every occurrence."""
+    assert_judged(plan_of(case.query), case.table)
+
+
+def assert_judged(plan: Plan, table: pa.Table, may_refuse: bool = False) -> None:
+    """Same rows, or groups, or the same contradiction; what never matches is not held to what is given.
+
+    With `may_refuse`, occurrences that the engine leaves open are not looked at.
+    """
     if plan.never is not None:
-        assert not match_events(plan, case.table).num_rows
+        assert not match_events(plan, table).num_rows
         return
     judged = match_table if plan.group_by is None else group_table
     try:
-        expected = judged(plan, case.table)
+        expected = judged(plan, table)
     except ContradictionError:
         with pytest.raises(ContradictionError):
-            match_events(plan, case.table)
+            match_events(plan, table)
         return
+    found = match_events(plan, table)
     if plan.group_by is None:
-        assert_same_rows(expected, match_events(plan, case.table))
-    else:
-        assert_same_groups(plan, expected, match_events(plan, case.table))
+        assert_same_rows(expected, found)
+        return
+    left_open = [key for key, row in by_key(found, plan).items() if may_refuse and row["occurrence"] is None]
+    assert_same_groups(plan, expected, found, left_open)

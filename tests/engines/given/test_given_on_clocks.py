@@ -16,13 +16,11 @@ from cepctl.engines.event.match import match_events
 from cepctl.engines.given import clocked_confidences, on_clocks
 from cepctl.engines.given.groups_on_clocks import GroupWholes
 from cepctl.engines.occurrence.clauses import clauses_of
-from cepctl.engines.worlds.engine import match_table
-from cepctl.engines.worlds.groups import group_table
 from cepctl.errors import ContradictionError, QueryTooLargeError
-from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, assert_same_rows, check, rows_by_signature
+from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, check, rows_by_signature
 from tests.engines.clock_cases import ClockCase, clock_cases
-from tests.engines.given.given_cases import with_given
-from tests.engines.occurrence.groups_agree import assert_same_groups, by_key, grouped
+from tests.engines.given.given_cases import assert_judged, with_given
+from tests.engines.occurrence.groups_agree import grouped
 from tests.plans import Event, event_table, histogram, on, plan_of
 from tests.strategies import LEVELS
 
@@ -32,24 +30,8 @@ WIDE: Clocks = {"n": ((-60, 60, 1.0),)}
 
 
 def agrees(case: ClockCase) -> None:
-    """Same rows, or groups, or the same contradiction."""
-    plan = plan_of(case.query, case.clocks)
-    if plan.never is not None:
-        assert not match_events(plan, case.table).num_rows
-        return
-    judged = match_table if plan.group_by is None else group_table
-    try:
-        expected = judged(plan, case.table)
-    except ContradictionError:
-        with pytest.raises(ContradictionError):
-            match_events(plan, case.table)
-        return
-    if plan.group_by is None:
-        assert_same_rows(expected, match_events(plan, case.table))
-    else:
-        found = match_events(plan, case.table)
-        refused = [key for key, row in by_key(found, plan).items() if row["occurrence"] is None]
-        assert_same_groups(plan, expected, found, refused)
+    """The rows, or groups, or the contradiction of the judge."""
+    assert_judged(plan_of(case.query, case.clocks), case.table, may_refuse=True)
 
 
 def agrees_or_refused(case: ClockCase) -> None:

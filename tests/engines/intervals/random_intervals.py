@@ -158,12 +158,17 @@ def streams_with_points(draw: st.DrawFn) -> tuple[Event, ...]:
     """An event or two that last or do not, and points between them."""
     kinds = draw(st.sampled_from(["AC", "A", "C"]))
     ends = [draw(lasting_events(f"e{n}", kind)) for n, kind in enumerate(kinds)]
+    return (*ends, *draw(points_between(most=3, widest=3)))
+
+
+@st.composite
+def points_between(draw: st.DrawFn, most: int, widest: int) -> list[Event]:
     points = []
-    for number in range(draw(st.integers(1, 3))):
+    for number in range(draw(st.integers(1, most))):
         begin, key = draw(st.integers(2, 8)), draw(st.sampled_from(["p", "p", "q"]))
-        end = begin + draw(st.integers(0, 3))
+        end = begin + draw(st.integers(0, widest))
         points.append(Event(f"p{number}", "B", begin, end, k=key, x=draw(st.integers(0, 3))))
-    return (*ends, *points)
+    return points
 
 
 _BESIDE_GROUPS = st.sampled_from(
@@ -207,9 +212,5 @@ def streams_with_points_and_rivals(draw: st.DrawFn) -> tuple[Event, ...]:
     """An event that lasts or does not, one or two that may break its matches, and points beside them."""
     kinds = draw(st.sampled_from(["AC", "AC", "ACC"]))
     ends = [draw(lasting_events(f"e{n}", kind)) for n, kind in enumerate(kinds)]
-    points = []
-    for number in range(draw(st.integers(1, 2))):
-        begin, key = draw(st.integers(2, 8)), draw(st.sampled_from(["p", "p", "q"]))
-        end = begin + draw(st.integers(0, 2))
-        points.append(Event(f"p{number}", "B", begin, end, k=key, x=draw(st.integers(0, 3))))
+    points = draw(points_between(most=2, widest=2))
     return (*(replace(each, x=draw(st.integers(0, 3))) for each in ends), *points)

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from cepctl.engines.event.match import match_events
 from cepctl.engines.intervals import tied_matches
-from cepctl.engines.worlds.engine import exact_matches
 from cepctl.engines.worlds.groups import group_table
 from cepctl.errors import ContradictionError, QueryTooLargeError
 from tests.engines.intervals.given_of_lasting import GIVENS, tied_streams
+from tests.engines.intervals.judged import agrees
 from tests.engines.intervals.random_intervals import (
     negations,
     queries,
@@ -23,27 +23,6 @@ from tests.engines.occurrence.groups_agree import assert_same_groups
 from tests.plans import Event, event_table, lasting, plan_of
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
-
-
-def agrees(query: str, events: tuple[Event, ...]) -> None:
-    plan, table = plan_of(query, lasting=True), event_table(events)
-    try:
-        judged = exact_matches(plan, table)
-    except QueryTooLargeError:
-        return
-    except ContradictionError:
-        if plan.never is None:
-            with pytest.raises(ContradictionError):
-                match_events(plan, table)
-        return
-    found = {
-        tuple(tuple(ids) for ids in row["signature"]): (row["start"], row["end"], row["confidence"])
-        for row in match_events(plan, table).to_pylist()
-    }
-    assert found.keys() == judged.keys()
-    for signature, match in judged.items():
-        assert found[signature][:2] == (match.start, match.end)
-        assert found[signature][2] == pytest.approx(float(match.confidence), rel=1e-9, abs=0)
 
 
 @settings(max_examples=10, deadline=None, suppress_health_check=_QUIET)

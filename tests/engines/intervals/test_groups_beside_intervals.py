@@ -11,6 +11,7 @@ from cepctl.engines.diagnosis.why_not import why_not
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.errors import UnsupportedQueryError
+from tests.engines.intervals.judged import agrees
 from tests.engines.intervals.random_intervals import (
     choices_with_groups,
     queries_with_groups,
@@ -18,7 +19,6 @@ from tests.engines.intervals.random_intervals import (
     streams_with_points_and_rivals,
 )
 from tests.engines.intervals.test_interval_groups import groups_agree
-from tests.engines.intervals.test_intervals_agree import check
 from tests.plans import Event, event_table, lasting, plan_of
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
@@ -54,7 +54,7 @@ def test_many_members_that_overlap_cost_little() -> None:
 @settings(max_examples=20, deadline=None, suppress_health_check=_QUIET)
 @given(query=queries_with_groups(), events=streams_with_points())
 def test_rows_with_groups_are_those_of_the_judge(query: str, events: tuple[Event, ...]) -> None:
-    check(query, events)
+    agrees(query, events)
 
 
 @pytest.mark.slow
@@ -63,7 +63,7 @@ def test_rows_with_groups_are_those_of_the_judge(query: str, events: tuple[Event
 def test_rows_with_groups_are_those_of_the_judge_many_times_over(
     query: str, events: tuple[Event, ...]
 ) -> None:
-    check(query, events)
+    agrees(query, events)
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=_QUIET)
@@ -71,7 +71,7 @@ def test_rows_with_groups_are_those_of_the_judge_many_times_over(
 def test_rows_with_groups_beside_absences_or_alternatives_are_those_of_the_judge(
     query: str, events: tuple[Event, ...]
 ) -> None:
-    check(query, events)
+    agrees(query, events)
 
 
 @pytest.mark.slow
@@ -80,7 +80,7 @@ def test_rows_with_groups_beside_absences_or_alternatives_are_those_of_the_judge
 def test_rows_with_groups_beside_absences_or_alternatives_are_those_of_the_judge_many_times_over(
     query: str, events: tuple[Event, ...]
 ) -> None:
-    check(query, events)
+    agrees(query, events)
     groups_agree(f"{query} GROUP BY ()", events)
 
 

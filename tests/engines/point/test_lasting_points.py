@@ -7,29 +7,13 @@ from hypothesis import HealthCheck, given, settings
 
 from cepctl.engines.point import pairs
 from cepctl.engines.point.engine import match_table
-from cepctl.engines.worlds.engine import exact_matches
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
+from tests.engines.intervals.judged import agrees
 from tests.engines.intervals.random_intervals import negations, queries, streams, streams_with_rivals
 from tests.plans import Event, event_table, lasting, plan_of
 
 A, B = lasting("a", "A", (0, 4), (3, 8)), lasting("b", "B", (2, 5), (6, 9))
 N = lasting("n", "N", (3, 5), (5, 7))
-
-
-def agrees(query: str, events: tuple[Event, ...]) -> None:
-    plan, table = plan_of(query, lasting=True), event_table(events)
-    try:
-        judged = exact_matches(plan, table)
-    except QueryTooLargeError:
-        return
-    found = {
-        tuple(tuple(ids) for ids in row["signature"]): (row["start"], row["end"], row["confidence"])
-        for row in match_table(plan, table).to_pylist()
-    }
-    assert found.keys() == judged.keys()
-    for signature, match in judged.items():
-        assert found[signature][:2] == (match.start, match.end)
-        assert found[signature][2] == pytest.approx(float(match.confidence), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +49,7 @@ def test_alternatives_are_refused_by_name() -> None:
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(query=queries(), events=streams())
 def test_rows_are_those_of_the_judge(query: str, events: tuple[Event, ...]) -> None:
-    agrees(query, events)
+    agrees(query, events, match_table, 1e-12)
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
@@ -73,11 +57,11 @@ def test_rows_are_those_of_the_judge(query: str, events: tuple[Event, ...]) -> N
 def test_rows_beside_which_something_is_absent_are_those_of_the_judge(
     query: str, events: tuple[Event, ...]
 ) -> None:
-    agrees(query, events)
+    agrees(query, events, match_table, 1e-12)
 
 
 @pytest.mark.slow
 @settings(max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(query=queries() | negations(), events=streams() | streams_with_rivals())
 def test_rows_are_those_of_the_judge_many_times_over(query: str, events: tuple[Event, ...]) -> None:
-    agrees(query, events)
+    agrees(query, events, match_table, 1e-12)
