@@ -30,6 +30,7 @@ LONGEST_TAG = 8 << 20
 LONGEST_ELEMENT = 32 << 20
 # What may stand before a document, and says nothing.
 BLANK = b"\xef\xbb\xbf \t\r\n"
+_COMMENT_LINES = 1 << 20
 _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
@@ -216,6 +217,12 @@ def local_name(tag: str) -> str:
     ('event', 'event')
     """
     return tag.rpartition("}")[2]
+
+
+def comment_of_lines(count: int) -> bytes:
+    """So many lines that hold nothing: comments, which may be long together, but not one by one."""
+    pieces = (min(_COMMENT_LINES, count - done) for done in range(0, count, _COMMENT_LINES))
+    return b"".join(b"<!--" + b"\n" * lines + b"-->" for lines in pieces)
 
 
 def complains(head: bytes) -> bool:

@@ -20,7 +20,7 @@ from xml.etree.ElementTree import Element, SubElement
 from xml.parsers import expat
 
 from cepctl.io.contract.natural_columns import Value
-from cepctl.io.source.xml_stream import Document, complains
+from cepctl.io.source.xml_stream import Document, comment_of_lines, complains
 from cepctl.io.xes.attributes import (
     EVENT,
     NUMBER_KINDS,
@@ -37,7 +37,6 @@ _UTF16 = (b"\xfe\xff", b"\xff\xfe", b"\0", b"<\0")
 # What is nested deeper, or takes more bytes without coming to an end, is not regular.
 _DEEPEST = 100
 _MOST_BYTES = 16 << 20
-_LINES = 1 << 20
 # In place of the depth at which attributes stand: there are none.
 _NOWHERE = 0
 # The same in a trace that has events: there are none, but more events.
@@ -107,8 +106,10 @@ class _RegularLog:
         self._forget()
         pieces = [] if self._head is None else [self._head]
         if self._trace is not None:
-            pieces += [*_lines((self._trace_line or 0) - _line_after(pieces)), self._trace_head]
-        return b"".join([*pieces, *_lines(self._kept.line - _line_after(pieces)), self._kept.content])
+            pieces += [comment_of_lines((self._trace_line or 0) - _line_after(pieces)), self._trace_head]
+        return b"".join(
+            [*pieces, comment_of_lines(self._kept.line - _line_after(pieces)), self._kept.content]
+        )
 
     def _forget(self) -> None:
         if self._trace is not None and self._trace_line is None:
@@ -342,8 +343,3 @@ def _irregular(*_: object) -> None:
 
 def _line_after(pieces: Sequence[bytes]) -> int:
     return 1 + sum(piece.count(b"\n") for piece in pieces)
-
-
-def _lines(count: int) -> list[bytes]:
-    """So many lines that hold nothing: comments, which may be long together, but not one by one."""
-    return [b"<!--" + b"\n" * min(_LINES, count - done) + b"-->" for done in range(0, count, _LINES)]

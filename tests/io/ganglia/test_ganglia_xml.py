@@ -13,7 +13,8 @@ import pytest
 
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import ReadOptions, ReadReport
-from cepctl.io.ganglia.gmond_xml import GangliaXml, drop_repeated_samples
+from cepctl.io.ganglia.gmond_xml import GangliaXml
+from cepctl.io.ganglia.repeated_samples import drop_repeated_samples
 
 READER = GangliaXml()
 PROLOG = """<?xml version="1.0" encoding="ISO-8859-1" standalone="yes"?>

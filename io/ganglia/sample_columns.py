@@ -1,0 +1,191 @@
+"""Samples of Ganglia as columns: those that become events, until there are enough for a batch.
+
+Whoever parses a poll says where the next samples were taken, and then hands over these samples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from cepctl.io.contract.batches import BATCH_EVENTS
+from cepctl.io.contract.hosts import node_name
+from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport
+from cepctl.io.contract.times import LAST_SECOND
+from cepctl.io.ganglia.repeated_samples import REPEAT_SECONDS, REPEATED
+
+DEFAULT_TMAX_SECONDS = 60
+_SECOND = 1_000_000
+_BEFORE_ARRIVAL = 1 * _SECOND
+_AFTER_ARRIVAL = 2 * _SECOND
+_OF_PLACES = ("node", "node_raw", "ip", "cluster", "grid")
+
+
+SAMPLE_FIELDS = ("NAME", "VAL", "TYPE", "UNITS", "TN", "TMAX")
+Sample = tuple[str, str | None, str | None, str | None, str | None, str | None]
+"""What a METRIC says in SAMPLE_FIELDS, as it is written; None is what it does not say."""
+
+
+PLACE_FIELDS = ("NAME", "IP", "REPORTED", "TN")
+
+
+class Place(NamedTuple):
+    """What the elements around samples say: the HOST in PLACE_FIELDS, and the names of the others."""
+
+    host: str | None
+    ip: str | None
+    reported: str | None
+    age: str | None
+    cluster: str | None
+    grid: str | None
+
+    @property
+    def raw(self) -> str | None:
+        return self.host or self.ip
+
+    @property
+    def polled(self) -> int | None:
+        """When the host was polled, in seconds since the epoch."""
+        reported, age = seconds(self.reported), seconds(self.age)
+        return reported + age if reported and age is not None else None
+
+
+def by_upper_name(attributes: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Attributes by upper-case name: some exporters write them in lower case."""
+    return {name.upper(): value for name, value in attributes}
+
+
+@lru_cache(maxsize=4_096)
+def seconds(text: str | None) -> int | None:
+    """A number as whole seconds, rounded toward zero; None where it is none, or reaches beyond all dates.
+
+    Examples
+    --------
+    >>> seconds("12"), seconds("-0.5"), seconds("1e99"), seconds("")
+    (12, 0, None, None)
+    """
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return int(number) if abs(number) <= LAST_SECOND else None
+
+
+class _Tmax(NamedTuple):
+    """What a TMAX means: the number, and how long before its arrival a sample may hold, in microseconds."""
+
+    seconds: int | None
+    before: int
+
+
+@lru_cache(maxsize=4_096)
+def _tmax(text: str | None) -> _Tmax:
+    known = seconds(text) or None
+    return _Tmax(known, _BEFORE_ARRIVAL + (known or DEFAULT_TMAX_SECONDS) * _SECOND)
+
+
+_node = lru_cache(maxsize=4_096)(node_name)
+
+
+@dataclass
+class SampleColumns:
+    """The samples that no earlier poll shows, as columns; numbers them from 1 as they come."""
+
+    options: ReadOptions
+    report: ReadReport
+    _numbered: int = 0
+    _last_arrivals: dict[str | None, dict[str, int]] = field(default_factory=dict)
+    # Of every event in the order of their columns; of every place, and how many events it has.
+    _events: list[tuple[Any, ...]] = field(default_factory=list)
+    _places: list[tuple[str | None, ...]] = field(default_factory=list)
+    _sizes: list[int] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        """How many events wait."""
+        return len(self._events)
+
+    @property
+    def full(self) -> bool:
+        return len(self._events) >= BATCH_EVENTS
+
+    def add(self, place: Place, samples: Iterable[tuple[Sample, str | None]]) -> None:
+        """Take the next samples of a place, each with the group of its metric."""
+        polled, node = place.polled, _node(place.raw, self.options.drop_domain)
+        last_arrivals = self._last_arrivals.setdefault(node, {})
+        events, begun, repeated = self._events, len(self._events), 0
+        add = events.append
+        for (name, text, kind, unit, age_text, tmax_text), group in samples:
+            age = seconds(age_text)
+            micros = None
+            if polled is not None and age is not None:
+                arrival = polled - age
+                if 0 < arrival <= LAST_SECOND:
+                    known = last_arrivals.get(name)
+                    if known is not None and -REPEAT_SECONDS <= arrival - known <= REPEAT_SECONDS:
+                        repeated += 1
+                        continue
+                    last_arrivals[name] = arrival
+                    micros = arrival * _SECOND
+            tmax, before = _tmax(tmax_text)
+            number, said = _value(text, kind)
+            units = unit.strip() or None if unit else None
+            stale = None if tmax is None or age is None else age > tmax
+            add((name, micros, before, number, said, units, group, tmax, stale))
+        new = len(events) - begun
+        self.report.records += new + repeated
+        if repeated:
+            self.report.skipped[REPEATED] += repeated
+        if new:
+            self._places.append((node, place.raw, place.ip, place.cluster, place.grid))
+            self._sizes.append(new)
+
+    def take(self) -> pa.RecordBatch:
+        """All waiting events as one batch; afterwards none waits."""
+        count = len(self._events)
+        names, micros, befores, values, texts, units, groups, tmaxs, stales = zip(*self._events, strict=True)
+        metrics, zeros = pa.array(names, pa.string()), pa.array(np.zeros(count, np.int64))
+        columns = {
+            "number": pa.array(np.arange(self._numbered + 1, self._numbered + 1 + count)),
+            "event_id": pa.nulls(count, RAW_COLUMNS["event_id"]),
+            "event_type": metrics,
+            "time": pa.array(micros, RAW_COLUMNS["time"]),
+            "zone_seconds": zeros.cast(RAW_COLUMNS["zone_seconds"]),
+            "before": pa.array(befores, RAW_COLUMNS["before"]),
+            "after": pa.array(np.full(count, _AFTER_ARRIVAL)),
+            "metric": metrics,
+            "value": pa.array(values, pa.float64()),
+            "value_text": pa.array(texts, pa.string()),
+            "units": pa.array(units, pa.string()),
+            **self._of_places(),
+            "group": pa.array(groups, pa.string()),
+            "tmax": pa.array(tmaxs, pa.int64()),
+            "stale": pa.array(stales, pa.bool_()),
+        }
+        self._numbered += count
+        self._events, self._places, self._sizes = [], [], []
+        return pa.RecordBatch.from_pydict(columns)
+
+    def _of_places(self) -> dict[str, pa.Array]:
+        rows = pa.array(np.repeat(np.arange(len(self._places)), self._sizes))
+        columns = zip(*self._places, strict=True)
+        return {
+            name: pa.array(values, pa.string()).take(rows)
+            for name, values in zip(_OF_PLACES, columns, strict=True)
+        }
+
+
+def _value(text: str | None, kind: str | None) -> tuple[float | None, str | None]:
+    """A number, or the text where it is none; NaN and infinities are text."""
+    if text is None or kind == "string":
+        return None, text
+    try:
+        number = float(text)
+    except ValueError:
+        return None, text
+    return (number, None) if math.isfinite(number) else (None, text)
