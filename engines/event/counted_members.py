@@ -3,21 +3,29 @@
 The members that may be there or not are counted together with those that are there in every world: how many
 there are decides whether there is a match, and how many are expected.  No set is listed.
 
+Where one clock stamped all events that can be in a match, its offset moves them together: they are counted by
+their own parts, and only the range of their ticks knows of it.
+
 Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb, inf
 
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Flags, Indexes, Reals
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, CountedRows, Group, MatchBatch
+from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
+from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.join_keys import partition_codes
+from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.columns.weighted_masses import WeightedBuckets, unweighted
+from cepctl.engines.enumeration.search import Search
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
 from cepctl.engines.event.counted_sets import possible_members
 from cepctl.engines.event.raw_times import CertainTimes
@@ -37,21 +45,29 @@ _MOST_BITS = 1023
 
 @dataclass(frozen=True)
 class CountedMembers:
-    """A Kleene group among single events, none of them stamped by a clock, tied, or limited by constants."""
+    """A Kleene group among single events, none of them tied or limited by constants.
+
+    `source` has them by their own parts; `clocks`, where they have clocks, are those of each.
+    """
 
     source: PreparedAlternative
     sets: CountedSets
     places: Places
     buckets: WeightedBuckets
+    clocks: EventClocks | None = None
 
     @classmethod
     def of(cls, source: PreparedAlternative, sets: CountedSets) -> CountedMembers | None:
         """None where something else than order and a window ties members and neighbours to each other."""
         events, search = source.events, source.search
-        if events.clocks is not None or events.ties is not None:
-            return None
         if source.shape.rules or search.alternative.timings:
             return None
+        if events.ties is not None and (events.clocks is not None or _some_tied(search, events.ties)):
+            return None
+        if events.clocks is not None:
+            if not _one_clock_each(search, events, events.clocks):
+                return None
+            source = replace(source, events=replace(events, masses=events.clocks.own, clocks=None))
         column = search.singles.index(sets.component)
         others = np.delete(np.arange(len(search.singles)), column)
         system = search.system
@@ -60,9 +76,10 @@ class CountedMembers:
             np.ascontiguousarray(system[column, others]),
             np.ascontiguousarray(system[others, column]),
         )
-        if not places.apart and has_holes(events.masses).any():
+        masses = source.events.masses
+        if not places.apart and has_holes(masses).any():
             return None
-        return cls(source, sets, places, unweighted(events.masses.buckets))
+        return cls(source, sets, places, unweighted(masses.buckets), events.clocks)
 
     def matches(self, rows: Indexes) -> Iterator[MatchBatch]:
         """One row for the matches of each binding of neighbours that has some.
@@ -146,15 +163,40 @@ class CountedMembers:
         neighbours = dict(zip(self._others, rooms.singles[rows].T, strict=True))
         bound = neighbours | {self.sets.component: chosen}
         confidence = np.maximum(found.confidence[rows], SMALLEST)
+        earlier, later = self._offsets(rooms.singles[rows, 0])
         counted = CountedRows(
             found.matches[rows],
             np.maximum(found.expected[rows], SMALLEST),
             np.fmax(found.some[rows], confidence),
-            found.first[rows],
+            found.first[rows] + earlier,
             np.ones(len(rows), dtype=bool),
         )
         values = tuple(bound[i] for i in self.source.search.singles)
-        return MatchBatch(values, found.start[rows], found.end[rows], confidence, None, counted)
+        return MatchBatch(
+            values, found.start[rows] + earlier, found.end[rows] + later, confidence, None, counted
+        )
+
+    def _offsets(self, event: Indexes) -> tuple[Ticks, Ticks]:
+        """The first and the last offset of the clock of each event, 0 where it has none."""
+        if self.clocks is None:
+            none = np.zeros(len(event), dtype=np.int64)
+            return none, none
+        clock, offsets = self.clocks.clock[event], self.clocks.offsets
+        stamped = clock != NO_CLOCK
+        return np.where(stamped, offsets.lower[clock], 0), np.where(stamped, offsets.upper[clock], 0)
+
+
+def _some_tied(search: Search, ties: EventTies) -> bool:
+    """Whether what is given ties an event that may be in a match."""
+    return any(bool(ties.touches(each).any()) for each in search.candidates)
+
+
+def _one_clock_each(search: Search, events: Events, clocks: EventClocks) -> bool:
+    """Whether all events that may be in one match share a clock, or have none: those of one `[attr]`."""
+    event = np.unique(np.concatenate(search.candidates))
+    key = partition_codes(search.partition_by, events)[event]
+    pairs = np.unique(np.stack([key, clocks.clock[event]], axis=1)[key >= 0], axis=0)
+    return len(np.unique(pairs[:, 0])) == len(pairs)
 
 
 def _chosen(rooms: Rooms, chosen: Flags) -> Group:

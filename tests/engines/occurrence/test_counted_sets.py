@@ -23,7 +23,7 @@ _PATTERNS = ("A a, B+ b[]", "B+ b[], A a", "A a, B+ b[], C c", "B+ b[], A a, C c
 
 
 @st.composite
-def _counted(draw: st.DrawFn) -> Case:
+def counted_cases(draw: st.DrawFn) -> Case:
     pattern = draw(st.sampled_from(_PATTERNS))
     conditions = ["[g]", "b[i].x <> 2", "b[i].x >= a.x"]
     chosen = draw(st.lists(st.sampled_from(conditions), max_size=1))
@@ -45,24 +45,24 @@ def _agrees(case: Case) -> None:
 
 
 def test_groups_are_those_of_the_judge() -> None:
-    check(_counted(), _agrees, FEW_EXAMPLES)
+    check(counted_cases(), _agrees, FEW_EXAMPLES)
 
 
 def test_groups_given_what_is_known_are_those_of_the_judge() -> None:
-    check(with_given(_counted()), agrees, FEW_EXAMPLES)
+    check(with_given(counted_cases()), agrees, FEW_EXAMPLES)
 
 
 @pytest.mark.slow
 def test_groups_are_those_of_the_judge_in_many_cases() -> None:
-    check(_counted(), _agrees, MANY_EXAMPLES)
-    check(with_given(_counted()), agrees, MANY_EXAMPLES // 2)
+    check(counted_cases(), _agrees, MANY_EXAMPLES)
+    check(with_given(counted_cases()), agrees, MANY_EXAMPLES // 2)
 
 
 def test_the_property_fails_where_members_are_taken_for_certain(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = engine._certainly_between
     monkeypatch.setattr(engine, "_certainly_between", lambda *asked: whole(*asked) | True)
     with pytest.raises(AssertionError):
-        check(_counted(), _agrees, 40, shrink=False)
+        check(counted_cases(), _agrees, 40, shrink=False)
 
 
 def _queued(count: int, uncertain: int = 0) -> list[Event]:
