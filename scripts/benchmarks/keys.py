@@ -2,6 +2,7 @@
 
 groups      keys whose rows share their first and third event, the hubs: n for b and n for d give n * n rows
 tight       one event for a, two for b and two for c in a window that ties all of them
+few rows    two events for a and two for b: within 40 ticks many keys are others moved, within 4,000 none
 series      samples each of which is after the one logged before it: narrowing, ties and both passes
 """
 
@@ -37,7 +38,8 @@ def keys(setup: Setup) -> Iterator[Row]:
         for width in (1_000, 100_000):
             yield _shared(setup, each, width, most)
     yield _tight(setup)
-    yield _few_rows(setup)
+    yield _few_rows(setup, 40, setup.events(100_000, 5_000))
+    yield _few_rows(setup, 4_000, setup.events(20_000, 2_000))
     yield _series(setup)
 
 
@@ -58,11 +60,10 @@ def _tight(setup: Setup) -> Row:
     return _measured(setup, "1, 2 and 2 events in a tight window", plan, table, groups, None, 0.2)
 
 
-def _few_rows(setup: Setup) -> Row:
-    groups = setup.events(100_000, 5_000)
-    table = _events(groups, {"A": (0, 2), "B": (30, 2)}, 40)
+def _few_rows(setup: Setup, width: int, groups: int) -> Row:
+    table = _events(groups, {"A": (0, 2), "B": (3 * width // 4, 2)}, width)
     plan = _plan("PATTERN SEQ(A a, B b) WHERE [key] GROUP BY a.key")
-    return _measured(setup, "up to 4 rows", plan, table, groups, None, 0.1)
+    return _measured(setup, f"up to 4 rows, width {width:,}", plan, table, groups, None, 0.1)
 
 
 def _measured(
@@ -100,7 +101,7 @@ def _series(setup: Setup) -> Row:
 
 
 def _events(groups: int, begins: dict[str, tuple[int, int]], width: int) -> pa.Table:
-    """Events of each type that begin near a tick, so many for each key; no two keys are alike."""
+    """Events of each type that begin near a tick, so many for each key."""
     kinds = [kind for kind, (_, count) in begins.items() for _ in range(count)]
     first = np.array([begin for begin, count in begins.values() for _ in range(count)])
     random = np.random.default_rng(SEED)
