@@ -88,6 +88,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence",
         "engines.confidence.chain",
     },
+    "engines.confidence.sets": {"engines.columns", "engines.pattern", "engines.confidence"},
     "engines.enumeration": {
         "plan",
         "engines.columns",
@@ -102,6 +103,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence.gaps",
         "engines.confidence.chain",
         "engines.confidence.coupled",
+        "engines.confidence.sets",
     },
     "engines.occurrence": {
         "engines.columns",

@@ -70,6 +70,16 @@ class Masses:
         """Largest number of buckets of an event."""
         return 1 if self.uniform else int(np.diff(self.starts).max(initial=1))
 
+    @cached_property
+    def has_hole(self) -> Flags:
+        """Events with ticks of no mass inside their interval, shape (n,)."""
+        inner = np.ones(len(self.lo), dtype=bool)
+        inner[self.starts[:-1]] = False
+        gaps = np.flatnonzero(inner[1:] & (self.lo[1:] != self.hi[:-1] + 1)) + 1
+        holes = np.zeros(len(self.lower), dtype=bool)
+        holes[np.searchsorted(self.starts, gaps, side="right") - 1] = True
+        return holes
+
     def near(self, farthest: int) -> bool:
         """Whether no event reaches beyond so many ticks before or after tick 0."""
         return self._extremes[0] >= -farthest and self._extremes[1] <= farthest

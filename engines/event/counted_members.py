@@ -29,7 +29,6 @@ from cepctl.engines.enumeration.search import Search
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
 from cepctl.engines.event.counted_sets import possible_members
 from cepctl.engines.event.raw_times import CertainTimes
-from cepctl.engines.kleene.counts import has_holes
 from cepctl.engines.occurrence.member_counts import MemberCounts, Sizes, member_counts
 from cepctl.engines.occurrence.occurrence import Occurrences
 from cepctl.engines.occurrence.room_unions import Keys, united_rooms
@@ -77,7 +76,7 @@ class CountedMembers:
             np.ascontiguousarray(system[others, column]),
         )
         masses = source.events.masses
-        if not places.apart and has_holes(masses).any():
+        if not places.apart and masses.has_hole.any():
             return None
         return cls(source, sets, places, unweighted(masses.buckets), events.clocks)
 

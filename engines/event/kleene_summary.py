@@ -32,7 +32,7 @@ from cepctl.engines.enumeration.search import enumeration_parts
 from cepctl.engines.enumeration.threshold import Threshold
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
 from cepctl.engines.kleene.candidates import group_candidates
-from cepctl.engines.kleene.counts import count_sets, has_holes, latest_beginnings
+from cepctl.engines.kleene.counts import count_sets, latest_beginnings
 from cepctl.engines.pattern.blocks import RegionEnd
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.rows.order import encoded_ids
@@ -92,7 +92,7 @@ class Summary:
         nothing = PreparedAlternative.of(plan, with_nothing(prepared.alternative, group), events, options)
         rules = tuple(rule for rule in nothing.shape.rules if rule.component != group)
         neighbours = replace(nothing, shape=replace(nothing.shape, rules=rules))
-        return cls(prepared, one_member, nothing, neighbours, group, has_holes(events.masses))
+        return cls(prepared, one_member, nothing, neighbours, group, events.masses.has_hole)
 
     def parts(
         self, owned: tuple[int, int] | None, threshold: Threshold

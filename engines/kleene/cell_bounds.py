@@ -17,37 +17,23 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.tick_sums import LAST, plus, shifted, tick_count
+from cepctl.engines.columns.tick_sums import LAST, shifted
 from cepctl.engines.enumeration.search import Search, reach
 from cepctl.engines.enumeration.threshold import upper_bounds
+from cepctl.engines.kleene.cell_products import Gaps, lengthen, narrow, pair_cells, share_of_cells
+from cepctl.engines.kleene.trials import count_tries
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure, valid_bounds
 
-_MOST_CELLS = 8
+_MOST_CELLS = 16
 """Cells of a neighbour: more would bound more closely, and cost more for every member."""
-
-
-class _Gaps(NamedTuple):
-    """Gaps that cells of the neighbours leave to a member: ticks, ends included, shape (n, cells).
-
-    The widest gap is from `first` to `last`, the narrowest one from `surely_first` to `surely_last`.
-    `together`: both ends are those of one neighbour, so that its cells come alone and not in pairs.
-    """
-
-    first: Ticks
-    surely_first: Ticks
-    last: Ticks
-    surely_last: Ticks
-    together: bool
 
 
 @dataclass(frozen=True)
@@ -66,8 +52,8 @@ class CellBounds:
     before: int
     after: int
     cells: tuple[Ticks, Ticks]
-    gaps: _Gaps
-    others: tuple[tuple[Group, _Gaps], ...]
+    gaps: Gaps
+    others: tuple[tuple[Group, Gaps], ...]
 
     @classmethod
     def of(
@@ -94,7 +80,7 @@ class CellBounds:
         both = cells[max(before, after)]
         ends = cells.get(before, both), cells.get(after, both)
 
-        def gaps(other: int, widest: tuple[Ticks, Ticks] | None = None) -> _Gaps:
+        def gaps(other: int, widest: tuple[Ticks, Ticks] | None = None) -> Gaps:
             low = int(system[before, other]) if before >= 0 else UNBOUNDED
             high = int(system[other, after]) if after >= 0 else UNBOUNDED
             return _gaps(ends, -low, high, widest, together=before == after or min(before, after) < 0)
@@ -124,17 +110,17 @@ class CellBounds:
             column if column >= 0 else max(self.before, self.after) for column in (self.before, self.after)
         ]
         shares = [np.empty((len(rows), each.shape[1] - 1)) for each in (before, after)]
-        _share_of_cells(buckets, self.rows[rows, known[0]], before, shares[0])
+        share_of_cells(buckets, self.rows[rows, known[0]], before, shares[0])
         if self.gaps.together:
             weights = shares[0]
         else:
-            _share_of_cells(buckets, self.rows[rows, known[1]], after, shares[1])
+            share_of_cells(buckets, self.rows[rows, known[1]], after, shares[1])
             apart = self.system[self.before, self.after], self.system[self.after, self.before]
             weights = np.empty((len(rows), self.size))
-            _pairs(before, after, int(apart[0]), int(apart[1]), shares[0], shares[1], weights)
+            pair_cells(before, after, int(apart[0]), int(apart[1]), shares[0], shares[1], weights)
         for group, gaps in self.others:
             own = group.take(rows)
-            _narrow(buckets, gaps, rows, own.offsets, own.members, False, weights)
+            narrow(buckets, gaps, rows, own.offsets, own.members, False, weights)
         return weights
 
     def longer(self, rows: Indexes, weights: Reals, following: Group, *, whole: bool) -> Reals:
@@ -150,7 +136,7 @@ class CellBounds:
             Whether the events that are passed over must lie outside of the gap.
         """
         found = np.empty((len(following.members), weights.shape[1]))
-        _lengthen(
+        lengthen(
             *(
                 self.masses.buckets,
                 self.gaps,
@@ -164,10 +150,20 @@ class CellBounds:
         )
         return found
 
+    def tries(
+        self, rows: Indexes, weights: Reals, following: Group, window: int | None, least: float, allowed: int
+    ) -> int:
+        """How many sets of `following` are tried beside each row before they all fall below `least`.
+
+        Ends after more than `allowed`; members of a set share the `window`.
+        """
+        events = self.masses.buckets, self.gaps, rows, weights, following.offsets, following.members
+        return int(count_tries(*events, np.int64(min(window or LAST, LAST)), least, np.int64(allowed)))
+
     def finished(self, rows: Indexes, weights: Reals, left_out: Group) -> Reals:
         """Bounds of groups without these events, which then lie outside of the gap; shape (n,)."""
         found = weights.copy()
-        _narrow(self.masses.buckets, self.gaps, rows, left_out.offsets, left_out.members, True, found)
+        narrow(self.masses.buckets, self.gaps, rows, left_out.offsets, left_out.members, True, found)
         return np.asarray(found.sum(axis=1))
 
     def of_sequences(self, rows: Indexes, members: Indexes) -> Reals:
@@ -214,7 +210,7 @@ def _cells(lower: Ticks, upper: Ticks) -> Ticks:
 
 def _gaps(
     cells: tuple[Ticks, Ticks], low: int, high: int, widest: tuple[Ticks, Ticks] | None, *, together: bool
-) -> _Gaps:
+) -> Gaps:
     """Gaps from `low` ticks after one neighbour to `high` after the other, none of them beyond `widest`."""
     nothing = np.full_like(cells[0][:, 1:], -LAST), np.full_like(cells[1][:, 1:], LAST)
     first = surely_first = nothing[0]
@@ -227,73 +223,4 @@ def _gaps(
         first, last = np.maximum(first, widest[0][:, None]), np.minimum(last, widest[1][:, None])
     first, surely_first = np.ascontiguousarray(first), np.ascontiguousarray(surely_first)
     last, surely_last = np.ascontiguousarray(last), np.ascontiguousarray(surely_last)
-    return _Gaps(first, surely_first, last, surely_last, together)
-
-
-@njit(nogil=True, cache=True)
-def _mass_within(buckets, event, first, last):
-    total = 0.0
-    for b in range(buckets.starts[event], buckets.starts[event + 1]):
-        begin, end = max(buckets.lo[b], first), min(buckets.hi[b], last)
-        if begin <= end:
-            total += buckets.density[b] * tick_count(begin, end)
-    return min(total, 1.0)
-
-
-@njit(nogil=True, cache=True)
-def _share_of_cells(buckets, event, cells, shares):
-    for i in range(len(event)):
-        for c in range(shares.shape[1]):
-            shares[i, c] = 0.0
-            if cells[i, c] < cells[i, c + 1]:
-                shares[i, c] = _mass_within(buckets, event[i], cells[i, c], cells[i, c + 1] - 1)
-
-
-@njit(nogil=True, cache=True)
-def _pairs(before, after, earlier, later, before_share, after_share, weights):
-    """P(both neighbours in their cells), but 0 unless s - t <= earlier and t - s <= later there."""
-    for i in range(len(weights)):
-        for j in range(before_share.shape[1]):
-            for k in range(after_share.shape[1]):
-                possible = before[i, j] <= plus(after[i, k + 1] - 1, earlier)
-                possible &= after[i, k] <= plus(before[i, j + 1] - 1, later)
-                share = before_share[i, j] * after_share[i, k] if possible else 0.0
-                weights[i, j * after_share.shape[1] + k] = share
-
-
-@njit(nogil=True, cache=True)
-def _times(buckets, gaps, row, event, outside, weights, found):
-    """`weights` times P(an event is in the widest gap of each pair of cells, or outside of the narrowest).
-
-    `found` may be `weights` itself.
-    """
-    others = 1 if gaps.together else gaps.last.shape[1]
-    for c in range(len(weights)):
-        share = 0.0
-        if weights[c] > 0.0:
-            i = c // others
-            j = c if gaps.together else c % others
-            if outside:
-                first, last = gaps.surely_first[row, i], gaps.surely_last[row, j]
-            else:
-                first, last = gaps.first[row, i], gaps.last[row, j]
-            share = _mass_within(buckets, event, first, last) if first <= last else 0.0
-        found[c] = weights[c] * (1.0 - share if outside else share)
-
-
-@njit(nogil=True, cache=True)
-def _narrow(buckets, gaps, rows, offsets, members, outside, weights):
-    for i in range(len(rows)):
-        for at in range(offsets[i], offsets[i + 1]):
-            _times(buckets, gaps, rows[i], members[at], outside, weights[i], weights[i])
-
-
-@njit(nogil=True, cache=True)
-def _lengthen(buckets, gaps, rows, weights, offsets, members, whole, found):
-    passed = np.empty(weights.shape[1])
-    for i in range(len(rows)):
-        passed[:] = weights[i]
-        for at in range(offsets[i], offsets[i + 1]):
-            _times(buckets, gaps, rows[i], members[at], False, passed, found[at])
-            if whole:
-                _times(buckets, gaps, rows[i], members[at], True, passed, passed)
+    return Gaps(first, surely_first, last, surely_last, together)

@@ -41,6 +41,16 @@ class GroupChoices:
     bounds: CellBounds | None = None
     whole: bool = False
 
+    def groups(self, owner: Indexes, members: Indexes, id_rank: Indexes) -> tuple[Indexes, Group]:
+        """Rows and groups of these optional members, shape (n, size), and the certain ones, in id order."""
+        certain = self.certain.take(owner)
+        size = members.shape[1]
+        row = np.concatenate([certain.owner, np.repeat(np.arange(len(owner)), size)])
+        event = np.concatenate([certain.members, members.reshape(-1)])
+        order = np.lexsort((id_rank[event], row))
+        offsets = np.concatenate([[0], np.cumsum(certain.sizes + size)]).astype(np.int64)
+        return self.row[owner], Group(offsets, event[order])
+
 
 @dataclass(frozen=True)
 class WholeSpans:
@@ -162,3 +172,9 @@ def _extreme(
         else:
             found.append(ticks[each])
     return np.asarray(np.max(found, axis=0) if latest else np.min(found, axis=0))
+
+
+def positions(begin: Indexes, end: Indexes) -> Group:
+    """The positions from one to another, the latter excluded, as a group for each pair of them."""
+    offsets = np.concatenate([[0], np.cumsum(end - begin)]).astype(np.int64)
+    return Group(offsets, np.arange(offsets[-1]) + np.repeat(begin - offsets[:-1], end - begin))

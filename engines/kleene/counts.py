@@ -18,8 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.columns.masses import Masses
+from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, valid_bounds
 
@@ -128,13 +127,3 @@ def _company(offsets, lower, reach, exponents):
             while at <= count:
                 entered[at] += 1
                 at += at & -at
-
-
-def has_holes(masses: Masses) -> Flags:
-    """Events with ticks of no mass inside their interval, shape (n,)."""
-    inner = np.ones(len(masses.lo), dtype=bool)
-    inner[masses.starts[:-1]] = False
-    gaps = np.flatnonzero(inner[1:] & (masses.lo[1:] != masses.hi[:-1] + 1)) + 1
-    holes = np.zeros(len(masses.lower), dtype=bool)
-    holes[np.searchsorted(masses.starts, gaps, side="right") - 1] = True
-    return holes

@@ -26,9 +26,9 @@ from cepctl.engines.enumeration.search import Search
 from cepctl.engines.kleene.budget import GroupBudget
 from cepctl.engines.kleene.candidates import group_candidates
 from cepctl.engines.kleene.cell_bounds import CellBounds
-from cepctl.engines.kleene.choices import GroupChoices, WholeSpans, distinct
-from cepctl.engines.kleene.counts import count_sets, latest_beginnings
+from cepctl.engines.kleene.choices import GroupChoices, WholeSpans, distinct, positions
 from cepctl.engines.kleene.early_filters import EarlyFilter
+from cepctl.engines.kleene.foresight import can_be_tried, foresee_sets, subsets_of, try_sets
 from cepctl.engines.measure.rival_blocks import BlockMemory
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
@@ -43,8 +43,6 @@ _DEPTHS = 8
 """Steps whose groups are held at once share the memory; the groups of a deeper one are few."""
 _FEW_SETS = 1 << 14
 """So many are listed without a trial."""
-_TOO_MANY_TO_COUNT_EXACTLY = 1000
-"""Events whose sets need not be told from those of more."""
 
 
 def with_groups(
@@ -148,7 +146,7 @@ class _Expansion:
         wanted = search.alternative.components[component]
         early = EarlyFilter.of(events, search.alternative, component, bound, event)
         if self.foresee and not early.links and search.push_down is None:
-            self._foresee(rows, optional, component)
+            foresee_sets(search, events.masses, rows, optional, component, self.budget)
         growing = replace(self, early=early)
         nothing = Group(np.zeros(len(rows) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))
         choices = GroupChoices(np.arange(len(rows)), optional, nothing, wanted, bounds)
@@ -165,26 +163,15 @@ class _Expansion:
         are measured, as that of the best, leaves fewer than it does now, and nobody knows how many.
         """
         rises = self.search.push_down is not None and self.search.push_down.threshold.rises
-        subsets = np.exp2(np.minimum(choices.optional.sizes, _TOO_MANY_TO_COUNT_EXACTLY)).sum()
-        if not rises and subsets > _FEW_SETS:
-            trial = replace(self, budget=replace(self.budget), trial=True)
-            for _ in trial._listed(choices):
-                pass
-
-    def _foresee(self, rows: Indexes, optional: Group, component: int) -> None:
-        """Where nothing else limits them, count the sets between their neighbours before any is made."""
-        components = self.search.alternative.components
-        alone = sum(components[i].kleene for i in self.search.singles) == 1
-        subsets = np.exp2(np.minimum(optional.sizes, _TOO_MANY_TO_COUNT_EXACTLY)).sum()
-        if not alone or components[component].ordered or subsets <= self.budget.left:
+        if rises or subsets_of(choices.optional) <= _FEW_SETS:
             return
-        column, masses = self.search.singles.index(component), self.events.masses
-        bound = rows[optional.owner]
-        bound[:, column] = optional.members
-        lower, upper = masses.lower[bound], masses.upper[bound]
-        reach = latest_beginnings(lower, upper, self.search.system, column)
-        sets = count_sets(optional.owner, len(rows), lower[:, column], upper[:, column], reach)
-        self.budget.foresee(sum(sets), int(optional.sizes.max(initial=0)), components[component])
+        trial = replace(self, budget=replace(self.budget), trial=True)
+        if can_be_tried(self.search, choices) and (self.early is None or not self.early.links):
+            for states, weights in self._started(choices):
+                try_sets(self.search, choices, states, weights, self.plan.window, trial.budget)
+            return
+        for _ in trial._listed(choices):
+            pass
 
     def _sets(self, choices: GroupChoices) -> Iterator[tuple[Indexes, Group]]:
         """Every set of the certain events and some of the optional ones, if not empty."""
@@ -219,7 +206,7 @@ class _Expansion:
         end = choices.optional.offsets[1:]
         for start, stop in batches(end[owner] - following, self._at_once(choices, members.shape[1] + 1)):
             part = slice(start, stop)
-            room = _positions(following[part], end[owner[part]])
+            room = positions(following[part], end[owner[part]])
             self.budget.spend(
                 len(room.members), int(choices.optional.sizes.max(initial=0)), choices.component
             )
@@ -234,9 +221,10 @@ class _Expansion:
                 rows, next_ones = choices.row[owner[part]], Group(room.offsets, event)
                 carried = choices.bounds.longer(rows, carried, next_ones, whole=choices.whole)
                 keep &= self._reaching(carried.sum(axis=1))
-            own, position, longer, carried = own[keep], position[keep], longer[keep], carried[keep]
-            keep = self._may_be_finished(choices.row[own], longer)
-            own, position, longer, carried = own[keep], position[keep], longer[keep], carried[keep]
+            kept = np.flatnonzero(keep)
+            kept = kept[self._may_be_finished(choices.row[own[kept]], longer[kept])]
+            # What is carried is most of all that is held: it moves once.
+            own, position, longer, carried = own[kept], position[kept], longer[kept], carried[kept]
             if len(own):
                 yield from self._closed(choices, own, position + 1, longer, carried)
                 yield from self._grown(choices, own, position + 1, longer, carried)
@@ -252,12 +240,12 @@ class _Expansion:
     ) -> Iterator[tuple[Indexes, Group]]:
         """The sets themselves, without any optional event from position `following` on."""
         if choices.bounds is not None and choices.whole:
-            room = _positions(following, choices.optional.offsets[owner + 1])
+            room = positions(following, choices.optional.offsets[owner + 1])
             left_out = Group(room.offsets, choices.optional.members[room.members])
             keep = self._reaching(choices.bounds.finished(choices.row[owner], weights, left_out))
             owner, members = owner[keep], members[keep]
         if len(owner) and not self.trial:
-            yield self._finished(choices, owner, members)
+            yield choices.groups(owner, members, self.events.id_rank)
 
     def _reaching(self, share: Reals) -> Flags:
         """Whether groups that are so probable at most can be in a match that reaches the threshold."""
@@ -278,16 +266,6 @@ class _Expansion:
             keys = partition_codes(self.search.partition_by, self.events)
             keep &= keys[members[:, -1]] == keys[members[:, 0]]
         return keep
-
-    def _finished(self, choices: GroupChoices, owner: Indexes, members: Indexes) -> tuple[Indexes, Group]:
-        """Rows and groups, members in code-point order of their ids."""
-        certain = choices.certain.take(owner)
-        size = members.shape[1]
-        row = np.concatenate([certain.owner, np.repeat(np.arange(len(owner)), size)])
-        event = np.concatenate([certain.members, members.reshape(-1)])
-        order = np.lexsort((self.events.id_rank[event], row))
-        offsets = np.concatenate([[0], np.cumsum(certain.sizes + size)]).astype(np.int64)
-        return choices.row[owner], Group(offsets, event[order])
 
     def _sequences(self, choices: GroupChoices) -> Iterator[tuple[Indexes, Group]]:
         """Every sequence of the events with room for strictly increasing ticks."""
@@ -319,9 +297,3 @@ class _Expansion:
                 offsets = np.arange(0, longer.size + 1, longer.shape[1], dtype=np.int64)
                 yield own, Group(offsets, longer.reshape(-1))
                 yield from self._lengthened(choices, own, longer, tick)
-
-
-def _positions(begin: Indexes, end: Indexes) -> Group:
-    """The positions from one to another, the latter excluded, as a group for each pair of them."""
-    offsets = np.concatenate([[0], np.cumsum(end - begin)]).astype(np.int64)
-    return Group(offsets, np.arange(offsets[-1]) + np.repeat(begin - offsets[:-1], end - begin))

@@ -5,6 +5,7 @@
     besides, rivals that can reach one gap each              a table per gap: all ticks of narrow
                                                              intervals, few ticks of wide ones
     three events and rivals that stay out of both gaps       a sum over both ends and cells between
+    no rivals, a set of members between two events           a sum over both of a product over members
     anything else                                            nested sums (coupled problems)
 
 Runs inside Spark workers: imports NumPy and Numba only.
@@ -17,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.bindings import Bindings, single_events, take
+from cepctl.engines.columns.bindings import Bindings, Group, single_events, take
 from cepctl.engines.columns.masses import ticks_between
 from cepctl.engines.confidence.alike_matches import alike_matches
 from cepctl.engines.confidence.chain.agreed_digits import agreed_confidence
@@ -29,6 +30,7 @@ from cepctl.engines.confidence.gaps.shared_rivals import shared_gap_chains
 from cepctl.engines.confidence.gaps.tables import gap_confidence, narrow
 from cepctl.engines.confidence.gaps.time_range import gap_range
 from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.confidence.sets.between import has_set_between, sets_between
 from cepctl.engines.measure.measure import Measure
 from cepctl.engines.measure.rival_blocks import coupled_blocks
 from cepctl.engines.pattern.rival_joins import spans_of
@@ -78,6 +80,10 @@ def _measured(measure: Measure, bound: dict[int, Bindings], rivals: list[Rivals]
             rows, found = _with_shared_rivals(measure, chains, deciding, np.flatnonzero(left))
             parts.put(rows, found)
             left[rows] = False
+    if has_set_between(shape) and left.any():
+        rows, found = _of_sets(measure, groups, np.flatnonzero(left))
+        parts.put(rows, found)
+        left[rows] = False
     rows = np.flatnonzero(left)
     if len(rows):
         chosen = measure.groups({i: take(each, rows) for i, each in bound.items()})
@@ -140,6 +146,12 @@ def _with_shared_rivals(
         [each.taken(rows) for each in deciding],
         measure.window,
     )
+    return rows[found], measured
+
+
+def _of_sets(measure: Measure, groups: list[Group], rows: Indexes) -> tuple[Indexes, Measured]:
+    """Measure those of some matches whose members lie between two events; also says which."""
+    found, measured = sets_between(measure.shape, measure.masses, [each.take(rows) for each in groups])
     return rows[found], measured
 
 

@@ -68,7 +68,7 @@ def _in_both(
     out_of = np.zeros(len(pairs), dtype=np.int64)
     np.bitwise_or.at(out_of, place, np.concatenate(kept_out))
     row, rival = pairs // total, pairs % total
-    wrong, room = _with_hole(masses)[rival], has_room(system, lower, upper)
+    wrong, room = masses.has_hole[rival], has_room(system, lower, upper)
     for gap in range(2):
         can = room[row, gap] & (masses.upper[rival] > lower[row, gap])
         can &= masses.lower[rival] < upper[row, gap + 1]
@@ -76,15 +76,6 @@ def _in_both(
     usable = np.ones(count, dtype=bool)
     usable[row[wrong]] = False
     return row, rival, usable
-
-
-def _with_hole(masses: Masses) -> Flags:
-    """Events with ticks of no mass between two of positive mass."""
-    hole = np.zeros(len(masses.lower), dtype=bool)
-    apart = np.flatnonzero(masses.lo[1:] != masses.hi[:-1] + 1) + 1
-    owner = np.searchsorted(masses.starts, apart, side="right") - 1
-    hole[owner[masses.starts[owner] != apart]] = True
-    return hole
 
 
 def _as_gap_chains(event: Indexes, lower: Ticks, upper: Ticks, offsets: Indexes, rival: Indexes) -> GapChains:

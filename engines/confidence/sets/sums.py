@@ -1,0 +1,215 @@
+"""Sums over the ticks of two events between which a set of others must lie.
+
+Once the ticks s < t of both are known, the members are independent of each other:
+
+    P = sum over s < t of p(s) p(t) * product over members of P(s < x < t)
+
+While s is in one cell and t in another, what a member has between them is
+
+    its mass in the cells between  +  its mass per tick in the cell of s * the ticks of that cell after s
+                                   +  its mass per tick in the cell of t * the ticks of that cell before t
+
+so that the product is a polynomial in s and in t, and few places stand for the ticks of a cell.  Where s and
+t are in one cell, or the window ends t inside a cell, the ticks of t depend on s: then s takes whole ticks.
+All terms are positive: nothing cancels.
+
+    name here      meaning
+    each           mass of a single tick in a cell
+    piece          ticks of s in one cell, for which the window ends in one cell too
+    between        mass of each member in the cells between those of s and t
+    alive          members with mass in a cell: the degree of the polynomial
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Indexes, Reals
+from cepctl.engines.confidence.cell_nodes import most_nodes, node_count, place_nodes
+from cepctl.engines.confidence.sets.cells import cells_between, most_places, place
+
+
+class _Space(NamedTuple):
+    """Working space of one set: places of s and t with their weights, whole ticks of s with theirs, factors.
+
+    Factor k is that of a member which is not known between two cells: `factors` has rows for its mass in the
+    cells between, for its mass per tick in the cells of s and of t, and for all but the last at one s.
+    """
+
+    places: Reals
+    weights: Reals
+    ticks: Indexes
+    factors: Reals
+    between: Reals
+
+
+@njit(nogil=True, cache=True)
+def sum_sets(buckets, ends, lower, upper, offsets, members, window, bound, confidence):
+    """Fill the confidence of every set; NaN where its sum takes more than `bound` products.
+
+    Parameters
+    ----------
+    buckets
+        Masses of all events.
+    ends, lower, upper
+        The events around each set, and the first and last ticks that are possible for them, shape (n, 2).
+    offsets, members
+        Set i has the members offsets[i] to offsets[i + 1] - 1.
+    window
+        Ticks, 0 where there is none.
+    bound
+        Products that a set may take.
+    confidence
+        Filled, shape (n,).
+    """
+    for row in range(len(ends)):
+        own = members[offsets[row] : offsets[row + 1]]
+        confidence[row] = _sum_set(buckets, ends[row], lower[row], upper[row], own, window, bound)
+
+
+@njit(nogil=True, cache=True)
+def _sum_set(buckets, ends, lower, upper, members, window, bound):
+    window = window if 0 < window <= upper[1] - lower[0] else 0
+    # In one order, in whatever order the pattern or the ids have them.
+    members = np.sort(members)
+    cells = cells_between(buckets, ends[0], ends[1], members, lower[0], upper[1])
+    begins = _pieces(cells.cut, lower[0], upper[0], window)
+    space = _space(cells, begins, len(members))
+    total, left = 0.0, bound
+    for p in range(len(begins) - 1):
+        own = np.searchsorted(cells.cut, begins[p], side="right") - 1
+        if cells.before[own] > 0.0:
+            inner, left = _sum_piece(cells, own, begins[p], begins[p + 1], window, space, left)
+            if left < 0.0:
+                return np.nan
+            total += cells.before[own] * inner
+    return min(total, 1.0)
+
+
+@njit(nogil=True, cache=True)
+def _pieces(cut, first, last, window):
+    """Begins of the pieces of s, and the tick after the last one."""
+    points = np.empty(2 * len(cut) + 2, dtype=np.int64)
+    points[0], points[1] = first, last + 1
+    count = 2
+    for point in cut:
+        if first < point <= last:
+            points[count] = point
+            count += 1
+        if window > 0 and first < point - window + 1 <= last:
+            points[count] = point - window + 1
+            count += 1
+    return np.unique(points[:count])
+
+
+@njit(nogil=True, cache=True)
+def _space(cells, begins, size):
+    room = np.int64(cells.places.shape[1])
+    for p in range(len(begins) - 1):
+        length = begins[p + 1] - begins[p]
+        room = max(room, most_nodes(length, size + 1), most_places(length, size))
+    return _Space(
+        np.empty((2, room)), np.empty((3, room)), np.empty(room, dtype=np.int64),
+        np.empty((4, size)), np.empty(size),
+    )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def _sum_piece(cells, own, begin, end, window, space, left):
+    """Sum over the ticks of s from `begin` to `end` - 1 and those of t; also what is left of the bound."""
+    cut, between = cells.cut, space.between
+    last = len(cells.alive)
+    if window:
+        last = min(last, np.searchsorted(cut, begin + window - 1, side="right") - 1)
+    count = place(end - begin, cells.alive[own], space.places[0], space.weights[0])
+    between[:] = 0.0
+    total = 0.0
+    for cell in range(own, min(last + 1, len(cells.alive))):
+        known, size = 0.0, 0
+        if cells.after[cell] > 0.0:
+            known, size = _factors(cells.each, own, cell, between, space.factors)
+        moving = cell in (own, last)
+        if known > 0.0 and not moving:
+            left -= float(count) * cells.many[cell] * (size + 1)
+            if left < 0.0:
+                break
+            after_s = float(cut[own + 1] - 1 - begin)
+            s_places, s_weights = space.places[0, :count], space.weights[0, :count]
+            t_places = cells.places[cell, : cells.many[cell]]
+            part = _apart(after_s, s_places, s_weights, t_places, cells.weights[cell], space.factors, size)
+            total += cells.after[cell] * known * part
+        elif known > 0.0:
+            many = float(node_count(end - begin, size + 1))
+            left -= many * most_places(cut[cell + 1] - cut[cell], cells.alive[cell]) * (size + 1)
+            if left < 0.0:
+                break
+            part = _moving(cells, own, cell, begin, end, window if cell == last else 0, space, size)
+            total += cells.after[cell] * known * part
+        if cell > own:
+            length = float(cut[cell + 1] - cut[cell])
+            for k in range(len(between)):
+                between[k] += cells.each[k, cell] * length
+    return total, left
+
+
+@njit(nogil=True, cache=True)
+def _factors(each, own, cell, between, factors):
+    """Fill the factors of members that are not known between these cells; also the product of the others."""
+    known, size = 1.0, 0
+    for k in range(len(between)):
+        left, right = each[k, own], each[k, cell]
+        if left == 0.0 and right == 0.0:
+            known *= between[k]
+        else:
+            # In one cell a member has the ticks between s and t, and `right` is for all of these.
+            factors[0, size], factors[1, size] = between[k], 0.0 if cell == own else left
+            factors[2, size] = right
+            size += 1
+    return known, size
+
+
+@njit(nogil=True, cache=True)
+def _apart(after_s, s_places, s_weights, t_places, t_weights, factors, size):
+    """The sum over all ticks of s and t in two cells; `after_s`: ticks of its cell after its first one."""
+    total = 0.0
+    for x in range(len(s_places)):
+        for k in range(size):
+            factors[3, k] = factors[0, k] + factors[1, k] * (after_s - s_places[x])
+        inner = 0.0
+        for y in range(len(t_places)):
+            product = t_weights[y]
+            for k in range(size):
+                product *= factors[3, k] + factors[2, k] * t_places[y]
+            inner += product
+        total += s_weights[x] * inner
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _moving(cells, own, cell, begin, end, window, space, size):
+    """The same where s ends the ticks of t: those after it in its own cell, or before a `window` after it."""
+    cut, factors, s_ticks = cells.cut, space.factors, space.ticks
+    t_places, t_weights, s_weights = space.places[1], space.weights[1], space.weights[2]
+    degree = size + 1
+    total = 0.0
+    for x in range(place_nodes(end - begin, degree, s_ticks, s_weights)):
+        s = begin + s_ticks[x]
+        first = s + 1 if cell == own else cut[cell]
+        stop = min(cut[cell + 1], s + window) if window else cut[cell + 1]
+        if stop <= first:
+            continue
+        for k in range(size):
+            factors[3, k] = factors[0, k] + factors[1, k] * float(cut[own + 1] - 1 - s)
+        inner = 0.0
+        for y in range(place(stop - first, cells.alive[cell], t_places, t_weights)):
+            product = t_weights[y]
+            for k in range(size):
+                product *= factors[3, k] + factors[2, k] * t_places[y]
+            inner += product
+        total += s_weights[x] * inner
+    return total

@@ -1,0 +1,110 @@
+"""Products over the members of groups, one for each pair of cells of the neighbours' ticks; compiled.
+
+`cell_bounds` says what they bound.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Ticks
+from cepctl.engines.columns.tick_sums import plus, tick_count
+
+
+class Gaps(NamedTuple):
+    """Gaps that cells of the neighbours leave to a member: ticks, ends included, shape (n, cells).
+
+    The widest gap is from `first` to `last`, the narrowest one from `surely_first` to `surely_last`.
+    `together`: both ends are those of one neighbour, so that its cells come alone and not in pairs.
+    """
+
+    first: Ticks
+    surely_first: Ticks
+    last: Ticks
+    surely_last: Ticks
+    together: bool
+
+
+@njit(nogil=True, cache=True)
+def _mass_within(buckets, event, first, last):
+    total = 0.0
+    for b in range(buckets.starts[event], buckets.starts[event + 1]):
+        begin, end = max(buckets.lo[b], first), min(buckets.hi[b], last)
+        if begin <= end:
+            total += buckets.density[b] * tick_count(begin, end)
+    return min(total, 1.0)
+
+
+@njit(nogil=True, cache=True)
+def share_of_cells(buckets, event, cells, shares):
+    for i in range(len(event)):
+        for c in range(shares.shape[1]):
+            shares[i, c] = 0.0
+            if cells[i, c] < cells[i, c + 1]:
+                shares[i, c] = _mass_within(buckets, event[i], cells[i, c], cells[i, c + 1] - 1)
+
+
+@njit(nogil=True, cache=True)
+def pair_cells(before, after, earlier, later, before_share, after_share, weights):
+    """P(both neighbours in their cells), but 0 unless s - t <= earlier and t - s <= later there."""
+    for i in range(len(weights)):
+        for j in range(before_share.shape[1]):
+            for k in range(after_share.shape[1]):
+                possible = before[i, j] <= plus(after[i, k + 1] - 1, earlier)
+                possible &= after[i, k] <= plus(before[i, j + 1] - 1, later)
+                share = before_share[i, j] * after_share[i, k] if possible else 0.0
+                weights[i, j * after_share.shape[1] + k] = share
+
+
+@njit(nogil=True, cache=True)
+def _times_slowly(buckets, first, last, event, together, outside, weights, found):
+    others = 1 if together else len(last)
+    for c in range(len(weights)):
+        i, j = c // others, c if together else c % others
+        share = _mass_within(buckets, event, first[i], last[j]) if first[i] <= last[j] else 0.0
+        found[c] = weights[c] * (1.0 - share if outside else share)
+
+
+@njit(nogil=True, cache=True)
+def times(buckets, gaps, row, event, outside, weights, found):
+    """`weights` times P(an event is in the widest gap of each pair of cells, or outside of the narrowest).
+
+    `found` may be `weights` itself.
+    """
+    first = gaps.surely_first[row] if outside else gaps.first[row]
+    last = gaps.surely_last[row] if outside else gaps.last[row]
+    b = buckets.starts[event]
+    lo, hi, density = buckets.lo[b], buckets.hi[b], buckets.density[b]
+    if buckets.starts[event + 1] > b + 1 or hi - lo < 0 or gaps.together:
+        _times_slowly(buckets, first, last, event, gaps.together, outside, weights, found)
+        return
+    c = 0
+    for i in range(len(first)):
+        begin = max(lo, first[i])
+        for j in range(len(last)):
+            share = min(density * float(max(min(hi, last[j]) - begin + 1, 0)), 1.0)
+            found[c] = weights[c] * (1.0 - share if outside else share)
+            c += 1
+
+
+@njit(nogil=True, cache=True)
+def narrow(buckets, gaps, rows, offsets, members, outside, weights):
+    for i in range(len(rows)):
+        for at in range(offsets[i], offsets[i + 1]):
+            times(buckets, gaps, rows[i], members[at], outside, weights[i], weights[i])
+
+
+@njit(nogil=True, cache=True)
+def lengthen(buckets, gaps, rows, weights, offsets, members, whole, found):
+    passed = np.empty(weights.shape[1])
+    for i in range(len(rows)):
+        passed[:] = weights[i]
+        for at in range(offsets[i], offsets[i + 1]):
+            times(buckets, gaps, rows[i], members[at], False, passed, found[at])
+            if whole:
+                times(buckets, gaps, rows[i], members[at], True, passed, passed)
