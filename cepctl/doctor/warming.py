@@ -44,6 +44,8 @@ _KEYED = "PATTERN SEQ(A a, B b) WITHIN N ticks GROUP BY a.k"
 _OF_MANY_KEYS = "PATTERN SEQ(A a, B b) WHERE [k] WITHIN 12 ticks GROUP BY a.k"
 # Members are counted beside several events where no order is certain.
 _CROWDED = "PATTERN SEQ(A a, B+ b[]) GROUP BY a.k"
+# So many sets are tried before one is kept.
+_TRIED = "PATTERN SEQ(A a, B+ b[], C c) CONFIDENCE >= 0.2"
 # Of tied events more than a few are summed together.
 _TIED = (
     "PATTERN SEQ(A a, C c, B b) WITHIN W ticks GIVEN SEQ(A x, B y) IF x.k = y.k AND x.lower < y.lower "
@@ -111,6 +113,7 @@ def warm_up() -> WarmUp:
         for query in _CLOCKED:
             plan = analyze(parse(_in_ticks(query, scale)), replace(schema, clocks=clocks))
             match_events(plan, stamped)
+    match_events(analyze(parse(_TRIED), schema), _events(1, _MANY_EVENTS, step=0))
     # Chains that are others moved in time are looked for among many.
     match_events(analyze(parse(_QUERIES[0]), schema), _events(1, _MANY_EVENTS))
     # So are keys.
