@@ -6,7 +6,7 @@ an OR lacks does not apply to the readings without it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -29,7 +29,7 @@ from cepctl.plan.checking import READABLE_COLUMNS, Checker
 from cepctl.plan.contradictions import never_matches
 from cepctl.plan.given import attributes_read, given_of
 from cepctl.plan.grouping import group_columns
-from cepctl.plan.or_free_patterns import Names, or_free_patterns
+from cepctl.plan.or_free_patterns import Names, OrFreePattern, or_free_patterns
 from cepctl.plan.plan import Alternative, EventSchema, Plan
 from cepctl.plan.predicates import Conjunct, alternative_of, ordered_variables, with_usable_keys
 from cepctl.plan.probabilities import with_probabilities
@@ -88,12 +88,7 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
         *(column.expression for column in (*columns, *(keys or ()))),
     ]
     strategy = query.strategy.strategy if query.strategy else Strategy.SKIP_TILL_ANY_MATCH
-    ordered = ordered_variables(read)
-    alternatives = tuple(
-        with_usable_keys(alternative_of(pattern, where, ordered, problems), schema) for pattern in patterns
-    )
-    for pattern, alternative in zip(patterns, alternatives, strict=True):
-        check_support(pattern, alternative, strategy, query, problems)
+    alternatives = analysis.alternatives(patterns, where, ordered_variables(read), strategy)
     problems.raise_if_any()
     reasons = [never_matches(alternative, query.partition_by, window, given) for alternative in alternatives]
     possible = tuple(a for a, why in zip(alternatives, reasons, strict=True) if why is None)
@@ -159,6 +154,22 @@ class _Analysis:
         for variable in strategy.variables if strategy else ():
             assert strategy is not None
             names.resolve(variable, strategy.span, self.problems)
+
+    def alternatives(
+        self,
+        patterns: Sequence[OrFreePattern],
+        where: Sequence[Conjunct],
+        ordered: frozenset[str],
+        strategy: Strategy,
+    ) -> tuple[Alternative, ...]:
+        """Every reading of the pattern; what is refused of it goes to the problems."""
+        found = tuple(
+            with_usable_keys(alternative_of(pattern, where, ordered, self.problems), self.schema)
+            for pattern in patterns
+        )
+        for pattern, alternative in zip(patterns, found, strict=True):
+            check_support(pattern, alternative, strategy, self.query, self.problems)
+        return found
 
     def window(self) -> int | None:
         if self.query.within is None:

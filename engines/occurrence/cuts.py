@@ -18,7 +18,7 @@ from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.tick_sums import apart, plus
-from cepctl.engines.confidence.chain.closed_form import WIDEST_CELL
+from cepctl.engines.confidence.chain.cells import WIDEST_CELL
 from cepctl.engines.occurrence.inner import INNER
 from cepctl.engines.occurrence.sorting import sorted_unique
 

@@ -32,9 +32,9 @@ from numba import njit
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import apart, plus
+from cepctl.engines.confidence.chain.cells import cell_from, cut_time, fill_densities, sorted_unique
 
 NO_WINDOW = 0
-WIDEST_CELL = 1 << 62
 
 
 def chain_confidence(
@@ -115,8 +115,8 @@ def _chain_batch(buckets, matches, valid_lower, valid_upper, window, most_bucket
         if _is_certain(buckets, matches[row], window):
             result[row] = 1.0
             continue
-        count = _cut(starts, lo, hi, matches[row], valid_lower[row], valid_upper[row], cuts)
-        _densities(
+        count = cut_time(starts, lo, hi, matches[row], valid_lower[row], valid_upper[row], cuts)
+        fill_densities(
             starts, lo, hi, density, matches[row], valid_lower[row], valid_upper[row], cuts, count, per_tick
         )
         span = apart(valid_lower[row, 0], valid_upper[row, positions - 1])
@@ -135,8 +135,8 @@ def one_chain(buckets, events, valid_lower, valid_upper, window, space):
     positions = len(events)
     starts, lo, hi = buckets.starts, buckets.lo, buckets.hi
     cuts, per_tick, placed = space.cuts, space.per_tick, space.placed
-    count = _cut(starts, lo, hi, events, valid_lower, valid_upper, cuts)
-    _densities(starts, lo, hi, buckets.density, events, valid_lower, valid_upper, cuts, count, per_tick)
+    count = cut_time(starts, lo, hi, events, valid_lower, valid_upper, cuts)
+    fill_densities(starts, lo, hi, buckets.density, events, valid_lower, valid_upper, cuts, count, per_tick)
     span = apart(valid_lower[0], valid_upper[positions - 1])
     if window == NO_WINDOW or span < window:
         return _without_window(positions, cuts, count, per_tick, placed)
@@ -157,65 +157,14 @@ def _is_certain(buckets, events, window):
 
 
 @njit(nogil=True, cache=True)
-def _sorted_unique(values, count):
-    """Sort the first `count` values in place (insertion: they are few) and drop repetitions."""
-    for i in range(1, count):
-        value = values[i]
-        j = i - 1
-        while j >= 0 and values[j] > value:
-            values[j + 1] = values[j]
-            j -= 1
-        values[j + 1] = value
-    kept = 1
-    for i in range(1, count):
-        if values[i] != values[kept - 1]:
-            values[kept] = values[i]
-            kept += 1
-    return kept
-
-
-@njit(nogil=True, cache=True)
-def _cut(starts, lo, hi, events, valid_lower, valid_upper, cuts):
-    """Bucket ends inside the valid intervals; cell c is [cuts[c], cuts[c + 1] - 1].
-
-    A bucket so wide that int64 may not hold its ticks is cut at 0, too.
-    """
-    count, wide = 0, False
-    for j in range(len(events)):
-        for b in range(starts[events[j]], starts[events[j] + 1]):
-            first, last = max(lo[b], valid_lower[j]), min(hi[b], valid_upper[j])
-            if first <= last:
-                cuts[count] = first
-                cuts[count + 1] = last + 1
-                count += 2
-                wide = wide or apart(first, last) > WIDEST_CELL
-    if wide:
-        cuts[count] = 0
-        count += 1
-    return _sorted_unique(cuts, count)
-
-
-@njit(nogil=True, cache=True)
-def _densities(starts, lo, hi, density, events, valid_lower, valid_upper, cuts, count, per_tick):
-    """Mass per tick of every event in every cell; zero outside its valid interval."""
-    for j in range(len(events)):
-        for c in range(count):
-            per_tick[j, c] = 0.0
-        for b in range(starts[events[j]], starts[events[j] + 1]):
-            first, last = max(lo[b], valid_lower[j]), min(hi[b], valid_upper[j])
-            if first <= last:
-                c = np.searchsorted(cuts[:count], first)
-                while c < count - 1 and cuts[c] <= last:
-                    per_tick[j, c] = density[b]
-                    c += 1
-
-
-@njit(nogil=True, cache=True)
 def _place(placed, first, positions, per_tick, cell, ticks):
     """Let a cell of `ticks` ticks take up any number of the next events; `placed` is updated."""
     for after in range(positions, first, -1):
-        term, total = 1.0, placed[after]
-        for k in range(1, after - first + 1):
+        term = per_tick[after - 1, cell] * (ticks - 1 + 1)
+        if term <= 0.0:
+            continue
+        total = placed[after] + placed[after - 1] * term
+        for k in range(2, after - first + 1):
             # C(n, k) = C(n, k - 1) * (n - k + 1) / k
             term *= per_tick[after - k, cell] * (ticks - k + 1) / k
             if term <= 0.0:
@@ -242,15 +191,15 @@ def _refine(cuts, count, first_lower, first_upper, window, refined):
             if first_lower <= cut <= first_upper + 1:
                 refined[pieces] = cut
                 pieces += 1
-    return _sorted_unique(refined, pieces)
+    return sorted_unique(refined, pieces)
 
 
 @njit(nogil=True, cache=True)
 def _with_window(positions, cuts, count, per_tick, refined, pieces, window, placed):
-    total = 0.0
+    total, cell = 0.0, -1
     for r in range(pieces - 1):
         start, ticks = refined[r], refined[r + 1] - refined[r]
-        cell = np.searchsorted(cuts[:count], start, side="right") - 1
+        cell = cell_from(cuts, count, cell, start)
         if cell < 0 or cell >= count - 1 or per_tick[0, cell] <= 0.0:
             continue
         if ticks > window:
@@ -268,8 +217,8 @@ def _with_window(positions, cuts, count, per_tick, refined, pieces, window, plac
 def _from_start_cell(positions, cuts, count, per_tick, cell, start, ticks, window, placed):
     """Sum over t_1 in R = [start, start + ticks - 1]; see the identity on top of this file."""
     n, end = float(ticks), plus(start, window)
-    middle_first = np.searchsorted(cuts[:count], start + ticks, side="right") - 1
-    shifted = np.searchsorted(cuts[:count], end, side="right") - 1
+    middle_first = cell_from(cuts, count, cell, start + ticks)
+    shifted = cell_from(cuts, count, middle_first, end)
     total = 0.0
     beside = n * per_tick[0, cell]  # C(n, k + 1) times masses per tick of the first k + 1 events
     for k in range(positions):

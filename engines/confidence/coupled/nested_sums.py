@@ -17,7 +17,7 @@ from numba import njit
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Buckets
 from cepctl.engines.columns.tick_sums import apart, plus, tick_count
-from cepctl.engines.confidence.chain.closed_form import WIDEST_CELL
+from cepctl.engines.confidence.chain.cells import WIDEST_CELL
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Factors, Variables
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED

@@ -1,0 +1,81 @@
+"""Cells of time in which each event of a chain has a constant mass per tick.
+
+They are few, so that they are sorted by insertion and looked for one after the other.
+
+Runs inside Spark workers: imports Numba only.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from cepctl.engines.columns.tick_sums import apart
+
+WIDEST_CELL = 1 << 62
+
+
+@njit(nogil=True, cache=True)
+def sorted_unique(values, count):
+    """Sort the first `count` values in place (insertion: they are few) and drop repetitions."""
+    for i in range(1, count):
+        value = values[i]
+        j = i - 1
+        while j >= 0 and values[j] > value:
+            values[j + 1] = values[j]
+            j -= 1
+        values[j + 1] = value
+    kept = 1
+    for i in range(1, count):
+        if values[i] != values[kept - 1]:
+            values[kept] = values[i]
+            kept += 1
+    return kept
+
+
+@njit(nogil=True, cache=True)
+def cut_time(starts, lo, hi, events, valid_lower, valid_upper, cuts):
+    """Bucket ends inside the valid intervals; cell c is [cuts[c], cuts[c + 1] - 1].
+
+    A bucket so wide that int64 may not hold its ticks is cut at 0, too.
+    """
+    count, wide = 0, False
+    for j in range(len(events)):
+        for b in range(starts[events[j]], starts[events[j] + 1]):
+            first, last = max(lo[b], valid_lower[j]), min(hi[b], valid_upper[j])
+            if first <= last:
+                # Buckets often adjoin: fewer cuts are sorted.
+                if count == 0 or cuts[count - 1] != first:
+                    cuts[count] = first
+                    count += 1
+                cuts[count] = last + 1
+                count += 1
+                wide = wide or apart(first, last) > WIDEST_CELL
+    if wide:
+        cuts[count] = 0
+        count += 1
+    return sorted_unique(cuts, count)
+
+
+@njit(nogil=True, cache=True)
+def fill_densities(starts, lo, hi, density, events, valid_lower, valid_upper, cuts, count, per_tick):
+    """Mass per tick of every event in every cell; zero outside its valid interval."""
+    for j in range(len(events)):
+        c = 0
+        for b in range(starts[events[j]], starts[events[j] + 1]):
+            first, last = max(lo[b], valid_lower[j]), min(hi[b], valid_upper[j])
+            if first <= last:
+                while cuts[c] < first:
+                    per_tick[j, c] = 0.0
+                    c += 1
+                while c < count - 1 and cuts[c] <= last:
+                    per_tick[j, c] = density[b]
+                    c += 1
+        per_tick[j, c:count] = 0.0
+
+
+@njit(nogil=True, cache=True)
+def cell_from(cuts, count, cell, tick):
+    """The last of the `count` cuts that is not after a tick, from one on that is not either; cuts are few."""
+    while cell + 1 < count and cuts[cell + 1] <= tick:
+        cell += 1
+    return cell
