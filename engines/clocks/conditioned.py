@@ -140,7 +140,7 @@ def _can_widen(shape: Shape, frames: Frames, nodes: Nodes, groups: list[Group], 
     """Nodes at which the match may happen earlier or later than is known of it."""
     if not shape.only_single:
         return np.ones(len(nodes), dtype=bool)
-    copies = _Copies.of(frames, nodes)
+    copies = Copies.of(frames, nodes)
     here = np.arange(len(nodes))
     events = np.stack([copies.number(here, group.members[nodes.match]) for group in groups], axis=1)
     system = closed_system(range(len(groups)), shape.window)
@@ -202,7 +202,7 @@ def _runs(values: Indexes) -> tuple[list[int], list[int]]:
 def _measured(
     frames: Frames, nodes: Nodes, bound: BoundEvents, rivals: list[Rivals], measuring: Measuring
 ) -> Measured:
-    copies = _Copies.of(frames, nodes)
+    copies = Copies.of(frames, nodes)
     moved: dict[int, Bindings] = {}
     for component, each in bound.items():
         chosen = take(each, nodes.match)
@@ -229,7 +229,7 @@ def repeated(rivals: Rivals, match: Indexes) -> tuple[Indexes, Indexes]:
 
 
 @dataclass(frozen=True)
-class _Copies:
+class Copies:
     """The events of some nodes, moved by the offsets there; equal copies are one.
 
     `keys` has a row for each copy, in order: event, whether it has the mass of its offset, and its shift;
@@ -243,7 +243,7 @@ class _Copies:
     masses: Masses
 
     @classmethod
-    def of(cls, frames: Frames, nodes: Nodes) -> _Copies:
+    def of(cls, frames: Frames, nodes: Nodes) -> Copies:
         size = np.bincount(frames.match, minlength=len(frames.levels))
         begin = np.concatenate([[0], np.cumsum(size)])[nodes.match]
         sizes = size[nodes.match]

@@ -16,7 +16,14 @@ import numpy as np
 
 from cepctl.arrays import Reals
 from cepctl.engines.clocks.alike import BoundEvents, alike_matches, groups_of
-from cepctl.engines.clocks.conditioned import Measuring, copy_keys, copy_masses, degree_of, repeated
+from cepctl.engines.clocks.conditioned import (
+    Copies,
+    Measuring,
+    copy_keys,
+    copy_masses,
+    degree_of,
+    repeated,
+)
 from cepctl.engines.clocks.deciding import deciding_rivals
 from cepctl.engines.clocks.frames import Frames, frames_of
 from cepctl.engines.clocks.nodes import Nodes, nodes_of
@@ -96,11 +103,14 @@ def _measured(
     possible = np.flatnonzero(inside > 0.0)
     moved = {i: take(each, possible) for i, each in numbered.items()}
     others = []
-    for rival in rivals:
-        of_node, strange = repeated(rival, nodes.match)
-        number = len(masses.lower) + np.arange(len(strange))
-        masses = joined_masses(masses, copy_masses(frames.clocks, copy_keys(frames, nodes, of_node, strange)))
-        others.append(replace(rival, row=of_node, event=number).taken(possible))
+    if rivals:
+        # A rival of several rules is one event: each rule names the same copy.
+        strangers = Copies.of(frames, nodes)
+        masses = joined_masses(masses, strangers.masses)
+        for rival in rivals:
+            of_node, strange = repeated(rival, nodes.match)
+            number = len(row) + strangers.number(of_node, strange)
+            others.append(replace(rival, row=of_node, event=number).taken(possible))
     found = np.zeros(len(nodes))
     if len(possible):
         found[possible] = inside[possible] * measuring(masses, moved, others).confidence

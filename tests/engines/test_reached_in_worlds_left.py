@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cepctl.clocks import Clocks
 from cepctl.engines.event.match import match_events
-from tests.engines.agreement import EXAMPLES, MANY_EXAMPLES, check
+from tests.engines.agreement import EXAMPLES, MANY_EXAMPLES, check, rows_by_signature
 from tests.engines.clock_cases import ClockCase, clock_cases
 from tests.engines.given.given_cases import with_given
 from tests.engines.intervals.given_of_lasting import GIVENS, tied_streams
@@ -145,3 +145,25 @@ def test_what_is_given_of_an_event_that_lasts_decides_when() -> None:
 def test_where_several_parts_of_an_or_hold_the_first_to_be_decided_counts() -> None:
     both = "OR(SEQ(S s, F f), SEQ(S t, F g, !X n)) WITHIN 9 ticks"
     assert decided(both, TASK) == decided("SEQ(S s, F f) WITHIN 9 ticks", TASK) == [4, 5, None]
+
+
+def test_an_event_that_two_parts_of_an_or_keep_out_is_one_event() -> None:
+    clocks: Clocks = {"n": ((0, 1, 1.0),)}
+    stamped = [
+        on("n", clocks, Event(name, "A", first, last))
+        for name, first, last in (("a", 1, 1), ("b", 2, 3), ("c", 3, 3))
+    ]
+    asked = "STRATEGY skip_till_next_match RETURN reached(0.25) AS one, reached(0.3) AS two"
+    plan = plan_of(f"PATTERN SEQ(OR(A a, A z), A c) {asked}", clocks)
+    rows = rows_by_signature(match_events(plan, event_table(stamped)))
+    # b is not between a and c where it is at 3: with c, at 3 in one of four worlds, at 4 in another.
+    row = rows[("a",), ("c",)]
+    assert (row["confidence"], row["one"], row["two"]) == (pytest.approx(0.5), 3, 4)
+
+
+def test_an_event_that_is_kept_out_of_two_gaps_is_one_event() -> None:
+    clocks: Clocks = {"n": ((0, 2, 1.0),)}
+    own = ((4, 4), (1, 4), (1, 3), (0, 1))
+    events = tuple(on("n", clocks, Event(f"e{n}", "A", *each)) for n, each in enumerate(own))
+    query = "PATTERN SEQ(A a, A b, A c) STRATEGY skip_till_next_match RETURN reached(0.1)"
+    is_decided_as_judged(ClockCase(query, events, clocks))
