@@ -33,6 +33,7 @@ CHILDREN: dict[str, frozenset[str]] = {
 PARENTS = {"METRIC": "HOST", "EXTRA_DATA": "METRIC", "EXTRA_ELEMENT": "EXTRA_DATA"}
 # What has more is not regular.
 _MOST_ATTRIBUTES = 100
+_MOST_CHARACTERS = 4_096
 
 Values = Callable[[Sequence[str | None]], tuple[Any, ...]]
 
@@ -47,7 +48,7 @@ def values_of(wanted: tuple[str, ...], names: tuple[str, ...]) -> Values:
 
     Raises IrregularError for names that mean something else with namespaces, which are not looked at here.
     """
-    if len(names) > _MOST_ATTRIBUTES:
+    if len(names) > _MOST_ATTRIBUTES or sum(map(len, names)) > _MOST_CHARACTERS:
         raise IrregularError
     for name in names:
         if ":" in name or name == "xmlns" or not name.isascii():

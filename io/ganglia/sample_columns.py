@@ -6,10 +6,10 @@ Whoever parses a poll says where the next samples were taken, and then hands ove
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,9 @@ from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport
 from cepctl.io.contract.times import LAST_SECOND
 from cepctl.io.ganglia.repeated_samples import REPEAT_SECONDS, REPEATED
 
+T = TypeVar("T")
 DEFAULT_TMAX_SECONDS = 60
+_LONGEST = 100
 _SECOND = 1_000_000
 _BEFORE_ARRIVAL = 1 * _SECOND
 _AFTER_ARRIVAL = 2 * _SECOND
@@ -52,7 +54,7 @@ class Place(NamedTuple):
     @property
     def polled(self) -> int | None:
         """When the host was polled, in seconds since the epoch."""
-        reported, age = seconds(self.reported), seconds(self.age)
+        reported, age = _known_seconds(self.reported), _known_seconds(self.age)
         return reported + age if reported and age is not None else None
 
 
@@ -61,7 +63,16 @@ def by_upper_name(attributes: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return {name.upper(): value for name, value in attributes}
 
 
-@lru_cache(maxsize=4_096)
+def _remembering(read: Callable[..., T]) -> Callable[..., T]:
+    """The function for texts that come again and again; longer ones are not remembered."""
+    remembered = lru_cache(maxsize=4_096)(read)
+
+    def result(text: str | None, *others: Any) -> T:
+        return remembered(text, *others) if text is None or len(text) <= _LONGEST else read(text, *others)
+
+    return result
+
+
 def seconds(text: str | None) -> int | None:
     """A number as whole seconds, rounded toward zero; None where it is none, or reaches beyond all dates.
 
@@ -84,13 +95,14 @@ class _Tmax(NamedTuple):
     before: int
 
 
-@lru_cache(maxsize=4_096)
 def _tmax(text: str | None) -> _Tmax:
     known = seconds(text) or None
     return _Tmax(known, _BEFORE_ARRIVAL + (known or DEFAULT_TMAX_SECONDS) * _SECOND)
 
 
-_node = lru_cache(maxsize=4_096)(node_name)
+_known_seconds = _remembering(seconds)
+_known_tmax = _remembering(_tmax)
+_known_node = _remembering(node_name)
 
 
 @dataclass
@@ -116,12 +128,12 @@ class SampleColumns:
 
     def add(self, place: Place, samples: Iterable[tuple[Sample, str | None]]) -> None:
         """Take the next samples of a place, each with the group of its metric."""
-        polled, node = place.polled, _node(place.raw, self.options.drop_domain)
+        polled, node = place.polled, _known_node(place.raw, self.options.drop_domain)
         last_arrivals = self._last_arrivals.setdefault(node, {})
         events, begun, repeated = self._events, len(self._events), 0
         add = events.append
         for (name, text, kind, unit, age_text, tmax_text), group in samples:
-            age = seconds(age_text)
+            age = _known_seconds(age_text)
             micros = None
             if polled is not None and age is not None:
                 arrival = polled - age
@@ -132,7 +144,7 @@ class SampleColumns:
                         continue
                     last_arrivals[name] = arrival
                     micros = arrival * _SECOND
-            tmax, before = _tmax(tmax_text)
+            tmax, before = _known_tmax(tmax_text)
             number, said = _value(text, kind)
             units = unit.strip() or None if unit else None
             stale = None if tmax is None or age is None else age > tmax

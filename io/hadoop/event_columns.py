@@ -80,9 +80,12 @@ class HeldBatch:
         for first, count, attempts, attempt, successful in self.elsewhere:
             raw = attempts.hosts.get(attempt) if attempt else attempts.host(successful)
             hosts[first : first + count] = [raw] * count
-        nodes = {raw: node_name(raw, options.drop_domain) for raw in set(hosts)}
+        raws = dict.fromkeys(hosts)
+        places = dict(zip(raws, range(len(raws)), strict=True))
+        rows = pa.array(np.fromiter(map(places.__getitem__, hosts), np.int64, len(hosts)))
+        nodes = [node_name(raw, options.drop_domain) for raw in raws]
         batch = self.batch
-        for name, values in zip(HOSTS, ([nodes[raw] for raw in hosts], hosts), strict=True):
-            array = natural_array(values)
+        for name, values in zip(HOSTS, (nodes, list(raws)), strict=True):
+            array = natural_array(values).take(rows)
             batch = batch.set_column(batch.schema.get_field_index(name), name, array)
         return batch

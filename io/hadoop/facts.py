@@ -18,9 +18,10 @@ class Attempts:
     succeeded: list[str] = field(default_factory=list)
 
     def see(self, record: Record, attempt: str) -> None:
-        raw = text(record.fields.get("hostname")) or text(record.fields.get("trackerName"))
+        fields = record.fields
+        raw = text(fields.get("hostname")) or text(fields.get("trackerName"))
         self.hosts[attempt] = raw or self.hosts.get(attempt)
-        if attempt in self.succeeded:
+        if self.succeeded and attempt in self.succeeded:
             self.succeeded.remove(attempt)
         if record.kind.endswith("_FINISHED"):
             self.succeeded.append(attempt)

@@ -45,10 +45,13 @@ def read_records(chunks: Chunks, source: str, report: ReadReport) -> Iterator[Re
             rest = end < len(decoded)
         except (ValueError, RecursionError):
             pass
-        if rest or not isinstance(content, dict) or len(line) > LONGEST_LINE:
+        if rest or type(content) is not dict or len(line) > LONGEST_LINE:
             content = _json_object(line, number, source, report) if line.strip() else None
-        if content is not None and not _is_schema(content):
-            yield _record(content, number)
+            if content is None:
+                continue
+        kind = content.get("type")
+        if kind != "record" or "fields" not in content:
+            yield Record(number, str(kind), _fields(content))
 
 
 def _json_object(line: bytes, number: int, source: str, report: ReadReport) -> dict[str, Any] | None:
@@ -73,25 +76,23 @@ def _json_object(line: bytes, number: int, source: str, report: ReadReport) -> d
     return None
 
 
-def _is_schema(content: Mapping[str, Any]) -> bool:
-    return content.get("type") == "record" and "fields" in content
-
-
-def _record(content: Mapping[str, Any], line: int) -> Record:
-    fields = _unwrapped(content.get("event"))
-    if not isinstance(fields, dict):
-        fields = {}
+def _fields(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    fields = content.get("event")
+    if type(fields) is not dict:
+        return {}
+    if len(fields) == 1:
+        fields = _unwrapped(fields)
+        if type(fields) is not dict:
+            return {}
+    # In place: nothing else holds what was just read.
     if dict in map(type, fields.values()):
-        fields = {
-            name: _unwrapped(value) if isinstance(value, dict) else value for name, value in fields.items()
-        }
-    return Record(line, str(content.get("type")), fields)
+        for name, value in fields.items():
+            if type(value) is dict and len(value) == 1:
+                fields[name] = _unwrapped(value)
+    return fields
 
 
-def _unwrapped(value: Any) -> Any:
-    """The value of an Avro union, which JSON writes as `{type: value}`."""
-    if isinstance(value, dict) and len(value) == 1:
-        kind, inner = next(iter(value.items()))
-        if kind in _AVRO_TYPES or kind.startswith("org.apache.hadoop."):
-            return inner
-    return value
+def _unwrapped(value: dict[str, Any]) -> Any:
+    """The value of an Avro union, which JSON writes as `{type: value}`; another object as it is."""
+    ((kind, inner),) = value.items()
+    return inner if kind in _AVRO_TYPES or kind.startswith("org.apache.hadoop.") else value

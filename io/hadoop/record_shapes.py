@@ -62,7 +62,9 @@ class RecordShape:
     tells
         The fields that `told` is about.
     rows
-        The fields of the records.
+        The values of the records, by `fields`.
+    fields
+        The fields of every record.
     usable
         The times of each record, and what happened then, where `times` are several.
     """
@@ -72,7 +74,8 @@ class RecordShape:
     last_attributes: Mapping[str, str]
     host_field: str | None
     tells: tuple[str, ...]
-    rows: list[Mapping[str, Any]] = field(default_factory=list)
+    fields: tuple[str, ...]
+    rows: list[Sequence[Any]] = field(default_factory=list)
     usable: list[list[tuple[int | None, str]]] = field(default_factory=list)
     _first: list[int] = field(default_factory=list)
     _facts: list[HistoryFacts] = field(default_factory=list)
@@ -93,14 +96,16 @@ class RecordShape:
         }
 
     def add(
-        self, fields: Mapping[str, Any], told: Mapping[str, Value] | None, first: int, facts: HistoryFacts
+        self, values: Sequence[Any], told: Mapping[str, Value] | None, first: int, facts: HistoryFacts
     ) -> None:
         """Take a record, whose events begin at the place `first` in the batch."""
         if told is not None:
-            fields = {**fields, **dict.fromkeys(told)}
-            for name, value in told.items():
-                self._texts.setdefault(name, []).append(value)
-        self.rows.append(fields)
+            values = [
+                None if name in told else value for name, value in zip(self.fields, values, strict=True)
+            ]
+            for name, text_ in told.items():
+                self._texts.setdefault(name, []).append(text_)
+        self.rows.append(values)
         self._first.append(first)
         self._facts.append(facts)
 
@@ -113,8 +118,7 @@ class RecordShape:
 
         Afterwards no record waits.
         """
-        fields = zip(*(row.values() for row in self.rows), strict=True)
-        self._columns = dict(zip(self.rows[0], fields, strict=True))
+        self._columns = dict(zip(self.fields, zip(*self.rows, strict=True), strict=True))
         first = np.array(self._first)
         counts = np.fromiter(map(len, self.usable), np.int64) if self.usable else np.ones_like(first)
         events, rows = _spread(first, counts), np.repeat(np.arange(len(first)), counts)
@@ -232,7 +236,7 @@ def shape_of(record: Record, times: Times) -> RecordShape:
         for name, value in record.fields.items()
         if name in COUNTER_FIELDS or isinstance(value, _TOLD_AT_ONCE)
     ]
-    return RecordShape(times, attributes, attributes | counters, host, tuple(told))
+    return RecordShape(times, attributes, attributes | counters, host, tuple(told), tuple(record.fields))
 
 
 def _spread(first: Indexes, counts: Indexes) -> Indexes:

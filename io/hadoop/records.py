@@ -46,6 +46,7 @@ _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=s
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ENTITY_ID = re.compile(r"(?:job|task|attempt|appattempt|container(?:_e\d+)?)_(\d+_\d+)(?:_|$)")
 IDS_OF_JOBS = ("taskid", "attemptId", "applicationAttemptId", "containerId")
+_LONGEST_ID = 100
 _TASK_OF_ATTEMPT = re.compile(r"attempt_(\d+_\d+_[a-z]+_\d+)_\d+")
 
 
@@ -68,6 +69,12 @@ def job_id(fields: Mapping[str, Any]) -> str | None:
     return next(filter(None, (job_of(fields.get(name)) for name in IDS_OF_JOBS)), None)
 
 
+@lru_cache(maxsize=4_096)
+def _job_of(entity: str) -> str | None:
+    found = _ENTITY_ID.match(entity)
+    return f"job_{found[1]}" if found else None
+
+
 def job_of(value: Any) -> str | None:
     """The job whose number is in the id of something else.
 
@@ -76,8 +83,10 @@ def job_of(value: Any) -> str | None:
     >>> job_of("attempt_1329348432655_0001_m_000004_1"), job_of(None)
     ('job_1329348432655_0001', None)
     """
-    found = _ENTITY_ID.match(value) if isinstance(value, str) else None
-    return f"job_{found[1]}" if found else None
+    if not isinstance(value, str):
+        return None
+    # Ids come again and again; what is longer than any of them is not remembered.
+    return _job_of(value) if len(value) <= _LONGEST_ID else _job_of.__wrapped__(value)
 
 
 def task_id(fields: Mapping[str, Any]) -> str | None:
