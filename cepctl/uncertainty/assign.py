@@ -13,20 +13,24 @@ import fnmatch
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Ticks
 from cepctl.errors import QuerySemanticError, UncertaintyModelError
 from cepctl.language.ast import Attribute, EventTime, Expression
-from cepctl.polars_expressions import Leaf, compile_expression
 from cepctl.schema import PMF_TYPE, TICK_MAX, TICK_MIN, TimeUnit
 from cepctl.uncertainty.model import Granularity, Latency, Normal, Rule
 from cepctl.uncertainty.shapes import Bucket, interval_offsets, latency_buckets, normal_buckets, widened
 from cepctl.uncertainty.stamping import Stamped, stamped, stamps
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from cepctl.polars_expressions import Leaf
 
 DAY = Granularity(86_400_000_000)
 
@@ -250,6 +254,11 @@ def _matches(column: pa.Array | pa.ChunkedArray, glob: str, *, basename: bool) -
 def _holds(
     rule: Rule, where: Expression, events: Mapping[str, pa.Array | pa.ChunkedArray], count: int
 ) -> Flags:
+    # Few models have conditions, and Polars takes longer to import than a small log to read.
+    import polars as pl
+
+    from cepctl.polars_expressions import compile_expression
+
     columns: dict[str, pl.Series] = {}
 
     def column(leaf: Leaf) -> pl.Expr:

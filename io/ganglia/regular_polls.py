@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 from xml.parsers import expat
-from xml.sax.saxutils import quoteattr
 
 from cepctl.io.ganglia.poll_elements import (
     CHILDREN,
@@ -36,6 +35,8 @@ from cepctl.io.ganglia.sample_columns import (
 from cepctl.io.source.xml_prolog import Prolog
 from cepctl.io.source.xml_stream import comment_of_lines, complains
 
+# What would read otherwise in an attribute.
+_ESCAPES = {ord(sign): f"&#{ord(sign)};" for sign in '&<>"\n\r\t'}
 _EXTRA_FIELDS = ("NAME", "VAL")
 _ENCODINGS = frozenset({"utf-8", "iso-8859-1", "us-ascii"})
 # What is nested deeper, has more attributes, or takes more bytes without coming to an end, is not regular.
@@ -54,7 +55,8 @@ class _OpenElement(NamedTuple):
     @property
     def start_tag(self) -> str:
         pairs = zip(self.attributes[::2], self.attributes[1::2], strict=True)
-        return f"<{self.tag}{''.join(f' {name}={quoteattr(value)}' for name, value in pairs)}>"
+        written = [f' {name}="{value.translate(_ESCAPES)}"' for name, value in pairs]
+        return f"<{self.tag}{''.join(written)}>"
 
 
 class _Beginning(NamedTuple):

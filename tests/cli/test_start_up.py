@@ -31,6 +31,25 @@ def test_a_local_match_loads_neither_pandas_nor_spark_nor_a_terminal(tmp_path: P
     assert not {"pandas", "pyspark", "rich", "duckdb", "matplotlib"} & set(loaded)
 
 
+def test_an_ingest_of_one_log_loads_neither_polars_nor_a_terminal_nor_numba(tmp_path: Path) -> None:
+    log = Path(__file__).parents[2] / "sample_data" / "logs" / "gmond-1.xml"
+    ingest = [
+        sys.executable,
+        "-c",
+        SAYS_WHAT_IS_LOADED,
+        "ingest",
+        str(log),
+        "-o",
+        "events",
+        "--runner",
+        "local",
+    ]
+    done = subprocess.run(ingest, cwd=tmp_path, check=True, capture_output=True, text=True)
+    loaded = done.stderr.splitlines()[-1].split()
+    assert {"pyarrow", "numpy", "cepctl"} <= set(loaded)
+    assert not {"pandas", "polars", "pyspark", "rich", "numba", "http"} & set(loaded)
+
+
 def test_pandas_is_out_of_the_way_while_a_command_runs_and_there_again_after_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 def report(dataset: Ingested, metrics: str | None = None, *, quiet: bool) -> None:
     """Say on standard error what was written, file by file; write the metrics."""
-    from cepctl.render.ingest import print_accounts
-
     summary = dataset.summary
     figures = RunFigures(summary.events, rejects_in(summary), dataset.seconds)
     if not quiet:
@@ -27,6 +25,8 @@ def report(dataset: Ingested, metrics: str | None = None, *, quiet: bool) -> Non
             for account in summary.accounts:
                 say("file", f"{counted(account.events, 'event')} from {account.file}", **asdict(account))
         elif len(summary.accounts) > 1:
+            from cepctl.render.ingest import print_accounts
+
             print_accounts(summary.accounts)
         say("summary", str(dataset), **figures.known())
     write_metrics(metrics, figures)
