@@ -13,12 +13,13 @@ from cepctl.errors import EventSchemaError
 from cepctl.io.source.locations import InputFile, Location
 
 SUCCESS = "_SUCCESS"
+PARQUET = ".parquet"
 _PART = re.compile(r"part-\d+\.parquet")
 
 
-def part_name(number: int) -> str:
+def part_name(number: int, ending: str = PARQUET) -> str:
     """What a part of a dataset is called."""
-    return f"part-{number:05d}.parquet"
+    return f"part-{number:05d}{ending}"
 
 
 def dataset_of(file: InputFile) -> Location:

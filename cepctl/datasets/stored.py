@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from pyarrow import fs
 
 from cepctl.atomic.replacing import restore
 from cepctl.clocks import Clocks, clocks_of
+from cepctl.datasets.arrow_files import SUFFIX, arrow_schema_of, read_arrow
 from cepctl.datasets.marker import SUCCESS, incomplete
 from cepctl.errors import EventSchemaError
 from cepctl.io.source.locations import Location
@@ -35,6 +37,11 @@ class StoredDataset:
     given: tuple[str, ...] = ()
 
     @property
+    def in_arrow(self) -> bool:
+        """Whether the parts are files of Arrow's own format, as those of a temporary dataset may be."""
+        return self.parts[0].endswith(SUFFIX)
+
+    @property
     def events(self) -> int | None:
         """How many events its ingest wrote; None where the metadata do not say."""
         return sum(self.type_counts.values()) if self.type_counts else None
@@ -45,6 +52,9 @@ def some_event_lasts(dataset: StoredDataset) -> bool:
     if END_TIME in dataset.schema.names:
         return True
     filesystem, _ = dataset.location.resolve()
+    if dataset.in_arrow:
+        columns = [read_arrow(part, filesystem, ["end_lower"]).column(0) for part in dataset.parts]
+        return any(column.null_count < len(column) for column in columns)
     return any(_holds_ends(pq.read_metadata(part, filesystem=filesystem)) for part in dataset.parts)
 
 
@@ -53,7 +63,7 @@ def _holds_ends(metadata: pq.FileMetaData) -> bool:
         group = metadata.row_group(number)
         columns = (group.column(place) for place in range(group.num_columns))
         column = next((each for each in columns if each.path_in_schema == "end_lower"), None)
-        if column is None:
+        if column is None or not group.num_rows:
             continue
         known = column.is_stats_set and column.statistics.has_null_count
         if not known or column.statistics.null_count < column.num_values:
@@ -89,11 +99,28 @@ def stored_dataset(path: str) -> StoredDataset | None:
         schema = pq.read_schema(parts[0], filesystem=filesystem)
     except (pa.ArrowInvalid, OSError):
         return None
-    metadata = schema.metadata or {}
-    if META_TIME_UNIT not in metadata:
+    if META_TIME_UNIT not in (schema.metadata or {}):
         return None
     if f"{directory}/{SUCCESS}" not in entries:
         raise EventSchemaError(incomplete(path))
+    return _described(location, parts, schema)
+
+
+def temporary_dataset(directory: str) -> StoredDataset:
+    """A dataset that has just been written for this run, of Parquet or in Arrow's own format."""
+    location = Location.of(directory)
+    parts = sorted(str(path) for path in Path(directory).iterdir() if path.name != SUCCESS)
+    filesystem, _ = location.resolve()
+    read_schema = arrow_schema_of if parts[0].endswith(SUFFIX) else _schema_of_parquet
+    return _described(location, parts, read_schema(parts[0], filesystem))
+
+
+def _schema_of_parquet(part: str, filesystem: fs.FileSystem) -> pa.Schema:
+    return pq.read_schema(part, filesystem=filesystem)
+
+
+def _described(location: Location, parts: Sequence[str], schema: pa.Schema) -> StoredDataset:
+    metadata = schema.metadata
     counts = json.loads(metadata.get(META_TYPE_COUNTS, b"{}"))
     unit = TimeUnit.parse(metadata[META_TIME_UNIT].decode())
     given = tuple(json.loads(metadata.get(META_GIVEN, b"[]")))

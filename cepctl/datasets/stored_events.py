@@ -49,7 +49,7 @@ _OF_ENDS = ("end_lower", "end_upper")
 _FOOTERS_AT_ONCE = 16
 _FORMAT = ds.ParquetFileFormat()
 # Types are few: as numbers of a dictionary they are read and compared several times as fast.
-_FEW_VALUES = ("event_type",)
+FEW_VALUES = ("event_type",)
 PMF = "pmf"
 _LEAVES = {
     name: tuple(f"{name}.list.element.{leaf}" for leaf in ("lo", "hi", "p")) for name in (PMF, END_PMF)
@@ -154,7 +154,7 @@ class StoredEvents:
                     self.parts[part],
                     metadata=metadata,
                     filesystem=self._filesystem,
-                    read_dictionary=_FEW_VALUES,
+                    read_dictionary=FEW_VALUES,
                     pre_buffer=True,
                 )
             opened.enter_context(file)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,6 +15,7 @@ from cepctl.clocks import Offset, clocks_metadata, joined_clocks
 from cepctl.datasets.kinds import Kind
 from cepctl.datasets.marker import SUCCESS, dataset_of, is_part, part_name, parts_alone
 from cepctl.errors import UncertaintyModelError
+from cepctl.ingestion.chunk_files import MOST_ARROW_BYTES
 from cepctl.ingestion.ordering import Order, order
 from cepctl.ingestion.own_process import in_own_process
 from cepctl.ingestion.parts import read_files
@@ -21,6 +23,7 @@ from cepctl.ingestion.publishing import aside, publish, refuse_existing
 from cepctl.ingestion.reading import ReadTask
 from cepctl.ingestion.rejects import refuse_mostly_bad, refuse_too_many, write_rejects, write_whole
 from cepctl.ingestion.results import FileResult
+from cepctl.ingestion.room import is_little
 from cepctl.ingestion.runners import LocalRunner, Runner
 from cepctl.ingestion.schemas import unify
 from cepctl.ingestion.spooling import spooled
@@ -45,6 +48,8 @@ from cepctl.schema import (
 )
 from cepctl.uncertainty.model import UncertaintyModel
 
+MOST_READ_IN_ARROW = 256 << 20
+
 
 @dataclass(frozen=True)
 class IngestOptions:
@@ -57,8 +62,9 @@ class IngestOptions:
     `follow_links` is for links that lead out of a directory. Of input that `is_rest`, what is new in logs
     that were read before, most records may be bad. `known_kinds` are those of attributes in earlier events,
     which these join. All tasks at one time share the `memory`. A dataset that is `read_once` and then gone is
-    written fast rather than small. The time unit of `read` is chosen anew: the
-    model's, else the finest of those that the files declare and of 1 ms for those that do not.
+    written fast rather than small, and `in_arrow` where it is small and this process alone reads it. The time
+    unit of `read` is chosen anew: the model's, else the finest of those that the files declare and of 1 ms
+    for those that do not.
     """
 
     input_format: str | None = None
@@ -75,6 +81,7 @@ class IngestOptions:
     known_kinds: Mapping[str, Kind] = field(default_factory=dict)
     memory: MemoryBudget = field(default_factory=reading_budget)
     read_once: bool = False
+    in_arrow: bool = False
 
 
 def ingest(
@@ -136,9 +143,13 @@ def _ingest(
         declared = _declared_units(files)
         stored = [dataset_of(f) for f, own in zip(files, declared, strict=True) if own and is_part(f)]
         unit = options.model.time_unit or _finest([each or assumed for each in declared])
+        in_arrow = options.in_arrow and _may_take_room(files, scratch, memory)
         tasks = [
             # Parquet that declares its unit converts itself; other ticks are of the assumed unit.
-            _read_task(file, number, scratch, options, assumed if own is None else unit, unit, memory)
+            replace(
+                _read_task(file, number, scratch, options, assumed if own is None else unit, unit, memory),
+                in_arrow=in_arrow,
+            )
             for number, (file, own) in enumerate(zip(files, declared, strict=True))
         ]
         results = read_files(tasks, runner)
@@ -160,12 +171,19 @@ def _ingest(
             refuse_mostly_bad(*counted, summary.events, options.max_errors)
         metadata = _metadata(summary, options.model) | clocks_metadata(summary.clocks)
         once = options.read_once
-        parts = [PartTask(scratch, each, schema, metadata, memory, once) for each in ordered.parts]
+        in_arrow = in_arrow and sum(result.size for result in results) <= MOST_ARROW_BYTES
+        parts = [PartTask(scratch, each, schema, metadata, memory, once, in_arrow) for each in ordered.parts]
         _write(directory, scratch, parts, runner)
         with filesystem.open_output_stream(f"{directory}/{SUCCESS}"):
             pass
         publish(events, target, overwrite=options.overwrite)
     return summary
+
+
+def _may_take_room(files: Sequence[InputFile], scratch: Location, memory: MemoryBudget) -> bool:
+    """Whether chunks may take several times the room of Parquet on this disk, and a part memory."""
+    size = sum(file.size or 0 for file in files)
+    return size <= MOST_READ_IN_ARROW and scratch.is_local and not is_little(memory)
 
 
 def _nothing(summary: IngestSummary) -> list[str]:
@@ -254,7 +272,8 @@ def _ordered(results: Sequence[FileResult], scratch: Location, columns: int, mem
 def _write(directory: str, scratch: Location, tasks: Sequence[PartTask], runner: Runner) -> None:
     filesystem, _ = scratch.resolve()
     for number, path in enumerate(runner.run(_write_part, tasks)):
-        filesystem.move(path, f"{directory}/{part_name(number)}")
+        ending = PurePosixPath(path).suffix
+        filesystem.move(path, f"{directory}/{part_name(number, ending)}")
 
 
 def _write_part(task: PartTask) -> str:

@@ -13,9 +13,9 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyarrow import fs
 
+from cepctl.ingestion.chunk_files import bytes_of_columns, read_chunk
 from cepctl.ingestion.chunks import Chunk
 
 PLACE, ROW = "cepctl.place", "cepctl.row"
@@ -80,15 +80,11 @@ def _writer(
 
 def _bytes_of(chunk: Chunk, columns: Sequence[str], filesystem: fs.FileSystem) -> int:
     """About how much memory the columns of a chunk take, with what looking for equal rows adds."""
-    footer = pq.read_metadata(chunk.path, filesystem=filesystem)
-    places = {footer.schema.column(place).path: place for place in range(footer.num_columns)}
-    groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
-    stored = sum(group.column(places[name]).total_uncompressed_size for group in groups for name in columns)
-    return int(stored) + _ROW_BYTES * chunk.rows
+    return bytes_of_columns(chunk, columns, filesystem) + _ROW_BYTES * chunk.rows
 
 
 def _keys(place: int, chunk: Chunk, columns: Sequence[str], filesystem: fs.FileSystem) -> pa.Table:
-    table = pq.read_table(chunk.path, columns=list(columns), filesystem=filesystem)
+    table = read_chunk(chunk.path, filesystem, columns)
     table = table.append_column(PLACE, pa.repeat(pa.scalar(place, pa.int32()), len(table)))
     return table.append_column(ROW, pa.array(np.arange(len(table), dtype=np.int64)))
 

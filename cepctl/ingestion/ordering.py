@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from pyarrow import fs
 
 from cepctl.arrays import Flags, Indexes
+from cepctl.ingestion.chunk_files import read_chunk
 from cepctl.ingestion.chunks import RAW_NUMBER, SORT_KEYS
 from cepctl.ingestion.leaving_out import Chunks, LeftOut, left_out
 from cepctl.ingestion.results import FileResult
@@ -94,9 +94,7 @@ def _bounds(
     whole = total <= part_events and most_pieces == 1
     names = ["event_type"] if whole else ["lower", "event_id", "event_type", RAW_NUMBER]
     for place, (file, chunk) in enumerate(chunks):
-        keys = pq.read_table(
-            chunk.path, columns=names, filesystem=filesystem, read_dictionary=["event_type"]
-        ).unify_dictionaries()
+        keys = read_chunk(chunk.path, filesystem, names, few_values=["event_type"]).unify_dictionaries()
         if place in out.rows:
             keys = keys.take(np.setdiff1d(np.arange(len(keys)), out.rows[place]))
         for entry in pc.value_counts(keys.column("event_type")).to_pylist():
@@ -143,7 +141,7 @@ def _slices(
     for place, (_, chunk) in enumerate(chunks):
         cuts = [0, chunk.rows]
         if bounds:
-            keys = pq.read_table(chunk.path, columns=["lower", "event_id"], filesystem=filesystem)
+            keys = read_chunk(chunk.path, filesystem, ["lower", "event_id"])
             cuts = [0, *_positions(keys, bounds), chunk.rows]
         gone = out.rows.get(place, none)
         for piece, start, stop in zip(pieces, cuts, cuts[1:], strict=False):

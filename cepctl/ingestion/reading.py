@@ -11,30 +11,23 @@ from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from cepctl.datasets.arrow_files import SUFFIX
 from cepctl.datasets.kinds import Kind, kinds_of_field
+from cepctl.datasets.marker import PARQUET
 from cepctl.errors import CepctlError, EventSchemaError, LogFormatError, UncertaintyModelError
 from cepctl.ingestion.apart import OUT_OF_MEMORY
+from cepctl.ingestion.chunk_files import MOST_ARROW_BYTES, read_chunk, write_chunk
 from cepctl.ingestion.chunks import (
-    DISTINCT,
     RAW_OFFSET,
     Chunk,
-    attribute_facts,
     bytes_of_values,
-    has_ends,
     is_attribute,
-    is_zoned,
     joined,
-    lengths_in,
     raw_table,
     sorted_events,
 )
-from cepctl.ingestion.clocks import (
-    clocks_in,
-    unstamped_notes,
-)
+from cepctl.ingestion.clocks import unstamped_notes
 from cepctl.ingestion.ends import end_notes
 from cepctl.ingestion.in_time import ending_after_start, inside_time, with_times
 from cepctl.ingestion.intervals import at_local_midnight, with_intervals
@@ -69,6 +62,7 @@ class ReadTask:
     that the file gives are counted in the time unit of `options`, those of the dataset in `unit`.
     Where `max_rejects` is given, reading stops at one reject more.  A file that `may_be_unreadable` is then
     left out, with the reason in its result, and so is any part of a file whose reading did not finish.
+    Chunks are of Parquet, or `in_arrow` as long as they are few.
     """
 
     file: InputFile
@@ -83,6 +77,7 @@ class ReadTask:
     keep_rejects: bool = False
     max_rejects: int | None = None
     memory: MemoryBudget = field(default_factory=reading_budget)
+    in_arrow: bool = False
 
 
 def read_file(task: ReadTask) -> FileResult:
@@ -221,7 +216,8 @@ class _Gathered:
         report.notes.update(end_notes(table))
         self.times.add(table)
         self.size += bytes_of_values(table)
-        self.chunks.append(_write(task, table, len(self.chunks)))
+        in_arrow = task.in_arrow and self.size <= MOST_ARROW_BYTES
+        self.chunks.append(_write(task, table, len(self.chunks), in_arrow=in_arrow))
 
 
 def _written(
@@ -280,33 +276,24 @@ def _fills_a_chunk(pending: Sequence[pa.Table], most_bytes: int) -> bool:
     return rows >= CHUNK_EVENTS or size >= most_bytes
 
 
-def _write(task: ReadTask, table: pa.Table, number: int) -> Chunk:
+def _write(task: ReadTask, table: pa.Table, number: int, *, in_arrow: bool) -> Chunk:
     """Write one chunk, sorted; returns what later steps need to know of it."""
     table = sorted_events(table)
     filesystem, directory = task.scratch.resolve()
+    ending = SUFFIX if in_arrow else PARQUET
     # A name of its own: an attempt that was given up and still runs must not spoil a later one.
-    path = f"{directory}/{task.number:06d}-{number:04d}-{uuid4().hex[:12]}.parquet"
+    path = f"{directory}/{task.number:06d}-{number:04d}-{uuid4().hex[:12]}{ending}"
     # Small chunks are many, and little is wanted of each at a time.
     groups = _FEWER_ROWS_OF_GROUP if is_little(task.memory) else _ROWS_OF_GROUP
-    # What differs from row to row need not be looked up in a dictionary.
-    repeating = [name for name in table.column_names if name not in DISTINCT]
-    pq.write_table(
-        table, path, filesystem=filesystem, compression="snappy", row_group_size=groups,
-        use_dictionary=repeating,
-    )  # fmt: skip
-    facts = attribute_facts(table)
-    first, last = pc.min(table.column("lower")).as_py(), pc.max(table.column("upper")).as_py()
-    return Chunk(
-        *(path, len(table), facts, is_zoned(table), has_ends(table), first, last, clocks_in(table)),
-        lengths_in(table),
-    )
+    return write_chunk(table, path, filesystem, groups)
 
 
 def _rewritten(task: ReadTask, chunk: Chunk, number: int, read_as: ReadAs) -> Chunk:
     """A chunk whose events that no rule fits have a granularity of one day."""
     filesystem, _ = task.scratch.resolve()
-    table = pq.read_table(chunk.path, filesystem=filesystem)
+    table = read_chunk(chunk.path, filesystem)
     empty = pa.nulls(len(table), pa.int64())
     for name in ("lower", "upper", "end_lower", "end_upper"):
         table = table.set_column(table.column_names.index(name), name, empty)
-    return _write(task, with_intervals(table, task.model, task.unit, read_as, DAY)[0], number)
+    table = with_intervals(table, task.model, task.unit, read_as, DAY)[0]
+    return _write(task, table, number, in_arrow=chunk.path.endswith(SUFFIX))

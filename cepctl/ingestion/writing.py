@@ -16,7 +16,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
+from cepctl.datasets.arrow_files import SUFFIX, write_arrow
 from cepctl.datasets.kinds import ARROW_TYPES, Kind, converted
+from cepctl.datasets.marker import PARQUET
+from cepctl.ingestion.chunk_files import read_rows
 from cepctl.ingestion.chunks import (
     DISTINCT,
     RAW_CLOCK,
@@ -41,7 +44,10 @@ _ROWS_AT_ONCE = 1_000
 
 @dataclass(frozen=True)
 class PartTask:
-    """What writing one part needs; what is `read_once` is written fast rather than small."""
+    """What writing one part needs; what is `read_once` is written fast rather than small.
+
+    What this process alone reads is written `in_arrow`; all of it is then in memory at once.
+    """
 
     scratch: Location
     pieces: tuple[Piece, ...]
@@ -49,6 +55,7 @@ class PartTask:
     metadata: Mapping[bytes, bytes]
     memory: MemoryBudget
     read_once: bool = False
+    in_arrow: bool = False
 
 
 def write_part(task: PartTask) -> str:
@@ -60,8 +67,12 @@ def write_part(task: PartTask) -> str:
     """
     return_freed(task.memory)
     filesystem, directory = task.scratch.resolve()
-    path = f"{directory}/{uuid4().hex}.part"
+    path = f"{directory}/{uuid4().hex}{SUFFIX if task.in_arrow else PARQUET}"
     schema = arrow_schema(task.schema).with_metadata(dict(task.metadata))
+    if task.in_arrow:
+        pieces = [_in_order(piece, task.schema, schema, filesystem) for piece in task.pieces]
+        write_arrow(pa.concat_tables(pieces), path, filesystem, ROW_GROUP_EVENTS)
+        return path
     with pq.ParquetWriter(
         path,
         schema,
@@ -84,9 +95,7 @@ def _row_groups(task: PartTask, schema: pa.Schema, filesystem: fs.FileSystem) ->
     """The rows of a part in order, by row groups, each column in one array."""
     waiting = schema.empty_table()
     for piece in task.pieces:
-        tables = [_columns(_rows(one, task.schema, filesystem), task.schema, schema) for one in piece]
-        table = pa.concat_tables([waiting, sorted_events(pa.concat_tables([schema.empty_table(), *tables]))])
-        del tables
+        table = pa.concat_tables([waiting, _in_order(piece, task.schema, schema, filesystem)])
         whole = len(table) - len(table) % ROW_GROUP_EVENTS
         for start in range(0, whole, ROW_GROUP_EVENTS):
             yield table.slice(start, ROW_GROUP_EVENTS).combine_chunks()
@@ -94,6 +103,12 @@ def _row_groups(task: PartTask, schema: pa.Schema, filesystem: fs.FileSystem) ->
         waiting = table.take(np.arange(whole, len(table)))
     if len(waiting):
         yield waiting.combine_chunks()
+
+
+def _in_order(piece: Piece, dataset: DatasetSchema, schema: pa.Schema, filesystem: fs.FileSystem) -> pa.Table:
+    """The rows of a piece, with the columns of the dataset."""
+    tables = [_columns(_rows(one, dataset, filesystem), dataset, schema) for one in piece]
+    return sorted_events(pa.concat_tables([schema.empty_table(), *tables]))
 
 
 def arrow_schema(schema: DatasetSchema) -> pa.Schema:
@@ -110,24 +125,13 @@ def arrow_schema(schema: DatasetSchema) -> pa.Schema:
 
 
 def _rows(one: Slice, dataset: DatasetSchema, filesystem: fs.FileSystem) -> pa.Table:
-    """The rows of one slice; only row groups that hold some of them and columns that are written are read."""
-    file = pq.ParquetFile(one.path, filesystem=filesystem)
-    groups, before, position = [], 0, 0
-    for group in range(file.num_row_groups):
-        rows = file.metadata.row_group(group).num_rows
-        if position + rows <= one.start:
-            before += rows
-        elif position < one.stop:
-            groups.append(group)
-        position += rows
+    """The rows of one slice, with the columns that are written."""
     kept = {RAW_END_TIME: dataset.ended, RAW_CLOCK: dataset.clocked, RAW_ZONE: dataset.zoned}
-    names = file.schema_arrow.names
-    columns = [name for name in names if kept.get(name, not name.startswith(RAW_PREFIX))]
-    whole = file.read_row_groups(groups, columns=columns)
-    table = whole.slice(one.start - before, one.stop - one.start)
-    if 2 * len(table) < len(whole):
-        # A slice keeps the memory of all that was read; of thousands of files that is the whole input.
-        table = table.take(np.arange(len(table)))
+
+    def is_wanted(name: str) -> bool:
+        return kept.get(name, not name.startswith(RAW_PREFIX))
+
+    table = read_rows(one.path, filesystem, one.start, one.stop, is_wanted)
     if not one.dropped:
         return table
     gone = {row - one.start for row in one.dropped}

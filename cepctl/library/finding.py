@@ -89,7 +89,8 @@ def find_matches(
     with opened or ExitStack() as stack:
         folder = scratch or stack.enter_context(temporary_folder())
         reading = given_ingest_options(question.raw_input)
-        inputs = stack.enter_context(open_events(paths, reading, question.matching.memory))
+        here = not question.execution.runner.on_spark
+        inputs = stack.enter_context(open_events(paths, reading, question.matching.memory, in_arrow=here))
         tell_reading(inputs.summary)
         plan = planned(
             question.query, inputs, question.matching.min_confidence, no_given=question.matching.no_given

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from cepctl.atomic.folders import temporary_folder
 from cepctl.clocks import joined_clocks, rescaled_clocks
+from cepctl.datasets.arrow_events import ArrowEvents
 from cepctl.datasets.kinds import Kind, unified
 from cepctl.datasets.marker import check_count
-from cepctl.datasets.stored import StoredDataset, some_event_lasts, stored_dataset
+from cepctl.datasets.part_files import bytes_of_event, events_held, rows_of_part
+from cepctl.datasets.stored import StoredDataset, some_event_lasts, stored_dataset, temporary_dataset
 from cepctl.datasets.stored_events import KINDS, StoredEvents, common_form, fixed_columns
 from cepctl.errors import EventSchemaError, QueryTooLargeError
 from cepctl.memory import MemoryBudget, size_text
@@ -92,7 +93,7 @@ class EventInputs:
 
     def count_events(self) -> int:
         """How many events there are, as the footers of all parts have it."""
-        return sum(map(_held, self.datasets))
+        return sum(map(events_held, self.datasets))
 
     def require_room(
         self,
@@ -120,9 +121,9 @@ class EventInputs:
         QueryTooLargeError
             With the number of events and the memory that they would take.
         """
-        counts = [_held(dataset) for dataset in self.datasets]
+        counts = [events_held(dataset) for dataset in self.datasets]
         needed = copies * sum(
-            count * _bytes_of_event(dataset, attributes)
+            count * bytes_of_event(dataset, attributes)
             for count, dataset in zip(counts, self.datasets, strict=True)
         )
         if needed > memory.own:
@@ -145,7 +146,9 @@ class EventInputs:
     def sources(self, attributes: Sequence[str]) -> list[StoredEvents]:
         """The inputs with these attributes as tasks read them, in the units and types of `schema`."""
         sources = [
-            StoredEvents.of(dataset, self.schema, attributes, own_disk=dataset is self.temporary)
+            (ArrowEvents if dataset.in_arrow else StoredEvents).of(
+                dataset, self.schema, attributes, own_disk=dataset is self.temporary
+            )
             for dataset in self.datasets
         ]
         if self.only is None:
@@ -155,12 +158,16 @@ class EventInputs:
 
 @contextmanager
 def open_events(
-    paths: Sequence[str], options: IngestOptions | None = None, memory: MemoryBudget | None = None
+    paths: Sequence[str],
+    options: IngestOptions | None = None,
+    memory: MemoryBudget | None = None,
+    *,
+    in_arrow: bool = False,
 ) -> Iterator[EventInputs]:
     r"""Open datasets, plain event files and raw logs for one query.
 
     Raw input is ingested (by this process, within the `memory`) into a temporary directory, which is gone
-    when the context ends.  `-` is standard input.
+    when the context ends; what is small is kept `in_arrow` where that is asked for.  `-` is standard input.
 
     Raises
     ------
@@ -188,12 +195,11 @@ def open_events(
             from cepctl.ingestion.jobs import IngestOptions, ingest
 
             output = str(opened_folders.enter_context(temporary_folder()) / "events")
-            chosen = replace(options or IngestOptions(), read_once=True)
+            chosen = replace(options or IngestOptions(), read_once=True, in_arrow=in_arrow)
             if memory is not None:
                 chosen = replace(chosen, memory=memory.for_reading)
             summary = ingest(raw, output, chosen)
-            ingested = stored_dataset(output)
-            assert ingested is not None
+            ingested = temporary_dataset(output)
             stored.append(ingested)
         yield EventInputs(tuple(stored), _common_schema(stored), summary, ingested)
 
@@ -244,27 +250,9 @@ def _events(
     present = [name for name in names if name in dataset.schema.names]
     others = [name for name in fixed_columns(schema) if name not in FIXED_COLUMNS]
     columns = [*FIXED_COLUMNS, *(name for name in others if name in dataset.schema.names), *present]
-    check_count(dataset.location, _held(dataset), dataset.events)
-    table = pa.concat_tables(
-        pq.read_table(part, columns=columns, filesystem=filesystem, filters=wanted, partitioning=None)
-        for part in dataset.parts
-    )
+    check_count(dataset.location, events_held(dataset), dataset.events)
+    table = pa.concat_tables(rows_of_part(part, columns, filesystem, wanted) for part in dataset.parts)
     return common_form(table, dataset.time_unit, schema, names, dataset.clocks)
-
-
-def _held(dataset: StoredDataset) -> int:
-    """How many events the parts of a dataset hold."""
-    filesystem, _ = dataset.location.resolve()
-    return sum(pq.read_metadata(part, filesystem=filesystem).num_rows for part in dataset.parts)
-
-
-def _bytes_of_event(dataset: StoredDataset, attributes: Sequence[str]) -> int:
-    """About how much memory one event takes as it is read: those of one row group tell."""
-    filesystem, _ = dataset.location.resolve()
-    columns = [*FIXED_COLUMNS, *(name for name in attributes if name in dataset.schema.names)]
-    file = pq.ParquetFile(dataset.parts[len(dataset.parts) // 2], filesystem=filesystem)
-    first = file.read_row_group(0, columns=columns) if file.num_row_groups else None
-    return -(-first.nbytes // len(first)) if first is not None and len(first) else 0
 
 
 def _refuse_duplicates(table: pa.Table) -> None:

@@ -1,0 +1,82 @@
+"""Tables in files of Arrow's own format: for this run alone, written and read without encoding.
+
+They take several times the room of Parquet, and a fraction of its time.  A column that holds nothing takes
+neither: it is stored without a type, which the schema beside it keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+from pyarrow import fs
+
+SUFFIX = ".arrow"
+_SCHEMA = b"cepctl.schema"
+_ROWS = b"cepctl.rows"
+
+
+def write_arrow(table: pa.Table, path: str, filesystem: fs.FileSystem, rows_of_batch: int) -> None:
+    """Write a table, in batches of at most so many rows."""
+    columns, fields = [], []
+    for field, column in zip(table.schema, table.columns, strict=True):
+        empty = column.null_count == len(column)
+        columns.append(pa.chunked_array([pa.nulls(len(column))]) if empty else column)
+        fields.append(pa.field(field.name, pa.null() if empty else field.type))
+    kept = {_SCHEMA: table.schema.serialize().to_pybytes(), _ROWS: str(len(table)).encode()}
+    stored = pa.table(columns, schema=pa.schema(fields, kept))
+    with (
+        filesystem.open_output_stream(path) as stream,
+        pa.ipc.new_file(stream, stored.schema) as writer,
+    ):
+        for batch in stored.to_batches(rows_of_batch):
+            if len(batch):
+                writer.write_batch(batch)
+
+
+def arrow_schema_of(path: str, filesystem: fs.FileSystem) -> pa.Schema:
+    """The schema of a table as it was written."""
+    return _schema(_kept(path, filesystem))
+
+
+def rows_in_arrow(path: str, filesystem: fs.FileSystem) -> int:
+    """How many rows there are."""
+    return int(_kept(path, filesystem)[_ROWS])
+
+
+def read_arrow(
+    path: str,
+    filesystem: fs.FileSystem,
+    names: Sequence[str] | None = None,
+    numbers: Sequence[int] | None = None,
+) -> pa.Table:
+    """Some columns (None: all), in this order, of some batches (None: all), one chunk for each batch.
+
+    Nothing else is read.
+    """
+    with filesystem.open_input_file(path) as file:
+        stored = pa.ipc.open_file(file).schema
+        whole = _schema(stored.metadata)
+        schema = whole if names is None else pa.schema([whole.field(name) for name in names], whole.metadata)
+        places = [stored.get_field_index(name) for name in schema.names]
+        reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=places))
+        chosen = range(reader.num_record_batches) if numbers is None else numbers
+        batches = [reader.get_batch(number) for number in chosen]
+    return pa.Table.from_batches([_typed(batch, schema) for batch in batches], schema)
+
+
+def _typed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    columns = [
+        pa.nulls(len(batch), field.type) if pa.types.is_null(column.type) else column
+        for field, column in zip(schema, map(batch.column, schema.names), strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _kept(path: str, filesystem: fs.FileSystem) -> dict[bytes, bytes]:
+    with filesystem.open_input_file(path) as file:
+        return dict(pa.ipc.open_file(file).schema.metadata)
+
+
+def _schema(kept: dict[bytes, bytes]) -> pa.Schema:
+    return pa.ipc.read_schema(pa.py_buffer(kept[_SCHEMA]))
