@@ -22,7 +22,7 @@ def load_program() -> None:
 
 
 def _load_tables_of_the_compiler() -> None:
-    """What Numba looks up before the first kernel, compiled long ago or not, is called."""
+    """What Numba looks up before it compiles its first kernel."""
     from numba.core.registry import cpu_target
 
     cpu_target.typing_context.refresh()
