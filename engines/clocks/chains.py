@@ -65,15 +65,12 @@ def clock_chains(
     QueryTooLargeError
         If a match needs its measure at too many offsets.
     """
-    clock = clocks.clock[matches]
-    apart_from_first = np.zeros(len(matches), dtype=bool)
-    for position in range(1, matches.shape[1]):
-        apart_from_first |= clock[:, position] != clock[:, 0]
-    rows = np.flatnonzero(apart_from_first)
-    if not len(rows):
-        return _moved(clocks, clock[:, 0], on_own_parts(matches)), rows
-    found, together = impossible(len(matches)), np.flatnonzero(~apart_from_first)
-    found.put(together, _moved(clocks, clock[together, 0], on_own_parts(matches[together])))
+    first, several = np.empty(len(matches), dtype=np.int64), np.empty(len(matches), dtype=bool)
+    if not _fill_first(clocks.clock, matches, first, several):
+        return _moved(clocks, first, on_own_parts(matches)), np.zeros(0, dtype=np.int64)
+    rows, together = np.flatnonzero(several), np.flatnonzero(~several)
+    found = impossible(len(matches))
+    found.put(together, _moved(clocks, first[together], on_own_parts(matches[together])))
     measured, become = impossible(len(rows)), np.zeros(len(rows), dtype=np.int64)
     size = matches.shape[1] * _most_buckets(clocks)
     _measure(
@@ -95,11 +92,24 @@ def _most_buckets(clocks: EventClocks) -> int:
 
 def _moved(clocks: EventClocks, clock: Indexes, found: Measured) -> Measured:
     """Where ranges on own parts lie in time: anywhere that the offset puts them."""
-    start, end = found.start.copy(), found.end.copy()
-    happens = np.flatnonzero((clock != NO_CLOCK) & (start <= end))
-    start[happens] += clocks.offsets.lower[clock[happens]]
-    end[happens] += clocks.offsets.upper[clock[happens]]
+    least, most = clocks.extremes
+    start, end = found.start + least[clock], found.end + most[clock]
+    happens = found.start <= found.end
+    if not happens.all():
+        start, end = np.where(happens, start, found.start), np.where(happens, end, found.end)
     return Measured(found.confidence, found.error, start, end)
+
+
+@njit(nogil=True, cache=True)
+def _fill_first(clock, matches, first, several):
+    """Fill the clock of each first event, and which matches have others besides; returns their number."""
+    count = 0
+    for row in range(len(matches)):
+        first[row], several[row] = clock[matches[row, 0]], False
+        for j in range(1, matches.shape[1]):
+            several[row] |= clock[matches[row, j]] != first[row]
+        count += several[row]
+    return count
 
 
 @njit(nogil=True, cache=True)

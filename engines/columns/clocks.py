@@ -9,12 +9,13 @@ Runs inside Spark workers: imports NumPy and PyArrow only.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Indexes
+from cepctl.arrays import Indexes, Ticks
 from cepctl.clocks import Clocks, empty_own_part, extremes
 from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
 from cepctl.errors import EventSchemaError
@@ -34,14 +35,19 @@ class EventClocks:
     own: Masses
     offsets: Masses
 
+    @cached_property
+    def extremes(self) -> tuple[Ticks, Ticks]:
+        """The least and the greatest offset of each clock, and after them 0, which NO_CLOCK takes."""
+        return _extremes(self.offsets)
+
     @property
     def envelopes(self) -> Masses:
         """Where events can be; events without a clock keep their masses."""
-        stamped = self.clock != NO_CLOCK
-        lower, upper = self.own.lower.copy(), self.own.upper.copy()
-        lower[stamped] += self.offsets.lower[self.clock[stamped]]
-        upper[stamped] += self.offsets.upper[self.clock[stamped]]
-        own = self.own
+        own, stamped = self.own, self.clock != NO_CLOCK
+        least, most = self.extremes
+        lower, upper = own.lower + least[self.clock], own.upper + most[self.clock]
+        if own.uniform:
+            return Masses(lower, upper, own.starts, lower, upper, np.where(stamped, np.nan, own.density))
         owner = np.repeat(np.arange(len(lower)), np.diff(own.starts))
         kept = np.flatnonzero(~stamped[owner])
         alone = np.flatnonzero(stamped)
@@ -68,13 +74,10 @@ def event_clocks(events: pa.Table, clocks: Clocks) -> EventClocks | None:
     place = pc.fill_null(pc.index_in(events.column(CLOCK), pa.array(names, pa.string())), NO_CLOCK)
     clock = place.to_numpy().astype(np.int64)
     offsets = _masses_of_offsets(clocks, names)
-    stamped = np.flatnonzero(clock != NO_CLOCK)
-    lower, upper = (events.column(name).to_numpy().astype(np.int64) for name in ("lower", "upper"))
-    own_lower, own_upper = lower.copy(), upper.copy()
-    own_lower[stamped] -= offsets.lower[clock[stamped]]
-    own_upper[stamped] -= offsets.upper[clock[stamped]]
-    empty = stamped[(own_lower > own_upper)[stamped] & (lower <= upper)[stamped]]
-    for row in empty[:1].tolist():
+    least, most = _extremes(offsets)
+    lower, upper = (np.asarray(events.column(name).to_numpy(), np.int64) for name in ("lower", "upper"))
+    own_lower, own_upper = lower - least[clock], upper - most[clock]
+    for row in np.flatnonzero((own_lower > own_upper) & (lower <= upper))[:1].tolist():
         name = names[clock[row]]
         event = f"event '{events.column('event_id')[row].as_py()}'"
         raise EventSchemaError(empty_own_part(event, int(lower[row]), int(upper[row]), name, clocks[name]))
@@ -82,6 +85,10 @@ def event_clocks(events: pa.Table, clocks: Clocks) -> EventClocks | None:
     for name, ticks in (("lower", own_lower), ("upper", own_upper)):
         own = own.set_column(own.column_names.index(name), name, pa.array(ticks))
     return EventClocks(clock, masses_of(own), offsets)
+
+
+def _extremes(offsets: Masses) -> tuple[Ticks, Ticks]:
+    return np.append(offsets.lower, 0), np.append(offsets.upper, 0)
 
 
 def _masses_of_offsets(clocks: Clocks, names: list[str]) -> Masses:

@@ -23,7 +23,7 @@ from cepctl.engines.columns.lasting_ties import LastingTies
 from cepctl.engines.columns.masses import Masses, masses_of
 from cepctl.engines.columns.ties import EventTies
 from cepctl.language.ast import Probability
-from cepctl.schema import END_PMF, END_TIME
+from cepctl.schema import CLOCK, END_PMF, END_TIME
 
 ProbabilityFinder: TypeAlias = "Callable[[Events, Probability, Sequence[Indexes]], Reals]"
 """How `prob(...)` is found for rows that bind an event to each of its variables."""
@@ -120,7 +120,7 @@ def _with_end_times(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.when(lasts).then(logged).otherwise(pl.col("time")).alias(END_TIME))
 
 
-_NO_ATTRIBUTES = ("pmf", "source", END_PMF)
+_NO_ATTRIBUTES = ("pmf", "source", END_PMF, CLOCK)
 
 
 def _in_order(table: pa.Table) -> pa.Table:

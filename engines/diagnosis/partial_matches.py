@@ -34,7 +34,8 @@ from cepctl.engines.diagnosis.conditions import (
     key_condition,
     link_condition,
 )
-from cepctl.engines.enumeration.search import NOT_BOUND, Search, reach
+from cepctl.engines.enumeration.reach import reach
+from cepctl.engines.enumeration.search import NOT_BOUND, Search
 from cepctl.plan.plan import Equality, Link, Scope
 from cepctl.polars_expressions import compile_expression
 
@@ -155,7 +156,7 @@ class _Join:
         candidates = self.conditions.candidates[component]
         partial = len(rows)
         index, codes = self._keyed(self.conditions, rows)
-        first, last = reach(self.conditions.search, self.events, rows, before, self.column)
+        first, last = reach(self.events.masses, self.conditions.search.system, rows, before, self.column)
         pairs = _pair_counts(index, codes, first, last)
         if int(pairs.sum()) > limit:
             # Evenly spaced, so that every stretch of time is followed.
@@ -219,7 +220,7 @@ class _Join:
         return int(sizes[codes[known]].sum())
 
     def _in_reach(self, search: Search, index: _Index, codes: Indexes, rows: Indexes) -> int:
-        first, last = reach(search, self.events, rows, tuple(range(self.column)), self.column)
+        first, last = reach(self.events.masses, search.system, rows, tuple(range(self.column)), self.column)
         return int(_pair_counts(index, codes, first, last).sum())
 
     def _listed(self, index: _Index, codes: Indexes, first: Ticks, last: Ticks, rows: Indexes) -> Indexes:

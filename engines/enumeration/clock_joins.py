@@ -30,29 +30,46 @@ class ClockJoin:
     """Candidates of one step by key and clock, with their own parts.
 
     `together`: every pair of a key and a clock as one number, ascending; `only`: of every key the clock of
-    all its candidates, _SEVERAL where they have more than one.
+    all its candidates, _SEVERAL where they have more than one.  `by_key`: whether every key has one
+    clock, which then stands at the number of the key in `together`.
     """
 
     clocks: EventClocks
     index: IntervalIndex
     together: Indexes
     only: Indexes
+    by_key: bool
 
     @classmethod
     def of(cls, clocks: EventClocks, event: Indexes, codes: Indexes) -> ClockJoin:
         """Prepare the candidates `event` with keys `codes` >= 0, both of shape (m,)."""
         clock = clocks.clock[event]
-        width = len(clocks.offsets.lower)
-        stamped = np.flatnonzero(clock != NO_CLOCK)
-        together, place = np.unique(codes[stamped] * width + clock[stamped], return_inverse=True)
-        chosen = event[stamped]
-        index = interval_index(chosen, place.reshape(-1), clocks.own.lower[chosen], clocks.own.upper[chosen])
         least = np.full(int(codes.max(initial=-1)) + 1, np.iinfo(np.int64).max)
         most = np.full(len(least), np.iinfo(np.int64).min)
         np.minimum.at(least, codes, clock)
         np.maximum.at(most, codes, clock)
         only = np.where((least == most) & (least != NO_CLOCK), least, _SEVERAL)
-        return cls(clocks, index, together, only)
+        width = len(clocks.offsets.lower)
+        by_key = len(only) > 0 and bool((only != _SEVERAL).all())
+        if by_key:
+            together, place, chosen = np.arange(len(only)) * width + only, codes, event
+        else:
+            stamped = np.flatnonzero(clock != NO_CLOCK)
+            chosen = event[stamped]
+            together, place = np.unique(codes[stamped] * width + clock[stamped], return_inverse=True)
+        index = interval_index(chosen, place.reshape(-1), clocks.own.lower[chosen], clocks.own.upper[chosen])
+        return cls(clocks, index, together, only, by_key)
+
+    def together_keys(self, rows: Indexes, before: tuple[int, ...], codes: Indexes) -> Indexes | None:
+        """The keys in `index` of rows that are on one clock with all candidates; None where one is not."""
+        if not self.by_key:
+            return None
+        clock = self.clocks.clock
+        mine = clock[rows[:, before[0]]]
+        alike = (self.only[codes] == mine) | (codes < 0)
+        for each in before[1:]:
+            alike &= clock[rows[:, each]] == mine
+        return codes if alike.all() else None
 
     def pairs(
         self,

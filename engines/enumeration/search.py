@@ -25,9 +25,8 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key
 from cepctl.engines.columns.predicates import links_hold
 from cepctl.engines.columns.range_join import PAIRS_AT_ONCE, IntervalIndex, interval_index, overlapping
-from cepctl.engines.columns.tick_sums import shifted
+from cepctl.engines.enumeration.reach import reach
 from cepctl.engines.enumeration.threshold import PushDown
-from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.plan.plan import Alternative, Link, Scope
 
 if TYPE_CHECKING:
@@ -164,11 +163,12 @@ def _extend(
         yield rows
         return
     step, before = steps[depth], order[:depth]
-    for row, event in _pairs(search, events, rows, before, step):
+    pairs, mixed = _pairs(search, events, rows, before, step)
+    for row, event in pairs:
         longer = np.empty((len(row), rows.shape[1]), dtype=np.int64)
         longer = longer[: _extended(rows, row, event, step.column, longer)]
         longer = _linked(search, events, longer, order[: depth + 1], step.links)
-        if events.clocks is not None:
+        if events.clocks is not None and mixed:
             from cepctl.engines.enumeration.clock_joins import possible_rows
 
             longer = possible_rows(events.clocks, search.system, longer, order[: depth + 1])
@@ -177,25 +177,23 @@ def _extend(
 
 def _pairs(
     search: Search, events: Events, rows: Indexes, before: tuple[int, ...], step: _JoinStep
-) -> Iterator[tuple[Indexes, Indexes]]:
-    """Pairs of a partial match and an event that can be next in it."""
-    ticks = reach(search, events, rows, before, step.column)
+) -> tuple[Iterator[tuple[Indexes, Indexes]], bool]:
+    """Pairs of a partial match and an event that can be next in it; whether some may be of several clocks."""
+    codes, masses = step.key.codes_of(rows, search.singles), events.masses
+    if step.by_clock is not None and not search.gaps:
+        keys = step.by_clock.together_keys(rows, before, codes)
+        if keys is not None:
+            ticks = reach(step.by_clock.clocks.own, search.system, rows, before, step.column)
+            return overlapping(step.by_clock.index, keys, *ticks, search.pairs_at_once), False
+    ticks = reach(masses, search.system, rows, before, step.column)
     for gap in search.gaps:
         ticks = gap.narrowed(events, rows, search.singles, before, step.column, ticks)
-    codes = step.key.codes_of(rows, search.singles)
     if step.by_clock is None:
-        return overlapping(step.index, codes, *ticks, search.pairs_at_once)
-    return step.by_clock.pairs(
-        step.index,
-        events.masses,
-        search.system,
-        rows,
-        before,
-        step.column,
-        codes,
-        ticks,
-        search.pairs_at_once,
+        return overlapping(step.index, codes, *ticks, search.pairs_at_once), False
+    joined = step.by_clock.pairs(
+        step.index, masses, search.system, rows, before, step.column, codes, ticks, search.pairs_at_once
     )
+    return joined, True
 
 
 @njit(nogil=True, cache=True)
@@ -211,26 +209,6 @@ def _extended(rows, row, event, column, longer):
             longer[found, column] = event[i]
             found += 1
     return found
-
-
-def reach(
-    search: Search, events: Events, rows: Indexes, before: tuple[int, ...], column: int
-) -> tuple[Ticks, Ticks]:
-    """Ticks that the next event may have, given the raw intervals of those bound.
-
-    None, so first > last, where the system has no solution: its bounds then mean nothing.
-    """
-    if before and (np.diag(search.system) < 0).any():
-        return np.full(len(rows), UNBOUNDED), np.full(len(rows), -UNBOUNDED)
-    first = np.full(len(rows), -UNBOUNDED, dtype=np.int64)
-    last = np.full(len(rows), UNBOUNDED, dtype=np.int64)
-    for other in before:
-        event = rows[:, other]
-        if (limit := int(search.system[column, other])) < UNBOUNDED:
-            last = np.minimum(last, shifted(events.masses.upper[event], limit))
-        if (limit := int(search.system[other, column])) < UNBOUNDED:
-            first = np.maximum(first, shifted(events.masses.lower[event], -limit))
-    return first, last
 
 
 def _linked(

@@ -5,6 +5,7 @@ Runs inside Spark workers: imports NumPy and Numba only.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -103,5 +104,5 @@ def exactly_on_clocks(
 
 def _possible_chains(source: PreparedAlternative, masses: Masses, matches: Indexes) -> Measured:
     """Plain chains of events with these masses; those that cannot happen, too."""
-    events: list[Bindings] = [np.ascontiguousarray(column) for column in matches.T]
-    return source.if_possible(masses, dict(zip(source.search.singles, events, strict=True)), [])
+    measure = replace(source.measure, masses=masses, sampling=None, shares_gaps=False)
+    return measure.possible_chains(matches)

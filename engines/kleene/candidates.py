@@ -12,7 +12,8 @@ from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import join_key, partition_codes
 from cepctl.engines.columns.range_join import interval_index, overlapping
-from cepctl.engines.enumeration.search import Search, reach
+from cepctl.engines.enumeration.reach import reach
+from cepctl.engines.enumeration.search import Search
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.rival_joins import some_event
 from cepctl.engines.pattern.rivals import link_holds_for_pairs
@@ -72,7 +73,7 @@ def _in_reach(
         event, key.candidate_codes[usable], events.masses.lower[event], events.masses.upper[event]
     )
     columns = tuple(search.singles.index(i) for i in known)
-    first, last = reach(search, events, rows, columns, search.singles.index(component))
+    first, last = reach(events.masses, search.system, rows, columns, search.singles.index(component))
     parts = list(overlapping(index, codes, first, last))
     row = np.concatenate([np.zeros(0, np.int64), *(part[0] for part in parts)])
     return row, np.concatenate([np.zeros(0, np.int64), *(part[1] for part in parts)])

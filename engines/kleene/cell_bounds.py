@@ -25,7 +25,8 @@ from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import LAST, shifted
-from cepctl.engines.enumeration.search import Search, reach
+from cepctl.engines.enumeration.reach import reach
+from cepctl.engines.enumeration.search import Search
 from cepctl.engines.enumeration.threshold import upper_bounds
 from cepctl.engines.kleene.cell_products import Gaps, lengthen, narrow, pair_cells, share_of_cells
 from cepctl.engines.kleene.trials import count_tries
@@ -93,7 +94,7 @@ class CellBounds:
         others += [
             (each, gaps(search.singles.index(i))) for i, each in bound.items() if isinstance(each, Group)
         ]
-        widest = reach(search, events, rows, tuple(single), column)
+        widest = reach(events.masses, search.system, rows, tuple(single), column)
         return cls(*(masses, system, column, rows, before, after, ends, gaps(column, widest), tuple(others)))
 
     @property

@@ -7,6 +7,7 @@ Runs inside Spark workers: imports NumPy and Numba only.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,10 +20,10 @@ from cepctl.engines.columns.bindings import Bindings, Group, block_group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.chain.closed_form import chain_confidence
 from cepctl.engines.confidence.chain.time_range import chain_range
-from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.moved_matches import moved_matches
 from cepctl.engines.pattern.blocks import Shape
-from cepctl.engines.pattern.difference_constraints import valid_bounds
+from cepctl.engines.pattern.difference_constraints import possible, valid_bounds
 
 if TYPE_CHECKING:
     from cepctl.engines.confidence.coupled.sampling import Sampling
@@ -62,17 +63,36 @@ class Measure:
 
     def chains(self, matches: Indexes) -> Measured:
         """Measure matches, shape (n, l), that nothing but order and window decides."""
+        return self._each_once(matches, self._chains)
+
+    def possible_chains(self, matches: Indexes) -> Measured:
+        """The same, also of matches that cannot happen."""
+        return self._each_once(matches, self._chains_if_possible)
+
+    def _each_once(self, matches: Indexes, measured: Callable[[Indexes], Measured]) -> Measured:
+        """Measure of matches that are others moved in time the first ones alone."""
         first = moved_matches(self.masses, matches)
         if first is None:
-            return self._chains(matches)
+            return measured(matches)
         rows = np.flatnonzero(first == np.arange(len(first)))
-        found = self._chains(matches[rows]).taken(np.searchsorted(rows, first))
+        found = measured(matches[rows]).taken(np.searchsorted(rows, first))
         begin = self.masses.lower[matches[:, 0]]
         moved = begin - begin[first]
         return replace(found, start=found.start + moved, end=found.end + moved)
 
-    def _chains(self, matches: Indexes) -> Measured:
+    def _chains_if_possible(self, matches: Indexes) -> Measured:
         lower, upper = self.valid(matches)
+        rows = np.flatnonzero(possible(lower, upper))
+        if len(rows) == len(matches):
+            return self._solved(matches, lower, upper)
+        found = impossible(len(matches))
+        found.put(rows, self._solved(matches[rows], lower[rows], upper[rows]))
+        return found
+
+    def _chains(self, matches: Indexes) -> Measured:
+        return self._solved(matches, *self.valid(matches))
+
+    def _solved(self, matches: Indexes, lower: Ticks, upper: Ticks) -> Measured:
         confidence = chain_confidence(self.masses, matches, lower, upper, self.window)
         start, end, happens = chain_range(self.masses, matches, lower, upper, self.window)
         start, end = np.where(happens, start, 1), np.where(happens, end, 0)

@@ -56,7 +56,7 @@ from cepctl.engines.columns.range_join import Candidates, IntervalIndex, candida
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.chain.closed_form import chain_confidence
 from cepctl.engines.confidence.coupled import regions as problem_regions
-from cepctl.engines.enumeration.search import Search, reach
+from cepctl.engines.enumeration.reach import reach
 from cepctl.engines.event import union
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
@@ -229,9 +229,9 @@ def _without_timings(plan: Plan, alternative: Alternative) -> Shape:
 
 
 def _short_backwards(
-    search: Search, events: Events, rows: Indexes, before: tuple[int, ...], column: int
+    masses: Masses, system: Ticks, rows: Indexes, before: tuple[int, ...], column: int
 ) -> tuple[Ticks, Ticks]:
-    first, last = reach(search, events, rows, before, column)
+    first, last = reach(masses, system, rows, before, column)
     return first, last - 1 if any(other > column for other in before) else last
 
 
