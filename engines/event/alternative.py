@@ -344,8 +344,9 @@ class PreparedAlternative:
         measure = self.measure
         if masses is not self.events.masses:
             # Events where offsets put them are measured exactly: errors of a sum's terms would add up.  Every
-            # combination of offsets has gaps of its own.
-            measure = replace(measure, masses=masses, sampling=None, shares_gaps=False)
+            # combination of offsets has gaps and cuts of its own.
+            own = self.events.clocks is not None and masses is self.events.clocks.own
+            measure = replace(measure, masses=masses, sampling=None, shares_gaps=False, shares_cuts=own)
         if self.shape.plain_chain:
             return measure.chains(single_events([bound[i] for i in self.search.singles]))
         from cepctl.engines.measure.methods import rivalled_matches

@@ -36,7 +36,8 @@ class Measure:
 
     `system`: closed constraints over its positive components; `sampling`: how confidences beyond the
     work bound are estimated, None where they are refused; `memory`: what a block of matches may take;
-    `shares_gaps`: whether matches share events, so that one table of a gap serves several of them.
+    `shares_gaps`: whether matches share events, so that one table of a gap serves several of them;
+    `shares_cuts`: whether those of one middle event are cut at much the same ticks.
     """
 
     shape: Shape
@@ -46,6 +47,7 @@ class Measure:
     sampling: Sampling | None
     memory: BlockMemory
     shares_gaps: bool = True
+    shares_cuts: bool = True
 
     @cached_property
     def alike(self) -> Indexes | None:

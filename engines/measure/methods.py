@@ -130,6 +130,7 @@ def _with_gaps(
         confidence[wide] = agreed_confidence(
             masses, chains.taken(wide), measure.window, (start <= end)[wide],
             lambda some: _gaps(measure, matches, deciding, rows[wide[some]])[1],
+            together=measure.shares_cuts,
         )  # fmt: skip
     solved = np.flatnonzero(~np.isnan(confidence))
     found = Measured(confidence[solved], np.zeros(len(solved)), start[solved], end[solved])

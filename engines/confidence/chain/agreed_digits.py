@@ -35,6 +35,8 @@ def agreed_confidence(
     window: int | None,
     possible: Flags,
     alone: Callable[[Indexes], GapChains],
+    *,
+    together: bool = True,
 ) -> Reals:
     """Confidence of every chain, shape (n,); NaN for those that are left to nested sums.
 
@@ -46,8 +48,10 @@ def agreed_confidence(
         Chains that some world returns, shape (n,).
     alone
         Some of the chains, each with gaps of its own and the rivals that can decide it.
+    together
+        Whether chains of one middle event are summed side by side: where their cuts differ, these add up.
     """
-    confidence = wide_gap_confidence(masses, chains, window)
+    confidence = wide_gap_confidence(masses, chains, window, together=together)
     unclear = np.flatnonzero(possible & _near_border(confidence))
     if len(unclear):
         confidence[unclear] = wide_gap_confidence(masses, alone(unclear), window, together=False)
