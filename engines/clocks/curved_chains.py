@@ -3,7 +3,8 @@
 Time is cut at the ends of all buckets.  In a cell every event has one polynomial, and so have, at each of its
 ticks, the ways in which the first so many events come before.  Events are placed one after the other, cell by
 cell; cells of few ticks are gone through tick by tick.  With a window the first event is put at few of its
-ticks (cepctl.engines.confidence.quadrature), and the others are placed in what the window then leaves.
+ticks (cepctl.engines.confidence.quadrature), and the others are placed in what the window then leaves: part
+of its own cell, whole cells, and part of another (curved_cells.py).
 
     name here    meaning
     placed[j]    the ways in which the first j events lie before the cell, in order
@@ -19,6 +20,7 @@ import numpy as np
 from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.clocks.curved_cells import CellSums, cell_sums, fill_cells, left_at, until_at
 from cepctl.engines.clocks.curves import curve_at, part_of_curve, sum_before, times_curve
 from cepctl.engines.columns.tick_sums import apart, plus
 from cepctl.engines.confidence.chain.closed_form import NO_WINDOW
@@ -32,7 +34,7 @@ _MOST_RAISED = MOST_RAISED
 class CurvedSpace(NamedTuple):
     """Room for the cells of a chain, and for the polynomials in one of them.
 
-    `bucket[j, c]`: the bucket of event j in cell c, -1 for none.  `through`: as `_place_between` fills it.
+    `bucket[j, c]`: the bucket of event j in cell c, -1 for none.  `through`: as `_go_through` fills it.
     """
 
     cuts: Ticks
@@ -45,6 +47,7 @@ class CurvedSpace(NamedTuple):
     between: Reals
     nodes: Ticks
     weights: Reals
+    sums: CellSums
 
 
 @njit(nogil=True, cache=True)
@@ -63,6 +66,7 @@ def curved_space(positions, most_buckets):
         np.empty(degree),
         np.empty(degree, dtype=np.int64),
         np.empty(degree),
+        cell_sums(positions, cuts, degree),
     )
 
 
@@ -83,6 +87,7 @@ def curved_chain(buckets, curves, raised, valid_lower, valid_upper, window, spac
         space.placed[0] = 1.0
         _place(buckets, curves, space, 0, top, cuts[0], cuts[count - 1], count)
         return space.placed[positions]
+    fill_cells(buckets, curves, space.bucket[:, :count], cuts, top + 1, space.sums)
     pieces = _refine(cuts, valid_lower[0], valid_upper[0], window, space.refined)
     total = 0.0
     for r in range(pieces - 1):
@@ -97,30 +102,66 @@ def curved_chain(buckets, curves, raised, valid_lower, valid_upper, window, spac
 def _from_piece(buckets, curves, space, top, cell, begin, ticks, window, count):
     """The part of the confidence where the first event has one of `ticks` ticks, all in one cell.
 
-    What the window leaves to the others ends in one cell, too.  Of the cells between them the first event's
-    tick tells nothing: these are gone through once, where that is less than once for each tick.
+    What the window leaves to the others ends in one cell, too.  Where these are two, sums over part of either
+    are known as polynomials, and those of the cells between do not depend on the first event's tick.
     """
-    cuts, placed, bucket = space.cuts[:count], space.placed, space.bucket[0, cell]
+    cuts, placed, bucket, sums = space.cuts[:count], space.placed, space.bucket[0, cell], space.sums
     last = np.searchsorted(cuts, plus(begin, window), side="right") - 1
     degree = _degree(curves, space, cell, min(last, count - 2))
     every = takes_every_tick(ticks, degree)
     nodes = ticks if every else summation_rule(ticks, degree, space.nodes, space.weights)
-    once = last > cell + 1 and nodes > len(placed)
-    if once:
-        _place_between(buckets, curves, space, top, cuts[cell + 1], cuts[last], count)
+    if last > cell:
+        _go_through(sums, cell + 1, last, space.through, placed)
     across, total = float(buckets.hi[bucket] - buckets.lo[bucket]), 0.0
     for k in range(nodes):
         tick = begin + (k if every else space.nodes[k])
         mass = curve_at(curves, bucket, float(tick - buckets.lo[bucket]), across)
-        placed[:] = 0.0
-        placed[1] = mass if every else mass * space.weights[k]
-        if once:
-            _place(buckets, curves, space, 1, top, tick + 1, cuts[cell + 1], count)
-            _go_through(space)
-            _place(buckets, curves, space, 1, top, cuts[last], plus(tick, window), count)
+        if last > cell:
+            ways = _around(sums, cuts, cell, last, tick, plus(tick, window), space.through, placed)
         else:
+            placed[:] = 0.0
+            placed[1] = 1.0
             _place(buckets, curves, space, 1, top, tick + 1, plus(tick, window), count)
-        total += placed[-1]
+            ways = placed[-1]
+        total += (mass if every else mass * space.weights[k]) * ways
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _go_through(sums, begin, stop, through, row):
+    """Fill `through[k, j]`: the ways in which the events k to j - 1 lie in some whole cells."""
+    positions = len(row) - 1
+    for k in range(1, positions + 1):
+        row[:] = 0.0
+        row[k] = 1.0
+        for c in range(begin, stop):
+            for j in range(positions, k, -1):
+                total = row[j]
+                for i in range(k, j):
+                    total += row[i] * sums.whole[c, i, j]
+                row[j] = total
+        through[k] = row
+
+
+@njit(nogil=True, cache=True)
+def _around(sums, cuts, cell, last, tick, end, through, row):
+    """The ways of the others after a tick of one cell and before another tick, of cell `last`."""
+    positions = len(row) - 1
+    row[positions] = 1.0
+    for j in range(1, positions):
+        row[j] = 0.0
+        if last < len(cuts) - 1:
+            row[j] = until_at(sums, last, j, end - cuts[last], cuts[last + 1] - cuts[last])
+    total = 0.0
+    for k in range(1, positions + 1):
+        ways = 1.0
+        if k > 1:
+            ways = left_at(sums, cell, k, cuts[cell + 1] - 1 - tick, cuts[cell + 1] - cuts[cell])
+        if ways > 0.0:
+            rest = 0.0
+            for j in range(k, positions + 1):
+                rest += through[k, j] * row[j]
+            total += ways * rest
     return total
 
 
@@ -135,25 +176,6 @@ def _degree(curves, space, cell, last):
                 raises = max(raises, curves.degree[b] + 1)
         degree += raises
     return degree
-
-
-@njit(nogil=True, cache=True)
-def _place_between(buckets, curves, space, top, begin, stop, count):
-    """Fill `through[k]`: what becomes of k events that lie before some whole cells, all others after."""
-    for k in range(1, len(space.placed)):
-        space.placed[:] = 0.0
-        space.placed[k] = 1.0
-        _place(buckets, curves, space, k, top, begin, stop, count)
-        space.through[k] = space.placed
-
-
-@njit(nogil=True, cache=True)
-def _go_through(space):
-    for j in range(len(space.placed) - 1, 0, -1):
-        total = 0.0
-        for k in range(1, j + 1):
-            total += space.placed[k] * space.through[k, j]
-        space.placed[j] = total
 
 
 @njit(nogil=True, cache=True)

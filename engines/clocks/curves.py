@@ -84,6 +84,31 @@ def part_of_curve(curves, bucket, x, ticks, last):
 
 
 @njit(nogil=True, cache=True)
+def mirrored_curve(curve):
+    """The same degree and coefficients, told from the last tick."""
+    degree, begin, middle, end = curve
+    return degree, end, middle, begin
+
+
+@njit(nogil=True, cache=True)
+def value_at(given, degree, x, last, between):
+    """The value of a polynomial at offset x, 0 to `last`; `between` is room for its coefficients.
+
+    The last of the ticks drawn lies before x or after it, so that one degree less will do.
+    """
+    if degree == 0:
+        return given[0]
+    by = 1.0 / (last - degree + 1.0)
+    for i in range(degree):
+        between[i] = by * (given[i + 1] * (x - i) + given[i] * (last - x - (degree - 1.0 - i)))
+    for d in range(degree - 1, 0, -1):
+        by = 1.0 / (last - d + 1.0)
+        for i in range(d):
+            between[i] = by * (between[i + 1] * (x - i) + between[i] * (last - x - (d - 1.0 - i)))
+    return between[0]
+
+
+@njit(nogil=True, cache=True)
 def times_curve(given, degree, last, curve, found, between):
     """Fill the product of a polynomial and a curve; returns its degree.
 
