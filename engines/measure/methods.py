@@ -130,7 +130,8 @@ def _with_gaps(
         confidence[wide] = agreed_confidence(
             masses, chains.taken(wide), measure.window, (start <= end)[wide],
             lambda some: _gaps(measure, matches, deciding, rows[wide[some]])[1],
-            together=measure.shares_cuts,
+            # Two events have but one gap: what is cut more finely then costs less than what is done once.
+            together=measure.shares_cuts or matches.event.shape[1] == 2,
         )  # fmt: skip
     solved = np.flatnonzero(~np.isnan(confidence))
     found = Measured(confidence[solved], np.zeros(len(solved)), start[solved], end[solved])
