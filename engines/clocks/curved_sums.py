@@ -15,36 +15,42 @@ from numba import njit
 from cepctl.arrays import Reals
 from cepctl.engines.clocks.curved_masses import CurvedMasses
 from cepctl.engines.clocks.curves import curve_at
-from cepctl.engines.columns.tick_sums import plus, tick_count
-from cepctl.engines.confidence.coupled import nested_sums, solve
-from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Problems
+from cepctl.engines.columns.tick_sums import tick_count
+from cepctl.engines.confidence.coupled.factor_masses import ends_of, left_ticks
+from cepctl.engines.confidence.coupled.nested_cells import (
+    CELL,
+    CELLS,
+    COEFFICIENT,
+    EVERY,
+    NODE,
+    NODES_OF_CELL,
+    TOTAL,
+    enter,
+    prepare,
+)
+from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.coupled.solve import batch_of, working_space
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
-
-_prepare, _enter, _ends = nested_sums._prepare, nested_sums._enter, nested_sums._ends
-_CELLS, _CELL, _NODE = nested_sums._CELLS, nested_sums._CELL, nested_sums._NODE
-_NODES_OF_CELL, _EVERY = nested_sums._NODES_OF_CELL, nested_sums._EVERY
-_MASS, _COEFFICIENT, _TOTAL = nested_sums._MASS, nested_sums._COEFFICIENT, nested_sums._TOTAL
-_NO_VARIABLE = NO_VARIABLE
 
 
 def curved_sums(masses: CurvedMasses, problems: Problems, work_bound: int) -> Reals:
     """The probability of each problem, NaN where it needs more products than the bound; shape (n,)."""
     found = np.zeros(len(problems.match))
     if len(found):
-        space = solve._working_space(masses, problems)
+        space = working_space(masses, problems)
         event, factors = problems.variables.event, problems.factors
         more = np.concatenate([[0], np.cumsum(masses.degree[factors.event])])[factors.offsets]
         nodes = space.nodes.shape[1] + int((masses.degree[event].sum(axis=1) + np.diff(more)).max())
         shape = (event.shape[1], nodes)
         space = space._replace(nodes=np.empty(shape, dtype=np.int64), weights=np.empty(shape))
-        _solve(solve._batch(masses, problems), masses.curves, masses.degree, space, work_bound, found)
+        _solve(batch_of(masses, problems), masses.curves, masses.degree, space, work_bound, found)
     return found
 
 
 @njit(nogil=True, cache=True)
 def _solve(batch, curves, degree, space, work_bound, found):
     for row in range(len(found)):
-        _prepare(batch, row, space)
+        prepare(batch, row, space)
         found[row] = _nested_sum(batch, curves, degree, row, space, work_bound)
 
 
@@ -58,15 +64,15 @@ def _nested_sum(batch, curves, degree, row, space, work_bound):
     raises = degree[factors.event[begin:end]] + 1
     deepest = len(event) - 1
     level = work = 0
-    _enter(batch, row, level, space)
+    enter(batch, row, level, space)
     while True:
         at, product = _next_tick(batch.buckets, curves, degree, event, level, space, decided_at, raises)
-        if cursor[level, _CELL] >= cursor[level, _CELLS]:
-            total = sums[level, _TOTAL]
+        if cursor[level, CELL] >= cursor[level, CELLS]:
+            total = sums[level, TOTAL]
             level -= 1
             if level < 0:
                 return total
-            sums[level, _TOTAL] += sums[level, _COEFFICIENT] * total
+            sums[level, TOTAL] += sums[level, COEFFICIENT] * total
             continue
         tick[level] = at
         work += 1 + end - begin
@@ -78,43 +84,43 @@ def _nested_sum(batch, curves, degree, row, space, work_bound):
         if product == 0.0:
             continue
         if level == deepest:
-            sums[level, _TOTAL] += product
+            sums[level, TOTAL] += product
         else:
-            sums[level, _COEFFICIENT] = product
+            sums[level, COEFFICIENT] = product
             level += 1
-            _enter(batch, row, level, space)
+            enter(batch, row, level, space)
 
 
 @njit(nogil=True, cache=True)
 def _next_tick(buckets, curves, degree, event, level, space, decided_at, raises):
     """Next tick of a level and its weight: its mass times summation weight; then the cursor is at the end."""
     at, own = space.cursor[level], event[level]
-    while at[_NODE] >= at[_NODES_OF_CELL]:
-        at[_CELL] += 1
-        if at[_CELL] >= at[_CELLS]:
+    while at[NODE] >= at[NODES_OF_CELL]:
+        at[CELL] += 1
+        if at[CELL] >= at[CELLS]:
             return np.int64(0), 0.0
         cells = space.cells[level]
-        start = cells[at[_CELL]]
-        end = cells[at[_CELL] + 1] if at[_CELL] + 1 < at[_CELLS] else space.stop[level]
-        at[_NODE] = at[_NODES_OF_CELL] = 0
+        start = cells[at[CELL]]
+        end = cells[at[CELL] + 1] if at[CELL] + 1 < at[CELLS] else space.stop[level]
+        at[NODE] = at[NODES_OF_CELL] = 0
         if _mass_at(buckets, curves, own, start) > 0.0 or _mass_at(buckets, curves, own, end - 1) > 0.0:
             most = len(event) - 1 - level
             for k in range(level, len(event)):
                 most += degree[event[k]]
             for i in range(len(decided_at)):
                 most += raises[i] if decided_at[i] >= level else 0
-            at[_EVERY] = takes_every_tick(end - start, most)
-            at[_NODES_OF_CELL] = end - start
-            if not at[_EVERY]:
-                at[_NODES_OF_CELL] = summation_rule(
+            at[EVERY] = takes_every_tick(end - start, most)
+            at[NODES_OF_CELL] = end - start
+            if not at[EVERY]:
+                at[NODES_OF_CELL] = summation_rule(
                     end - start, most, space.nodes[level], space.weights[level]
                 )
-    node = at[_NODE]
-    at[_NODE] += 1
-    if at[_EVERY]:
-        tick = space.cells[level, at[_CELL]] + node
+    node = at[NODE]
+    at[NODE] += 1
+    if at[EVERY]:
+        tick = space.cells[level, at[CELL]] + node
         return tick, _mass_at(buckets, curves, own, tick)
-    tick = space.cells[level, at[_CELL]] + space.nodes[level, node]
+    tick = space.cells[level, at[CELL]] + space.nodes[level, node]
     return tick, space.weights[level, node] * _mass_at(buckets, curves, own, tick)
 
 
@@ -144,27 +150,8 @@ def _mass_on(buckets, curves, event, lower, upper):
 def _factor(factors, number, buckets, curves, tick, outside):
     """Mass of a factor's event inside all its inner regions and outside the union of the others."""
     event = factors.event[number]
-    earliest, latest = _ends(buckets, event)
-    lower, upper, count = earliest, latest, 0
-    for r in range(factors.region_offsets[number], factors.region_offsets[number + 1]):
-        first, last = earliest, latest
-        for b in range(factors.bound_offsets[r], factors.bound_offsets[r + 1]):
-            at = factors.constant[b]
-            if factors.variable[b] != _NO_VARIABLE:
-                at = plus(at, tick[factors.variable[b]])
-            if factors.is_lower[b]:
-                first = max(first, at)
-            else:
-                last = min(last, at)
-        if factors.inside[r]:
-            lower, upper = max(lower, first), min(upper, last)
-        elif first <= last:
-            i = count
-            while i > 0 and outside[i - 1, 0] > first:
-                outside[i] = outside[i - 1]
-                i -= 1
-            outside[i, 0], outside[i, 1] = first, last
-            count += 1
+    earliest, latest = ends_of(buckets, event)
+    lower, upper, count = left_ticks(factors, number, earliest, latest, tick, outside)
     total = 0.0
     for g in range(count):
         if outside[g, 0] > lower:

@@ -16,15 +16,24 @@ from numba import njit
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Buckets, Masses
 from cepctl.engines.columns.weighted_masses import WeightedBuckets, is_weighted, weight_at
-from cepctl.engines.confidence.coupled import nested_sums, solve
+from cepctl.engines.confidence.coupled.factor_masses import density_at, factor_mass
+from cepctl.engines.confidence.coupled.nested_cells import (
+    CELL,
+    CELLS,
+    COEFFICIENT,
+    EVERY,
+    MASS,
+    NODE,
+    NODES_OF_CELL,
+    TOTAL,
+    Batch,
+    Space,
+    enter,
+    prepare,
+)
 from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.coupled.solve import batch_of, working_space
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
-
-_prepare, _enter, _factor = nested_sums._prepare, nested_sums._enter, nested_sums._factor
-_density_at = nested_sums._density_at
-_CELLS, _CELL, _NODE = nested_sums._CELLS, nested_sums._CELL, nested_sums._NODE
-_NODES_OF_CELL, _EVERY = nested_sums._NODES_OF_CELL, nested_sums._EVERY
-_MASS, _COEFFICIENT, _TOTAL = nested_sums._MASS, nested_sums._COEFFICIENT, nested_sums._TOTAL
 
 
 class FirstNodes(NamedTuple):
@@ -54,13 +63,13 @@ def first_nodes(buckets: WeightedBuckets, problems: Problems) -> FirstNodes:
     return found
 
 
-def _prepared(buckets: WeightedBuckets, problems: Problems) -> tuple[nested_sums.Batch, nested_sums.Space]:
+def _prepared(buckets: WeightedBuckets, problems: Problems) -> tuple[Batch, Space]:
     plain = Masses(*buckets[:6])
-    space = solve._working_space(plain, problems)
+    space = working_space(plain, problems)
     event = problems.variables.event
     nodes = space.nodes.shape[1] + int(buckets.degree[event].sum(axis=1).max())
     # Kernels read them by name, and the two have the same fields but for the weights.
-    batch = solve._batch(plain, problems)._replace(buckets=cast("Buckets", buckets))
+    batch = batch_of(plain, problems)._replace(buckets=cast("Buckets", buckets))
     levels = event.shape[1]
     return batch, space._replace(
         nodes=np.empty((levels, nodes), dtype=np.int64), weights=np.empty((levels, nodes))
@@ -72,13 +81,13 @@ def _listed(batch, space, row_of, tick_of, weight_of):
     """List the nodes as far as there is room; returns their number."""
     found = 0
     for row in range(len(batch.variables.event)):
-        _prepare(batch, row, space)
+        prepare(batch, row, space)
         event = batch.variables.event[row]
         factors = batch.factors.offsets[row + 1] - batch.factors.offsets[row]
-        _enter(batch, row, 0, space)
+        enter(batch, row, 0, space)
         while True:
             tick, weight = _next_tick(batch.buckets, event, 0, space, space.decided_at[:factors])
-            if space.cursor[0, _CELL] >= space.cursor[0, _CELLS]:
+            if space.cursor[0, CELL] >= space.cursor[0, CELLS]:
                 break
             if found < len(row_of):
                 row_of[found], tick_of[found], weight_of[found] = row, tick, weight
@@ -89,7 +98,7 @@ def _listed(batch, space, row_of, tick_of, weight_of):
 @njit(nogil=True, cache=True)
 def _solve(batch, space, work_bound, found):
     for row in range(len(found)):
-        _prepare(batch, row, space)
+        prepare(batch, row, space)
         found[row] = _nested_sum(batch, row, space, work_bound)
 
 
@@ -102,15 +111,15 @@ def _nested_sum(batch, row, space, work_bound):
     decided_at = space.decided_at[: end - begin]
     deepest = len(event) - 1
     level = work = 0
-    _enter(batch, row, level, space)
+    enter(batch, row, level, space)
     while True:
         at, weight = _next_tick(batch.buckets, event, level, space, decided_at)
-        if cursor[level, _CELL] >= cursor[level, _CELLS]:
-            total = sums[level, _TOTAL]
+        if cursor[level, CELL] >= cursor[level, CELLS]:
+            total = sums[level, TOTAL]
             level -= 1
             if level < 0:
                 return total
-            sums[level, _TOTAL] += sums[level, _COEFFICIENT] * total
+            sums[level, TOTAL] += sums[level, COEFFICIENT] * total
             continue
         tick[level] = at
         work += 1 + end - begin
@@ -119,48 +128,48 @@ def _nested_sum(batch, row, space, work_bound):
         product = weight
         for i in range(end - begin):
             if decided_at[i] == level and product != 0.0:
-                product *= _factor(factors, begin + i, batch.buckets, tick, space.outside)
+                product *= factor_mass(factors, begin + i, batch.buckets, tick, space.outside)
         if product == 0.0:
             continue
         if level == deepest:
-            sums[level, _TOTAL] += product
+            sums[level, TOTAL] += product
         else:
-            sums[level, _COEFFICIENT] = product
+            sums[level, COEFFICIENT] = product
             level += 1
-            _enter(batch, row, level, space)
+            enter(batch, row, level, space)
 
 
 @njit(nogil=True, cache=True)
 def _next_tick(buckets, event, level, space, decided_at):
     """Next tick of a level and its weight: its mass times summation weight; then the cursor is at the end."""
     at = space.cursor[level]
-    while at[_NODE] >= at[_NODES_OF_CELL]:
-        at[_CELL] += 1
-        if at[_CELL] >= at[_CELLS]:
+    while at[NODE] >= at[NODES_OF_CELL]:
+        at[CELL] += 1
+        if at[CELL] >= at[CELLS]:
             return np.int64(0), 0.0
         cells = space.cells[level]
-        start = cells[at[_CELL]]
-        end = cells[at[_CELL] + 1] if at[_CELL] + 1 < at[_CELLS] else space.stop[level]
-        space.sums[level, _MASS] = _density_at(buckets, event[level], start)
-        at[_NODE] = at[_NODES_OF_CELL] = 0
-        if space.sums[level, _MASS] > 0.0:
+        start = cells[at[CELL]]
+        end = cells[at[CELL] + 1] if at[CELL] + 1 < at[CELLS] else space.stop[level]
+        space.sums[level, MASS] = density_at(buckets, event[level], start)
+        at[NODE] = at[NODES_OF_CELL] = 0
+        if space.sums[level, MASS] > 0.0:
             degree = len(event) - 1 - level
             for k in range(level, len(event)):
                 degree += buckets.degree[event[k]]
             for i in range(len(decided_at)):
                 degree += decided_at[i] >= level
-            at[_EVERY] = takes_every_tick(end - start, degree)
-            if at[_EVERY]:
-                at[_NODES_OF_CELL] = end - start
+            at[EVERY] = takes_every_tick(end - start, degree)
+            if at[EVERY]:
+                at[NODES_OF_CELL] = end - start
             else:
-                at[_NODES_OF_CELL] = summation_rule(
+                at[NODES_OF_CELL] = summation_rule(
                     end - start, degree, space.nodes[level], space.weights[level]
                 )
-    node = at[_NODE]
-    at[_NODE] += 1
-    tick, weight = space.cells[level, at[_CELL]] + node, space.sums[level, _MASS]
-    if not at[_EVERY]:
-        tick = space.cells[level, at[_CELL]] + space.nodes[level, node]
+    node = at[NODE]
+    at[NODE] += 1
+    tick, weight = space.cells[level, at[CELL]] + node, space.sums[level, MASS]
+    if not at[EVERY]:
+        tick = space.cells[level, at[CELL]] + space.nodes[level, node]
         weight *= space.weights[level, node]
     if is_weighted(buckets, event[level]):
         weight *= weight_at(buckets, event[level], tick)

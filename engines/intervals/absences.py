@@ -20,9 +20,9 @@ from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.solve import (
     SEARCH_BOUND,
     WORK_BOUND,
-    _batch,
-    _working_space,
+    batch_of,
     mirrored,
+    working_space,
 )
 from cepctl.engines.intervals.absence_problems import Absent, absence_problems
 from cepctl.engines.intervals.reach import Reached
@@ -77,7 +77,7 @@ def _solved(masses: Masses, problems: Problems, absences: Absences, *, summing: 
     if not count:
         return confidence, first
     limits = Limits(summing, False, WORK_BOUND, SEARCH_BOUND)
-    batch, space = _batch(masses, problems), _working_space(masses, problems)
+    batch, space = batch_of(masses, problems), working_space(masses, problems)
     failed = solve_with_absences(batch, absences, space, limits, confidence, first)
     if failed >= 0:
         rivals = int((absences.pairs >= 0)[problems.factors.offsets[failed] :].sum())

@@ -17,21 +17,19 @@ from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_differences import pairs_apart
-from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
-from cepctl.engines.confidence.coupled.nested_sums import (
-    _CELL,
-    _CELLS,
-    _COEFFICIENT,
-    _TOTAL,
-    _WORK,
-    IMPOSSIBLE,
-    _ends,
-    _enter,
-    _factor,
-    _next_tick,
-    _prepare,
+from cepctl.engines.columns.tick_sums import FIRST, LAST
+from cepctl.engines.confidence.coupled.factor_masses import ends_of, factor_mass, region_ticks
+from cepctl.engines.confidence.coupled.nested_cells import (
+    CELL,
+    CELLS,
+    COEFFICIENT,
+    TOTAL,
+    WORK,
+    enter,
+    next_tick,
+    prepare,
 )
-from cepctl.engines.confidence.coupled.problem import NO_VARIABLE
+from cepctl.engines.confidence.coupled.nested_sums import IMPOSSIBLE
 
 
 class Absences(NamedTuple):
@@ -54,17 +52,17 @@ def solve_with_absences(batch, absences, space, limits, confidence, first):
     most = 2 * (absences.pairs.max() if len(absences.pairs) else 0) + 4
     rectangles, cuts = np.empty((most, 4), dtype=np.int64), np.empty((2, 2 * most), dtype=np.int64)
     for row in range(len(batch.variables.event)):
-        _prepare(batch, row, space)
+        prepare(batch, row, space)
         _decide_together(batch.factors, absences, row, space.decided_at)
         first[row] = IMPOSSIBLE
         for step in range(2 if limits.summing else 1):
             searching = step == 0
             if not searching and first[row] == IMPOSSIBLE:
                 break
-            space.counters[_WORK] = 0
+            space.counters[WORK] = 0
             bound = limits.search if searching else limits.work
             found, total = _nested(batch, absences, row, space, rectangles, cuts, searching, bound)
-            if space.counters[_WORK] > bound:
+            if space.counters[WORK] > bound:
                 return row
             if searching:
                 first[row] = found
@@ -89,28 +87,28 @@ def _nested(batch, absences, row, space, rectangles, cuts, searching, work_bound
     cursor, sums, tick, decided_at = space.cursor, space.sums, space.tick, space.decided_at
     begin, end = factors.offsets[row], factors.offsets[row + 1]
     deepest, level = len(event) - 1, 0
-    _enter(batch, row, level, space)
+    enter(batch, row, level, space)
     while True:
-        at, weight = _next_tick(
+        at, weight = next_tick(
             buckets, event, level, space.cells, space.nodes, space.weights, cursor, sums, space.stop,
             decided_at[: end - begin], searching and level == 0,
         )  # fmt: skip
-        if cursor[level, _CELL] >= cursor[level, _CELLS]:
-            total = sums[level, _TOTAL]
+        if cursor[level, CELL] >= cursor[level, CELLS]:
+            total = sums[level, TOTAL]
             level -= 1
             if level < 0:
                 return IMPOSSIBLE, total
-            sums[level, _TOTAL] += sums[level, _COEFFICIENT] * total
+            sums[level, TOTAL] += sums[level, COEFFICIENT] * total
             continue
         tick[level] = at
-        space.counters[_WORK] += 1 + end - begin
-        if space.counters[_WORK] > work_bound:
+        space.counters[WORK] += 1 + end - begin
+        if space.counters[WORK] > work_bound:
             return IMPOSSIBLE, 0.0
         product = 1.0
         for i in range(end - begin):
             if decided_at[i] == level and product != 0.0:
                 if absences.pairs[begin + i] == 0:
-                    product *= _factor(factors, begin + i, buckets, tick, space.outside)
+                    product *= factor_mass(factors, begin + i, buckets, tick, space.outside)
                 elif absences.pairs[begin + i] > 0:
                     product *= _absent(factors, absences, begin + i, buckets, tick, rectangles, cuts)
         if product == 0.0:
@@ -118,11 +116,11 @@ def _nested(batch, absences, row, space, rectangles, cuts, searching, work_bound
         if level == deepest:
             if searching:
                 return tick[0], product
-            sums[level, _TOTAL] += weight * product
+            sums[level, TOTAL] += weight * product
         else:
-            sums[level, _COEFFICIENT] = weight * product
+            sums[level, COEFFICIENT] = weight * product
             level += 1
-            _enter(batch, row, level, space)
+            enter(batch, row, level, space)
 
 
 @njit(nogil=True, cache=True)
@@ -137,8 +135,8 @@ def _absent(factors, absences, number, buckets, tick, rectangles, cuts):
         if here[0] <= here[1] and here[2] <= here[3]:
             count += 1
     sizes = (
-        _sorted_cuts(rectangles[:count, 0], rectangles[:count, 1], _ends(buckets, start), cuts[0]),
-        _sorted_cuts(rectangles[:count, 2], rectangles[:count, 3], _ends(buckets, end), cuts[1]),
+        _sorted_cuts(rectangles[:count, 0], rectangles[:count, 1], ends_of(buckets, start), cuts[0]),
+        _sorted_cuts(rectangles[:count, 2], rectangles[:count, 3], ends_of(buckets, end), cuts[1]),
     )
     least, most = absences.law[number]
     none_from, none_to = absences.asked[number]
@@ -159,17 +157,8 @@ def _absent(factors, absences, number, buckets, tick, rectangles, cuts):
 @njit(nogil=True, cache=True)
 def _side(factors, number, buckets, tick):
     """The ticks of one endpoint that its region leaves to it."""
-    first, last = _ends(buckets, factors.event[number])
-    region = factors.region_offsets[number]
-    for b in range(factors.bound_offsets[region], factors.bound_offsets[region + 1]):
-        at = factors.constant[b]
-        if factors.variable[b] != NO_VARIABLE:
-            at = plus(at, tick[factors.variable[b]])
-        if factors.is_lower[b]:
-            first = max(first, at)
-        else:
-            last = min(last, at)
-    return first, last
+    first, last = ends_of(buckets, factors.event[number])
+    return region_ticks(factors, factors.region_offsets[number], first, last, tick)
 
 
 @njit(nogil=True, cache=True)

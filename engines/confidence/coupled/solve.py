@@ -17,16 +17,14 @@ import numpy as np
 
 from cepctl.arrays import Reals, Ticks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.coupled.nested_sums import (
+from cepctl.engines.confidence.coupled.nested_cells import (
     COUNTERS,
     CURSOR_COLUMNS,
-    IMPOSSIBLE,
     SUM_COLUMNS,
     Batch,
-    Limits,
     Space,
-    solve,
 )
+from cepctl.engines.confidence.coupled.nested_sums import IMPOSSIBLE, Limits, solve
 from cepctl.engines.confidence.coupled.problem import (
     NO_VARIABLE,
     Problems,
@@ -79,7 +77,7 @@ def _solved(masses: Masses, problems: Problems, *, summing: bool, give_up: bool)
     if not count:
         return confidence, first
     limits = Limits(summing, give_up, WORK_BOUND, SEARCH_BOUND)
-    failed = solve(_batch(masses, problems), _working_space(masses, problems), limits, confidence, first)
+    failed = solve(batch_of(masses, problems), working_space(masses, problems), limits, confidence, first)
     if failed >= 0:
         factors = int(problems.factors.offsets[failed + 1] - problems.factors.offsets[failed])
         searched = first[failed] == IMPOSSIBLE
@@ -122,7 +120,7 @@ def _mirrored(bound: RegionBound, last: int) -> RegionBound:
     return RegionBound(variable, -bound.constant, not bound.is_lower)
 
 
-def _batch(masses: Masses, problems: Problems) -> Batch:
+def batch_of(masses: Masses, problems: Problems) -> Batch:
     points = problems.structure.breakpoints
     shifts = [(level, shift) for level, each in enumerate(points.shifts) for shift in each]
     relatives = [(level, *pair) for level, each in enumerate(points.relatives) for pair in each]
@@ -136,7 +134,7 @@ def _batch(masses: Masses, problems: Problems) -> Batch:
     )
 
 
-def _working_space(masses: Masses, problems: Problems) -> Space:
+def working_space(masses: Masses, problems: Problems) -> Space:
     """As much of it as the largest problem needs."""
     event, factors = problems.variables.event, problems.factors
     levels = event.shape[1]

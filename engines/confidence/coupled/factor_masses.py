@@ -1,0 +1,81 @@
+"""The mass that the regions of a factor leave to its event, once its variables have their ticks.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from cepctl.engines.columns.tick_sums import plus, tick_count
+from cepctl.engines.confidence.coupled.problem import NO_VARIABLE
+
+
+@njit(nogil=True, cache=True, inline="always")
+def region_ticks(factors, region, first, last, tick):
+    """What of the ticks from `first` to `last` a region holds: first and last tick."""
+    for b in range(factors.bound_offsets[region], factors.bound_offsets[region + 1]):
+        at = factors.constant[b]
+        if factors.variable[b] != NO_VARIABLE:
+            at = plus(at, tick[factors.variable[b]])
+        if factors.is_lower[b]:
+            first = max(first, at)
+        else:
+            last = min(last, at)
+    return first, last
+
+
+@njit(nogil=True, cache=True, inline="always")
+def left_ticks(factors, number, earliest, latest, tick, outside):
+    """First and last tick inside all inner regions, and how many others `outside` then holds, sorted."""
+    lower, upper, count = earliest, latest, 0
+    for r in range(factors.region_offsets[number], factors.region_offsets[number + 1]):
+        first, last = region_ticks(factors, r, earliest, latest, tick)
+        if factors.inside[r]:
+            lower, upper = max(lower, first), min(upper, last)
+        elif first <= last:
+            i = count
+            while i > 0 and outside[i - 1, 0] > first:
+                outside[i] = outside[i - 1]
+                i -= 1
+            outside[i, 0], outside[i, 1] = first, last
+            count += 1
+    return lower, upper, count
+
+
+@njit(nogil=True, cache=True, inline="always")
+def factor_mass(factors, number, buckets, tick, outside):
+    """Mass of a factor's event inside all its inner regions and outside the union of the others."""
+    event = factors.event[number]
+    earliest, latest = ends_of(buckets, event)
+    lower, upper, count = left_ticks(factors, number, earliest, latest, tick, outside)
+    total = 0.0
+    for g in range(count):
+        if outside[g, 0] > lower:
+            total += mass_on(buckets, event, lower, min(upper, outside[g, 0] - 1))
+        lower = max(lower, outside[g, 1] + 1)
+    return total + mass_on(buckets, event, lower, upper)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def ends_of(buckets, event):
+    """First and last tick that has mass."""
+    return buckets.lo[buckets.starts[event]], buckets.hi[buckets.starts[event + 1] - 1]
+
+
+@njit(nogil=True, cache=True, inline="always")
+def mass_on(buckets, event, lower, upper):
+    total = 0.0
+    for b in range(buckets.starts[event], buckets.starts[event + 1]):
+        first, last = max(buckets.lo[b], lower), min(buckets.hi[b], upper)
+        if first <= last:
+            total += buckets.density[b] * tick_count(first, last)
+    return total
+
+
+@njit(nogil=True, cache=True, inline="always")
+def density_at(buckets, event, tick):
+    for b in range(buckets.starts[event], buckets.starts[event + 1]):
+        if buckets.lo[b] <= tick <= buckets.hi[b]:
+            return buckets.density[b]
+    return 0.0
