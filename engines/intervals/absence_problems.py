@@ -110,20 +110,15 @@ def _lengths(endpoints: Endpoints, lists: Sequence[RivalList]) -> tuple[int, ...
         if each.kind.lasts:
             found |= set(np.unique(endpoints.shortest[each.event]).tolist())
             found |= set(np.unique(endpoints.longest[each.event]).tolist())
-            found |= set(_asked(each.kind))
+            found |= {length for case in each.kind.cases for length in _asked(case)}
     return tuple(sorted(each for each in found if each != 0 and abs(each) < UNBOUNDED_LENGTH))
 
 
-def _asked(kind: Kind) -> tuple[int, int]:
-    """The lengths of an event that all cases ask for."""
+def _asked(case: Case) -> tuple[int, int]:
+    """The lengths of an event that a case asks for: of its edges those between both ends of one event."""
     least, most = -LAST, LAST
-    for i, j, bound in kind.cases[0]:
-        if (
-            CONSTANT not in (i, j)
-            and i // 2 == j // 2
-            and i != j
-            and all((i, j, bound) in c for c in kind.cases)
-        ):
+    for i, j, bound in case:
+        if CONSTANT not in (i, j) and i // 2 == j // 2 and i != j:
             if i % 2:
                 most = min(most, bound)
             else:
@@ -253,8 +248,12 @@ def _assembled(
         variable=np.array([each.variable for each in bounds], dtype=np.int64)[bound],
         constant=np.array([each.constant for each in bounds], dtype=np.int64)[bound],
     )
-    asked = np.array([(-LAST, LAST), *(_asked(each) for each in kinds)], dtype=np.int64)
-    return factors, _absences(endpoints, templates, asked, kind[instance], within, own)
+    # A template has a start and an end for each case of what lasts.
+    cases: list[Case] = [()] * len(templates[0])
+    for each in kinds:
+        cases += [case for case in each.cases for _ in range(2)] if each.lasts else [()]
+    asked = np.array([_asked(case) for case in cases], dtype=np.int64).reshape(-1, 2)
+    return factors, _absences(endpoints, templates, asked[factor], kind[instance], within, own)
 
 
 def _absences(
@@ -270,7 +269,7 @@ def _absences(
     return Absences(
         np.where(lasts, np.where(within == 0, pairs, -1), 0),
         np.stack([endpoints.shortest[event], endpoints.longest[event]], axis=1),
-        asked[kind],
+        asked,
         endpoints.whole[event],
     )
 

