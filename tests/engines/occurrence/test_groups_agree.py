@@ -26,4 +26,5 @@ def test_groups_are_those_of_the_judge_in_many_cases(level: str) -> None:
     answered: list[bool] = []
     check(grouped(LEVELS[level]), lambda case: answered.append(groups_agree_or_refused(case)), MANY_EXAMPLES)
     refused = answered.count(False)
-    assert refused <= len(answered) * MOST_REFUSED, f"{refused} of {len(answered)} cases are refused"
+    # Cases are drawn near one another: of a few a handful may be alike.
+    assert refused <= max(4, len(answered) * MOST_REFUSED), f"{refused} of {len(answered)} cases are refused"
