@@ -19,6 +19,7 @@ from cepctl.engines.columns.join_keys import JoinKey, join_key
 from cepctl.engines.columns.range_join import IntervalIndex, interval_index, overlapping
 from cepctl.engines.columns.tick_sums import FIRST, LAST, shifted
 from cepctl.engines.intervals.absence_problems import Kind, RivalList
+from cepctl.engines.intervals.cases_apart import possible_beside
 from cepctl.engines.intervals.conditions import Case, absence_cases, hull_system
 from cepctl.engines.intervals.reach import reached
 from cepctl.engines.intervals.skeletons import Lasting, onto_points, skeleton_of
@@ -159,7 +160,7 @@ def deciding(
         lasts = endpoints.end[event] != event
         for wanted in (False, True):
             chosen = np.flatnonzero(lasts == wanted)
-            kind = _kind(negation, len(lasting), (*lasting, wanted))
+            kind = _kind(possible_beside(case, negation.cases), len(lasting), (*lasting, wanted))
             if len(chosen) and kind.cases:
                 pairs = RivalList(kind, row[chosen], event[chosen])
                 can, must = _can_and_must(endpoints, matches, case, lasting, pairs)
@@ -173,8 +174,8 @@ def deciding(
     return kept, broken
 
 
-def _kind(negation: Negation, count: int, lasting: Lasting) -> Kind:
-    cases = (tuple(onto_points(edge, lasting) for edge in each) for each in negation.cases)
+def _kind(absent: tuple[Case, ...], count: int, lasting: Lasting) -> Kind:
+    cases = (tuple(onto_points(edge, lasting) for edge in each) for each in absent)
     possible = (each for each in cases if not any(i == j and bound < 0 for i, j, bound in each))
     return Kind(tuple(tuple(e for e in each if e[0] != e[1]) for each in possible), 2 * count, lasting[-1])
 

@@ -21,6 +21,7 @@ from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.intervals.cases_apart import cases_apart
 from cepctl.engines.intervals.conditions import MAX_CASES, Case, cases_of, hull_system
 from cepctl.engines.intervals.measure import IntervalMeasure
 from cepctl.engines.intervals.rivals import FoundRivals, Negation, negations_of
@@ -78,6 +79,7 @@ class IntervalSearch:
         def rivals(matches: Indexes) -> list[FoundRivals]:
             return [(each, *each.pairs(self.hulls, self.alternative, matches, sizes)) for each in negations]
 
+        cases = cases_apart(cases, [each.cases for each in negations], 2 * sum(sizes))
         measure = replace(self.measure, cases=cases, rivals=rivals if negations else None)
         return replace(self, measure=measure, negations=negations)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from cepctl.engines.event.match import match_events
 from tests.engines.intervals.judged import agrees
 from tests.engines.intervals.random_intervals import negations, queries, streams, streams_with_rivals
 from tests.engines.intervals.test_interval_groups import groups_agree
-from tests.plans import Event, lasting
+from tests.plans import Event, event_table, lasting, plan_of
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 
@@ -63,3 +64,27 @@ def test_what_is_absent_may_be_asked_for_other_lengths_in_other_cases(asked: str
     for window in ("", " WITHIN 9 ticks"):
         agrees(f"PATTERN SEQ(A a, !C c, B b) WHERE {asked}{window}{given}", events)
     groups_agree(f"PATTERN SEQ(A a, !C c, B b) WHERE {asked} GROUP BY (){given}", events)
+
+
+@pytest.mark.parametrize("given", ["", " GIVEN SEQ(A p, B q) IF p.lower <= q.lower"])
+@pytest.mark.parametrize(
+    "asked", ["c INTERSECTS a BY 2 ticks", "c INTERSECTS a BY 2 ticks AND c INTERSECTS b BY 3 ticks"]
+)
+def test_what_is_absent_intersects_only_what_lasts_so_long(asked: str, given: str) -> None:
+    events = (
+        lasting("a", "A", (0, 2), (1, 4)),
+        lasting("c", "C", (0, 1), (2, 7)),
+        lasting("d", "C", (2, 2), (3, 8)),
+        lasting("b", "B", (4, 6), (6, 9)),
+    )
+    query = f"PATTERN ISEQ(!C c, A a, B b) WHERE {asked} WITHIN 12 ticks"
+    agrees(query + given, events)
+    groups_agree(f"{query} GROUP BY (){given}", events)
+
+
+def test_what_is_absent_intersects_only_what_lasts_so_long_on_one_row() -> None:
+    """A lasts for 0 or 1 ticks; c ends at 2 or later, but in one of three worlds: 1 - 1/2 * 2/3."""
+    events = (lasting("a", "A", (1, 1), (1, 2)), lasting("c", "C", (0, 0), (1, 3)))
+    query = "PATTERN ISEQ(!C c, A a) WHERE c INTERSECTS a BY 1 ticks"
+    (row,) = match_events(plan_of(query, lasting=True), event_table(events)).to_pylist()
+    assert row["confidence"] == pytest.approx(2 / 3)
