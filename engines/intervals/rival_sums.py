@@ -1,9 +1,10 @@
 """Nested sums in which events that last must be absent: the mass of both their ends outside of regions.
 
-As `coupled.nested_sums`, whose cells and nodes these are; but some factors come in pairs, the start and the
-end of an event that must not be in any of several regions of both.  Given the ticks of the variables each
-region is a rectangle of a start and an end.  What is left of the event's law is added up from the rectangles
-between: positive terms, so that a sum is 0 exactly when nothing is left.
+As `coupled.nested_sums`, which walks over the same cells (`nested_cells`); but some factors come in pairs,
+the start and the end of an event that must not be in any of several regions of both.  Given the ticks of the
+variables each region is a rectangle of a start and an end, for lengths of its own.  What is left of the
+event's law is added up from the rectangles between: positive terms, so that a sum is 0 exactly when nothing
+is left.
 
 Runs inside Spark workers: imports NumPy and Numba only.
 """

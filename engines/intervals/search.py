@@ -74,7 +74,13 @@ class IntervalSearch:
     def beside(
         self, cases: tuple[Case, ...], negations: tuple[Negation, ...], sizes: Sequence[int]
     ) -> IntervalSearch:
-        """The same for matches whose components bind so many events, and the negations beside these."""
+        """The same for matches whose components bind so many events, and the negations beside these.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If what must be absent makes too many cases of a match.
+        """
 
         def rivals(matches: Indexes) -> list[FoundRivals]:
             return [(each, *each.pairs(self.hulls, self.alternative, matches, sizes)) for each in negations]
