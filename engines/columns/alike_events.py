@@ -1,4 +1,4 @@
-"""Which events have the very same mass: coarse clocks give many of them one interval.
+"""Which events have the very same mass, or the same at another time: coarse clocks give many one interval.
 
 Runs inside Spark workers: imports NumPy and Numba only.
 """
@@ -26,6 +26,20 @@ def alike_events(masses: Masses) -> Indexes:
     first = np.empty(len(masses.lower), dtype=np.int64)
     _fill(masses.buckets, np.full(size, -1, dtype=np.int64), first)
     return first
+
+
+def shapes_of(masses: Masses) -> Masses:
+    """The masses of events, all ticks counted from the latest of each."""
+    owner = np.repeat(np.arange(len(masses.lower)), np.diff(masses.starts))
+    latest = masses.upper[owner]
+    return Masses(
+        masses.lower - masses.upper,
+        np.zeros_like(masses.upper),
+        masses.starts,
+        masses.lo - latest,
+        masses.hi - latest,
+        masses.density,
+    )
 
 
 @njit(nogil=True, cache=True)

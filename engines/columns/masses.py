@@ -22,6 +22,9 @@ from cepctl.errors import EventSchemaError
 from cepctl.precision import MASS_TOLERANCE
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK, PMF_TYPE
 
+_FARTHEST = 1 << 60
+"""Ticks up to here, before or after tick 0, have sums and differences that int64 holds."""
+
 
 class Buckets(NamedTuple):
     """The arrays of `Masses` for a kernel: one argument, whose fields it reads by name."""
@@ -80,13 +83,10 @@ class Masses:
         holes[np.searchsorted(self.starts, gaps, side="right") - 1] = True
         return holes
 
-    def near(self, farthest: int) -> bool:
-        """Whether no event reaches beyond so many ticks before or after tick 0."""
-        return self._extremes[0] >= -farthest and self._extremes[1] <= farthest
-
     @cached_property
-    def _extremes(self) -> tuple[int, int]:
-        return int(self.lower.min(initial=0)), int(self.upper.max(initial=0))
+    def can_be_moved(self) -> bool:
+        """Whether distances are all that counts: near the ends of int64 sums of ticks stop."""
+        return bool(self.lower.min(initial=0) >= -_FARTHEST and self.upper.max(initial=0) <= _FARTHEST)
 
     @cached_property
     def mirrored(self) -> Masses:

@@ -21,8 +21,6 @@ _TRIED = 1 << 10
 """After so many chains it is asked whether they repeat."""
 _SLOTS = 1 << 14
 """Places for chains that differ, twice as many as may be taken: they stay in the cache of a core."""
-_FARTHEST = 1 << 60
-"""Sums and differences of ticks beyond may stop at the ends of int64, so that distances are not all."""
 
 
 def moved_matches(masses: Masses, matches: Indexes) -> Indexes | None:
@@ -40,7 +38,7 @@ def moved_matches(masses: Masses, matches: Indexes) -> Indexes | None:
     >>> moved_matches(masses_of(events), pairs)[:6].tolist()
     [0, 1, 0, 1, 0, 1]
     """
-    if len(matches) < _FEWEST or not masses.near(_FARTHEST):
+    if len(matches) < _FEWEST or not masses.can_be_moved:
         return None
     first = np.empty(len(matches), dtype=np.int64)
     matches = np.ascontiguousarray(matches)

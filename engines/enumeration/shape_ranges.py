@@ -22,7 +22,7 @@ from itertools import combinations, product
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.alike_events import alike_events
+from cepctl.engines.columns.alike_events import alike_events, shapes_of
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_differences import difference_probability
 from cepctl.engines.columns.tick_sums import FIRST, LAST
@@ -44,20 +44,6 @@ class PairRange:
 
     least: int
     most: int
-
-
-def shapes_of(masses: Masses) -> Masses:
-    """The masses of events, all ticks counted from the latest of each."""
-    owner = np.repeat(np.arange(len(masses.lower)), np.diff(masses.starts))
-    latest = masses.upper[owner]
-    return Masses(
-        masses.lower - masses.upper,
-        np.zeros_like(masses.upper),
-        masses.starts,
-        masses.lo - latest,
-        masses.hi - latest,
-        masses.density,
-    )
 
 
 def pair_range(shapes: Masses, a: int, b: int, bounds: tuple[int, int], confidence: float) -> PairRange:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cepctl.arrays import Indexes, Ticks
-from cepctl.engines.columns.alike_events import alike_events
 from cepctl.engines.columns.bindings import Bindings, Group, block_group
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.confidence.alike_matches import PlacedShapes, placed_shapes
 from cepctl.engines.confidence.chain.closed_form import chain_confidence
 from cepctl.engines.confidence.chain.time_range import chain_range
 from cepctl.engines.confidence.measured import Measured, impossible
@@ -50,10 +50,9 @@ class Measure:
     shares_cuts: bool = True
 
     @cached_property
-    def alike(self) -> Indexes | None:
-        """For every event the first one with its mass, shape (n,); None where no two have the same."""
-        first = alike_events(self.masses)
-        return None if (first == np.arange(len(first))).all() else first
+    def shapes(self) -> PlacedShapes | None:
+        """Shapes of all events, and where they are; None where no two have the same."""
+        return placed_shapes(self.masses)
 
     def groups(self, bound: dict[int, Bindings]) -> list[Group]:
         """Members of every block."""
@@ -77,10 +76,18 @@ class Measure:
         if first is None:
             return measured(matches)
         rows = np.flatnonzero(first == np.arange(len(first)))
-        found = measured(matches[rows]).taken(np.searchsorted(rows, first))
-        begin = self.masses.lower[matches[:, 0]]
-        moved = begin - begin[first]
-        return replace(found, start=found.start + moved, end=found.end + moved)
+        return self.moved(measured(matches[rows]), rows, matches[:, 0], first)
+
+    def moved(self, found: Measured, rows: Indexes, begin: Indexes, first: Indexes) -> Measured:
+        """Of all matches what was found for those of `rows`, which the others, of `first`, are when moved.
+
+        `begin`: the first event of every match.
+        """
+        since = self.masses.lower[begin]
+        found = found.taken(np.searchsorted(rows, first))
+        # What cannot happen has no range that could be moved.
+        apart = np.where(found.start <= found.end, since - since[first], 0)
+        return replace(found, start=found.start + apart, end=found.end + apart)
 
     def _chains_if_possible(self, matches: Indexes) -> Measured:
         lower, upper = self.valid(matches)

@@ -45,14 +45,14 @@ def rivalled_matches(measure: Measure, bound: dict[int, Bindings], rivals: list[
     QueryTooLargeError
         If a match exceeds the bound on the work and there is no sampling.
     """
-    if measure.shape.only_single and measure.sampling is None and measure.alike is not None:
+    if measure.shape.only_single and measure.sampling is None and measure.shapes is not None:
         event = single_events([bound[i] for i in sorted(bound)])
-        same = alike_matches(event, rivals, measure.alike)
+        same = alike_matches(event, rivals, measure.shapes)
         rows = np.flatnonzero(same == np.arange(len(same)))
         if len(rows) < len(same):
             distinct = {i: take(each, rows) for i, each in bound.items()}
             found = _measured(measure, distinct, [each.taken(rows) for each in rivals])
-            return found.taken(np.searchsorted(rows, same))
+            return measure.moved(found, rows, event[:, 0], same)
     return _measured(measure, bound, rivals)
 
 

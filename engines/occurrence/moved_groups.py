@@ -23,8 +23,6 @@ _FEWEST = 1 << 8
 """Of fewer groups none is looked for."""
 _TRIED = 1 << 12
 """After so many groups it is asked whether they repeat: to look takes a fiftieth of measuring them."""
-_FARTHEST = 1 << 60
-"""Sums and differences of ticks beyond may stop at the ends of int64, so that distances are not all."""
 
 
 def moved_groups(events: Events, clauses: Clauses) -> Indexes | None:
@@ -33,7 +31,7 @@ def moved_groups(events: Events, clauses: Clauses) -> Indexes | None:
     None where hardly any repeats, or there are so few of them, that it is quicker to measure each.
     """
     count = len(clauses.problem_offsets) - 1
-    if count < _FEWEST or not events.masses.near(_FARTHEST):
+    if count < _FEWEST or not events.masses.can_be_moved:
         return None
     rank = events.id_rank - 1
     row_of_rank = np.empty(len(events), dtype=np.int64)

@@ -1,7 +1,9 @@
-"""Matches that differ only in which of several alike events they bind are measured once."""
+"""Matches that differ only in which of several alike events they bind, or in when, are measured once."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -56,20 +58,59 @@ def test_what_tells_matches_apart_makes_another_problem(
     assert measured == [problems]
 
 
+def test_what_happens_every_minute_is_measured_once(measured: list[int]) -> None:
+    """Samples at regular distances; the last one comes a tick late."""
+    each = [("A", 0, 3), ("B", 2, 5), ("B", 4, 6), ("C", 5, 9)]
+    events = [
+        Event(f"{minute} {i}", kind, 60 * minute + lower, 60 * minute + upper + (minute == 3))
+        for minute in range(4)
+        for i, (kind, lower, upper) in enumerate(each)
+    ]
+    rows = match_events(plan_of(f"{NEXT} WITHIN 20 ticks"), event_table(events)).to_pylist()
+    assert measured == [4]
+    assert len(rows) == 8
+    for row in rows:
+        first = next(other for other in rows if other["start"] == row["start"] % 60)
+        if row["start"] < 180:
+            assert row["end"] - first["end"] == row["start"] - first["start"]
+
+
 @pytest.mark.parametrize("cases", [next_match_cases, contiguity_cases, negation_cases])
 def test_measuring_once_changes_no_bit(cases: Any) -> None:
     """Every event on a grid of four ticks, so that many are alike."""
 
-    def same_bits(case: Case) -> None:
-        rows = case.table.to_pylist()
+    def on_a_grid(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for row in rows:
             row["pmf"], row["lower"] = None, row["lower"] // 4 * 4
             row["upper"] = row["lower"] + 3
-        table = type(case.table).from_pylist(rows, case.table.schema)
-        plan = plan_of(case.query)
-        once = rows_by_signature(match_events(plan, table))
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(Measure, "alike", None)
-            assert rows_by_signature(match_events(plan, table)) == once
+        return rows
 
-    check(cases(), same_bits, FEW_EXAMPLES)
+    check(cases(), partial(_assert_same_bits, on_a_grid), FEW_EXAMPLES)
+
+
+@pytest.mark.parametrize("cases", [next_match_cases, contiguity_cases, negation_cases])
+def test_measuring_what_is_moved_once_changes_no_bit(cases: Any) -> None:
+    """All events a second time, so much later that no window holds both."""
+
+    def twice(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return rows + [_later(row, 1_000_003) for row in rows]
+
+    check(cases(), partial(_assert_same_bits, twice), FEW_EXAMPLES)
+
+
+def _later(row: dict[str, Any], ticks: int) -> dict[str, Any]:
+    moved = dict(row, event_id=f"later {row['event_id']}")
+    moved["lower"], moved["upper"] = row["lower"] + ticks, row["upper"] + ticks
+    if row["pmf"] is not None:
+        moved["pmf"] = [dict(each, lo=each["lo"] + ticks, hi=each["hi"] + ticks) for each in row["pmf"]]
+    return moved
+
+
+def _assert_same_bits(changed: Callable[[list[dict[str, Any]]], list[dict[str, Any]]], case: Case) -> None:
+    rows = changed(case.table.to_pylist())
+    table = type(case.table).from_pylist(rows, case.table.schema)
+    plan = plan_of(case.query)
+    once = rows_by_signature(match_events(plan, table))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Measure, "shapes", None)
+        assert rows_by_signature(match_events(plan, table)) == once

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cepctl.engines.columns.alike_events import shapes_of
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.columns.tick_sums import FIRST, LAST
-from cepctl.engines.enumeration.shape_ranges import PairRange, pair_range, shapes_of
+from cepctl.engines.enumeration.shape_ranges import PairRange, pair_range
 from cepctl.engines.event.match import match_events
 from tests.plans import Event, event_table, histogram, plan_of
 
