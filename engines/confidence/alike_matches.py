@@ -86,7 +86,7 @@ def _put_rivals(rows, events, rule, bits, at, keys):
 
 @njit(nogil=True, cache=True)
 def _name_by_shape(begin, offsets, shape, place, bits, keys, places):
-    """Sort the rivals of each match by event and rule, name each by its shape, and count places from the first.
+    """Sort the rivals of each match by event and rule, name them by shape, and count places from the first.
 
     The same event under a further rule is told from another with the same mass by its sign.
     """
