@@ -1,9 +1,10 @@
 """The events and queries that are timed: ZDI10's Appendix C, and a ragged stream beside it.
 
     appendix_c   values 1..1000 cycling, event i at tick i * spacing, interval of d ticks on either side
+    irregular    the same but for random distances, which no two neighbourhoods have in common
     ragged       random gaps, one third points, the rest of mixed widths, every third a histogram
 
-Both are made with the same selectivities, so that one query fits either.
+All are made with the same selectivities, so that one query fits each.
 """
 
 from __future__ import annotations
@@ -72,6 +73,15 @@ def appendix_c(count: int, half_width: int, spacing: int = 1) -> pa.Table:
     number = np.arange(count)
     tick = number * spacing
     return events_table(tick - half_width, tick + half_width, number % 1000 + 1, pa.nulls(count, PMF_TYPE))
+
+
+def irregular(count: int, half_width: int, spacing: int = 1) -> pa.Table:
+    """As `appendix_c`, at random distances of `spacing` ticks on average."""
+    random = np.random.default_rng(SEED)
+    tick = np.sort(random.integers(0, count * spacing, count))
+    return events_table(
+        tick - half_width, tick + half_width, np.arange(count) % 1000 + 1, pa.nulls(count, PMF_TYPE)
+    )
 
 
 def ragged(count: int, half_width: int) -> pa.Table:
