@@ -23,11 +23,10 @@ from cepctl.io.tabular.delimited import DelimitedReader
 from cepctl.io.tabular.json_lines import JsonLinesReader
 from cepctl.io.tabular.logfmt import LogfmtReader
 from cepctl.io.tabular.mapping import raw_name, raw_names, require_events
-from cepctl.io.tabular.parquet_limits import open_parquet, pieces
+from cepctl.io.tabular.parquet_limits import BLOCK_ROWS, open_parquet, pieces
 from cepctl.schema import CLOCK_OFFSET, META_TIME_UNIT, TimeUnit
 
 _KEPT_OF_DATASETS = ("source", "zone_seconds")
-_BLOCK_ROWS = 65_536
 
 
 class ParquetReader:
@@ -54,7 +53,7 @@ class ParquetReader:
             taken = 0
             nothing = pa.RecordBatch.from_pylist([], schema=file.schema_arrow)
             # Threads would take half as much processor time again, and files are read beside each other.
-            batches = file.iter_batches(_BLOCK_ROWS, use_threads=False)
+            batches = file.iter_batches(BLOCK_ROWS, use_threads=False)
             for batch in batches if file.metadata.num_rows else [nothing]:
                 for piece in pieces(dict(zip(names, batch.columns, strict=True))):
                     columns = {name: _valid_text(column, report) for name, column in piece.items()}

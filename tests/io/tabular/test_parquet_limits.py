@@ -54,6 +54,72 @@ def test_a_small_file_of_large_texts_takes_memory_for_a_piece_of_them() -> None:
     assert most < 5 * parquet_limits.PIECE_BYTES
 
 
+def in_dictionaries(notes: pa.Array, **options: Any) -> list[str]:
+    """The columns of a file with these notes that come in dictionaries."""
+    file = parquet_limits.open_parquet(io.BytesIO(written(events(notes), **options)), "a.parquet")
+    return [field.name for field in file.schema_arrow if pa.types.is_dictionary(field.type)]
+
+
+NUMBERED = [f"note {number}" for number in range(10_000)]
+LONG = [*NUMBERED[1:], "x" * 100_000]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
+def test_short_texts_come_as_they_are(kind: pa.DataType) -> None:
+    assert in_dictionaries(pa.array(NUMBERED, kind)) == []
+    (batch,) = read(written(events(pa.array(NUMBERED, kind))))
+    assert batch.column("note").equals(pa.array(NUMBERED))
+
+
+def test_texts_of_which_one_is_long_come_in_dictionaries() -> None:
+    assert in_dictionaries(LONG) == ["note"]
+    assert in_dictionaries(LONG, row_group_size=5_000) == ["note"]
+
+
+def test_long_texts_that_are_packed_without_a_dictionary_come_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = {"compression": "zstd", "use_dictionary": ["event_type"]}
+    assert in_dictionaries(NUMBERED, **data) == []
+    monkeypatch.setattr(parquet_limits, "PIECE_BYTES", 100_000)
+    assert in_dictionaries(NUMBERED, **data) == ["note"]
+
+
+def test_row_groups_that_are_read_at_once_count_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = {"use_dictionary": ["event_type"], "row_group_size": 5_000}
+    monkeypatch.setattr(parquet_limits, "PIECE_BYTES", 150_000)
+    assert in_dictionaries(NUMBERED, **data) == ["note"]
+    monkeypatch.setattr(parquet_limits, "BLOCK_ROWS", 1)
+    assert in_dictionaries(NUMBERED, **data) == []
+
+
+def test_columns_of_text_count_together() -> None:
+    table = events(["x" * 300] * 10_000)
+    for name in ("more", "again", "last"):
+        table = table.append_column(name, table.column("note"))
+    file = parquet_limits.open_parquet(io.BytesIO(written(table)), "a.parquet")
+    kinds = [pa.types.is_dictionary(file.schema_arrow.field(name).type) for name in table.column_names]
+    assert sorted(kinds) == [False, False, False, False, False, True]
+
+
+def test_an_encoding_that_repeats_what_came_before_is_no_bound() -> None:
+    file = written(events(NUMBERED), use_dictionary=False, column_encoding={"note": "DELTA_BYTE_ARRAY"})
+    opened = parquet_limits.open_parquet(io.BytesIO(file), "a.parquet")
+    assert pa.types.is_dictionary(opened.schema_arrow.field("note").type)
+
+
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_many_rows_of_a_long_text_take_memory_for_a_piece_of_them(dictionary: bool) -> None:
+    data = written(events(["x" * 10_000] * 30_000), compression="zstd", use_dictionary=dictionary)
+    assert len(data) < 300_000
+    before = pa.total_allocated_bytes()
+    reader = ParquetReader().read(io.BytesIO(data), "a.parquet", ReadOptions(), ReadReport())
+    most = rows = 0
+    for batch in reader:
+        rows += len(batch)
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert rows == 30_000
+    assert most < 3 * parquet_limits.PIECE_BYTES
+
+
 @pytest.mark.parametrize("dictionary", [True, False])
 def test_a_row_group_that_unpacks_to_too_much_is_refused_before_it_is_read(
     dictionary: bool, monkeypatch: pytest.MonkeyPatch
