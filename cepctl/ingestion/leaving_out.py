@@ -7,7 +7,7 @@ same events again, as polls of Ganglia do; where they do not fit in memory, part
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from pyarrow import fs
 
 from cepctl.arrays import Flags, Indexes
+from cepctl.ingestion.chunk_files import read_chunk
 from cepctl.ingestion.chunks import RAW_NUMBER, Chunk
 from cepctl.ingestion.key_partitions import PLACE, ROW, key_partitions
 from cepctl.ingestion.results import FileResult
@@ -87,6 +88,8 @@ def _duplicates(
     chunks: Chunks, gone: Mapping[int, Indexes], filesystem: fs.FileSystem, room: int
 ) -> pa.Table:
     """Events whose id an earlier event (in order of files, then of numbers) has, those `gone` left aside."""
+    if _ascending(piece for _, chunk in chunks for piece in _ids(chunk, filesystem)):
+        return _NO_DUPLICATES
     placed = [(place, chunk) for place, (_, chunk) in enumerate(chunks)]
     files = np.array([file for file, _ in chunks], np.int64)
     found = [_NO_DUPLICATES]
@@ -94,8 +97,6 @@ def _duplicates(
         placed, [RAW_NUMBER, "event_id", "event_type"], ["event_id"], filesystem, room
     ):
         own = keys.rename_columns(["number", "event_id", "event_type", PLACE, ROW])
-        if _ascending(own.column("event_id")):
-            continue
         own = own.add_column(0, "file", pa.array(files[own.column(PLACE).to_numpy()]))
         encoded = own.column("event_id").combine_chunks().dictionary_encode()
         if len(encoded.dictionary) == len(own):
@@ -109,13 +110,18 @@ def _duplicates(
     return pa.concat_tables(found).sort_by([("file", "ascending"), ("number", "ascending")])
 
 
-def _ascending(ids: pa.ChunkedArray) -> bool:
+def _ids(chunk: Chunk, filesystem: fs.FileSystem) -> Sequence[pa.Array]:
+    pieces: Sequence[pa.Array] = read_chunk(chunk.path, filesystem, ["event_id"]).column("event_id").chunks
+    return pieces
+
+
+def _ascending(ids: Iterable[pa.Array]) -> bool:
     """Whether each id is longer than the one before, or as long and greater, as those of numbered events are.
 
     Then all differ, and this is far cheaper to see than to look each of them up.
     """
     last = b""
-    for piece in ids.chunks:
+    for piece in ids:
         if not len(piece):
             continue
         first = piece[0].as_py().encode()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from uuid import uuid4
 
 import numpy as np
@@ -30,7 +31,7 @@ from cepctl.ingestion.chunks import (
     has_column,
     sorted_events,
 )
-from cepctl.ingestion.ordering import Piece, Slice
+from cepctl.ingestion.ordering import Key, Piece, Slice
 from cepctl.ingestion.room import return_freed
 from cepctl.ingestion.schemas import OTHER, DatasetSchema
 from cepctl.io.contract.attribute_limit import REST
@@ -108,7 +109,18 @@ def _row_groups(task: PartTask, schema: pa.Schema, filesystem: fs.FileSystem) ->
 def _in_order(piece: Piece, dataset: DatasetSchema, schema: pa.Schema, filesystem: fs.FileSystem) -> pa.Table:
     """The rows of a piece, with the columns of the dataset."""
     tables = [_columns(_rows(one, dataset, filesystem), dataset, schema) for one in piece]
-    return sorted_events(pa.concat_tables([schema.empty_table(), *tables]))
+    whole = pa.concat_tables([schema.empty_table(), *tables])
+    return whole if _follow_each_other(tables) else sorted_events(whole)
+
+
+def _follow_each_other(tables: Sequence[pa.Table]) -> bool:
+    """Whether tables, each in order, are so one after the other, as the chunks of one file mostly are."""
+    ends = [(_key(table, 0), _key(table, len(table) - 1)) for table in tables if len(table)]
+    return all(last <= first for (_, last), (first, _) in pairwise(ends))
+
+
+def _key(table: pa.Table, row: int) -> Key:
+    return table.column("lower")[row].as_py(), table.column("event_id")[row].as_py().encode()
 
 
 def arrow_schema(schema: DatasetSchema) -> pa.Schema:
