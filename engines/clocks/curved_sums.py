@@ -15,8 +15,9 @@ from numba import njit
 from cepctl.arrays import Reals
 from cepctl.engines.clocks.curved_masses import CurvedMasses
 from cepctl.engines.clocks.curves import curve_at
+from cepctl.engines.columns.tick_masses import ends_of
 from cepctl.engines.columns.tick_sums import tick_count
-from cepctl.engines.confidence.coupled.factor_masses import ends_of, left_ticks
+from cepctl.engines.confidence.coupled.factor_masses import left_ticks
 from cepctl.engines.confidence.coupled.nested_cells import (
     CELL,
     CELLS,

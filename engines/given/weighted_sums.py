@@ -15,8 +15,9 @@ from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Buckets, Masses
+from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.weighted_masses import WeightedBuckets, is_weighted, weight_at
-from cepctl.engines.confidence.coupled.factor_masses import density_at, factor_mass
+from cepctl.engines.confidence.coupled.factor_masses import factor_mass
 from cepctl.engines.confidence.coupled.nested_cells import (
     CELL,
     CELLS,

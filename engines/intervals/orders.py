@@ -28,6 +28,7 @@ from numba import njit
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import distance
+from cepctl.engines.columns.time_cuts import with_cut
 from cepctl.engines.intervals.conditions import Edge
 
 MOST_PLACES = 10
@@ -186,14 +187,7 @@ def _cut(buckets, shifts, endpoint, lower, upper, cuts):
             first, last = max(buckets.lo[b], lower[p]), min(buckets.hi[b], upper[p])
             if first <= last:
                 for at in (first - shifts[p], last + 1 - shifts[p]):
-                    i = count
-                    while i > 0 and cuts[i - 1] > at:
-                        i -= 1
-                    if i == 0 or cuts[i - 1] != at:
-                        for k in range(count, i, -1):
-                            cuts[k] = cuts[k - 1]
-                        cuts[i] = at
-                        count += 1
+                    count = with_cut(cuts, count, at)
     return count
 
 

@@ -18,8 +18,10 @@ from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_differences import pairs_apart
+from cepctl.engines.columns.tick_masses import ends_of
 from cepctl.engines.columns.tick_sums import LAST
-from cepctl.engines.confidence.coupled.factor_masses import ends_of, factor_mass, region_ticks
+from cepctl.engines.columns.time_cuts import with_cut
+from cepctl.engines.confidence.coupled.factor_masses import factor_mass, region_ticks
 from cepctl.engines.confidence.coupled.nested_cells import (
     CELL,
     CELLS,
@@ -171,15 +173,7 @@ def _sorted_cuts(firsts, lasts, ends, cuts):
     count = 2
     for i in range(len(firsts)):
         for at in (firsts[i], lasts[i] + 1):
-            k = count
-            while k > 0 and cuts[k - 1] > at:
-                k -= 1
-            if k > 0 and cuts[k - 1] == at:
-                continue
-            for m in range(count, k, -1):
-                cuts[m] = cuts[m - 1]
-            cuts[k] = at
-            count += 1
+            count = with_cut(cuts, count, at)
     return count
 
 

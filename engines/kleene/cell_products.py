@@ -13,7 +13,8 @@ import numpy as np
 from numba import njit
 
 from cepctl.arrays import Ticks
-from cepctl.engines.columns.tick_sums import plus, tick_count
+from cepctl.engines.columns.tick_masses import mass_on
+from cepctl.engines.columns.tick_sums import plus
 
 
 class Gaps(NamedTuple):
@@ -31,22 +32,13 @@ class Gaps(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def _mass_within(buckets, event, first, last):
-    total = 0.0
-    for b in range(buckets.starts[event], buckets.starts[event + 1]):
-        begin, end = max(buckets.lo[b], first), min(buckets.hi[b], last)
-        if begin <= end:
-            total += buckets.density[b] * tick_count(begin, end)
-    return min(total, 1.0)
-
-
-@njit(nogil=True, cache=True)
 def share_of_cells(buckets, event, cells, shares):
     for i in range(len(event)):
         for c in range(shares.shape[1]):
             shares[i, c] = 0.0
             if cells[i, c] < cells[i, c + 1]:
-                shares[i, c] = _mass_within(buckets, event[i], cells[i, c], cells[i, c + 1] - 1)
+                mass = mass_on(buckets, event[i], cells[i, c], cells[i, c + 1] - 1)
+                shares[i, c] = min(mass, 1.0)
 
 
 @njit(nogil=True, cache=True)
@@ -66,7 +58,7 @@ def _times_slowly(buckets, first, last, event, together, outside, weights, found
     others = 1 if together else len(last)
     for c in range(len(weights)):
         i, j = c // others, c if together else c % others
-        share = _mass_within(buckets, event, first[i], last[j]) if first[i] <= last[j] else 0.0
+        share = min(mass_on(buckets, event, first[i], last[j]), 1.0) if first[i] <= last[j] else 0.0
         found[c] = weights[c] * (1.0 - share if outside else share)
 
 

@@ -15,12 +15,13 @@ import numpy as np
 from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.confidence.cell_nodes import most_nodes, place_nodes
 from cepctl.engines.occurrence.asked import NONE, Bits, all_bits, clauses_of_levels, holds
 from cepctl.engines.occurrence.cuts import cuts_of
 from cepctl.engines.occurrence.inner import INNER
-from cepctl.engines.occurrence.level_cells import begins_of_cells, density_at
+from cepctl.engines.occurrence.level_cells import begins_of_cells
 
 
 class HubNodes(NamedTuple):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from numba import njit
 
 from cepctl.engines.columns.tick_sums import plus
+from cepctl.engines.columns.time_cuts import with_cut
 from cepctl.engines.occurrence.inner import INNER
 
 
@@ -22,24 +23,6 @@ def begins_of_cells(cuts, part, hubs, level, tick, buckets, cells):
         count += 1
     for i in range(cuts.relatives[level]):
         at = plus(tick[hubs[cuts.relative[level, i, 0]]], cuts.relative[level, i, 1])
-        if not buckets.lower[event] < at <= buckets.upper[event]:
-            continue
-        place = count
-        while cells[place - 1] > at:
-            place -= 1
-        if cells[place - 1] == at:
-            continue
-        for j in range(count, place, -1):
-            cells[j] = cells[j - 1]
-        cells[place] = at
-        count += 1
+        if buckets.lower[event] < at <= buckets.upper[event]:
+            count = with_cut(cells, count, at)
     return count
-
-
-@njit(nogil=True, cache=True, **INNER)
-def density_at(buckets, event, tick):
-    """The probability of one tick of an event."""
-    for b in range(buckets.starts[event], buckets.starts[event + 1]):
-        if buckets.lo[b] <= tick <= buckets.hi[b]:
-            return buckets.density[b]
-    return 0.0

@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 
 from cepctl.arrays import Flags, Reals, Ticks
+from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
 from cepctl.engines.columns.weighted_masses import WeightedBuckets
 from cepctl.engines.occurrence.hub_nodes import hub_nodes
@@ -23,7 +24,6 @@ from cepctl.engines.occurrence.inner import INNER
 from cepctl.engines.occurrence.likeliest_sets import Between, likeliest_set
 from cepctl.engines.occurrence.rooms import Places, Rooms, part_of_rooms, room_of_member
 from cepctl.engines.occurrence.set_ranges import neighbour_bounds, set_range
-from cepctl.engines.occurrence.states import mass_on
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
 WORK_BOUND = 400_000_000

@@ -17,12 +17,12 @@ import numpy as np
 from numba import njit
 
 from cepctl.arrays import Indexes, Reals
+from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.confidence.coupled import sampling
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.sampled_conditions import conditions_of
 from cepctl.engines.confidence.coupled.sampling import Sampling, Seeds, sample_size
-from cepctl.engines.occurrence.states import mass_on
 
 _MOST_DRAWN = 100
 """Worlds drawn for each that is wanted, at most."""

@@ -15,13 +15,15 @@ import numpy as np
 from numba import njit
 
 from cepctl.arrays import Indexes, Reals
+from cepctl.engines.columns.tick_masses import mass_on
+from cepctl.engines.columns.time_cuts import with_cut
 from cepctl.engines.columns.weighted_masses import WeightedBuckets
 from cepctl.engines.occurrence.asked import NONE, ONE
 from cepctl.engines.occurrence.hub_nodes import hub_nodes
 from cepctl.engines.occurrence.hubs import MOST_PROBLEMS
 from cepctl.engines.occurrence.inner import INNER
 from cepctl.engines.occurrence.rooms import Places, Rooms, part_of_rooms, room_of_member
-from cepctl.engines.occurrence.states import MOST_STATES, mass_on, with_cut
+from cepctl.engines.occurrence.states import MOST_STATES
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
 WORK_BOUND = 400_000_000

@@ -14,7 +14,9 @@ import numpy as np
 from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.columns.tick_sums import LAST, plus, tick_count
+from cepctl.engines.columns.tick_masses import mass_on
+from cepctl.engines.columns.tick_sums import LAST, plus
+from cepctl.engines.columns.time_cuts import with_cut
 from cepctl.engines.occurrence.asked import NONE, Bits, difference_holds
 from cepctl.engines.occurrence.inner import INNER
 
@@ -175,20 +177,6 @@ def _pieces(part, others, i, buckets, tick, alive, pieces):
 
 
 @njit(nogil=True, cache=True, **INNER)
-def with_cut(cut, count, at):
-    """Put a tick among `count` ascending ones, unless it is there; returns how many there are then."""
-    place = count
-    while place > 0 and cut[place - 1] > at:
-        place -= 1
-    if place > 0 and cut[place - 1] == at:
-        return count
-    for j in range(count, place, -1):
-        cut[j] = cut[j - 1]
-    cut[place] = at
-    return count + 1
-
-
-@njit(nogil=True, cache=True, **INNER)
 def _forbidden(part, k, event, tick):
     """The ticks of an event in which a clause fails, the ticks of all its other events being known."""
     low, high = np.int64(_FIRST), np.int64(LAST)
@@ -208,14 +196,3 @@ def _forbidden(part, k, event, tick):
                 return low, plus(limit, np.int64(-1))
             low = max(low, limit)
     return low, high
-
-
-@njit(nogil=True, cache=True, **INNER)
-def mass_on(buckets, event, lower, upper):
-    """The mass that an event has from `lower` to `upper`."""
-    total = 0.0
-    for b in range(buckets.starts[event], buckets.starts[event + 1]):
-        first, last = max(buckets.lo[b], lower), min(buckets.hi[b], upper)
-        if first <= last:
-            total += buckets.density[b] * tick_count(first, last)
-    return total

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.columns.weighted_masses import is_weighted, weight_at
 from cepctl.engines.confidence.cell_nodes import most_nodes, place_nodes
@@ -30,7 +31,7 @@ from cepctl.engines.occurrence.asked import (
 )
 from cepctl.engines.occurrence.cuts import Cuts, cuts_of
 from cepctl.engines.occurrence.inner import INNER
-from cepctl.engines.occurrence.level_cells import begins_of_cells, density_at
+from cepctl.engines.occurrence.level_cells import begins_of_cells
 from cepctl.engines.occurrence.states import BOUND, FAILED, WORK, given_hubs, new_pieces, new_states
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from numba import njit
 
-from cepctl.engines.columns.tick_sums import plus, tick_count
+from cepctl.engines.columns.tick_masses import ends_of, mass_on
+from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE
 
 
@@ -55,27 +56,3 @@ def factor_mass(factors, number, buckets, tick, outside):
             total += mass_on(buckets, event, lower, min(upper, outside[g, 0] - 1))
         lower = max(lower, outside[g, 1] + 1)
     return total + mass_on(buckets, event, lower, upper)
-
-
-@njit(nogil=True, cache=True, inline="always")
-def ends_of(buckets, event):
-    """First and last tick that has mass."""
-    return buckets.lo[buckets.starts[event]], buckets.hi[buckets.starts[event + 1] - 1]
-
-
-@njit(nogil=True, cache=True, inline="always")
-def mass_on(buckets, event, lower, upper):
-    total = 0.0
-    for b in range(buckets.starts[event], buckets.starts[event + 1]):
-        first, last = max(buckets.lo[b], lower), min(buckets.hi[b], upper)
-        if first <= last:
-            total += buckets.density[b] * tick_count(first, last)
-    return total
-
-
-@njit(nogil=True, cache=True, inline="always")
-def density_at(buckets, event, tick):
-    for b in range(buckets.starts[event], buckets.starts[event + 1]):
-        if buckets.lo[b] <= tick <= buckets.hi[b]:
-            return buckets.density[b]
-    return 0.0

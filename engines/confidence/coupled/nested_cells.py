@@ -15,9 +15,10 @@ from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Buckets
+from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import apart, plus
+from cepctl.engines.columns.time_cuts import sort_cuts
 from cepctl.engines.confidence.chain.cells import WIDEST_CELL
-from cepctl.engines.confidence.coupled.factor_masses import density_at
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Factors, Variables
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
@@ -98,7 +99,7 @@ def prepare(batch, row, space):
                 cuts[count] = factors.constant[b] + (0 if factors.is_lower[b] else 1)
                 count += 1
             space.decided_at[i] = max(space.decided_at[i], factors.variable[b])
-    space.counters[CUTS] = _sorted_unique(cuts, count)
+    space.counters[CUTS] = sort_cuts(cuts, count)
 
 
 @njit(nogil=True, cache=True)
@@ -193,22 +194,4 @@ def _cut_range(shifts, relatives, level, tick, cuts, starts_of_cells, lower, upp
             if lower < at <= upper:
                 starts_of_cells[count] = at
                 count += 1
-    return _sorted_unique(starts_of_cells, count)
-
-
-@njit(nogil=True, cache=True)
-def _sorted_unique(values, count):
-    """Sort the first `count` values in place and drop repetitions; returns how many remain."""
-    kept = 0
-    for i in range(count):
-        value = values[i]
-        j = kept - 1
-        while j >= 0 and values[j] > value:
-            j -= 1
-        if j >= 0 and values[j] == value:
-            continue
-        for k in range(kept, j + 1, -1):
-            values[k] = values[k - 1]
-        values[j + 1] = value
-        kept += 1
-    return kept
+    return sort_cuts(starts_of_cells, count)

@@ -1,0 +1,36 @@
+"""The mass that one event has at a tick and on a range of ticks, and where its mass ends.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from cepctl.engines.columns.tick_sums import tick_count
+
+
+@njit(nogil=True, cache=True, inline="always")
+def ends_of(buckets, event):
+    """First and last tick that has mass."""
+    return buckets.lo[buckets.starts[event]], buckets.hi[buckets.starts[event + 1] - 1]
+
+
+@njit(nogil=True, cache=True, inline="always")
+def mass_on(buckets, event, lower, upper):
+    """The mass that an event has from `lower` to `upper`."""
+    total = 0.0
+    for b in range(buckets.starts[event], buckets.starts[event + 1]):
+        first, last = max(buckets.lo[b], lower), min(buckets.hi[b], upper)
+        if first <= last:
+            total += buckets.density[b] * tick_count(first, last)
+    return total
+
+
+@njit(nogil=True, cache=True, inline="always")
+def density_at(buckets, event, tick):
+    """The mass that an event has at a tick."""
+    for b in range(buckets.starts[event], buckets.starts[event + 1]):
+        if buckets.lo[b] <= tick <= buckets.hi[b]:
+            return buckets.density[b]
+    return 0.0

@@ -1,0 +1,33 @@
+"""Where time is cut: ticks in ascending order, each once, at the front of an array with room for more.
+
+They are few, so that each is put in its place by moving those after it.
+
+Runs inside Spark workers: imports Numba only.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+
+@njit(nogil=True, cache=True)
+def with_cut(cuts, count, at):
+    """Put a tick among the first `count`, unless it is there; returns how many there are then."""
+    place = count
+    while place > 0 and cuts[place - 1] > at:
+        place -= 1
+    if place > 0 and cuts[place - 1] == at:
+        return count
+    for j in range(count, place, -1):
+        cuts[j] = cuts[j - 1]
+    cuts[place] = at
+    return count + 1
+
+
+@njit(nogil=True, cache=True)
+def sort_cuts(ticks, count):
+    """Sort the first `count` ticks of any order in place, each once; returns how many remain."""
+    kept = 0
+    for i in range(count):
+        kept = with_cut(ticks, kept, ticks[i])
+    return kept

@@ -1,0 +1,22 @@
+"""Cuts of time: in order, each once, and nothing beyond them is touched."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cepctl.engines.columns.time_cuts import sort_cuts, with_cut
+
+
+def test_a_cut_is_put_in_its_place_once() -> None:
+    cuts = np.array([1, 5, 0, 9])
+    assert with_cut(cuts, 2, 3) == 3
+    assert with_cut(cuts, 3, 5) == 3
+    assert cuts.tolist() == [1, 3, 5, 9]
+
+
+@given(st.lists(st.integers(-3, 3) | st.integers(-(2**62), 2**62), max_size=12))
+def test_cuts_are_sorted_each_once(ticks: list[int]) -> None:
+    cuts = np.array(ticks, dtype=np.int64)
+    assert cuts[: sort_cuts(cuts, len(cuts))].tolist() == sorted(set(ticks))
