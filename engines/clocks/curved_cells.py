@@ -33,14 +33,19 @@ NEVER, LISTED = -2, -1
 _NEVER, _LISTED = NEVER, LISTED
 
 
+class PartSums(NamedTuple):
+    """Sums over the first so many ticks of each cell, or over the last: polynomials, or lists of values."""
+
+    values: Reals
+    degree: Indexes
+
+
 class CellSums(NamedTuple):
-    """Room for the sums of all cells; `until_degree` and `left_degree` say how each is kept."""
+    """Room for the sums of all cells."""
 
     whole: Reals
-    until: Reals
-    until_degree: Indexes
-    left: Reals
-    left_degree: Indexes
+    until: PartSums
+    left: PartSums
     given: Reals
     found: Reals
     between: Reals
@@ -52,15 +57,18 @@ def cell_sums(positions, cells, room):
     """Room for so many cells of a chain, and for polynomials or lists of so many numbers."""
     return CellSums(
         np.empty((cells, positions + 1, positions + 1)),
-        np.empty((cells, positions + 1, room)),
-        np.empty((cells, positions + 1), dtype=np.int64),
-        np.empty((cells, positions + 1, room)),
-        np.empty((cells, positions + 1), dtype=np.int64),
+        _part_sums(positions, cells, room),
+        _part_sums(positions, cells, room),
         np.empty(room),
         np.empty(room),
         np.empty(room),
         np.empty((positions + 2, positions + 2)),
     )
+
+
+@njit(nogil=True, cache=True)
+def _part_sums(positions, cells, room):
+    return PartSums(np.empty((cells, positions + 1, room)), np.empty((cells, positions + 1), dtype=np.int64))
 
 
 @njit(nogil=True, cache=True)
@@ -72,7 +80,7 @@ def fill_cells(buckets, curves, bucket, cuts, most_listed, sums):
     positions = len(bucket)
     for c in range(len(cuts) - 1):
         sums.whole[c] = 0.0
-        sums.until_degree[c], sums.left_degree[c] = _NEVER, _NEVER
+        sums.until.degree[c], sums.left.degree[c] = _NEVER, _NEVER
         for k in range(positions + 1):
             sums.whole[c, k, k] = 1.0
         ticks = cuts[c + 1] - cuts[c]
@@ -89,25 +97,14 @@ def fill_cells(buckets, curves, bucket, cuts, most_listed, sums):
 
 
 @njit(nogil=True, cache=True)
-def until_at(sums, cell, k, before, ticks):
-    """The ways in which the events from k on lie in the first `before` ticks of a cell of `ticks`."""
-    degree = sums.until_degree[cell, k]
+def part_at(part, cell, k, ticks, of, between):
+    """One sum of `until` or `left`, over so many ticks of a cell that has `of` ticks."""
+    degree = part.degree[cell, k]
     if degree == _NEVER:
         return 0.0
     if degree == _LISTED:
-        return sums.until[cell, k, before]
-    return value_at(sums.until[cell, k], degree, float(before), ticks - 1.0, sums.between)
-
-
-@njit(nogil=True, cache=True)
-def left_at(sums, cell, k, after, ticks):
-    """The ways in which the events from 1 to k - 1 lie in the last `after` ticks of a cell of `ticks`."""
-    degree = sums.left_degree[cell, k]
-    if degree == _NEVER:
-        return 0.0
-    if degree == _LISTED:
-        return sums.left[cell, k, after]
-    return value_at(sums.left[cell, k], degree, float(after), ticks - 1.0, sums.between)
+        return part.values[cell, k, ticks]
+    return value_at(part.values[cell, k], degree, float(ticks), of - 1.0, between)
 
 
 @njit(nogil=True, cache=True)
@@ -130,8 +127,8 @@ def _sum_until(buckets, curves, bucket, start, ticks, sums, cell, first):
         sums.whole[cell, first, j + 1] = sum_before(found, degree, ticks)
         degree += 1
         given, found = found, given
-    sums.until_degree[cell, first] = degree
-    sums.until[cell, first, : degree + 1] = given[: degree + 1]
+    sums.until.degree[cell, first] = degree
+    sums.until.values[cell, first, : degree + 1] = given[: degree + 1]
 
 
 @njit(nogil=True, cache=True)
@@ -147,8 +144,8 @@ def _sum_left(buckets, curves, bucket, start, ticks, sums, cell, stop):
         sum_before(found, degree, ticks)
         degree += 1
         given, found = found, given
-    sums.left_degree[cell, stop] = degree
-    sums.left[cell, stop, : degree + 1] = given[: degree + 1]
+    sums.left.degree[cell, stop] = degree
+    sums.left.values[cell, stop, : degree + 1] = given[: degree + 1]
 
 
 @njit(nogil=True, cache=True)
@@ -164,13 +161,13 @@ def _list_until(buckets, curves, bucket, start, ticks, sums, cell):
     whole, positions = sums.whole[cell], len(bucket)
     for x in range(ticks):
         for k in range(1, positions):
-            sums.until[cell, k, x] = whole[k, positions]
+            sums.until.values[cell, k, x] = whole[k, positions]
         for j in range(positions - 1, 0, -1):
             mass = _mass_at(buckets, curves, bucket[j], start + x)
             if mass > 0.0:
                 for k in range(1, j + 1):
                     whole[k, j + 1] += whole[k, j] * mass
-    sums.until_degree[cell, 1:positions] = _LISTED
+    sums.until.degree[cell, 1:positions] = _LISTED
 
 
 @njit(nogil=True, cache=True)
@@ -182,10 +179,10 @@ def _list_left(buckets, curves, bucket, start, ticks, sums, cell):
         ways[k, k] = 1.0
     for x in range(ticks):
         for k in range(2, positions + 1):
-            sums.left[cell, k, x] = ways[1, k]
+            sums.left.values[cell, k, x] = ways[1, k]
         for i in range(1, positions):
             mass = _mass_at(buckets, curves, bucket[i], start + ticks - 1 - x)
             if mass > 0.0:
                 for k in range(i + 1, positions + 1):
                     ways[i, k] += mass * ways[i + 1, k]
-    sums.left_degree[cell, 2 : positions + 1] = _LISTED
+    sums.left.degree[cell, 2 : positions + 1] = _LISTED

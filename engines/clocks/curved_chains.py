@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
-from cepctl.engines.clocks.curved_cells import CellSums, cell_sums, fill_cells, left_at, until_at
+from cepctl.engines.clocks.curved_cells import CellSums, cell_sums, fill_cells, part_at
 from cepctl.engines.clocks.curves import curve_at, part_of_curve, sum_before, times_curve
 from cepctl.engines.columns.tick_sums import apart, plus
 from cepctl.engines.confidence.chain.closed_form import NO_WINDOW
@@ -151,12 +151,14 @@ def _around(sums, cuts, cell, last, tick, end, through, row):
     for j in range(1, positions):
         row[j] = 0.0
         if last < len(cuts) - 1:
-            row[j] = until_at(sums, last, j, end - cuts[last], cuts[last + 1] - cuts[last])
+            before, ticks = end - cuts[last], cuts[last + 1] - cuts[last]
+            row[j] = part_at(sums.until, last, j, before, ticks, sums.between)
     total = 0.0
     for k in range(1, positions + 1):
         ways = 1.0
         if k > 1:
-            ways = left_at(sums, cell, k, cuts[cell + 1] - 1 - tick, cuts[cell + 1] - cuts[cell])
+            after, ticks = cuts[cell + 1] - 1 - tick, cuts[cell + 1] - cuts[cell]
+            ways = part_at(sums.left, cell, k, after, ticks, sums.between)
         if ways > 0.0:
             rest = 0.0
             for j in range(k, positions + 1):
