@@ -12,16 +12,16 @@ import numpy as np
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.weighted_masses import SeriesMasses
 
+NO_COMPONENT = -1
+
 
 @dataclass(frozen=True)
-class EventTies:
-    """Differences `t_left - t_right <= bound` between events, by row number, and their components.
+class Ties:
+    """Differences `t_left - t_right <= bound`, and the components of events that they make.
 
     `left`, `right`, `bound`, shape (k,), stand by component: those of component c from tie_offsets[c] to
-    tie_offsets[c + 1].  `component`, shape (n,), is that of each event, -1 where it is tied to none;
+    tie_offsets[c + 1].  `component`, shape (n,), is that of each event, NO_COMPONENT where tied to none;
     `members` from member_offsets[c] on are its events, and `rank` says where an event stands there.
-    `serial`: whether each is tied to the next alone, and comes before it; these stand in that order, and
-    `series` says what is given of their events by those before and after.
     `probability`: that all ties of a component hold, NaN as long as it is not known.
     """
 
@@ -33,14 +33,24 @@ class EventTies:
     rank: Indexes
     members: Indexes
     member_offsets: Indexes
-    serial: Flags
     probability: Reals
-    series: SeriesMasses | None = None
 
     @property
     def sizes(self) -> Indexes:
         """Number of events of each component."""
         return np.diff(self.member_offsets)
+
+
+@dataclass(frozen=True)
+class EventTies(Ties):
+    """Ties between events, by row number.
+
+    `serial`: whether each component's events are tied to the next alone, and come before it; these stand in
+    that order, and `series` says what is given of their events by those before and after.
+    """
+
+    serial: Flags
+    series: SeriesMasses | None = None
 
     def touches(self, event: Indexes) -> Flags:
         """Which events are tied."""
@@ -51,24 +61,53 @@ def event_ties(count: int, left: Indexes, right: Indexes, bound: Ticks) -> Event
     """Ties between some of `count` events."""
     label = connected(count, left, right)
     tied = distinct(np.concatenate([left, right]), count)
-    # The label of a component is its smallest event.
-    roots = distinct(label[tied], count)
-    number = np.empty(count, dtype=np.int64)
-    number[roots] = np.arange(len(roots))
-    component = np.full(count, -1, dtype=np.int64)
+    number = numbered(label, tied)
+    component = np.full(count, NO_COMPONENT)
     component[tied] = number[label[tied]]
-    serial = _are_series(component, len(roots), left, right)
+    serial = _are_series(component, int(number.max(initial=NO_COMPONENT)) + 1, left, right)
     follows = _places(count, serial[component[left]], left, right)
     members = tied[np.lexsort((follows[tied], component[tied]))]
-    member_offsets = np.searchsorted(component[members], np.arange(len(roots) + 1)).astype(np.int64)
-    rank = np.full(count, -1, dtype=np.int64)
+    ties = ties_of(left, right, bound, (left, right), component, members)
+    return EventTies(**vars(ties), serial=serial)
+
+
+def numbered(label: Indexes, tied: Indexes) -> Indexes:
+    """The number of each component that has tied events, where its label points; NO_COMPONENT elsewhere.
+
+    The label of a component is the smallest of what it connects.
+    """
+    roots = distinct(label[tied], len(label))
+    number = np.full(len(label), NO_COMPONENT)
+    number[roots] = np.arange(len(roots))
+    return number
+
+
+def ties_of(
+    left: Indexes,
+    right: Indexes,
+    bound: Ticks,
+    events: tuple[Indexes, Indexes],
+    component: Indexes,
+    members: Indexes,
+) -> Ties:
+    """Ties by component, as `members` stand; `events` are those of `left` and of `right`."""
+    components = np.arange(int(component.max(initial=NO_COMPONENT)) + 2)
+    member_offsets = np.searchsorted(component[members], components).astype(np.int64)
+    rank = np.full(len(component), -1)
     rank[members] = np.arange(len(members)) - member_offsets[component[members]]
-    order = np.lexsort((rank[right], rank[left], component[left]))
-    left, right, bound = left[order], right[order], bound[order]
-    tie_offsets = np.searchsorted(component[left], np.arange(len(roots) + 1)).astype(np.int64)
-    unknown = np.full(len(roots), np.nan)
-    return EventTies(
-        left, right, bound, tie_offsets, component, rank, members, member_offsets, serial, unknown
+    of_tie = component[events[0]]
+    order = np.lexsort((rank[events[1]], rank[events[0]], of_tie))
+    tie_offsets = np.searchsorted(of_tie[order], components).astype(np.int64)
+    return Ties(
+        left[order],
+        right[order],
+        bound[order],
+        tie_offsets,
+        component,
+        rank,
+        members,
+        member_offsets,
+        probability=np.full(len(components) - 1, np.nan),
     )
 
 
