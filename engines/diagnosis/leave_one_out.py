@@ -42,8 +42,9 @@ from cepctl.engines.diagnosis.conditions import (
     key_condition,
     link_condition,
 )
+from cepctl.engines.diagnosis.join_indexes import JoinIndexes
 from cepctl.engines.diagnosis.lasting_conditions import LastingConditions, nearest_miss
-from cepctl.engines.diagnosis.partial_matches import PAIRS, Followed, JoinIndexes, follow, links_at
+from cepctl.engines.diagnosis.partial_matches import PAIRS, Followed, follow, links_at
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, valid_bounds
 from cepctl.engines.pattern.offset_bounds import least_apart
 from cepctl.language.ast import (

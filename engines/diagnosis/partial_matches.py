@@ -8,7 +8,7 @@ and each is charged with what those before it have let through.
 Work is bounded: beyond `limit` pairs of a step, evenly spaced partial matches are followed and the
 others left, which the numbers then say.
 
-Imports NumPy, Numba and Polars only.
+Imports NumPy and Polars only.
 """
 
 from __future__ import annotations
@@ -18,13 +18,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
-from numba import njit
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.join_keys import JoinKey, join_key
 from cepctl.engines.columns.predicates import column_name, links_hold
-from cepctl.engines.columns.range_join import IntervalIndex, interval_index, overlapping
+from cepctl.engines.columns.range_join import overlapping
 from cepctl.engines.diagnosis.conditions import (
     Condition,
     Conditions,
@@ -34,14 +32,14 @@ from cepctl.engines.diagnosis.conditions import (
     key_condition,
     link_condition,
 )
+from cepctl.engines.diagnosis.join_indexes import JoinIndex, JoinIndexes
 from cepctl.engines.enumeration.reach import reach
 from cepctl.engines.enumeration.search import NOT_BOUND, Search
-from cepctl.plan.plan import Equality, Link, Scope
+from cepctl.plan.plan import Link, Scope
 from cepctl.polars_expressions import compile_expression
 
 PAIRS = 1 << 20
 """How many pairs a step lists at most."""
-_INDEXES = 16
 ORDER = Condition("order", "the order of the pattern")
 TWICE = Condition("twice", "no event twice in a match")
 CLOCKS = Condition("clocks", "one offset for each clock")
@@ -157,7 +155,7 @@ class _Join:
         partial = len(rows)
         index, codes = self._keyed(self.conditions, rows)
         first, last = reach(self.events.masses, self.conditions.search.system, rows, before, self.column)
-        pairs = _pair_counts(index, codes, first, last)
+        pairs = index.pair_counts(codes, first, last)
         if int(pairs.sum()) > limit:
             # Evenly spaced, so that every stretch of time is followed.
             chosen = np.arange(0, partial, -(-int(pairs.sum()) // limit))
@@ -173,7 +171,7 @@ class _Join:
         step = JoinReport(component, partial, len(rows), len(candidates), _by_condition(losses), left)
         return step, longer
 
-    def _keyed(self, conditions: Conditions, rows: Indexes) -> tuple[_Index, Indexes]:
+    def _keyed(self, conditions: Conditions, rows: Indexes) -> tuple[JoinIndex, Indexes]:
         known = conditions.columns[: self.column]
         found = self.indexes.of(conditions, self.column)
         codes = found.key.codes_of(rows, conditions.columns) if known else np.zeros(len(rows), dtype=np.int64)
@@ -219,11 +217,11 @@ class _Join:
         known = (codes >= 0) & (codes < len(sizes))
         return int(sizes[codes[known]].sum())
 
-    def _in_reach(self, search: Search, index: _Index, codes: Indexes, rows: Indexes) -> int:
+    def _in_reach(self, search: Search, index: JoinIndex, codes: Indexes, rows: Indexes) -> int:
         first, last = reach(self.events.masses, search.system, rows, tuple(range(self.column)), self.column)
-        return int(_pair_counts(index, codes, first, last).sum())
+        return int(index.pair_counts(codes, first, last).sum())
 
-    def _listed(self, index: _Index, codes: Indexes, first: Ticks, last: Ticks, rows: Indexes) -> Indexes:
+    def _listed(self, index: JoinIndex, codes: Indexes, first: Ticks, last: Ticks, rows: Indexes) -> Indexes:
         parts = [rows[:0]]
         for row, event in overlapping(index.interval, codes, first, last):
             longer = rows[row]
@@ -271,68 +269,3 @@ def links_at(conditions: Conditions, column: int) -> list[Link]:
         and set(link.components) <= known
         and not conditions.alternative.components[link.decides].negated
     ]
-
-
-@dataclass(frozen=True)
-class _Index:
-    """The candidates of a join, ready; `ends` are their upper bounds, sorted within each key."""
-
-    candidates: Indexes
-    interval: IntervalIndex
-    key: JoinKey
-    ends: Ticks
-
-
-class JoinIndexes:
-    """The candidates of joins over some events, indexed; the last few are kept for those that share them.
-
-    Keys of long columns cost most of a join.
-    """
-
-    def __init__(self, events: Events) -> None:
-        self.events = events
-        self._kept: dict[tuple[int, tuple[str, ...], tuple[Equality, ...]], _Index] = {}
-
-    def of(self, conditions: Conditions, column: int) -> _Index:
-        """The index of the join that binds a column."""
-        candidates = conditions.candidates[conditions.columns[column]]
-        name = (column, conditions.partition_by, conditions.alternative.equalities)
-        kept = self._kept.get(name)
-        if kept is not None and kept.candidates is candidates:
-            return kept
-        self._kept.pop(name, None)
-        self._kept[name] = found = self._built(conditions, column, candidates)
-        while len(self._kept) > _INDEXES:
-            del self._kept[next(iter(self._kept))]
-        return found
-
-    def _built(self, conditions: Conditions, column: int, candidates: Indexes) -> _Index:
-        component, known = conditions.columns[column], set(conditions.columns[:column])
-        alternative, masses = conditions.alternative, self.events.masses
-        key = join_key(alternative, conditions.partition_by, self.events, component, known, candidates)
-        usable = key.candidate_codes >= 0
-        event = candidates[usable]
-        interval = interval_index(
-            event, key.candidate_codes[usable], masses.lower[event], masses.upper[event]
-        )
-        keys = np.repeat(np.arange(len(interval.key_starts) - 1), np.diff(interval.key_starts))
-        return _Index(candidates, interval, key, interval.upper[np.lexsort((interval.upper, keys))])
-
-
-def _pair_counts(index: _Index, key: Indexes, first: Ticks, last: Ticks) -> Indexes:
-    """Per query the events of its key whose interval overlaps its own, counted without listing them."""
-    interval = index.interval
-    counts: Indexes = _overlap_counts(interval.key_starts, interval.lower, index.ends, key, first, last)
-    return counts
-
-
-@njit(nogil=True, cache=True)
-def _overlap_counts(key_starts, lower, ends, key, first, last):
-    """`lower` and `ends` are sorted within each key: what neither starts too late nor ends too early."""
-    counts = np.zeros(len(key), dtype=np.int64)
-    for i in range(len(key)):
-        if 0 <= key[i] < len(key_starts) - 1:
-            start, stop = key_starts[key[i]], key_starts[key[i] + 1]
-            begun = np.searchsorted(lower[start:stop], last[i], side="right")
-            counts[i] = max(begun - np.searchsorted(ends[start:stop], first[i]), 0)
-    return counts

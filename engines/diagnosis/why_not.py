@@ -23,12 +23,12 @@ from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.diagnosis.complete_bindings import CompletionReport, Signature, complete_bindings
 from cepctl.engines.diagnosis.complete_lasting import complete_lasting
 from cepctl.engines.diagnosis.conditions import Conditions
+from cepctl.engines.diagnosis.join_indexes import JoinIndexes
 from cepctl.engines.diagnosis.lasting_conditions import LastingConditions
 from cepctl.engines.diagnosis.leave_one_out import Excluded, excluded_only_by
 from cepctl.engines.diagnosis.partial_matches import (
     PAIRS,
     Fitting,
-    JoinIndexes,
     JoinReport,
     fitting_counts,
     follow,

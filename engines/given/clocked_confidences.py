@@ -33,7 +33,8 @@ from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.given.at_offsets import TiesOf, at_offsets
 from cepctl.engines.given.on_clocks import GivenOnClocks, differences
-from cepctl.engines.given.tied_problems import tied_problems, touched
+from cepctl.engines.given.tied_problems import tied_problems
+from cepctl.engines.given.touched_components import touched
 from cepctl.engines.given.within_spans import tied_within
 from cepctl.engines.measure.rival_blocks import BlockMemory
 from cepctl.engines.pattern.blocks import Shape

@@ -23,7 +23,8 @@ from cepctl.engines.given.components import piece_probability
 from cepctl.engines.given.separators import tied_probability
 from cepctl.engines.given.series import series_of
 from cepctl.engines.given.surely import certain_problems
-from cepctl.engines.given.tied_problems import TiedProblems, Touched, tied_problems, touched
+from cepctl.engines.given.tied_problems import TiedProblems, tied_problems
+from cepctl.engines.given.touched_components import Touched, touched
 from cepctl.engines.given.work import require_few, searched, within_bound
 from cepctl.engines.measure.measure import Measure
 from cepctl.engines.measure.rival_blocks import coupled_blocks

@@ -22,7 +22,7 @@ from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.given.components import piece_probability
 from cepctl.engines.given.series import series_of, weighted_events
 from cepctl.engines.given.structures import Pieces
-from cepctl.engines.given.tied_problems import touched
+from cepctl.engines.given.touched_components import touched
 from cepctl.engines.given.work import require_few
 from cepctl.engines.occurrence.occurrence import Weighted
 

@@ -24,7 +24,8 @@ from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.given.confidences import given_probability
 from cepctl.engines.given.separators import tied_probability
 from cepctl.engines.given.series import series_of
-from cepctl.engines.given.tied_problems import tied_problems, touched
+from cepctl.engines.given.tied_problems import tied_problems
+from cepctl.engines.given.touched_components import touched
 from cepctl.engines.given.work import require_few, within_bound
 from cepctl.engines.measure.rival_blocks import BlockMemory, coupled_blocks
 from cepctl.engines.pattern.blocks import Shape

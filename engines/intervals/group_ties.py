@@ -13,8 +13,8 @@ from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.lasting_ties import LastingTies, event_of_endpoint
+from cepctl.engines.intervals.lasting_components import component_probability
 from cepctl.engines.intervals.measure import IntervalMeasure
-from cepctl.engines.intervals.tied_matches import component_probability
 from cepctl.engines.occurrence.clauses import Part, present
 
 
