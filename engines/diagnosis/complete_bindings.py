@@ -26,6 +26,7 @@ from cepctl.engines.diagnosis.partial_matches import Loss
 from cepctl.engines.diagnosis.worlds_left import ChargedClauses, WorldsLeft
 from cepctl.engines.enumeration.search import NOT_BOUND
 from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.decided_matches import decided
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.pattern.blocks import AbsenceRule, Shape
 from cepctl.engines.pattern.rival_joins import Spans, spans_of
@@ -245,15 +246,15 @@ class _Tally:
         clauses = self.clauses
         if clauses is None:
             return free
-        freely = _happens(clauses.freely.decided(bound, without_rivals))
+        freely = _happens(decided(clauses.freely, bound, without_rivals))
         lost = freely & ~free
         self.charged.charge(
-            int(lost.sum()), lambda at: _happens(clauses.alone[at].decided(bound, without_rivals))[lost]
+            int(lost.sum()), lambda at: _happens(decided(clauses.alone[at], bound, without_rivals))[lost]
         )
         return freely
 
     def _measured(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
-        return self.prepared.decided(bound, rivals)
+        return decided(self.prepared, bound, rivals)
 
     def _happens(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Flags:
         return _happens(self._measured(bound, rivals))

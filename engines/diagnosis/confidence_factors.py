@@ -24,6 +24,7 @@ from cepctl.engines.diagnosis.complete_bindings import absence_condition
 from cepctl.engines.diagnosis.conditions import Condition, window_text
 from cepctl.engines.diagnosis.failed_conditions import Reason
 from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.decided_matches import decided
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import Strategy
@@ -79,17 +80,17 @@ def match_factors(
 
 def _factors(prepared: PreparedAlternative, bound: dict[int, Bindings], rivals: list[Rivals]) -> MatchFactors:
     factors = [
-        Factor(condition, _probability(limited.decided(bound, [])))
+        Factor(condition, _probability(decided(limited, bound, [])))
         for condition, limited in _growing(prepared)
     ]
-    found = prepared.decided(bound, rivals)
+    found = decided(prepared, bound, rivals)
     start, end, confidence = int(found.start[0]), int(found.end[0]), _probability(found)
     if start > end:
         return MatchFactors(start, end, 0.0, 0.0, (), (), _broken(prepared, bound, rivals))
     alone: list[RivalAlone] = []
     if rivals:
         factors.append(Factor(Condition("absence", "no rival in its gap"), confidence))
-        free = _probability(prepared.decided(bound, _without_rivals(rivals)))
+        free = _probability(decided(prepared, bound, _without_rivals(rivals)))
         for at in range(len(rivals)):
             alone += _rivals_alone(prepared, bound, rivals, at, free)
     return MatchFactors(start, end, confidence, 0.0, tuple(factors), tuple(alone))
@@ -140,7 +141,7 @@ def _rivals_alone(
     copies = {i: take(each, np.zeros(len(chosen), dtype=np.int64)) for i, each in bound.items()}
     alone = _without_rivals(rivals)
     alone[at] = replace(alone[at], row=np.arange(len(chosen)), event=chosen)
-    found = prepared.decided(copies, alone)
+    found = decided(prepared, copies, alone)
     spared = np.where(found.start <= found.end, found.confidence, 0.0)
     condition = absence_condition(prepared.plan, prepared.shape, rivals[at].rule)
     return [
@@ -154,12 +155,12 @@ def _broken(
 ) -> tuple[Reason, ...]:
     """Why no world returns a match whose valid intervals are not empty."""
     without_rivals = _without_rivals(rivals)
-    if _probability(prepared.decided(bound, without_rivals)) <= 0:
+    if _probability(decided(prepared, bound, without_rivals)) <= 0:
         return (Reason(Condition("timing", "<> between times, or the gaps in histograms")),)
     found = []
     for at, each in enumerate(rivals):
         alone = [*without_rivals[:at], each, *without_rivals[at + 1 :]]
-        measured = prepared.decided(bound, alone)
+        measured = decided(prepared, bound, alone)
         if measured.start[0] > measured.end[0]:
             events = tuple(int(event) for event in each.event[:3])
             found.append(Reason(absence_condition(prepared.plan, prepared.shape, each.rule), events=events))

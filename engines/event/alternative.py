@@ -17,19 +17,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
-from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, single_events, take
+from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, take
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import fitting_events
-from cepctl.engines.columns.ties import EventTies
-from cepctl.engines.confidence.measured import Measured, impossible, joined
+from cepctl.engines.confidence.measured import Measured, joined
 from cepctl.engines.enumeration.search import FEWEST_COSTLY_STARTS, FEWEST_STARTS, Search, enumeration_parts
 from cepctl.engines.enumeration.threshold import PushDown, Threshold
+from cepctl.engines.event.decided_matches import decided
 from cepctl.engines.event.options import MatchOptions, pairs_at_once
 from cepctl.engines.measure.measure import Measure
 from cepctl.engines.measure.rival_blocks import joined_blocks
 from cepctl.engines.pattern.blocks import Shape, shape_of
-from cepctl.engines.pattern.difference_constraints import closed_system, possible
+from cepctl.engines.pattern.difference_constraints import closed_system
 from cepctl.language.ast import Strategy
 from cepctl.plan.evaluation_order import evaluation_order
 from cepctl.plan.plan import Alternative, Plan
@@ -253,17 +252,17 @@ class PreparedAlternative:
 
             return measured_by_size(self.intervals, [bound[i] for i in self.search.singles])
         if self.shape.plain_chain:
-            return self.decided(bound, [])
+            return decided(self, bound, [])
         count = len(self.measure.groups(bound)[0].sizes)
         joins = self._rival_joins(bound)
         blocks = list(joined_blocks(joins, count, self.options.block_memory))
         if len(blocks) <= 1:
-            return self.decided(bound, self.rivals(bound, joins))
+            return decided(self, bound, self.rivals(bound, joins))
         parts = []
         for begin, end in blocks:
             part = {i: take(each, np.arange(begin, end)) for i, each in bound.items()}
             own = [join.taken(slice(begin, end)) for join in joins]
-            parts.append(self.decided(part, self.rivals(part, own)))
+            parts.append(decided(self, part, self.rivals(part, own)))
         return joined(parts)
 
     def problems(self, bound: dict[int, Bindings]) -> Iterator[Problems]:
@@ -280,78 +279,6 @@ class PreparedAlternative:
             matches = CoupledMatches(self.shape, self.events.masses, self.measure.groups(part), rivals)
             for problems in coupled_problems(matches):
                 yield replace(problems, match=problems.match + begin)
-
-    def decided(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
-        """Time range and confidence of matches that the given rivals can break.
-
-        Raises
-        ------
-        QueryTooLargeError
-            If a match exceeds the bound on the work and estimates are not allowed.
-        """
-        clocks, ties = self.events.clocks, self.events.ties
-        if ties is not None and clocks is not None:
-            from cepctl.engines.event.clocked_matches import decided_on_tied_clocks
-
-            return decided_on_tied_clocks(self, clocks, ties, bound, rivals)
-        if ties is not None:
-            return self.tied(self.events.masses, ties, bound, rivals)
-        if clocks is None:
-            return self._independent(self.events.masses, bound, rivals)
-        from cepctl.engines.event.clocked_matches import decided_on_clocks
-
-        return decided_on_clocks(self, clocks, bound, rivals)
-
-    def tied(
-        self, masses: Masses, ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals]
-    ) -> Measured:
-        """Matches some of whose events may be tied: each of these with its components."""
-        from cepctl.engines.given.confidences import are_tied, tied_matches
-
-        count = len(self.measure.groups(bound)[0].sizes)
-        tied = are_tied(ties, bound, rivals, count)
-        found = impossible(count)
-        for rows in (np.flatnonzero(~tied), np.flatnonzero(tied)):
-            if len(rows):
-                chosen = {i: take(each, rows) for i, each in bound.items()}
-                others = [each.taken(rows) for each in rivals]
-                if tied[rows[0]]:
-                    measure = replace(self.measure, masses=masses)
-                    if masses is not self.events.masses:
-                        # As in `_independent`: what offsets are summed of is exact.
-                        measure = replace(measure, sampling=None)
-                    found.put(rows, tied_matches(measure, ties, chosen, others))
-                else:
-                    found.put(rows, self.if_possible(masses, chosen, others))
-        return found
-
-    def if_possible(self, masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
-        """As `_independent`, also of matches that cannot happen, which methods for chains never meet."""
-        if not self.shape.only_single:
-            return self._independent(masses, bound, rivals)
-        matches = single_events([bound[i] for i in self.search.singles])
-        rows = np.flatnonzero(possible(*replace(self.measure, masses=masses).valid(matches)))
-        if len(rows) == len(matches):
-            return self._independent(masses, bound, rivals)
-        found = impossible(len(matches))
-        if len(rows):
-            chosen = {i: take(each, rows) for i, each in bound.items()}
-            found.put(rows, self._independent(masses, chosen, [each.taken(rows) for each in rivals]))
-        return found
-
-    def _independent(self, masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
-        """Matches of events with these masses, which are independent of each other."""
-        measure = self.measure
-        if masses is not self.events.masses:
-            # Events where offsets put them are measured exactly: errors of a sum's terms would add up.  Every
-            # combination of offsets has gaps and cuts of its own.
-            own = self.events.clocks is not None and masses is self.events.clocks.own
-            measure = replace(measure, masses=masses, sampling=None, shares_gaps=False, shares_cuts=own)
-        if self.shape.plain_chain:
-            return measure.chains(single_events([bound[i] for i in self.search.singles]))
-        from cepctl.engines.measure.methods import rivalled_matches
-
-        return rivalled_matches(measure, bound, rivals)
 
     def measured(self, bound: dict[int, Bindings], owned: tuple[int, int] | None) -> MatchBatch:
         """Time range and confidence of a batch; without what no world returns or another slice owns."""

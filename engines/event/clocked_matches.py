@@ -19,6 +19,7 @@ from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.event.decided_matches import decided_with_ties, if_possible
 from cepctl.engines.pattern.rivals import Rivals
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ def decided_on_tied_clocks(
             others = [each.taken(rows) for each in rivals]
             if touching[rows[0]]:
                 masses, shape = source.events.masses, source.shape
-                found.put(rows, given_on_clocks(known, masses, shape, chosen, others, source.tied))
+                decide = partial(decided_with_ties, source)
+                found.put(rows, given_on_clocks(known, masses, shape, chosen, others, decide))
             else:
                 found.put(rows, exactly_on_clocks(source, clocks, chosen, others))
     return found
@@ -92,13 +94,13 @@ def exactly_on_clocks(
     """The same, without estimates."""
     shape, envelopes = source.shape, source.events.masses
     if not shape.plain_chain:
-        return conditioned(clocks, envelopes, shape, bound, rivals, source.if_possible)
+        return conditioned(clocks, envelopes, shape, bound, rivals, partial(if_possible, source))
     matches = single_events([bound[i] for i in source.search.singles])
     on_own_parts = partial(_possible_chains, source, clocks.own)
     found, left = clock_chains(clocks, source.search.system, source.plan.window, matches, on_own_parts)
     if len(left):
         chosen = {i: take(each, left) for i, each in bound.items()}
-        found.put(left, conditioned(clocks, envelopes, shape, chosen, [], source.if_possible))
+        found.put(left, conditioned(clocks, envelopes, shape, chosen, [], partial(if_possible, source)))
     return found
 
 

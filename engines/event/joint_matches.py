@@ -18,6 +18,7 @@ from cepctl.engines.columns.cut_masses import cut_masses
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_spans import TickSpans
 from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.event.decided_matches import if_possible
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.rivals import Rivals
 
@@ -115,7 +116,7 @@ class JointMatches:
     def _measured(self, masses: Masses, bound: _Bound, rivals: list[Rivals]) -> Measured:
         """The confidence of independent events with these masses."""
         if len(self.sources) == 1:
-            return self.sources[0].if_possible(masses, bound, rivals)
+            return if_possible(self.sources[0], masses, bound, rivals)
         from cepctl.engines.confidence.coupled.confidences import coupled_confidences
         from cepctl.engines.confidence.coupled.matches import CoupledMatches
 
