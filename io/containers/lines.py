@@ -21,7 +21,7 @@ import pyarrow as pa
 from cepctl.io.containers.origin import container_origin
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.natural_columns import Value
-from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
+from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.contract.times import LogTime, parse_time
 from cepctl.io.source.event_lines import LineBatches, LineEvent, lines_fit
 from cepctl.io.source.json_objects import flat_value, json_object
@@ -79,9 +79,7 @@ class ContainerLog:
         pieces.end()
         if len(batches):
             yield batches.take()
-        if chunks.damage:
-            report.records += 1
-            report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
+        chunks.tell_damage(source, report)
 
 
 @dataclass

@@ -68,8 +68,7 @@ class GangliaXml:
             )
         if len(polls.columns):
             yield polls.columns.take()
-        if chunks.damage:
-            report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
+        chunks.tell_damage(source, report, as_record=False)
 
 
 @dataclass

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from cepctl.io.contract.reader import ReadReport, Reject
+from cepctl.io.contract.reader import ReadReport
 from cepctl.io.source.long_gaps import LongGaps
 from cepctl.io.source.streams import Chunks
 from cepctl.io.source.text_encoding import utf8_stream
@@ -39,8 +39,7 @@ def line_blocks(stream: IO[bytes], source: str, report: ReadReport, gaps: LongGa
     chunks = Chunks(utf8_stream(stream))
     for block in _whole_lines(chunk for chunk in chunks if not gaps.leaves_out(chunk)):
         yield mended(block, report)
-    if chunks.damage:
-        report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
+    chunks.tell_damage(source, report, as_record=False)
 
 
 def _whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -10,7 +10,7 @@ from typing import IO
 import pyarrow as pa
 
 from cepctl.io.contract.log_format import ZONELESS, LogFormat
-from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
+from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.ocel.database import MAGIC, TELLING, database_records
 from cepctl.io.ocel.events import ObjectCentricEvents
 from cepctl.io.ocel.json_log import ARRAYS, UTF16, json_records
@@ -62,9 +62,7 @@ class ObjectCentricLog:
                     yield events.rows.take()
         if len(events.rows):
             yield events.rows.take()
-        if chunks.damage:
-            report.records += 1
-            report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
+        chunks.tell_damage(source, report)
 
 
 def _records_of(head: bytes) -> Records | None:

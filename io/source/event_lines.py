@@ -202,9 +202,7 @@ def line_events(stream: IO[bytes], batches: LineBatches, event_of: EventOf) -> I
             yield batches.take()
     if len(batches):
         yield batches.take()
-    if chunks.damage:
-        batches.report.records += 1
-        batches.report.rejects.append(Reject(batches.source, None, "truncated input", chunks.damage))
+    chunks.tell_damage(batches.source, batches.report)
 
 
 def lines_fit(head: bytes, fits: Callable[[str], object]) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO
 
+from cepctl.io.contract.reader import ReadReport, Reject
 from cepctl.io.source.long_gaps import LongGaps, empty_lines
 
 CHUNK_BYTES = 1 << 16
@@ -52,6 +53,12 @@ class Chunks:
                 return
             self.read_bytes += len(chunk)
             yield chunk
+
+    def tell_damage(self, source: str, report: ReadReport, *, as_record: bool = True) -> None:
+        """Reject the rest of a stream that turned out damaged, as one more record where that is counted."""
+        if self.damage:
+            report.records += as_record
+            report.rejects.append(Reject(source, None, "truncated input", self.damage))
 
 
 def numbered_lines(chunks: Iterable[bytes], longest_gap: int = LONGEST_GAP) -> Iterator[tuple[int, bytes]]:

@@ -96,9 +96,7 @@ class SparkEventLog:
                     yield log.rows.take()
         if len(log.rows):
             yield log.rows.take()
-        if chunks.damage:
-            report.records += 1
-            report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
+        chunks.tell_damage(source, report)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.log_format import ZONELESS, LogFormat
-from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
+from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.contract.times import LAST_SECOND, LogTime, named_zone, parse_time
 from cepctl.io.contract.written_times import parse_written, possible_forms
 from cepctl.io.source.event_lines import LineBatches, LineEvent, found_groups
@@ -78,9 +78,7 @@ class TextLines:
         text.take(waiting)
         if len(batches):
             yield batches.take()
-        if chunks.damage:
-            report.records += 1
-            report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
+        chunks.tell_damage(source, report)
 
 
 @dataclass

@@ -64,9 +64,7 @@ class SpanReader:
                 report.rejects.append(Reject(source, line, "nested too deeply", ""))
         if len(rows.rows):
             yield rows.rows.take()
-        if chunks.damage:
-            report.records += 1
-            report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
+        chunks.tell_damage(source, report)
 
 
 def _value(part: Element | Document, streamed: Sequence[str]) -> tuple[Any, int | None]:
