@@ -9,7 +9,7 @@ Runs inside Spark workers: imports NumPy and Numba only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
@@ -125,12 +125,12 @@ def _alike(
         if len(matches):
             nodes = nodes_of(frames, matches, walls, degree, edges=True)
             edge = nodes.weight == 0.0
-            for part in _parts(frames, _taken(nodes, ~edge)):
+            for part in nodes.taken(~edge).in_blocks(frames.sizes, PAIRS_AT_ONCE):
                 found = _measured(frames, part, bound, rivals, measuring)
                 total.add(part, found, *offset_range(frames, part))
             # Most edges can widen no range, and to measure them takes as long as the sum.
-            for part in _parts(frames, _taken(nodes, edge)):
-                wider = _taken(part, _can_widen(shape, frames, part, groups, total))
+            for part in nodes.taken(edge).in_blocks(frames.sizes, PAIRS_AT_ONCE):
+                wider = part.taken(_can_widen(shape, frames, part, groups, total))
                 found = _measured(frames, wider, bound, rivals, measuring)
                 total.add(wider, found, *offset_range(frames, wider))
     return total.measured()
@@ -181,24 +181,6 @@ def degree_of(frames: Frames, count: int) -> Indexes:
     return np.bincount(frames.match[wide | convolved], minlength=count) + own_part
 
 
-def _parts(frames: Frames, nodes: Nodes) -> Iterator[Nodes]:
-    """Nodes in blocks of bounded size."""
-    events = np.bincount(frames.match, minlength=len(frames.levels))[nodes.match]
-    block = np.cumsum(events) // PAIRS_AT_ONCE
-    for begin, end in zip(*_runs(block), strict=True):
-        yield _taken(nodes, slice(begin, end))
-
-
-def _taken(nodes: Nodes, rows: Flags | slice) -> Nodes:
-    return Nodes(nodes.match[rows], nodes.offset[rows], nodes.weight[rows])
-
-
-def _runs(values: Indexes) -> tuple[list[int], list[int]]:
-    """Where runs of equal values begin and end."""
-    begins = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
-    return begins.tolist(), [*begins[1:].tolist(), len(values)]
-
-
 def _measured(
     frames: Frames, nodes: Nodes, bound: BoundEvents, rivals: list[Rivals], measuring: Measuring
 ) -> Measured:
@@ -244,7 +226,7 @@ class Copies:
 
     @classmethod
     def of(cls, frames: Frames, nodes: Nodes) -> Copies:
-        size = np.bincount(frames.match, minlength=len(frames.levels))
+        size = frames.sizes
         begin = np.concatenate([[0], np.cumsum(size)])[nodes.match]
         sizes = size[nodes.match]
         total = np.concatenate([[0], np.cumsum(sizes)])

@@ -49,6 +49,11 @@ class Frames:
     levels: Indexes
     reference: Indexes
 
+    @property
+    def sizes(self) -> Indexes:
+        """How many events matter to each match, shape (n,)."""
+        return np.bincount(self.match, minlength=len(self.levels))
+
     def level_of(self, match: Indexes, event: Indexes) -> Indexes:
         """Level of the clocks of some events in some matches; REFERENCE without a clock."""
         clock = self.clocks.clock[event]

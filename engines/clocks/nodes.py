@@ -10,13 +10,15 @@ Runs inside Spark workers: imports NumPy and Numba only.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.clocks.frames import Frames
 from cepctl.engines.clocks.offset_masses import Difference, mass_at, support
 from cepctl.engines.clocks.walls import Walls
@@ -40,6 +42,17 @@ class Nodes:
 
     def __len__(self) -> int:
         return len(self.match)
+
+    def taken(self, rows: Flags | Indexes | slice) -> Nodes:
+        """Some of them."""
+        return Nodes(self.match[rows], self.offset[rows], self.weight[rows])
+
+    def in_blocks(self, sizes: Indexes, most: int) -> Iterator[Nodes]:
+        """All of them in their order, about so many at once, each of them counted as its match's size."""
+        block = np.cumsum(sizes[self.match]) // most
+        begins = np.flatnonzero(np.diff(block, prepend=-1)).tolist()
+        for begin, end in pairwise([*begins, len(self)]):
+            yield self.taken(slice(begin, end))
 
 
 def nodes_of(frames: Frames, matches: Indexes, walls: Walls, degree: Indexes, *, edges: bool) -> Nodes:

@@ -113,10 +113,7 @@ def _nodes(
             else:
                 waiting += [alike[len(alike) // 2 :], alike[: len(alike) // 2]]
             continue
-        block = np.cumsum(sizes[nodes.match]) // DIFFERENCES_AT_ONCE
-        begins = np.flatnonzero(np.concatenate([[True], block[1:] != block[:-1]]))
-        for begin, end in zip(begins, [*begins[1:], len(nodes)], strict=True):
-            yield Nodes(nodes.match[begin:end], nodes.offset[begin:end], nodes.weight[begin:end])
+        yield from nodes.in_blocks(sizes, DIFFERENCES_AT_ONCE)
 
 
 def _too_many(levels: int, what: str) -> QueryTooLargeError:

@@ -9,7 +9,7 @@ Runs inside Spark workers: imports NumPy and Numba only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -75,19 +75,11 @@ def _alike(
     found = np.zeros(count)
     for levels in np.unique(frames.levels).tolist():
         matches = np.flatnonzero(frames.levels == levels)
-        for nodes in _parts(frames, nodes_of(frames, matches, walls, degree, edges=False)):
+        every = nodes_of(frames, matches, walls, degree, edges=False)
+        for nodes in every.in_blocks(frames.sizes, COPIES_AT_ONCE):
             measured = _measured(frames, nodes, bound, rivals, spans.take(nodes.match), measuring)
             np.add.at(found, nodes.match, nodes.weight * measured)
     return np.minimum(found, 1.0)
-
-
-def _parts(frames: Frames, nodes: Nodes) -> Iterator[Nodes]:
-    """Nodes in blocks of bounded size."""
-    events = np.bincount(frames.match, minlength=len(frames.levels))[nodes.match]
-    block = np.cumsum(events) // COPIES_AT_ONCE
-    for number in np.unique(block):
-        here = block == number
-        yield Nodes(nodes.match[here], nodes.offset[here], nodes.weight[here])
 
 
 def _measured(

@@ -81,7 +81,7 @@ def at_offsets(frames: Frames, nodes: Nodes, wholes: TiesOf) -> AtOffsets:
             certain = chance > 0.0
             if certain.all():
                 return replace(placed, chance=chance)
-        nodes = Nodes(nodes.match[certain], nodes.offset[certain], nodes.weight[certain])
+        nodes = nodes.taken(certain)
 
 
 def _placed(frames: Frames, nodes: Nodes, wholes: TiesOf) -> AtOffsets:

@@ -11,7 +11,7 @@ Runs inside Spark workers: imports NumPy and Polars only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -116,7 +116,8 @@ def _alike(
     for levels in range(most + 1):
         matches = np.flatnonzero(frames.levels == levels)
         if len(matches):
-            for part in _parts(frames, nodes_of(frames, matches, walls, degree, edges=spans is None)):
+            nodes = nodes_of(frames, matches, walls, degree, edges=spans is None)
+            for part in nodes.in_blocks(frames.sizes, COPIES_AT_ONCE):
                 _add(total, frames, part, wholes, bound, rivals, measuring)
     return total.measured()
 
@@ -133,15 +134,6 @@ def _shifts(known: GivenOnClocks, wholes: TiesOf, matches: CoupledMatches) -> Ti
             for each in tied_problems(problems, ties, masses, touching):
                 found.update(differences(each.first.structure))
     return np.array(sorted(found), dtype=np.int64)
-
-
-def _parts(frames: Frames, nodes: Nodes) -> Iterator[Nodes]:
-    """Nodes in blocks of bounded size."""
-    events = np.bincount(frames.match, minlength=len(frames.levels))[nodes.match]
-    block = np.cumsum(events) // COPIES_AT_ONCE
-    for number in np.unique(block):
-        here = block == number
-        yield Nodes(nodes.match[here], nodes.offset[here], nodes.weight[here])
 
 
 def _add(

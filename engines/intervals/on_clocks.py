@@ -249,8 +249,7 @@ def _parts(nodes: Nodes, events: int) -> Iterator[Nodes]:
     """Nodes in blocks of bounded size."""
     size = max(COPIES_AT_ONCE // events, 1)
     for begin in range(0, len(nodes), size):
-        here = slice(begin, begin + size)
-        yield Nodes(nodes.match[here], nodes.offset[here], nodes.weight[here])
+        yield nodes.taken(slice(begin, begin + size))
 
 
 def _grouped(count: int, row: Indexes, event: Indexes) -> Group:
