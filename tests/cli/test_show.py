@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cepctl.cli import main
+from tests.calls import called
 
 QUERY = "PATTERN SEQ(A a, !N n, B b) WITHIN 10 ticks"
 EVENTS = "event_id,event_type,lower,upper,x\na2,A,1,3,2\nn1,N,3,3,\nb1,B,4,5,4\n"
@@ -21,13 +21,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("CEPCTL_RUNNER", "local")
     (tmp_path / "events.csv").write_text(EVENTS)
     return tmp_path
-
-
-def called(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> tuple[str, str]:
-    """Standard output and standard error of one call."""
-    assert main(list(arguments)) == code
-    captured = capsys.readouterr()
-    return captured.out, captured.err
 
 
 def lines(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cepctl.cli import main
+from tests.calls import called
 
 QUERY = "PATTERN SEQ(A a, B b) WITHIN 10 ticks"
 EVENTS = "event_id,event_type,lower,upper,x\na1,A,1,3,2\nb1,B,4,5,4\nb2,B,2,3,9\n"
@@ -22,12 +22,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "events.csv").write_text(EVENTS)
     return tmp_path
-
-
-def called(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> tuple[str, str]:
-    assert main(list(arguments)) == code
-    captured = capsys.readouterr()
-    return captured.out, captured.err
 
 
 def first(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

@@ -12,6 +12,7 @@ from cepctl.cli import main
 from cepctl.datasets.stored_events import StoredEvents
 from cepctl.ingestion import ordering, writing
 from cepctl.sketches.manifest import FILES, MANIFEST
+from tests.calls import called
 
 LOG = "event_id,event_type,lower,upper,task\na1,A,10,12,t1\nb1,B,13,15,t1\na2,A,500,502,t2\nb2,B,900,905,t2\n"
 QUERY = "PATTERN SEQ(A a, B b) WITHIN 20 ticks"
@@ -26,14 +27,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "log.csv").write_text(LOG)
     cepctl.ingest("log.csv", "events", runner="local")
     return tmp_path
-
-
-def called(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> tuple[str, str]:
-    """Standard output and standard error of one call."""
-    capsys.readouterr()
-    assert main(words) == code
-    told = capsys.readouterr()
-    return told.out, told.err
 
 
 def test_a_probe_tells_where_matches_can_be_and_needs_no_events(

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import cepctl
-from cepctl.cli import main
 from cepctl.ingestion import writing
 from cepctl.sketches.folder import SketchFolder
 from cepctl.sketches.manifest import FILES, MANIFEST, SPANS
+from tests.calls import called
 
 LOG = "event_id,event_type,lower,upper,task\na1,A,10,12,t1\nb1,B,13,15,t1\na2,A,500,502,t2\nb2,B,900,905,t2\n"
 QUERY = "PATTERN SEQ(A a, B b) WHERE [task] WITHIN 20 ticks"
@@ -32,14 +32,6 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     uri = f"fsspec+local://{tmp_path}/there"
     cepctl.ingest("log.csv", f"{uri}/events", runner="local")
     return uri
-
-
-def called(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> tuple[str, str]:
-    """Standard output and standard error of one call."""
-    capsys.readouterr()
-    assert main(words) == code
-    told = capsys.readouterr()
-    return told.out, told.err
 
 
 def test_a_sketch_stands_beside_its_dataset_and_has_the_bytes_of_one_here(

@@ -173,6 +173,18 @@ def _factors(each, own, cell, between, factors):
     return known, size
 
 
+@njit(nogil=True, cache=True, inline="always")
+def _over_t(places, weights, count, factors, size):
+    """The sum over some ticks of t, at one of s."""
+    total = 0.0
+    for y in range(count):
+        product = weights[y]
+        for k in range(size):
+            product *= factors[3, k] + factors[2, k] * places[y]
+        total += product
+    return total
+
+
 @njit(nogil=True, cache=True)
 def _apart(after_s, s_places, s_weights, t_places, t_weights, factors, size):
     """The sum over all ticks of s and t in two cells; `after_s`: ticks of its cell after its first one."""
@@ -180,13 +192,7 @@ def _apart(after_s, s_places, s_weights, t_places, t_weights, factors, size):
     for x in range(len(s_places)):
         for k in range(size):
             factors[3, k] = factors[0, k] + factors[1, k] * (after_s - s_places[x])
-        inner = 0.0
-        for y in range(len(t_places)):
-            product = t_weights[y]
-            for k in range(size):
-                product *= factors[3, k] + factors[2, k] * t_places[y]
-            inner += product
-        total += s_weights[x] * inner
+        total += s_weights[x] * _over_t(t_places, t_weights, len(t_places), factors, size)
     return total
 
 
@@ -205,11 +211,6 @@ def _moving(cells, own, cell, begin, end, window, space, size):
             continue
         for k in range(size):
             factors[3, k] = factors[0, k] + factors[1, k] * float(cut[own + 1] - 1 - s)
-        inner = 0.0
-        for y in range(place(stop - first, cells.alive[cell], t_places, t_weights)):
-            product = t_weights[y]
-            for k in range(size):
-                product *= factors[3, k] + factors[2, k] * t_places[y]
-            inner += product
-        total += s_weights[x] * inner
+        count = place(stop - first, cells.alive[cell], t_places, t_weights)
+        total += s_weights[x] * _over_t(t_places, t_weights, count, factors, size)
     return total

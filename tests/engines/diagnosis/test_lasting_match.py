@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from cepctl.clocks import Clocks
 from cepctl.engines.diagnosis.one_match import OneMatch, Span, ids_of, one_match
+from tests.engines.diagnosis.desk import DESK, FIRST, LATE
 from tests.plans import Event, event_table, lasting, on, plan_of
 
-DESK = (
-    replace(lasting("w1", "W", (0, 4), (6, 9)), k="p"),
-    replace(lasting("w2", "V", (3, 8), (9, 12)), k="p"),
-    Event("x", "X", 7, 7),
-)
-FIRST = "GIVEN SEQ(W p, V q) IF p.k = q.k"
-LATE = "GIVEN SEQ(X p, V q) IF TRUE"
 MEET = "PATTERN ISEQ(W a, V b) WHERE a INTERSECTS b"
 
 

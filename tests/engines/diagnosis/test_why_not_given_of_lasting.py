@@ -19,6 +19,7 @@ from cepctl.engines.diagnosis.why_not import why_not
 from cepctl.engines.event.match import match_events
 from cepctl.errors import ContradictionError, QueryTooLargeError
 from tests.engines.clock_cases import ClockCase
+from tests.engines.diagnosis.desk import DESK, FIRST, LATE
 from tests.engines.intervals.given_of_lasting import GIVENS, tied_streams
 from tests.engines.intervals.random_intervals import negations, queries
 from tests.engines.intervals.test_given_of_lasting_on_clocks import cases
@@ -64,15 +65,6 @@ def test_what_is_said_to_be_possible_on_clocks_is_what_matches(case: ClockCase) 
 )
 def test_what_is_said_to_be_possible_is_what_matches_many_times_over(case: ClockCase) -> None:
     possible_are_the_matches(case)
-
-
-DESK = (
-    replace(lasting("w1", "W", (0, 4), (6, 9)), k="p"),
-    replace(lasting("w2", "V", (3, 8), (9, 12)), k="p"),
-    Event("x", "X", 7, 7),
-)
-FIRST = "GIVEN SEQ(W p, V q) IF p.k = q.k"
-LATE = "GIVEN SEQ(X p, V q) IF TRUE"
 
 
 def completion(
