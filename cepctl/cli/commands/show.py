@@ -94,7 +94,8 @@ def command(
     they fail, and fails.  QUERY is the text itself, or @FILE.
     """
     from cepctl.engines.diagnosis.one_match import ids_of, one_match
-    from cepctl.render.one_match import Times, drawing_width, print_match, reason_text
+    from cepctl.render.match_times import Times
+    from cepctl.render.one_match import drawing_width, print_match, reason_text
 
     if last:
         asked = _asked_of_last(arguments, rank or 1, no_given)
