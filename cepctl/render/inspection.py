@@ -9,38 +9,23 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from datetime import timedelta
 from typing import TextIO
 
 from rich.markup import escape
 from rich.table import Table
-from rich.text import Text
 
-from cepctl.clocks import extremes
-from cepctl.inspection.clock_graph import Contradiction, MastersApart
-from cepctl.inspection.clocks import ClockBound
-from cepctl.inspection.disorder import FileOrder
-from cepctl.inspection.granularity import Grain
-from cepctl.inspection.keys import JoinKey
 from cepctl.inspection.overview import Inspection
-from cepctl.inspection.sampling import SampledSeries
-from cepctl.inspection.suggestion import length, length_range
-from cepctl.inspection.values import AttributeValues
+from cepctl.render import inspection_tables as tables
 from cepctl.render.console import SafeConsole
 from cepctl.render.counting import counted
-from cepctl.schema import TimeUnit, tick_text
-from cepctl.terminal import visible
+from cepctl.schema import TimeUnit
 
 _ROWS_SHOWN = 40
-_TYPES_SHOWN, _ATTRIBUTES_SHOWN, _KEYS_SHOWN = 7, 9, 4
-_NAMES_SHOWN = 4
-_VALUES_WIDTH = 44
+_KEYS_SHOWN = 4
 _SHELL = re.compile(r'["$`\\!]')
 """What a shell would not leave alone between double quotes."""
 _PIPE_WIDTH = 120
-_LEAST_COUNTED = 1_000
 
 
 def print_inspection(
@@ -67,15 +52,15 @@ def print_inspection(
 
 def _print_screen(console: SafeConsole, inspection: Inspection, events: str) -> None:
     unit = TimeUnit.parse(inspection.time_unit)
-    console.print(_overview(inspection, unit))
-    _print(console, _commonest_types(inspection, unit), len(inspection.types), "--full")
+    console.print(tables.overview(inspection, unit))
+    _print(console, tables.commonest_types(inspection, unit), len(inspection.types), "--full")
     on_screen = console.is_terminal
-    attributes = _telling_attributes(inspection, one_line=on_screen)
+    attributes = tables.telling_attributes(inspection, one_line=on_screen)
     _print(console, attributes, len(inspection.attributes), "--full")
     _print_questions(console, inspection, events, one_line=on_screen)
     skewed = [clock for clock in inspection.clocks if clock.provably_skewed]
     if inspection.clocks:
-        console.print(_clock_summary(inspection.clocks, skewed))
+        console.print(tables.clock_summary(inspection.clocks, skewed))
     _print_sketches(console, inspection)
 
 
@@ -93,7 +78,7 @@ def _print_questions(
     console: SafeConsole, inspection: Inspection, events: str, *, one_line: bool = False
 ) -> None:
     """Keys, and queries that can be copied whole."""
-    keys = _keys(inspection.keys[:_KEYS_SHOWN], one_line=one_line)
+    keys = tables.keys(inspection.keys[:_KEYS_SHOWN], one_line=one_line)
     _print(console, keys, len(inspection.keys), "--format json")
     if inspection.examples:
         console.print("What to ask", style="bold")
@@ -110,23 +95,27 @@ def _quoted(query: str) -> str:
 
 def _print_parts(console: SafeConsole, inspection: Inspection, events: str) -> None:
     unit = TimeUnit.parse(inspection.time_unit)
-    console.print(_overview(inspection, unit))
-    _print(console, _types(inspection, unit))
-    _print(console, _attributes(inspection))
+    console.print(tables.overview(inspection, unit))
+    _print(console, tables.types(inspection, unit))
+    _print(console, tables.attributes(inspection))
     _print_questions(console, inspection, events)
     late = [order for order in inspection.orders if order.late]
-    _print(console, _orders(late[:_ROWS_SHOWN]), len(late))
-    _print(console, _grains(inspection.grains[:_ROWS_SHOWN]), len(inspection.grains))
+    _print(console, tables.orders(late[:_ROWS_SHOWN]), len(late))
+    _print(console, tables.grains(inspection.grains[:_ROWS_SHOWN]), len(inspection.grains))
     steady = [one for one in inspection.series if one.step_microseconds is not None]
-    _print(console, _series(steady[:_ROWS_SHOWN]), len(steady))
+    _print(console, tables.series(steady[:_ROWS_SHOWN]), len(steady))
     skewed = [clock for clock in inspection.clocks if clock.provably_skewed]
     if inspection.clocks:
-        console.print(_clock_summary(inspection.clocks, skewed))
+        console.print(tables.clock_summary(inspection.clocks, skewed))
     _print_sketches(console, inspection)
-    _print(console, _clocks(skewed[:_ROWS_SHOWN]), len(skewed))
+    _print(console, tables.clocks(skewed[:_ROWS_SHOWN]), len(skewed))
     graph = inspection.clock_graph
-    _print(console, _contradictions(graph.contradictions[:_ROWS_SHOWN]), len(graph.contradictions))
-    _print(console, _apart(graph.apart[:_ROWS_SHOWN]), len(graph.apart))
+    _print(
+        console,
+        tables.contradictions(graph.contradictions[:_ROWS_SHOWN]),
+        len(graph.contradictions),
+    )
+    _print(console, tables.apart(graph.apart[:_ROWS_SHOWN]), len(graph.apart))
 
 
 def inspection_json(inspection: Inspection) -> str:
@@ -146,200 +135,3 @@ def _print(console: SafeConsole, table: Table, rows: int | None = None, rest: st
     if hidden > 0:
         console.print(f"... and {hidden:,} more; {rest} has them all")
     console.print()
-
-
-def _overview(inspection: Inspection, unit: TimeUnit) -> str:
-    types = counted(len(inspection.types), "type")
-    tied, timed = inspection.ties.tied, inspection.ties.timed
-    lines = [f"{counted(inspection.events, 'event')} of {types}, time unit {unit}"]
-    if inspection.first is not None and inspection.last is not None:
-        lines.append(f"from {tick_text(inspection.first, unit)} to {tick_text(inspection.last, unit)}")
-    lines.append(f"intervals longer than one tick: {inspection.uncertain:,}")
-    if inspection.shared_clocks:
-        name = min(inspection.shared_clocks)
-        first, last = extremes(inspection.shared_clocks[name])
-        more = "" if len(inspection.shared_clocks) == 1 else ", such as"
-        count = counted(len(inspection.shared_clocks), "clock")
-        lines.append(f"events share {count}{more or ':'} {name}, {first:,} to {last:,} ticks off")
-    lines.append(f"logged times that tie with another event's: {tied:,} of {timed:,}")
-    lines.append(f"events without a logged time: {inspection.events - timed:,}")
-    lines.append(_order_summary(inspection.orders))
-    return "\n".join(lines) + "\n"
-
-
-def _order_summary(orders: Sequence[FileOrder]) -> str:
-    numbered, late = sum(order.numbered for order in orders), sum(order.late for order in orders)
-    if not numbered:
-        return "order in the files: not known, the events have ids of their own"
-    text = f"events that their file has after a later one: {late:,} of {numbered:,}"
-    by_trace = sum(order.traces > 0 for order in orders)
-    if not by_trace:
-        return text
-    of_files = "" if by_trace == len(orders) == 1 else f"{by_trace:,} of {counted(len(orders), 'file')}, "
-    return f"{text}\n  ({of_files}written trace by trace: judged within each trace)"
-
-
-def _table(title: str, *columns: str, numbers: Iterable[str] = ()) -> Table:
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
-    right = set(numbers)
-    for column in columns:
-        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
-    return table
-
-
-def _types(inspection: Inspection, unit: TimeUnit) -> Table:
-    numbers = ("events", "no time", "tied", "tied across")
-    table = _table(
-        "Event types (tied: same time as another of the type; across: as one of another type)",
-        *("type", "events", "first", "last", "no time", "tied", "tied across"),
-        numbers=numbers,
-    )
-    for facts in inspection.types:
-        counts = (f"{count:,}" for count in (facts.untimed, facts.tied, facts.tied_across))
-        first, last = tick_text(facts.first, unit), tick_text(facts.last, unit)
-        table.add_row(escape(facts.event_type), f"{facts.events:,}", first, last, *counts)
-    return table
-
-
-def _commonest_types(inspection: Inspection, unit: TimeUnit) -> Table:
-    table = _table("Event types", "type", "events", "first", "last", numbers=("events",))
-    for facts in sorted(inspection.types, key=lambda each: (-each.events, each.event_type))[:_TYPES_SHOWN]:
-        first, last = tick_text(facts.first, unit), tick_text(facts.last, unit)
-        table.add_row(escape(facts.event_type), f"{facts.events:,}", first, last)
-    return table
-
-
-def _telling_attributes(inspection: Inspection, *, one_line: bool) -> Table:
-    """Those that tell events apart: keys first, then those that most events have."""
-    keys = [key.name for key in inspection.keys]
-    places = {name: place for place, name in reversed([*enumerate(keys)])}
-    counts = {each.name: each.values for each in inspection.attributes}
-    telling = [each for each in inspection.values if each.distinct > 1] or list(inspection.values)
-    telling.sort(key=lambda each: (places.get(each.name, len(keys)), -counts[each.name], each.name))
-    return _attributes(inspection, [each.name for each in telling[:_ATTRIBUTES_SHOWN]], one_line=one_line)
-
-
-def _attributes(
-    inspection: Inspection, names: Sequence[str] | None = None, *, one_line: bool = False
-) -> Table:
-    """Some attributes, or all, with the values of those that were looked at."""
-    columns = ("name", "type", "events with a value", "values", "commonest, or range")
-    table = _table("Attributes", *columns, numbers=("events with a value", "values"))
-    known = {each.name: each for each in inspection.attributes}
-    values = {each.name: each for each in inspection.values}
-    for name in known if names is None else names:
-        found = values.get(name)
-        told = ("", "") if found is None else (f"{found.distinct:,}", _cell(_values(found), one_line))
-        table.add_row(escape(name), known[name].type, f"{known[name].values:,}", *told)
-    return table
-
-
-def _values(found: AttributeValues) -> str:
-    if found.least is not None and found.most is not None and found.distinct > _NAMES_SHOWN:
-        return f"{found.least:.6g} .. {found.most:.6g}, half below {found.middle:.6g}"
-    shown: list[str] = []
-    for value, count in found.top:
-        text = f"{value} ({count:,})"
-        if shown and len(", ".join([*shown, text])) > _VALUES_WIDTH:
-            break
-        shown.append(text)
-    return ", ".join(shown if len(shown) == found.distinct else [*shown, "..."])
-
-
-def _keys(keys: Sequence[JoinKey], *, one_line: bool) -> Table:
-    title = "Keys: types that have the same values (inferred)"
-    table = _table(title, "key", "values", "types", numbers=("values",))
-    for key in keys:
-        more = len(key.types) - _NAMES_SHOWN
-        types = ", ".join(key.types[:_NAMES_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
-        table.add_row(escape(key.condition), f"{key.shared:,}", _cell(types, one_line))
-    return table
-
-
-def _cell(text: str, one_line: bool) -> str | Text:
-    """What a column folds, or what is cut where the screen ends."""
-    return Text(visible(text), no_wrap=True, overflow="ellipsis") if one_line else escape(text)
-
-
-def _orders(orders: Sequence[FileOrder]) -> Table:
-    title = "Files that are not in the order of time"
-    table = _table(title, "source", "after a later event", "by at most", numbers=("after a later event",))
-    for order in orders:
-        within = ", within its trace" if order.traces else ""
-        late = f"{order.late:,} of {order.numbered:,}{within}"
-        table.add_row(escape(order.source), late, length_text(order.worst_microseconds))
-    return table
-
-
-def _grains(grains: Sequence[Grain]) -> Table:
-    title = "Granularity of the logged times (inferred)"
-    table = _table(title, "source", "type", "granularity", "evidence")
-    for grain in grains:
-        row = (grain.source, grain.event_type, grain.step or "unknown", _evidence(grain))
-        table.add_row(*map(escape, row))
-    return table
-
-
-def _evidence(grain: Grain) -> str:
-    if grain.step is None:
-        return f"only {counted(grain.distinct_times, 'distinct time')}"
-    zone = "the written zone" if grain.local else "UTC"
-    distinct = "" if grain.distinct_times == grain.times else f" ({grain.distinct_times:,} distinct)"
-    as_all = ", as of all types of the source" if grain.of_source else ""
-    return f"{grain.share:.1%} of {counted(grain.times, 'time')}{distinct}, in {zone}{as_all}"
-
-
-def _series(series: Sequence[SampledSeries]) -> Table:
-    table = _table("Steady sampling (inferred)", "type", "node", "step", "evidence")
-    for one in series:
-        lasting = length_range(one.shortest_microseconds, one.longest_microseconds)
-        evidence = f"{one.share:.1%} of {one.gaps:,} gaps last {lasting}"
-        row = (one.event_type, one.node or "", length(one.step_microseconds or 0), evidence)
-        table.add_row(*map(escape, row))
-    return table
-
-
-def _clock_summary(clocks: Sequence[ClockBound], skewed: Sequence[ClockBound]) -> str:
-    bounded = f"clocks bounded by attempts and their tasks: {counted(len(clocks), 'node')}"
-    return f"{bounded}, {len(skewed):,} of them provably wrong ({len(skewed) / len(clocks):.1%})\n"
-
-
-def _clocks(clocks: Sequence[ClockBound]) -> Table:
-    columns = ("node", "clock", "offset at least", "at most", "attempts")
-    table = _table("Provably wrong clocks (offset from the master's)", *columns, numbers=columns[2:])
-    for clock in clocks:
-        bounds = (clock.lowest_microseconds, clock.highest_microseconds)
-        offsets = map(length_text, bounds)
-        table.add_row(escape(clock.node), clock.verdict, *offsets, f"{clock.attempts:,}")
-    return table
-
-
-def _contradictions(found: Sequence[Contradiction]) -> Table:
-    columns = ("clocks", "by")
-    table = _table("Clocks for which no constant offsets fit", *columns, numbers=columns[1:])
-    for each in found:
-        table.add_row(escape(", ".join(each.clocks)), length_text(each.microseconds))
-    return table
-
-
-def _apart(found: Sequence[MastersApart]) -> Table:
-    columns = ("master of", "and of", "offset at least", "at most")
-    table = _table("Masters whose clocks cannot agree", *columns, numbers=columns[2:])
-    for each in found:
-        bounds = map(length_text, (each.lowest_microseconds, each.highest_microseconds))
-        table.add_row(escape(each.master), escape(each.other), *bounds)
-    return table
-
-
-def length_text(microseconds: int) -> str:
-    """A length of time to be read: in seconds, or in hours and minutes where it is long.
-
-    Examples
-    --------
-    >>> length_text(-2_400_000), length_text(5_400_000_000)
-    ('-2.400 s', '1:30:00')
-    """
-    sign, seconds = "-" if microseconds < 0 else "", abs(microseconds) / 1e6
-    if seconds < _LEAST_COUNTED:
-        return f"{sign}{seconds:.3f} s"
-    return f"{sign}{timedelta(seconds=round(seconds))}"
