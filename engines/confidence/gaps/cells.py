@@ -12,8 +12,9 @@ from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_sums import distance, tick_count
-from cepctl.engines.confidence.cell_nodes import barycentric_weights
+from cepctl.engines.confidence.gaps.product_trees import Kinds, kinds_of
 from cepctl.engines.confidence.gauss_nodes import holds_polynomials, real_count, zeros_of_gram
+from cepctl.engines.confidence.gram_shares import expand
 
 
 class Cells(NamedTuple):
@@ -22,7 +23,7 @@ class Cells(NamedTuple):
     `cut`: shape (n + 1,), cell i being the ticks from cut[i] to cut[i + 1] - 1.  `degree`: that of the sums
     over a cell.  `first`: shape (n + 1,), the nodes of cell i being first[i] to first[i + 1] - 1.  `every`:
     whether all ticks of a cell are nodes; else they lie between ticks.  Of each node: its offset, cell, and
-    weights in a sum and in interpolation.
+    weight in a sum.  `across`, `basis`: of each other cell, what `gram_shares` needs.
     """
 
     cut: Ticks
@@ -32,14 +33,15 @@ class Cells(NamedTuple):
     offset: Reals
     cell: Indexes
     weight: Reals
-    barycentric: Reals
+    across: Reals
+    basis: Reals
 
 
 class RivalFree(NamedTuple):
     """Rivals of some gaps, those of gap g being listed[offsets[g]] to listed[offsets[g + 1] - 1].
 
     `before`: shape (rivals, cells), the mass before a cell; `slope`: that of each tick in it.  `most`: per
-    cell, the largest number of rivals of one gap that have mass there.
+    cell, the largest number of rivals of one gap that have mass there.  `kinds`: gaps with the same rivals.
     """
 
     offsets: Indexes
@@ -47,6 +49,7 @@ class RivalFree(NamedTuple):
     before: Reals
     slope: Reals
     most: Indexes
+    kinds: Kinds
 
 
 @njit(nogil=True, cache=True)
@@ -86,7 +89,10 @@ def cells_of(cut, degree, left_degree, buckets, events):
         every[c] = not holds_polynomials(ticks, nodes)
         first[c + 1] = first[c] + (0 if not needed else ticks if every[c] else nodes)
     offset, cell = np.empty(first[count]), np.empty(first[count], dtype=np.int64)
-    weight, barycentric = np.empty(first[count]), np.ones(first[count])
+    weight, most = np.empty(first[count]), 1
+    for c in range(count):
+        most = max(most, 1 if every[c] else first[c + 1] - first[c])
+    across, basis = np.zeros((count, most)), np.empty((count, most, most))
     for c in range(count):
         own = slice(first[c], first[c + 1])
         if first[c] < first[c + 1]:
@@ -95,10 +101,11 @@ def cells_of(cut, degree, left_degree, buckets, events):
                 weight[own] = 1.0
             else:
                 nodes = first[c + 1] - first[c]
-                zeros_of_gram(float(cut[c + 1] - cut[c]), nodes, offset[own], weight[own])
-                barycentric_weights(offset[own], barycentric[own])
+                ticks = float(cut[c + 1] - cut[c])
+                zeros_of_gram(ticks, nodes, offset[own], weight[own])
+                expand(ticks, offset[own], weight[own], across[c], basis[c])
         cell[own] = c
-    return Cells(cut, degree, first, every, offset, cell, weight, barycentric)
+    return Cells(cut, degree, first, every, offset, cell, weight, across, basis)
 
 
 @njit(nogil=True, cache=True)
@@ -113,6 +120,7 @@ def rival_free(buckets, gaps, chosen, cut):
         listed[offsets[g] : offsets[g + 1]] = gaps.rivals[first : first + offsets[g + 1] - offsets[g]]
     rivals = np.unique(listed)
     listed = np.searchsorted(rivals, listed)
+    kinds = kinds_of(buckets, gaps, chosen, rivals, offsets, listed)
     cells = len(cut) - 1
     before, slope = np.empty((len(rivals), cells)), np.empty((len(rivals), cells))
     for r in range(len(rivals)):
@@ -124,7 +132,7 @@ def rival_free(buckets, gaps, chosen, cut):
             for c in range(cells):
                 alive[c] += slope[r, c] > 0.0
         most = np.maximum(most, alive)
-    return RivalFree(offsets, listed, before, slope, most)
+    return RivalFree(offsets, listed, before, slope, most, kinds)
 
 
 @njit(nogil=True, cache=True)

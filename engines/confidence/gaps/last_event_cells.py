@@ -34,7 +34,7 @@ class Ends(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def ends_of(buckets, cells, window, pivot, last, first_gaps, last_gaps, left_degree, linked):
+def ends_of(buckets, cells, window, pivot, first, last, first_gaps, last_gaps, left_degree, linked):
     """Cells of the last events that follow a pivot; `left_degree`: of F as a function of t, per cell."""
     cut = cells.cut
     low, high = buckets.lower[last].min(), buckets.upper[last].max()
@@ -52,17 +52,29 @@ def ends_of(buckets, cells, window, pivot, last, first_gaps, last_gaps, left_deg
         oldest = np.searchsorted(cut, begin[:count] - (window - 1), side="right") - 1
     for e in range(count):
         own, old = cell[e], oldest[e]
-        tied = alive_together(first_gaps, own, old) + 1 if linked else 0
-        degree[e] = tied + last_gaps.most[own] + 1
-        if old >= 0:
+        # Of t in the cell of u, in that of u - W, and between, where the window's end is in F alone.
+        begun = linked and old >= 0 and _any_mass(buckets, first, cut[old])
+        degree[e] = last_gaps.most[own] + (left_degree[old] if begun else 0)
+        if density_at(buckets, pivot, cut[own]) > 0.0:
+            tied = alive_together(first_gaps, own, old if begun else -1) + 1 if linked else 0
+            degree[e] = max(degree[e], tied + last_gaps.most[own] + 1)
+        if old >= 0 and (begun or not linked) and density_at(buckets, pivot, cut[old]) > 0.0:
             degree[e] = max(degree[e], left_degree[old] + alive_together(last_gaps, own, old) + 1)
         ticks, few = begin[e + 1] - begin[e], real_count(degree[e])
         real[e] = lies_inside(ticks, few) and _between_ticks(cells, own)
         real[e] = real[e] and (old < 0 or _between_ticks(cells, old))
-        for event in last:
-            if density_at(buckets, event, begin[e]) > 0.0:
-                nodes[e] = few if real[e] else node_count(ticks, degree[e])
+        if _any_mass(buckets, last, begin[e]):
+            nodes[e] = few if real[e] else node_count(ticks, degree[e])
     return Ends(begin, nodes, degree, cell, oldest, real)
+
+
+@njit(nogil=True, cache=True)
+def _any_mass(buckets, events, tick):
+    """Whether some event can have this tick."""
+    for event in events:
+        if density_at(buckets, event, tick) > 0.0:
+            return True
+    return False
 
 
 @njit(nogil=True, cache=True)

@@ -109,7 +109,7 @@ def _solve_group(buckets, gaps, inner, outer, linked, window, bounds, confidence
     if (degree.astype(np.float64) ** 3).sum() > bound:
         return
     cells = cells_of(cut, degree, left_degree, buckets, np.append(first, pivot))
-    ends = ends_of(buckets, cells, window, pivot, last, first_gaps, last_gaps, left_degree, linked)
+    ends = ends_of(buckets, cells, window, pivot, first, last, first_gaps, last_gaps, left_degree, linked)
     nodes, rivals = len(cells.offset), len(first_gaps.slope) + len(last_gaps.slope)
     in_cell = np.diff(cells.first).max()
     space = float(nodes) * (len(first) * in_cell + rivals)

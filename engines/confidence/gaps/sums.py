@@ -1,7 +1,7 @@
-"""Sums over the ticks of all chains of one pivot: both factors of a chain side by side for the same ticks.
+"""Sums over the ticks of all chains of one pivot: for each kind of first gap and each last event at once.
 
-See `polynomials` for the formulas and names.  Cells of the last event are taken from the latest to the
-earliest, so that the sums over the first event's cells after u - W only grow.
+See `polynomials` for the formulas and names.  Cells of the last event are taken from the earliest to the
+latest, so that those of u - W only grow: what was summed over u before is then free for all s after them.
 
 Runs inside Spark workers: imports NumPy and Numba only.
 """
@@ -13,23 +13,26 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from cepctl.arrays import Reals
-from cepctl.engines.confidence.cell_nodes import interpolate, most_nodes, partial_sum_shares, place_nodes
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.engines.confidence.cell_nodes import most_nodes, place_nodes
 from cepctl.engines.confidence.gaps.cells import density_at
-from cepctl.engines.confidence.gaps.factors import (
-    FirstSums,
-    LastWeights,
-    Points,
-    Space,
-    fill_left,
-    fill_own,
-    fill_right,
-    mass_up_to_nodes,
-    mass_up_to_points,
-    move_to,
+from cepctl.engines.confidence.gaps.first_gaps import add_rows, first_sums_for, load, mass_up_to_nodes
+from cepctl.engines.confidence.gaps.last_gaps import (
+    MOST_PLACES,
+    Span,
+    fill_rows,
+    find_relevant,
+    gather,
+    inner_product,
+    last_rows_for,
+    share_points,
+    total_of,
+    values_at,
 )
-from cepctl.engines.confidence.gaps.rival_products import INDEX, room_for
-from cepctl.engines.confidence.gauss_nodes import place_real, place_real_to_end
+from cepctl.engines.confidence.gaps.product_trees import fill_plan
+from cepctl.engines.confidence.gaps.rival_products import INDEX
+from cepctl.engines.confidence.gauss_nodes import place_real
+from cepctl.engines.confidence.gram_shares import shares_of_sums_to_end
 
 
 class _Pivot(NamedTuple):
@@ -40,117 +43,247 @@ class _Pivot(NamedTuple):
     mass: Reals
 
 
+class _Sums(NamedTuple):
+    """Sums over u and t, of each last event, so far.
+
+    `latest`: the last tick of any first event that is linked to it; `ending`: its mass per tick in the cell of
+    u; `slot`: the row of its kind; `alive`: the kinds that have one.  `after`: for each node t, the sum over
+    u of what u and t are worth.  `at_cell`: for each kind of first gap, the sum over u, t and the s of one cell.
+    `tail`: how much each node s of the cell of u - W counts for the sum over its part that the window allows,
+    at each u.  `begun`, `row`: working space for the values of F at the places of a row, and for a row.
+    """
+
+    latest: Ticks
+    ending: Reals
+    slot: Indexes
+    alive: Indexes
+    after: Reals
+    at_cell: Reals
+    tail: Reals
+    polynomials: Reals
+    begun: Reals
+    row: Reals
+
+
 @njit(nogil=True, cache=True)
 def sum_pairs(
     buckets, cells, ends, first_gaps, last_gaps, pivot, first, last, pair_first, pair_last, linked,
     window, confidence,
 ):  # fmt: skip
     """Fill the confidence of chains: pair_first and pair_last say which first and last gap each has."""
-    nodes, most, room = len(cells.offset), _most_in_cell(cells), _room(cells)
     middle = _pivot_of(cells, buckets, pivot)
-    points = Points(
-        np.empty(room, dtype=np.int64), np.empty(room), np.empty(room), np.empty(room, dtype=np.int64),
-        np.empty((room, most)), np.empty(room, dtype=np.bool_),
-    )  # fmt: skip
-    until = mass_up_to_nodes(cells, first_gaps, 0, 0)
-    first_sums = FirstSums(
-        np.zeros((len(first), nodes)), np.zeros((len(first), nodes)), np.zeros((len(first), most, nodes)),
-        until, _nodes_up_to(until, 0.0), np.zeros(most),
-    )  # fmt: skip
-    up_to = mass_up_to_nodes(cells, last_gaps, 1, room)
-    last_weights = LastWeights(
-        up_to, _nodes_below(up_to[:, :nodes], 1.0), cells.weight * middle.mass[cells.cell]
-    )
-    space = Space(
-        np.empty(room), np.empty(room), np.empty(most), np.empty((max(len(first), 1), nodes)),
-        np.ones((max(len(first), 1), nodes + room)), np.ones((len(last), nodes + room)),
-        room_for(max(len(first_gaps.slope), len(last_gaps.slope))),
-    )  # fmt: skip
-    if linked:
-        fill_own(cells, first_gaps, buckets, first, middle, first_sums, space)
+    nodes, most_ends, room = cells.first[middle.stop] - cells.first[middle.begin], 1, _room(cells)
+    for e in range(len(ends.nodes)):
+        most_ends = max(most_ends, ends.nodes[e])
+    up_to, weight = mass_up_to_nodes(cells, last_gaps, 1), cells.weight * middle.mass[cells.cell]
+    rows = last_rows_for(cells, last_gaps, up_to, weight, most_ends, nodes, room)
+    firsts = first_sums_for(cells, first_gaps, first, middle)
+    sums = _sums_for(cells, buckets, first_gaps, last_gaps, first, last, pair_first, pair_last, most_ends, rows)
     confidence[:] = 0.0
-    current = len(cells.every)
-    for e in range(len(ends.nodes) - 1, -1, -1):
-        if ends.nodes[e]:
-            if linked:
-                current = move_to(
-                    ends.oldest[e], current, cells, first_gaps, buckets, first, middle, first_sums,
-                    space.chosen,
-                )  # fmt: skip
-            _sum_cell(
-                e, buckets, cells, ends, last_gaps, last_weights, middle, first, last, pair_first, pair_last,
-                linked, window, points, first_sums, space, confidence,
+    current = -1
+    places, weights = np.empty(most_ends), np.empty(most_ends)
+    for e in range(len(ends.nodes)):
+        if not ends.nodes[e] or ends.oldest[e] >= middle.stop:
+            continue
+        if linked:
+            current = _pass_to(
+                ends.oldest[e], current, cells, first_gaps, buckets, first, middle, pair_first, pair_last,
+                firsts, sums, confidence,
             )  # fmt: skip
+        _sum_cell(
+            e, buckets, cells, ends, last_gaps, middle, last, linked, window, places, weights, firsts, rows,
+            sums, room,
+        )  # fmt: skip
+    if linked:
+        current = _pass_to(
+            middle.stop - 1, current, cells, first_gaps, buckets, first, middle, pair_first, pair_last, firsts,
+            sums, confidence,
+        )  # fmt: skip
+        _settle(first_gaps, pair_first, pair_last, firsts, sums, confidence)
+    else:
+        for i in range(len(confidence)):
+            confidence[i] = sums.at_cell[0, pair_last[i]]
 
 
 @njit(nogil=True, cache=True)
-def _nodes_up_to(masses, mass):
-    """How many nodes no more than this mass of each rival lies before."""
-    return np.array([np.searchsorted(of_rival, mass, side="right") for of_rival in masses])
+def _sums_for(
+    cells, buckets, first_gaps, last_gaps, first, last, pair_first, pair_last, most_ends, rows
+):  # fmt: skip
+    most = _most_in_cell(cells)
+    latest = np.full(len(last), np.iinfo(np.int64).max if not len(first) else np.iinfo(np.int64).min)
+    for i in range(len(pair_last) if len(first) else 0):
+        latest[pair_last[i]] = max(latest[pair_last[i]], buckets.upper[first[pair_first[i]]])
+    kinds = len(last_gaps.kinds.apart)
+    return _Sums(
+        latest, np.zeros(len(last)), np.empty(kinds, dtype=np.int64), np.empty(kinds, dtype=np.int64),
+        np.zeros((len(last), len(cells.offset))), np.zeros((max(len(first_gaps.kinds.apart), 1), len(last))),
+        np.empty((most, most_ends)), np.empty((most, most_ends)), np.empty(len(rows.base)),
+        np.empty(max(len(cells.offset), 1)),
+    )  # fmt: skip
 
 
 @njit(nogil=True, cache=True)
-def _nodes_below(masses, mass):
-    """How many nodes less than this mass of each rival lies before."""
-    return np.array([np.searchsorted(of_rival, mass, side="left") for of_rival in masses])
+def _pass_to(
+    cell, current, cells, first_gaps, buckets, first, middle, pair_first, pair_last, firsts, sums, confidence
+):  # fmt: skip
+    """Let s go on to this cell: to each on the way with all u whose window begins before it."""
+    while current < cell:
+        if current >= 0:
+            _settle(first_gaps, pair_first, pair_last, firsts, sums, confidence)
+        current += 1
+        load(cells, first_gaps, buckets, first, middle, current, firsts)
+        sums.at_cell[:] = 0.0
+        begin, end = cells.first[max(current, middle.begin)], cells.first[middle.stop]
+        for kind in range(len(firsts.slot)):
+            if firsts.slot[kind] >= 0:
+                past = firsts.past[kind, begin:end]
+                for c in range(len(sums.after)):
+                    sums.at_cell[kind, c] = inner_product(past, sums.after[c, begin:end])
+    return current
+
+
+@njit(nogil=True, cache=True)
+def _settle(first_gaps, pair_first, pair_last, firsts, sums, confidence):
+    """Add the chains with s in the cell that is passed."""
+    for i in range(len(confidence)):
+        a = pair_first[i]
+        if firsts.density[a] > 0.0:
+            confidence[i] += firsts.density[a] * sums.at_cell[first_gaps.kinds.of[a], pair_last[i]]
 
 
 @njit(nogil=True, cache=True)
 def _sum_cell(
-    e, buckets, cells, ends, last_gaps, last_weights, middle, first, last, pair_first, pair_last,
-    linked, window, points, first_sums, space, confidence,
+    e, buckets, cells, ends, last_gaps, middle, last, linked, window, places, weights, firsts, rows, sums, room
 ):  # fmt: skip
     """Add the sums over one cell of the last event."""
     old, own, start = ends.oldest[e], ends.cell[e], ends.cut[e]
-    ticks = ends.cut[e + 1] - start
-    places, weights = np.empty(ends.nodes[e]), np.empty(ends.nodes[e])
-    if ends.real[e]:
-        place_real(float(ticks), ends.degree[e], places, weights)
-    else:
-        place_nodes(ticks, ends.degree[e], places, weights)
+    oldest = start - (window - 1) if old >= 0 else cells.cut[0]
+    alive = _find_alive(buckets, last_gaps, last, start, oldest, sums)
+    begun = linked and old >= 0 and (firsts.slot >= 0).any()
     since = cells.first[max(old + 1, middle.begin)]
     until = max(cells.first[max(min(own, middle.stop), middle.begin)], since)
-    oldest = start - (window - 1) if old >= 0 else cells.cut[0]
-    ending = np.array([density_at(buckets, event, start) for event in last])
-    alive = ending[pair_last] > 0.0
-    beginning = np.zeros(len(first))
-    reaching = np.zeros(max(len(first), 1), dtype=np.bool_)
-    reaching[pair_first[alive]] = True
-    for a in range(len(first)):
-        reaching[a] = reaching[a] and buckets.upper[first[a]] >= oldest
-        if old >= 0 and reaching[a]:
-            beginning[a] = density_at(buckets, first[a], cells.cut[old])
-    chosen = np.flatnonzero(alive & reaching[pair_first])
-    if not len(chosen):
+    span = Span(
+        own, old, since, until, own != old and middle.mass[own] > 0.0,
+        old >= 0 and middle.mass[max(old, 0)] > 0.0 and (begun or not linked),
+    )  # fmt: skip
+    if not alive or not (since < until or span.with_own or span.with_old):
         return
-    following = np.zeros(len(last), dtype=np.bool_)
-    following[pair_last[chosen]] = True
-    for k in range(len(places)):
-        # Where u, and the first tick allowed, lie in their cells.
-        at = float(start - cells.cut[own]) + places[k]
-        shift = float(oldest - cells.cut[old]) + places[k] if old >= 0 else 0.0
-        count = _place_points(cells, middle.mass, at, own, shift, old, linked, points)
-        if linked and old >= 0:
-            _place_tail(cells, old, shift, first_sums, space)
-        mass_up_to_points(last_gaps, points, len(cells.offset), count, last_weights.up_to)
-        fill_left(
-            cells, first_sums, beginning, reaching, old, own, middle.stop, since, until, points, count, space
-        )
-        fill_right(last_gaps, last_weights, following, own, at, since, until, points, count, space)
-        _add_products(
-            chosen, pair_first, pair_last, space.left, space.right, since, until + count, weights[k], ending,
-            confidence,
+    ticks = ends.cut[e + 1] - start
+    if ends.real[e]:
+        count = place_real(float(ticks), ends.degree[e], places, weights)
+    else:
+        count = place_nodes(ticks, ends.degree[e], places, weights)
+    known = find_relevant(last_gaps, span, max(old if span.with_old else old + 1, middle.begin), rows.relevant)
+    steps = fill_plan(last_gaps.kinds.apart, sums.alive, alive, rows.relevant, known, rows.plan)
+    at_once = max(MOST_PLACES // (until - since + room), 1)
+    for k in range(0, count, at_once):
+        some = min(at_once, count - k)
+        for j in range(some):
+            rows.place[j], rows.share[j] = float(start - cells.cut[own]) + places[k + j], weights[k + j]
+            rows.shift[j] = float(oldest - cells.cut[old]) + places[k + j] if old >= 0 else 0.0
+        inner, size = fill_rows(cells, last_gaps, middle.mass, span, linked, some, steps, known, rows)
+        if linked:
+            _add_linked(cells, last_gaps, span, begun, some, inner, size, alive, middle, firsts, rows, sums)
+        else:
+            for c in range(len(last)):
+                if sums.ending[c] > 0.0:
+                    row = rows.rows[sums.slot[last_gaps.kinds.of[c]], :size]
+                    sums.at_cell[0, c] += sums.ending[c] * total_of(row)
+
+
+@njit(nogil=True, cache=True)
+def _find_alive(buckets, last_gaps, last, start, oldest, sums):
+    """Last events with mass in a cell and a first event that may still come; returns how many kinds."""
+    alive, of = 0, last_gaps.kinds.of
+    sums.slot[:] = -1
+    for c in range(len(last)):
+        sums.ending[c] = density_at(buckets, last[c], start) if sums.latest[c] >= oldest else 0.0
+        if sums.ending[c] > 0.0 and sums.slot[of[c]] < 0:
+            sums.slot[of[c]] = alive
+            sums.alive[alive] = of[c]
+            alive += 1
+    return alive
+
+
+@njit(nogil=True, cache=True)
+def _add_linked(cells, last_gaps, span, begun, count, inner, size, alive, middle, firsts, rows, sums):
+    """Add the rows of some u to the sums of chains of three."""
+    width = span.until - span.since
+    bulk = count * width
+    share_points(cells, span.own, 0, inner - bulk, rows.points)
+    share_points(cells, span.old, inner - bulk, size - bulk, rows.points)
+    if begun:
+        _place_tail(cells, span.old, count, rows.shift, sums)
+        for kind in range(len(firsts.slot)):
+            if firsts.slot[kind] >= 0:
+                _begin(cells, span, kind, count, inner, size, middle, firsts, rows, sums)
+                for i in range(alive):
+                    value = inner_product(sums.begun[:size], rows.rows[i, :size])
+                    for c in range(len(sums.ending)):
+                        if sums.ending[c] > 0.0 and last_gaps.kinds.of[c] == sums.alive[i]:
+                            sums.at_cell[kind, c] += sums.ending[c] * value
+    for i in range(alive):
+        _add_after(cells, last_gaps, span, count, inner, i, rows, sums)
+
+
+@njit(nogil=True, cache=True)
+def _place_tail(cells, old, count, shift, sums):
+    own, end = cells.first[old], cells.first[old + 1]
+    if cells.every[old]:
+        for i in range(end - own):
+            for j in range(count):
+                sums.tail[i, j] = 1.0 if float(i) >= shift[j] else 0.0
+    else:
+        shares_of_sums_to_end(
+            float(cells.cut[old + 1] - cells.cut[old]), cells.across[old], cells.basis[old], end - own,
+            shift[:count], sums.polynomials, sums.tail,
         )  # fmt: skip
 
 
 @njit(nogil=True, cache=True)
-def _place_tail(cells, old, shift, first_sums, space):
-    nodes = slice(cells.first[old], cells.first[old + 1])
-    partial_sum_shares(
-        cells.offset[nodes], cells.barycentric[nodes], cells.every[old], shift,
-        float(cells.cut[old + 1] - cells.cut[old]), space.places, space.weights, space.shares,
-        first_sums.tail,
-    )  # fmt: skip
+def _begin(cells, span, kind, count, inner, size, middle, firsts, rows, sums):
+    """Values of F, but for what came before the cell of u - W, at all places of a row."""
+    width, begun, points = span.until - span.since, sums.begun, rows.points
+    bulk, own, old = count * width, span.own, span.old
+    q, all_after = firsts.rows[firsts.slot[kind]], cells.first[middle.stop] - span.since
+    begun[:size] = 0.0
+    nodes = cells.first[old + 1] - cells.first[old]
+    for j in range(count):
+        add_rows(begun[j * width : (j + 1) * width], q, sums.tail[:nodes, j], all_after, 0)
+    if inner > bulk:
+        in_own, begin = sums.row[: cells.first[own + 1] - cells.first[own]], 0
+        for j in range(count):
+            in_own[:] = 0.0
+            add_rows(in_own, q, sums.tail[:nodes, j], all_after, width)
+            end = begin
+            while end < inner - bulk and points.owner[end] == j:
+                end += 1
+            values_at(cells, own, begin, end, points, in_own, begun[bulk + begin : bulk + end])
+            begin = end
+    if size > inner:
+        past = firsts.past[kind, cells.first[old] : cells.first[old + 1]]
+        values_at(cells, old, inner - bulk, size - bulk, points, past, begun[inner:size])
+
+
+@njit(nogil=True, cache=True)
+def _add_after(cells, last_gaps, span, count, inner, i, rows, sums):
+    """Add a row to what is known for all s after the cell of u - W."""
+    width, row = span.until - span.since, sums.row
+    own = cells.first[span.own + 1] - cells.first[span.own] if span.with_own else 0
+    total = row[: width + own]
+    total[:] = 0.0
+    for j in range(count):
+        of_u = rows.rows[i, j * width : (j + 1) * width]
+        for k in range(INDEX(width)):
+            total[k] += of_u[k]
+    if own:
+        bulk = count * width
+        gather(cells, span.own, 0, inner - bulk, rows.points, rows.rows[i, bulk:inner], total[width:])
+    for c in range(len(sums.ending)):
+        if sums.ending[c] > 0.0 and last_gaps.kinds.of[c] == sums.alive[i]:
+            each, after = sums.ending[c], sums.after[c, span.since : span.since + width + own]
+            for k in range(INDEX(width + own)):
+                after[k] += each * total[k]
 
 
 @njit(nogil=True, cache=True)
@@ -179,53 +312,3 @@ def _room(cells):
         ticks, degree = cells.cut[c + 1] - cells.cut[c], cells.degree[c]
         room = max(room, most_nodes(ticks, degree) if cells.every[c] else degree + 1)
     return 2 * room
-
-
-@njit(nogil=True, cache=True)
-def _place_points(cells, mass, at, own, shift, old, linked, points):
-    """Fill ticks t of the cell of u, before `at`, and of that of u - W from `shift`; returns their number."""
-    count = 0
-    offset, weight, shares, node = points.offset, points.weight, points.shares, points.node
-    for side in range(2):
-        c = own if side == 0 else old
-        if c < 0 or mass[c] == 0.0 or (side == 1 and old == own):
-            continue
-        # Where s shares the cell, F(t) is the sum over as many ticks as lie between u - W and t.
-        skipped = shift if c == old else 0.0
-        since = skipped + 1.0 if c == old and linked else skipped
-        stop = at if c == own else float(cells.cut[c + 1] - cells.cut[c])
-        if since >= stop:
-            continue
-        degree, every = cells.degree[c], cells.every[c]
-        if every:
-            added = place_nodes(np.int64(stop - since), degree, offset[count:], weight[count:])
-        elif c == own:
-            added = place_real(stop - since, degree, offset[count:], weight[count:])
-        else:
-            added = place_real_to_end(stop - since, degree, offset[count:], weight[count:])
-        points.cell[count : count + added] = c
-        points.in_window_cell[count : count + added] = c == old
-        nodes = slice(cells.first[c], cells.first[c + 1])
-        places, barycentric = cells.offset[nodes], cells.barycentric[nodes]
-        for p in range(count, count + added):
-            offset[p] += since
-            weight[p] *= mass[c]
-            if linked:
-                after = offset[p] - skipped
-                node[p] = nodes.start + np.int64(after) if every else -1
-                if not every:
-                    interpolate(places, barycentric, after, shares[p])
-        count += added
-    return count
-
-
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
-def _add_products(
-    chosen, pair_first, pair_last, left, right, since, until, weight, ending, confidence
-):  # fmt: skip
-    """Add the sum over t to the chains chosen; reassociated, so that several ticks are taken at once."""
-    for i in chosen:
-        a, c, total = pair_first[i], pair_last[i], 0.0
-        for k in range(INDEX(since), INDEX(until)):
-            total += left[a, k] * right[c, k]
-        confidence[i] += weight * ending[c] * total

@@ -1,0 +1,160 @@
+"""First gaps of the chains of one pivot: what the ticks s of one cell are worth at each later node t.
+
+See `polynomials` for the formulas and names.  One row serves all gaps of a kind: of the first event itself a
+chain needs only its mass.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Indexes, Reals
+from cepctl.engines.confidence.gaps.cells import density_at
+from cepctl.engines.confidence.gaps.product_trees import Plan, fill_plan, multiply, plan_room
+from cepctl.engines.confidence.gaps.rival_products import AT_ONCE, INDEX
+from cepctl.engines.confidence.gram_shares import shares_of_sums
+
+
+class FirstSums(NamedTuple):
+    """What the first gaps need, for one cell of s at a time.
+
+    `until`: mass of each rival before each node.  `density`: of each first event in the cell.  `slot`: the row
+    of each kind, -1 where none of its events has mass in the cell.  `rows`: Q1(s, t) for the nodes s and all
+    nodes t of later cells, s after s.  `past`: the sums over s, for each kind and node t.  The rest is
+    working space.
+    """
+
+    until: Reals
+    density: Reals
+    slot: Indexes
+    rows: Reals
+    past: Reals
+    plan: Plan
+    alive: Indexes
+    relevant: Indexes
+    factors: Reals
+    ones: Reals
+
+
+@njit(nogil=True, cache=True)
+def first_sums_for(cells, first_gaps, first, middle):
+    """Room for the sums of these gaps."""
+    kinds, rivals = first_gaps.kinds.apart.shape
+    plan, rows = plan_room(kinds, rivals)
+    most = 0
+    for c in range(middle.stop):
+        most = max(most, cells.first[c + 1] - cells.first[c])
+    size = most * (cells.first[middle.stop] - cells.first[middle.begin])
+    return FirstSums(
+        mass_up_to_nodes(cells, first_gaps, 0), np.zeros(len(first)), np.full(kinds, -1, dtype=np.int64),
+        np.empty((rows, size)), np.zeros((kinds, len(cells.offset))), plan,
+        np.empty(kinds, dtype=np.int64), np.empty(rivals, dtype=np.int64), np.empty((rivals, size)),
+        np.ones(size),
+    )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def mass_up_to_nodes(cells, free, included):
+    """Mass of each rival before each node, or up to it where it is included."""
+    rivals = len(free.slope)
+    at = np.empty((rivals, len(cells.offset)))
+    for r in range(rivals):
+        for j in range(len(cells.offset)):
+            cell = cells.cell[j]
+            at[r, j] = min(free.before[r, cell] + free.slope[r, cell] * (cells.offset[j] + included), 1.0)
+    return at
+
+
+@njit(nogil=True, cache=True)
+def load(cells, first_gaps, buckets, first, middle, current, sums):
+    """Take the next cell of s."""
+    kinds = first_gaps.kinds
+    sums.slot[:] = -1
+    count = 0
+    for a in range(len(first)):
+        sums.density[a] = density_at(buckets, first[a], cells.cut[current])
+        if sums.density[a] > 0.0 and sums.slot[kinds.of[a]] < 0:
+            sums.slot[kinds.of[a]] = count
+            sums.alive[count] = kinds.of[a]
+            count += 1
+    if not count:
+        return
+    begin, end = cells.first[max(current + 1, middle.begin)], cells.first[middle.stop]
+    if begin < end:
+        _fill_rows(cells, first_gaps, current, begin, end, count, sums)
+    if middle.begin <= current < middle.stop:
+        for k in range(count):
+            _fill_own(cells, first_gaps, current, sums.alive[k], sums.past[sums.alive[k]])
+
+
+@njit(nogil=True, cache=True)
+def _fill_rows(cells, first_gaps, current, begin, end, count, sums):
+    """Q1(s, t) for the nodes s of a cell and t from `begin` to `end` - 1, and the sums over all s."""
+    until, own, width = sums.until, cells.first[current], end - begin
+    nodes = cells.first[current + 1] - own
+    known = 0
+    for r in range(len(until)):
+        before, slope = first_gaps.before[r, current], first_gaps.slope[r, current]
+        if before < 1.0 and until[r, end - 1] > 0.0:
+            for i in range(nodes):
+                here = min(before + slope * (cells.offset[own + i] + 1.0), 1.0)
+                row = sums.factors[known, i * width : (i + 1) * width]
+                for k in range(INDEX(width)):
+                    row[k] = 1.0 - abs(until[r, begin + k] - here)
+            sums.relevant[known] = r
+            known += 1
+    steps = fill_plan(first_gaps.kinds.apart, sums.alive, count, sums.relevant, known, sums.plan)
+    multiply(sums.plan, steps, sums.factors, sums.ones, nodes * width, sums.rows)
+    for k in range(count):
+        past = sums.past[sums.alive[k], begin:end]
+        past[:] = 0.0
+        add_rows(past, sums.rows[k], cells.weight[own : own + nodes], width, 0)
+
+
+@njit(nogil=True, cache=True)
+def add_rows(target, rows, factors, width, since):
+    """Add factors[i] times the i-th row of this width, from its place `since` on; some rows at a time."""
+    size, i = len(factors), 0
+    while i + AT_ONCE <= size:
+        f0, f1, f2, f3 = factors[i], factors[i + 1], factors[i + 2], factors[i + 3]
+        at = i * width + since
+        one, two, three, four = rows[at:], rows[at + width :], rows[at + 2 * width :], rows[at + 3 * width :]
+        for k in range(INDEX(len(target))):
+            target[k] += f0 * one[k] + f1 * two[k] + f2 * three[k] + f3 * four[k]
+        i += AT_ONCE
+    while i < size:
+        f0, one = factors[i], rows[i * width + since :]
+        for k in range(INDEX(len(target))):
+            target[k] += f0 * one[k]
+        i += 1
+
+
+@njit(nogil=True, cache=True)
+def _fill_own(cells, first_gaps, current, kind, past):
+    """Sums over s < t within the cell of t, for the nodes t."""
+    own, count = cells.first[current], cells.first[current + 1] - cells.first[current]
+    offset = cells.offset[own : own + count]
+    free = np.ones(count)
+    for r in range(len(first_gaps.slope)):
+        slope = first_gaps.slope[r, current]
+        if slope > 0.0 and first_gaps.kinds.apart[kind, r]:
+            for i in range(count):
+                free[i] *= 1.0 - slope * offset[i]
+    if cells.every[current]:
+        total = 0.0
+        for j in range(count):
+            past[own + j] = total
+            total += free[j]
+        return
+    polynomials, shares = np.empty((count, count)), np.empty((count, count))
+    ticks = float(cells.cut[current + 1] - cells.cut[current])
+    shares_of_sums(ticks, cells.across[current], cells.basis[current], count, offset, polynomials, shares)
+    for j in range(count):
+        past[own + j] = 0.0
+        for i in range(count):
+            past[own + j] += shares[i, j] * free[i]

@@ -1,0 +1,232 @@
+"""Last gaps of the chains of one pivot: what the ticks t before some ticks u of one cell are worth.
+
+See `polynomials` for the formulas and names.  For each u the ticks t are the nodes between the cells of u - W
+and of u, and some points in each of these two, of which only a part is left.  All of them stand side by side
+in one row, so that one loop takes them all; the rows of gaps that keep out other rivals come from one tree of
+products.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Indexes, Reals
+from cepctl.engines.confidence.cell_nodes import place_nodes
+from cepctl.engines.confidence.gaps.product_trees import Plan, multiply, plan_room
+from cepctl.engines.confidence.gaps.rival_products import INDEX
+from cepctl.engines.confidence.gauss_nodes import place_real, place_real_to_end
+from cepctl.engines.confidence.gram_shares import shares_of_values
+
+MOST_PLACES = 2048
+"""Places of one row, about: as many ticks u are taken at once as fit; the rows then stay in the cache."""
+
+
+class Span(NamedTuple):
+    """Where u and t are: cells of u and of u - W (-1 for none), and the nodes t between these.
+
+    `with_own`, `with_old`: whether t may lie in either cell.
+    """
+
+    own: int
+    old: int
+    since: int
+    until: int
+    with_own: bool
+    with_old: bool
+
+
+class Points(NamedTuple):
+    """Ticks t of the two cells of which only a part lies between u - W and u, for each u.
+
+    `offset`: in its cell; `owner`: which u; `after`: where F is asked for, in the cell.  `node`: the node that
+    has the value of F, where all ticks are nodes; else `shares`: how much each node of the cell counts for it.
+    """
+
+    offset: Reals
+    owner: Indexes
+    after: Reals
+    node: Indexes
+    shares: Reals
+    polynomials: Reals
+
+
+class LastRows(NamedTuple):
+    """What the last gaps need, for some ticks u at a time.
+
+    `up_to`: mass of each rival up to each node, that included; `weight`: of each node, with the mass.
+    `place`, `shift`: where u and the first tick allowed lie in their cells; `share`: weight of u.  `rows`:
+    mass(t) Q2(t, u) with the weights of t and u, for the nodes t of the first u, of the second, and so on;
+    then for the points of u's cell, and for those of the cell of u - W.  The rest is working space.
+    """
+
+    up_to: Reals
+    weight: Reals
+    place: Reals
+    shift: Reals
+    share: Reals
+    rows: Reals
+    points: Points
+    plan: Plan
+    relevant: Indexes
+    factors: Reals
+    base: Reals
+
+
+@njit(nogil=True, cache=True)
+def last_rows_for(cells, last_gaps, up_to, weight, most_ends, most_nodes, room):
+    """Room for so many ticks u, nodes t of each and points of each."""
+    kinds, rivals = last_gaps.kinds.apart.shape
+    plan, rows = plan_room(kinds, rivals)
+    size = min(MOST_PLACES, most_ends * (most_nodes + room)) + most_nodes + room
+    most = cells.basis.shape[1]
+    points = Points(
+        np.empty(size), np.empty(size, dtype=np.int64), np.empty(size), np.empty(size, dtype=np.int64),
+        np.empty((most, size)), np.empty((most, size)),
+    )  # fmt: skip
+    return LastRows(
+        up_to, weight, np.empty(most_ends), np.empty(most_ends), np.empty(most_ends), np.empty((rows, size)),
+        points, plan, np.empty(rivals, dtype=np.int64), np.empty((rivals, size)), np.empty(size),
+    )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def find_relevant(last_gaps, span, begin, relevant):
+    """Rivals that may lie between some t, of the cell `begin` or later, and some u; returns their number."""
+    known = 0
+    for r in range(len(last_gaps.slope)):
+        reached = last_gaps.before[r, span.own] > 0.0 or last_gaps.slope[r, span.own] > 0.0
+        if reached and last_gaps.before[r, begin] < 1.0:
+            relevant[known] = r
+            known += 1
+    return known
+
+
+@njit(nogil=True, cache=True)
+def fill_rows(cells, last_gaps, mass, span, linked, count, steps, known, last):
+    """Fill the rows for `count` ticks u; returns how many places they have before and up to the points of u's cell."""
+    width = span.until - span.since
+    base = last.base
+    for j in range(count):
+        each, row = last.share[j], base[j * width : (j + 1) * width]
+        for k in range(INDEX(width)):
+            row[k] = each * last.weight[span.since + k]
+    bulk = count * width
+    inner = bulk
+    if span.with_own:
+        for j in range(count):
+            inner = _place(cells, mass, span.own, 0.0, 0.0, last.place[j], True, j, bulk, inner, last)
+    size = inner
+    if span.with_old:
+        end = float(cells.cut[span.old + 1] - cells.cut[span.old])
+        for j in range(count):
+            # Where s shares the cell, F(t) is the sum over as many ticks as lie between u - W and t.
+            shift = last.shift[j]
+            since = shift + 1.0 if linked else shift
+            stop = last.place[j] if span.old == span.own else end
+            size = _place(cells, mass, span.old, shift, since, stop, span.old == span.own, j, bulk, size, last)
+    for i in range(known):
+        _fill_factors(last_gaps, last.relevant[i], span, count, bulk, inner, size, last, last.factors[i])
+    multiply(last.plan, steps, last.factors, base, size, last.rows)
+    return inner, size
+
+
+@njit(nogil=True, cache=True)
+def _place(cells, mass, c, skipped, since, stop, to_stop, owner, bulk, size, last):
+    """Add points of a cell from `since` to before `stop`; returns the new number of places."""
+    if since >= stop:
+        return size
+    degree, at = cells.degree[c], size - bulk
+    offset, weight = last.points.offset[at:], last.base[size:]
+    if cells.every[c]:
+        added = place_nodes(np.int64(stop - since), degree, offset, weight)
+    elif to_stop:
+        added = place_real(stop - since, degree, offset, weight)
+    else:
+        added = place_real_to_end(stop - since, degree, offset, weight)
+    each, points = mass[c] * last.share[owner], last.points
+    for p in range(added):
+        offset[p] += since
+        weight[p] *= each
+        points.owner[at + p] = owner
+        points.after[at + p] = offset[p] - skipped
+        points.node[at + p] = np.int64(offset[p] - skipped)
+    return size + added
+
+
+@njit(nogil=True, cache=True)
+def _fill_factors(last_gaps, r, span, count, bulk, inner, size, last, factors):
+    """What one rival leaves at each place."""
+    own, width, points = span.own, span.until - span.since, last.points
+    up_to = last.up_to[r, span.since : span.until]
+    before, slope = last_gaps.before[r, own], last_gaps.slope[r, own]
+    for j in range(count):
+        row, at = factors[j * width : (j + 1) * width], min(before + slope * last.place[j], 1.0)
+        for k in range(INDEX(width)):
+            row[k] = 1.0 - abs(up_to[k] - at)
+    for side in range(2):
+        begin, end = (bulk, inner) if side == 0 else (inner, size)
+        if begin < end:
+            cell = own if side == 0 else span.old
+            first, each = last_gaps.before[r, cell], last_gaps.slope[r, cell]
+            for k in range(begin - bulk, end - bulk):
+                # Those that stand for part of a tick may lie after u, where what a rival leaves is above 1.
+                at = min(before + slope * last.place[points.owner[k]], 1.0)
+                factors[bulk + k] = 1.0 - (at - min(first + each * (points.offset[k] + 1.0), 1.0))
+
+
+@njit(nogil=True, cache=True)
+def share_points(cells, c, begin, end, points):
+    """Find how much the nodes of a cell count for F at the points from `begin` to `end` - 1."""
+    if begin < end and not cells.every[c]:
+        shares_of_values(
+            float(cells.cut[c + 1] - cells.cut[c]), cells.across[c], cells.basis[c],
+            cells.first[c + 1] - cells.first[c], points.after[begin:end], points.polynomials[:, begin:end],
+            points.shares[:, begin:end],
+        )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def values_at(cells, c, begin, end, points, values, result):
+    """Add what F is at each of these points of a cell, given its values at the nodes there."""
+    if cells.every[c]:
+        for k in range(begin, end):
+            result[k - begin] += values[points.node[k]]
+        return
+    for i in range(cells.first[c + 1] - cells.first[c]):
+        each, shares = values[i], points.shares[i, begin:end]
+        for k in range(INDEX(end - begin)):
+            result[k] += each * shares[k]
+
+
+@njit(nogil=True, cache=True)
+def gather(cells, c, begin, end, points, row, sums):
+    """The other way round: add the points of a row to the nodes, by how much these count for them."""
+    if cells.every[c]:
+        for k in range(begin, end):
+            sums[points.node[k]] += row[k - begin]
+        return
+    for i in range(cells.first[c + 1] - cells.first[c]):
+        sums[i] += inner_product(points.shares[i, begin:end], row)
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def inner_product(one, other):
+    """Sum of products; reassociated, so that several are taken at once."""
+    total = 0.0
+    for k in range(INDEX(len(one))):
+        total += one[k] * other[k]
+    return total
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc"})
+def total_of(row):
+    """Sum of a row; reassociated as well."""
+    total = 0.0
+    for k in range(INDEX(len(row))):
+        total += row[k]
+    return total

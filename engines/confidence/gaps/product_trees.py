@@ -1,0 +1,159 @@
+"""Products over rivals for several gaps at once: what gaps have in common is multiplied once.
+
+The gaps of one event keep out almost the same rivals: all events of a type, or all but the one at their other
+end.  A tree over the gaps says in which order a row is multiplied: with the rivals that all gaps have in
+common first, then each half of the gaps with those that all of this half have besides, and so on down to the
+single gaps.  Equal lists cost one product; lists that leave out one event each cost n log n factors instead of
+n^2; and it is right for any lists.
+
+Runs inside Spark workers: imports NumPy and Numba only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from cepctl.arrays import Flags, Indexes, Reals
+from cepctl.engines.confidence.gaps.rival_products import INDEX
+
+
+class Kinds(NamedTuple):
+    """Gaps that keep the same rivals out are of one kind.
+
+    `of`: that of each gap; `apart`: shape (kinds, rivals), which rivals may not lie in it.
+    """
+
+    of: Indexes
+    apart: Flags
+
+
+class Plan(NamedTuple):
+    """Steps, each a product of one row with some factors: row `target` becomes row `source` times these.
+
+    The factors of step i are taken from `factors[offsets[i]:offsets[i + 1]]`.  The source -1 is the row that
+    is given; the first rows are the results.
+    """
+
+    source: Indexes
+    target: Indexes
+    offsets: Indexes
+    factors: Indexes
+
+
+@njit(nogil=True, cache=True)
+def kinds_of(buckets, gaps, chosen, rivals, offsets, listed):
+    """Kinds of the chosen gaps, the rivals of gap g being listed[offsets[g]:offsets[g + 1]].
+
+    A rival that cannot lie in a gap leaves all of it, so that it makes no difference whether it is listed.
+    """
+    of, apart = np.empty(len(chosen), dtype=np.int64), np.zeros((len(chosen), len(rivals)), dtype=np.bool_)
+    count = 0
+    for g in range(len(chosen)):
+        begin, end = buckets.lower[gaps.left[chosen[g]]], buckets.upper[gaps.right[chosen[g]]]
+        for r in range(len(rivals)):
+            apart[count, r] = buckets.upper[rivals[r]] <= begin or buckets.lower[rivals[r]] >= end
+        for r in listed[offsets[g] : offsets[g + 1]]:
+            apart[count, r] = True
+        kind = 0
+        while (apart[kind] != apart[count]).any():
+            kind += 1
+        of[g] = kind
+        count += kind == count
+    return Kinds(of, apart[:count])
+
+
+@njit(nogil=True, cache=True)
+def plan_room(kinds, rivals):
+    """Room for a plan of so many kinds, and how many rows it may need."""
+    steps, depth, ranges = 2 * kinds, 1, kinds
+    while ranges > 1:
+        ranges = (ranges + 1) // 2
+        depth += 1
+    return Plan(
+        np.empty(steps, dtype=np.int64), np.empty(steps, dtype=np.int64), np.zeros(steps + 1, dtype=np.int64),
+        np.empty(rivals * kinds, dtype=np.int64),
+    ), kinds + depth  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def fill_plan(apart, chosen, count, rivals, known, plan):
+    """Fill the plan for the first `count` of the chosen kinds and `known` of the rivals; returns its steps.
+
+    Factor i is that of rivals[i]; row i is that of chosen[i].
+    """
+    steps, used, waiting = 0, 0, 1
+    # A range of the kinds, that of its parent, the row it starts from, and the row for what it hands on.
+    stack = np.empty((2 * count + 2, 6), dtype=np.int64)
+    stack[0] = (0, count, 0, 0, -1, count)
+    while waiting:
+        waiting -= 1
+        begin, end, parent_begin, parent_end, source, room = stack[waiting]
+        first = used
+        for i in range(known):
+            r, common = rivals[i], True
+            for k in range(begin, end):
+                common = common and apart[chosen[k], r]
+            if common and parent_begin < parent_end:
+                above = True
+                for k in range(parent_begin, parent_end):
+                    above = above and apart[chosen[k], r]
+                common = not above
+            if common:
+                plan.factors[used] = i
+                used += 1
+        if end - begin == 1 or used > first:
+            target = begin if end - begin == 1 else room
+            plan.source[steps], plan.target[steps], plan.offsets[steps + 1] = source, target, used
+            steps += 1
+            source = target
+        if end - begin > 1:
+            middle = (begin + end) // 2
+            stack[waiting] = (middle, end, begin, end, source, room + 1)
+            stack[waiting + 1] = (begin, middle, begin, end, source, room + 1)
+            waiting += 2
+    return steps
+
+
+@njit(nogil=True, cache=True)
+def multiply(plan, steps, factors, given, size, rows):
+    """Carry out the steps on the first `size` places of each row."""
+    for step in range(steps):
+        source = plan.source[step]
+        row = given if source < 0 else rows[source]
+        target = rows[plan.target[step]]
+        i, end = plan.offsets[step], plan.offsets[step + 1]
+        if i == end:
+            for k in range(INDEX(size)):
+                target[k] = row[k]
+        while i < end:
+            _multiply_some(target, row, factors, plan.factors, i, min(end - i, 4), size)
+            row = target
+            i += 4
+
+
+@njit(nogil=True, cache=True)
+def _multiply_some(target, row, factors, chosen, i, count, size):
+    """Multiply a row by one to four factors, one after the other."""
+    one = factors[chosen[i]]
+    two, three, four = one, one, one
+    if count > 1:
+        two = factors[chosen[i + 1]]
+    if count > 2:
+        three = factors[chosen[i + 2]]
+    if count > 3:
+        four = factors[chosen[i + 3]]
+    if count == 4:
+        for k in range(INDEX(size)):
+            target[k] = row[k] * one[k] * two[k] * three[k] * four[k]
+    elif count == 3:
+        for k in range(INDEX(size)):
+            target[k] = row[k] * one[k] * two[k] * three[k]
+    elif count == 2:
+        for k in range(INDEX(size)):
+            target[k] = row[k] * one[k] * two[k]
+    else:
+        for k in range(INDEX(size)):
+            target[k] = row[k] * one[k]
