@@ -1,7 +1,7 @@
 """What the value at each node of a cell counts for values and sums at any other places of the cell.
 
-The nodes are the zeros of the N-th Gram polynomial over n ticks (see `gauss_nodes`), so that a polynomial f of
-degree below N is a sum of the Gram polynomials p_j before it, each with the sum over the nodes
+The nodes are the zeros of the N-th Gram polynomial over n ticks (see `gauss_nodes`), so that a polynomial f
+of degree below N is a sum of the Gram polynomials p_j before it, each with the sum over the nodes
 
     c_j = sum over i of f(x_i) p_j(x_i) w_i / n
 
@@ -39,11 +39,12 @@ def expand(ticks, nodes, weights, across, basis):
 
 
 @njit(nogil=True, cache=True)
-def shares_of_values(ticks, across, basis, count, places, polynomials, shares):
-    """Fill how much the value at each of `count` nodes, a row each, counts for that at each of some places.
+def shares_of_values(ticks, across, basis, places, polynomials, shares):
+    """Fill how much the value at each node, a row each, counts for that at each of some places.
 
     `polynomials`: working space, a row for each of them.
     """
+    count = len(across)
     for k in range(len(places)):
         polynomials[0, k] = 1.0
     for j in range(1, count):
@@ -51,30 +52,31 @@ def shares_of_values(ticks, across, basis, count, places, polynomials, shares):
         for k in range(len(places)):
             value = ((2.0 * places[k] + 1.0) / ticks - 1.0) * polynomials[j - 1, k]
             polynomials[j, k] = (value - (last * polynomials[j - 2, k] if j > 1 else 0.0)) * inverse
-    _combine(basis, count, len(places), polynomials, shares)
+    _combine(basis, len(across), len(places), polynomials, shares)
 
 
 @njit(nogil=True, cache=True)
-def shares_of_sums(ticks, across, basis, count, places, polynomials, shares):
+def shares_of_sums(ticks, across, basis, places, polynomials, shares):
     """The same for the sum over the ticks before each place."""
     for k in range(len(places)):
         polynomials[0, k] = places[k]
-    _sum_polynomials(ticks, across, count, places, -2.0, polynomials)
-    _combine(basis, count, len(places), polynomials, shares)
+    _sum_polynomials(ticks, across, places, -2.0, polynomials)
+    _combine(basis, len(across), len(places), polynomials, shares)
 
 
 @njit(nogil=True, cache=True)
-def shares_of_sums_to_end(ticks, across, basis, count, places, polynomials, shares):
+def shares_of_sums_to_end(ticks, across, basis, places, polynomials, shares):
     """The same for the sum over the ticks from each place on."""
     for k in range(len(places)):
         polynomials[0, k] = ticks - places[k]
-    _sum_polynomials(ticks, across, count, places, 2.0, polynomials)
-    _combine(basis, count, len(places), polynomials, shares)
+    _sum_polynomials(ticks, across, places, 2.0, polynomials)
+    _combine(basis, len(across), len(places), polynomials, shares)
 
 
 @njit(nogil=True, cache=True)
-def _sum_polynomials(ticks, across, count, places, factor, polynomials):
+def _sum_polynomials(ticks, across, places, factor, polynomials):
     """Fill the sums of p_1, p_2, ... over the ticks before each place, times -factor / 2."""
+    count = len(across)
     for j in range(1, count):
         # The rows hold q_j until all are known.
         below = across[j - 1] * np.sqrt((j - 1.0) * (j - 1.0) - 1.0) / (j - 1.0) if j > 2 else 0.0

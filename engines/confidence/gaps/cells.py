@@ -23,7 +23,7 @@ class Cells(NamedTuple):
     `cut`: shape (n + 1,), cell i being the ticks from cut[i] to cut[i + 1] - 1.  `degree`: that of the sums
     over a cell.  `first`: shape (n + 1,), the nodes of cell i being first[i] to first[i + 1] - 1.  `every`:
     whether all ticks of a cell are nodes; else they lie between ticks.  Of each node: its offset, cell, and
-    weight in a sum.  `across`, `basis`: of each other cell, what `gram_shares` needs.
+    weight in a sum.  `across`, `basis`: what `gram_shares` needs of cells whose nodes lie between ticks.
     """
 
     cut: Ticks
@@ -92,7 +92,7 @@ def cells_of(cut, degree, left_degree, buckets, events):
     weight, most = np.empty(first[count]), 1
     for c in range(count):
         most = max(most, 1 if every[c] else first[c + 1] - first[c])
-    across, basis = np.zeros((count, most)), np.empty((count, most, most))
+    across, basis = np.zeros(first[count]), np.empty((first[count], most))
     for c in range(count):
         own = slice(first[c], first[c + 1])
         if first[c] < first[c + 1]:
@@ -103,7 +103,7 @@ def cells_of(cut, degree, left_degree, buckets, events):
                 nodes = first[c + 1] - first[c]
                 ticks = float(cut[c + 1] - cut[c])
                 zeros_of_gram(ticks, nodes, offset[own], weight[own])
-                expand(ticks, offset[own], weight[own], across[c], basis[c])
+                expand(ticks, offset[own], weight[own], across[own], basis[own])
         cell[own] = c
     return Cells(cut, degree, first, every, offset, cell, weight, across, basis)
 

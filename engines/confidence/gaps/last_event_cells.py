@@ -71,10 +71,10 @@ def ends_of(buckets, cells, window, pivot, first, last, first_gaps, last_gaps, l
 @njit(nogil=True, cache=True)
 def _any_mass(buckets, events, tick):
     """Whether some event can have this tick."""
+    found = False
     for event in events:
-        if density_at(buckets, event, tick) > 0.0:
-            return True
-    return False
+        found = found or density_at(buckets, event, tick) > 0.0
+    return found
 
 
 @njit(nogil=True, cache=True)

@@ -9,14 +9,17 @@ For a chain s < t < u with a window, and gaps free with Q1(s, t) and Q2(t, u),
     total   = sum over u of mass(u) times sum over t of mass(t) F(u, t) Q2(t, u)
 
 For a node u the ticks t are the nodes of all cells between those of u - W and u, and some ticks in each of
-these two cells, of which only a part is left.  With both factors side by side for the same list of t, a
-chain costs the product of the two, and all chains of one middle event share the nodes and both factors.
+these two cells, of which only a part is left.  All chains of one middle event share the nodes.  What they sum
+depends on the first event only by its mass, which is even on a cell, and by the kind of its gap (the rivals
+that it keeps out, `product_trees`): so the sum over u and t is taken once for each kind, cell of s and last
+event, from the last event on, and a chain is no more than a sum over cells.
 
     name here      meaning
     pivot          the event before the last (t); chains of one pivot are solved together
-    rows, past     Q1 between the nodes of the cell of u - W and all later ones; sums over the cells after
+    rows, past     Q1 between the nodes s of one cell and all later nodes t; its sums over s
     own            sum over s < t within the cell of t: Q1 depends there on t - s alone, so that the part
                    after u - W is the same function of fewer ticks
+    after          sum over u of mass(u) mass(t) Q2(t, u), of all u whose window begins before the cell of s
 
 Chains of two events have F = 1.  Longer ones, and those that exceed the bound on the work, are left.
 
@@ -112,7 +115,7 @@ def _solve_group(buckets, gaps, inner, outer, linked, window, bounds, confidence
     ends = ends_of(buckets, cells, window, pivot, first, last, first_gaps, last_gaps, left_degree, linked)
     nodes, rivals = len(cells.offset), len(first_gaps.slope) + len(last_gaps.slope)
     in_cell = np.diff(cells.first).max()
-    space = float(nodes) * (len(first) * in_cell + rivals)
+    space = float(nodes) * (len(first_gaps.kinds.apart) * in_cell + rivals + len(last))
     if space > most_values or float(ends.nodes.sum()) * float(nodes) * (in_cell + rivals + 1) > bound:
         return
     pair_before = np.searchsorted(before, inner) if linked else np.zeros(len(outer), dtype=np.int64)

@@ -1,10 +1,10 @@
 """Products over rivals for several gaps at once: what gaps have in common is multiplied once.
 
-The gaps of one event keep out almost the same rivals: all events of a type, or all but the one at their other
-end.  A tree over the gaps says in which order a row is multiplied: with the rivals that all gaps have in
-common first, then each half of the gaps with those that all of this half have besides, and so on down to the
-single gaps.  Equal lists cost one product; lists that leave out one event each cost n log n factors instead of
-n^2; and it is right for any lists.
+The gaps of one event keep out almost the same rivals: all events of a type, or all but the one at their
+other end.  A tree over the gaps says in which order a row is multiplied: with the rivals that all gaps have
+in common first, then for each half of the gaps with those that all of this half have besides, and so on down
+to the single gaps.  Equal lists cost one product; lists that leave out one event each cost n log n factors
+instead of n^2; and it is right for any lists.
 
 Runs inside Spark workers: imports NumPy and Numba only.
 """
@@ -16,8 +16,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.confidence.gaps.rival_products import INDEX
+from cepctl.arrays import Flags, Indexes
+from cepctl.engines.confidence.gaps.rival_products import AT_ONCE, INDEX
+
+MOST_PLACES = 2048
+"""Places of one row, about: so many rows then stay in the cache."""
 
 
 class Kinds(NamedTuple):
@@ -68,7 +71,7 @@ def kinds_of(buckets, gaps, chosen, rivals, offsets, listed):
 @njit(nogil=True, cache=True)
 def plan_room(kinds, rivals):
     """Room for a plan of so many kinds, and how many rows it may need."""
-    steps, depth, ranges = 2 * kinds, 1, kinds
+    steps, depth, ranges = 2 * kinds, 0, kinds
     while ranges > 1:
         ranges = (ranges + 1) // 2
         depth += 1
@@ -118,20 +121,20 @@ def fill_plan(apart, chosen, count, rivals, known, plan):
 
 
 @njit(nogil=True, cache=True)
-def multiply(plan, steps, factors, given, size, rows):
-    """Carry out the steps on the first `size` places of each row."""
+def multiply(plan, steps, factors, given, begin, size, rows):
+    """Carry out the steps on `size` places of each row, from `begin` on."""
     for step in range(steps):
         source = plan.source[step]
-        row = given if source < 0 else rows[source]
-        target = rows[plan.target[step]]
+        row = given if source < 0 else rows[source, begin : begin + size]
+        target = rows[plan.target[step], begin : begin + size]
         i, end = plan.offsets[step], plan.offsets[step + 1]
         if i == end:
             for k in range(INDEX(size)):
                 target[k] = row[k]
         while i < end:
-            _multiply_some(target, row, factors, plan.factors, i, min(end - i, 4), size)
+            _multiply_some(target, row, factors, plan.factors, i, min(end - i, AT_ONCE), size)
             row = target
-            i += 4
+            i += AT_ONCE
 
 
 @njit(nogil=True, cache=True)

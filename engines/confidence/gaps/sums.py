@@ -13,24 +13,22 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.confidence.cell_nodes import most_nodes, place_nodes
 from cepctl.engines.confidence.gaps.cells import density_at
-from cepctl.engines.confidence.gaps.first_gaps import add_rows, first_sums_for, load, mass_up_to_nodes
-from cepctl.engines.confidence.gaps.last_gaps import (
-    MOST_PLACES,
+from cepctl.engines.confidence.gaps.first_rows import first_sums_for, load, mass_up_to_nodes
+from cepctl.engines.confidence.gaps.last_rows import (
     Span,
     fill_rows,
     find_relevant,
     gather,
-    inner_product,
     last_rows_for,
     share_points,
-    total_of,
     values_at,
 )
-from cepctl.engines.confidence.gaps.product_trees import fill_plan
+from cepctl.engines.confidence.gaps.product_trees import MOST_PLACES, fill_plan
 from cepctl.engines.confidence.gaps.rival_products import INDEX
+from cepctl.engines.confidence.gaps.row_sums import add_rows, inner_product, total_of
 from cepctl.engines.confidence.gauss_nodes import place_real
 from cepctl.engines.confidence.gram_shares import shares_of_sums_to_end
 
@@ -46,11 +44,12 @@ class _Pivot(NamedTuple):
 class _Sums(NamedTuple):
     """Sums over u and t, of each last event, so far.
 
-    `latest`: the last tick of any first event that is linked to it; `ending`: its mass per tick in the cell of
-    u; `slot`: the row of its kind; `alive`: the kinds that have one.  `after`: for each node t, the sum over
-    u of what u and t are worth.  `at_cell`: for each kind of first gap, the sum over u, t and the s of one cell.
-    `tail`: how much each node s of the cell of u - W counts for the sum over its part that the window allows,
-    at each u.  `begun`, `row`: working space for the values of F at the places of a row, and for a row.
+    `latest`: the last tick of any first event that is linked to it; `ending`: its mass per tick in the cell
+    of u; `slot`: the row of its kind; `alive`: the kinds that have one.  `after`: for each node t, the sum
+    over u of what u and t are worth.  `at_cell`: for each kind of first gap, the sum over u, t and the s of
+    one cell.  `tail`: how much each node s of the cell of u - W counts for the sum over its part that the
+    window allows, at each u.  `begun`, `row`: working space for the values of F at the places of a row, and
+    for a row.
     """
 
     latest: Ticks
@@ -78,7 +77,9 @@ def sum_pairs(
     up_to, weight = mass_up_to_nodes(cells, last_gaps, 1), cells.weight * middle.mass[cells.cell]
     rows = last_rows_for(cells, last_gaps, up_to, weight, most_ends, nodes, room)
     firsts = first_sums_for(cells, first_gaps, first, middle)
-    sums = _sums_for(cells, buckets, first_gaps, last_gaps, first, last, pair_first, pair_last, most_ends, rows)
+    sums = _sums_for(
+        cells, buckets, first_gaps, last_gaps, first, last, pair_first, pair_last, most_ends, len(rows.base)
+    )  # fmt: skip
     confidence[:] = 0.0
     current = -1
     places, weights = np.empty(most_ends), np.empty(most_ends)
@@ -96,8 +97,8 @@ def sum_pairs(
         )  # fmt: skip
     if linked:
         current = _pass_to(
-            middle.stop - 1, current, cells, first_gaps, buckets, first, middle, pair_first, pair_last, firsts,
-            sums, confidence,
+            middle.stop - 1, current, cells, first_gaps, buckets, first, middle, pair_first, pair_last,
+            firsts, sums, confidence,
         )  # fmt: skip
         _settle(first_gaps, pair_first, pair_last, firsts, sums, confidence)
     else:
@@ -107,7 +108,7 @@ def sum_pairs(
 
 @njit(nogil=True, cache=True)
 def _sums_for(
-    cells, buckets, first_gaps, last_gaps, first, last, pair_first, pair_last, most_ends, rows
+    cells, buckets, first_gaps, last_gaps, first, last, pair_first, pair_last, most_ends, places
 ):  # fmt: skip
     most = _most_in_cell(cells)
     latest = np.full(len(last), np.iinfo(np.int64).max if not len(first) else np.iinfo(np.int64).min)
@@ -117,7 +118,7 @@ def _sums_for(
     return _Sums(
         latest, np.zeros(len(last)), np.empty(kinds, dtype=np.int64), np.empty(kinds, dtype=np.int64),
         np.zeros((len(last), len(cells.offset))), np.zeros((max(len(first_gaps.kinds.apart), 1), len(last))),
-        np.empty((most, most_ends)), np.empty((most, most_ends)), np.empty(len(rows.base)),
+        np.empty((most, most_ends)), np.empty((most, most_ends)), np.empty(places),
         np.empty(max(len(cells.offset), 1)),
     )  # fmt: skip
 
@@ -153,13 +154,14 @@ def _settle(first_gaps, pair_first, pair_last, firsts, sums, confidence):
 
 @njit(nogil=True, cache=True)
 def _sum_cell(
-    e, buckets, cells, ends, last_gaps, middle, last, linked, window, places, weights, firsts, rows, sums, room
+    e, buckets, cells, ends, last_gaps, middle, last, linked, window, places, weights, firsts, rows, sums,
+    room,
 ):  # fmt: skip
     """Add the sums over one cell of the last event."""
     old, own, start = ends.oldest[e], ends.cell[e], ends.cut[e]
     oldest = start - (window - 1) if old >= 0 else cells.cut[0]
     alive = _find_alive(buckets, last_gaps, last, start, oldest, sums)
-    begun = linked and old >= 0 and (firsts.slot >= 0).any()
+    begun = linked and old >= 0 and firsts.slot.max() >= 0
     since = cells.first[max(old + 1, middle.begin)]
     until = max(cells.first[max(min(own, middle.stop), middle.begin)], since)
     span = Span(
@@ -173,7 +175,8 @@ def _sum_cell(
         count = place_real(float(ticks), ends.degree[e], places, weights)
     else:
         count = place_nodes(ticks, ends.degree[e], places, weights)
-    known = find_relevant(last_gaps, span, max(old if span.with_old else old + 1, middle.begin), rows.relevant)
+    earliest = max(old if span.with_old else old + 1, middle.begin)
+    known = find_relevant(last_gaps, span, earliest, rows.relevant)
     steps = fill_plan(last_gaps.kinds.apart, sums.alive, alive, rows.relevant, known, rows.plan)
     at_once = max(MOST_PLACES // (until - since + room), 1)
     for k in range(0, count, at_once):
@@ -235,7 +238,7 @@ def _place_tail(cells, old, count, shift, sums):
                 sums.tail[i, j] = 1.0 if float(i) >= shift[j] else 0.0
     else:
         shares_of_sums_to_end(
-            float(cells.cut[old + 1] - cells.cut[old]), cells.across[old], cells.basis[old], end - own,
+            float(cells.cut[old + 1] - cells.cut[old]), cells.across[own:end], cells.basis[own:end],
             shift[:count], sums.polynomials, sums.tail,
         )  # fmt: skip
 

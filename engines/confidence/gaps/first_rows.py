@@ -15,17 +15,24 @@ from numba import njit
 
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.confidence.gaps.cells import density_at
-from cepctl.engines.confidence.gaps.product_trees import Plan, fill_plan, multiply, plan_room
-from cepctl.engines.confidence.gaps.rival_products import AT_ONCE, INDEX
+from cepctl.engines.confidence.gaps.product_trees import (
+    MOST_PLACES,
+    Plan,
+    fill_plan,
+    multiply,
+    plan_room,
+)
+from cepctl.engines.confidence.gaps.rival_products import INDEX
+from cepctl.engines.confidence.gaps.row_sums import add_rows
 from cepctl.engines.confidence.gram_shares import shares_of_sums
 
 
 class FirstSums(NamedTuple):
     """What the first gaps need, for one cell of s at a time.
 
-    `until`: mass of each rival before each node.  `density`: of each first event in the cell.  `slot`: the row
-    of each kind, -1 where none of its events has mass in the cell.  `rows`: Q1(s, t) for the nodes s and all
-    nodes t of later cells, s after s.  `past`: the sums over s, for each kind and node t.  The rest is
+    `until`: mass of each rival before each node.  `density`: of each first event in the cell.  `slot`: the
+    row of each kind, -1 where none of its events has mass in the cell.  `rows`: Q1(s, t) for the nodes s and
+    all nodes t of later cells, s after s.  `past`: the sums over s, for each kind and node t.  The rest is
     working space.
     """
 
@@ -49,12 +56,13 @@ def first_sums_for(cells, first_gaps, first, middle):
     most = 0
     for c in range(middle.stop):
         most = max(most, cells.first[c + 1] - cells.first[c])
-    size = most * (cells.first[middle.stop] - cells.first[middle.begin])
+    width = cells.first[middle.stop] - cells.first[middle.begin]
+    size, at_once = most * width, min(most * width, MOST_PLACES + width)
     return FirstSums(
         mass_up_to_nodes(cells, first_gaps, 0), np.zeros(len(first)), np.full(kinds, -1, dtype=np.int64),
         np.empty((rows, size)), np.zeros((kinds, len(cells.offset))), plan,
-        np.empty(kinds, dtype=np.int64), np.empty(rivals, dtype=np.int64), np.empty((rivals, size)),
-        np.ones(size),
+        np.empty(kinds, dtype=np.int64), np.empty(rivals, dtype=np.int64), np.empty((rivals, at_once)),
+        np.ones(at_once),
     )  # fmt: skip
 
 
@@ -99,17 +107,19 @@ def _fill_rows(cells, first_gaps, current, begin, end, count, sums):
     nodes = cells.first[current + 1] - own
     known = 0
     for r in range(len(until)):
-        before, slope = first_gaps.before[r, current], first_gaps.slope[r, current]
-        if before < 1.0 and until[r, end - 1] > 0.0:
-            for i in range(nodes):
-                here = min(before + slope * (cells.offset[own + i] + 1.0), 1.0)
-                row = sums.factors[known, i * width : (i + 1) * width]
-                for k in range(INDEX(width)):
-                    row[k] = 1.0 - abs(until[r, begin + k] - here)
+        if first_gaps.before[r, current] < 1.0 and until[r, end - 1] > 0.0:
             sums.relevant[known] = r
             known += 1
     steps = fill_plan(first_gaps.kinds.apart, sums.alive, count, sums.relevant, known, sums.plan)
-    multiply(sums.plan, steps, sums.factors, sums.ones, nodes * width, sums.rows)
+    at_once = max(MOST_PLACES // width, 1)
+    for i in range(0, nodes, at_once):
+        some = min(at_once, nodes - i)
+        offset = cells.offset[own + i : own + i + some]
+        for m in range(known):
+            r = sums.relevant[m]
+            before, slope = first_gaps.before[r, current], first_gaps.slope[r, current]
+            _fill_factors(until[r, begin:end], before, slope, offset, sums.factors[m])
+        multiply(sums.plan, steps, sums.factors, sums.ones, i * width, some * width, sums.rows)
     for k in range(count):
         past = sums.past[sums.alive[k], begin:end]
         past[:] = 0.0
@@ -117,21 +127,13 @@ def _fill_rows(cells, first_gaps, current, begin, end, count, sums):
 
 
 @njit(nogil=True, cache=True)
-def add_rows(target, rows, factors, width, since):
-    """Add factors[i] times the i-th row of this width, from its place `since` on; some rows at a time."""
-    size, i = len(factors), 0
-    while i + AT_ONCE <= size:
-        f0, f1, f2, f3 = factors[i], factors[i + 1], factors[i + 2], factors[i + 3]
-        at = i * width + since
-        one, two, three, four = rows[at:], rows[at + width :], rows[at + 2 * width :], rows[at + 3 * width :]
-        for k in range(INDEX(len(target))):
-            target[k] += f0 * one[k] + f1 * two[k] + f2 * three[k] + f3 * four[k]
-        i += AT_ONCE
-    while i < size:
-        f0, one = factors[i], rows[i * width + since :]
-        for k in range(INDEX(len(target))):
-            target[k] += f0 * one[k]
-        i += 1
+def _fill_factors(until, before, slope, offset, factors):
+    """What one rival leaves between some nodes s of a cell and each of the nodes t."""
+    width = len(until)
+    for i in range(len(offset)):
+        here, row = min(before + slope * (offset[i] + 1.0), 1.0), factors[i * width : (i + 1) * width]
+        for k in range(INDEX(width)):
+            row[k] = 1.0 - abs(until[k] - here)
 
 
 @njit(nogil=True, cache=True)
@@ -153,7 +155,8 @@ def _fill_own(cells, first_gaps, current, kind, past):
         return
     polynomials, shares = np.empty((count, count)), np.empty((count, count))
     ticks = float(cells.cut[current + 1] - cells.cut[current])
-    shares_of_sums(ticks, cells.across[current], cells.basis[current], count, offset, polynomials, shares)
+    across, basis = cells.across[own : own + count], cells.basis[own : own + count]
+    shares_of_sums(ticks, across, basis, offset, polynomials, shares)
     for j in range(count):
         past[own + j] = 0.0
         for i in range(count):

@@ -17,13 +17,11 @@ from numba import njit
 
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.confidence.cell_nodes import place_nodes
-from cepctl.engines.confidence.gaps.product_trees import Plan, multiply, plan_room
+from cepctl.engines.confidence.gaps.product_trees import MOST_PLACES, Plan, multiply, plan_room
 from cepctl.engines.confidence.gaps.rival_products import INDEX
+from cepctl.engines.confidence.gaps.row_sums import inner_product
 from cepctl.engines.confidence.gauss_nodes import place_real, place_real_to_end
 from cepctl.engines.confidence.gram_shares import shares_of_values
-
-MOST_PLACES = 2048
-"""Places of one row, about: as many ticks u are taken at once as fit; the rows then stay in the cache."""
 
 
 class Span(NamedTuple):
@@ -43,8 +41,8 @@ class Span(NamedTuple):
 class Points(NamedTuple):
     """Ticks t of the two cells of which only a part lies between u - W and u, for each u.
 
-    `offset`: in its cell; `owner`: which u; `after`: where F is asked for, in the cell.  `node`: the node that
-    has the value of F, where all ticks are nodes; else `shares`: how much each node of the cell counts for it.
+    `offset`: in its cell; `owner`: which u; `after`: where F is asked for, in the cell.  `node`: the node
+    that has the value of F, where all ticks are nodes; else `shares`: how much each node of the cell counts.
     """
 
     offset: Reals
@@ -108,7 +106,7 @@ def find_relevant(last_gaps, span, begin, relevant):
 
 @njit(nogil=True, cache=True)
 def fill_rows(cells, last_gaps, mass, span, linked, count, steps, known, last):
-    """Fill the rows for `count` ticks u; returns how many places they have before and up to the points of u's cell."""
+    """Fill the rows for `count` ticks u; returns their places up to the points of u's cell, and all."""
     width = span.until - span.since
     base = last.base
     for j in range(count):
@@ -128,10 +126,11 @@ def fill_rows(cells, last_gaps, mass, span, linked, count, steps, known, last):
             shift = last.shift[j]
             since = shift + 1.0 if linked else shift
             stop = last.place[j] if span.old == span.own else end
-            size = _place(cells, mass, span.old, shift, since, stop, span.old == span.own, j, bulk, size, last)
+            to_stop = span.old == span.own
+            size = _place(cells, mass, span.old, shift, since, stop, to_stop, j, bulk, size, last)
     for i in range(known):
         _fill_factors(last_gaps, last.relevant[i], span, count, bulk, inner, size, last, last.factors[i])
-    multiply(last.plan, steps, last.factors, base, size, last.rows)
+    multiply(last.plan, steps, last.factors, base, 0, size, last.rows)
     return inner, size
 
 
@@ -183,10 +182,10 @@ def _fill_factors(last_gaps, r, span, count, bulk, inner, size, last, factors):
 def share_points(cells, c, begin, end, points):
     """Find how much the nodes of a cell count for F at the points from `begin` to `end` - 1."""
     if begin < end and not cells.every[c]:
+        nodes = slice(cells.first[c], cells.first[c + 1])
         shares_of_values(
-            float(cells.cut[c + 1] - cells.cut[c]), cells.across[c], cells.basis[c],
-            cells.first[c + 1] - cells.first[c], points.after[begin:end], points.polynomials[:, begin:end],
-            points.shares[:, begin:end],
+            float(cells.cut[c + 1] - cells.cut[c]), cells.across[nodes], cells.basis[nodes],
+            points.after[begin:end], points.polynomials[:, begin:end], points.shares[:, begin:end],
         )  # fmt: skip
 
 
@@ -212,21 +211,3 @@ def gather(cells, c, begin, end, points, row, sums):
         return
     for i in range(cells.first[c + 1] - cells.first[c]):
         sums[i] += inner_product(points.shares[i, begin:end], row)
-
-
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
-def inner_product(one, other):
-    """Sum of products; reassociated, so that several are taken at once."""
-    total = 0.0
-    for k in range(INDEX(len(one))):
-        total += one[k] * other[k]
-    return total
-
-
-@njit(nogil=True, cache=True, fastmath={"reassoc"})
-def total_of(row):
-    """Sum of a row; reassociated as well."""
-    total = 0.0
-    for k in range(INDEX(len(row))):
-        total += row[k]
-    return total
