@@ -1,6 +1,8 @@
 """Cells of time in which each event of a chain has a constant mass per tick.
 
-They are few, so that they are sorted by insertion and looked for one after the other.
+k consecutive events fall into a cell of n ticks in increasing order with probability C(n, k) times the
+product of their masses per tick.  Cells are few, so that they are sorted by insertion and looked for one
+after the other.
 
 Runs inside Spark workers: imports Numba only.
 """
@@ -79,3 +81,20 @@ def cell_from(cuts, count, cell, tick):
     while cell + 1 < count and cuts[cell + 1] <= tick:
         cell += 1
     return cell
+
+
+@njit(nogil=True, cache=True)
+def place_in_cell(placed, first, positions, per_tick, cell, ticks):
+    """Let a cell of `ticks` ticks take up any number of the next events; `placed` is updated."""
+    for after in range(positions, first, -1):
+        term = per_tick[after - 1, cell] * (ticks - 1 + 1)
+        if term <= 0.0:
+            continue
+        total = placed[after] + placed[after - 1] * term
+        for k in range(2, after - first + 1):
+            # C(n, k) = C(n, k - 1) * (n - k + 1) / k
+            term *= per_tick[after - k, cell] * (ticks - k + 1) / k
+            if term <= 0.0:
+                break
+            total += placed[after - k] * term
+        placed[after] = total

@@ -1,23 +1,15 @@
 """Confidence of chains: P(t_1 < t_2 < ... < t_l and t_l - t_1 < W), in closed form.
 
-Time is cut at every bucket end, so that inside one cell each event has a constant mass per tick.
-k consecutive events fall into a cell of n ticks in increasing order with probability
-C(n, k) times the product of their masses per tick: a table over (cell, events placed) sums a
-chain without window.  With a window the first event is put into a start cell R of n ticks, so
-fine that the window's end stays in one cell while t_1 runs through R.  At offset o in R, n - 1 - o
-ticks of R are left after t_1, then come whole cells, then the first o ticks of the cell at R + W:
+Order and window are a ring of links, each between an event and the next one:
 
-    sum over o of C(n - 1 - o, k) * C(o, m)  =  C(n, k + m + 1)
+    t_1 < t_2 < ... < t_l < t_1 + W
 
-so k events in R after the first, m events in the shifted cell and a table for those between give a
-positive term each.  The cost depends on the number of cells, never on their width, and nothing
-cancels.
-
-    name here           in the specification's semantics
-    positions           l      events of the chain
-    cuts, cells         cells  maximal runs of ticks with constant masses
-    share               n * q  mass of an event within a cell
-    placed              table over (cell, events placed so far)
+A link that holds at all ticks of both events says nothing.  Where one does, the ring is opened: what follows
+it, then what comes before it, a window later, is a chain without window.  Further links that hold part it into
+runs that are independent of each other (runs.py).  Where every link may fail, the ticks of the first event are
+parted: before all ticks of the second its link to that holds, after others the window does.  What is left
+between is summed with its window (window_sums.py).  All terms are positive, so that nothing cancels, and the
+cost depends on the number of buckets, never on their width.
 
 Runs inside Spark workers: imports NumPy and Numba only.
 """
@@ -31,10 +23,21 @@ from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.tick_sums import apart, plus
-from cepctl.engines.confidence.chain.cells import cell_from, cut_time, fill_densities, sorted_unique
+from cepctl.engines.columns.tick_sums import apart
+from cepctl.engines.confidence.chain.runs import (
+    BUCKET,
+    FIRST_BUCKET,
+    LOWER,
+    MOVED,
+    STOP_BUCKET,
+    UPPER,
+    run_probability,
+)
+from cepctl.engines.confidence.chain.window_sums import window_probability
 
 NO_WINDOW = 0
+_FARTHEST = 1 << 61
+"""Ticks of chains that reach farther are not moved by a window: int64 may not hold them."""
 
 
 def chain_confidence(
@@ -81,6 +84,7 @@ def chain_confidence(
 class Workspace(NamedTuple):
     """What measuring a chain writes to: made once for many chains."""
 
+    places: Ticks
     cuts: Ticks
     refined: Ticks
     per_tick: Reals
@@ -91,6 +95,7 @@ class Workspace(NamedTuple):
 def workspace(positions, most_buckets):
     """Room for chains of `positions` events with at most `most_buckets` buckets together."""
     return Workspace(
+        np.empty((positions, 6), dtype=np.int64),
         np.empty(2 * most_buckets + 1, dtype=np.int64),
         np.empty(4 * most_buckets + 4, dtype=np.int64),
         np.empty((positions, 2 * most_buckets + 1)),
@@ -100,148 +105,98 @@ def workspace(positions, most_buckets):
 
 @njit(nogil=True, cache=True)
 def _chain_batch(buckets, matches, valid_lower, valid_upper, window, most_buckets, result):
-    """As `one_chain` of each row.
-
-    Written out, with arrays made here and slices made for each call: as calls of `one_chain`, whose arrays
-    come out of tuples, short chains took 40 percent longer.
-    """
     starts, lo, hi, density = buckets.starts, buckets.lo, buckets.hi, buckets.density
-    positions = matches.shape[1]
-    cuts = np.empty(2 * most_buckets + 1, dtype=np.int64)
-    refined = np.empty(4 * most_buckets + 4, dtype=np.int64)
-    per_tick = np.empty((positions, 2 * most_buckets + 1))
-    placed = np.empty(positions + 1)
+    places, cuts, refined, per_tick, placed = workspace(matches.shape[1], most_buckets)
     for row in range(matches.shape[0]):
-        if _is_certain(buckets, matches[row], window):
-            result[row] = 1.0
-            continue
-        count = cut_time(starts, lo, hi, matches[row], valid_lower[row], valid_upper[row], cuts)
-        fill_densities(
-            starts, lo, hi, density, matches[row], valid_lower[row], valid_upper[row], cuts, count, per_tick
+        result[row] = _chain(
+            *(starts, lo, hi, density, matches[row], valid_lower[row], valid_upper[row], window),
+            *(places, cuts, refined, per_tick, placed),
         )
-        span = apart(valid_lower[row, 0], valid_upper[row, positions - 1])
-        if window == NO_WINDOW or span < window:
-            result[row] = _without_window(positions, cuts, count, per_tick, placed)
-        else:
-            pieces = _refine(cuts, count, valid_lower[row, 0], valid_upper[row, 0], window, refined)
-            result[row] = _with_window(positions, cuts, count, per_tick, refined, pieces, window, placed)
 
 
 @njit(nogil=True, cache=True)
 def one_chain(buckets, events, valid_lower, valid_upper, window, space):
     """Confidence of a chain that can happen, as `chain_confidence`; exactly 1 where it is certain."""
-    if _is_certain(buckets, events, window):
-        return 1.0
-    positions = len(events)
-    starts, lo, hi = buckets.starts, buckets.lo, buckets.hi
-    cuts, per_tick, placed = space.cuts, space.per_tick, space.placed
-    count = cut_time(starts, lo, hi, events, valid_lower, valid_upper, cuts)
-    fill_densities(starts, lo, hi, buckets.density, events, valid_lower, valid_upper, cuts, count, per_tick)
-    span = apart(valid_lower[0], valid_upper[positions - 1])
-    if window == NO_WINDOW or span < window:
-        return _without_window(positions, cuts, count, per_tick, placed)
-    pieces = _refine(cuts, count, valid_lower[0], valid_upper[0], window, space.refined)
-    return _with_window(positions, cuts, count, per_tick, space.refined, pieces, window, placed)
+    return _chain(
+        *(buckets.starts, buckets.lo, buckets.hi, buckets.density, events, valid_lower, valid_upper, window),
+        *(space.places, space.cuts, space.refined, space.per_tick, space.placed),
+    )
 
 
 @njit(nogil=True, cache=True)
-def _is_certain(buckets, events, window):
-    """Whether all ticks of the intervals are in order and in the window: sums of masses may miss 1."""
-    lower, upper = buckets.lower, buckets.upper
-    last = upper[events[0]]
-    for j in range(1, len(events)):
-        if lower[events[j]] <= last:
-            return False
-        last = upper[events[j]]
-    return window == NO_WINDOW or apart(lower[events[0]], last) < window
+def _chain(
+    starts, lo, hi, density, events, lower, upper, window, places, cuts, refined, per_tick, placed
+):
+    last = len(events) - 1
+    reach = apart(lower[0], upper[last])
+    opened = 0
+    if window != NO_WINDOW and reach >= window and last > 0:
+        opened = 1
+        while opened <= last and upper[opened - 1] >= lower[opened]:
+            opened += 1
+        if reach > _FARTHEST:
+            return window_probability(
+                starts, lo, hi, density, events, lower, upper, window, cuts, refined, per_tick, placed
+            )
+        if opened > last:
+            return _tied(
+                *(starts, lo, hi, density, events, lower, upper, window),
+                *(places, cuts, refined, per_tick, placed),
+            )
+    _open(starts, places, events, lower, upper, opened, window)
+    return _of_runs(lo, hi, density, places, per_tick, placed)
 
 
 @njit(nogil=True, cache=True)
-def _place(placed, first, positions, per_tick, cell, ticks):
-    """Let a cell of `ticks` ticks take up any number of the next events; `placed` is updated."""
-    for after in range(positions, first, -1):
-        term = per_tick[after - 1, cell] * (ticks - 1 + 1)
-        if term <= 0.0:
-            continue
-        total = placed[after] + placed[after - 1] * term
-        for k in range(2, after - first + 1):
-            # C(n, k) = C(n, k - 1) * (n - k + 1) / k
-            term *= per_tick[after - k, cell] * (ticks - k + 1) / k
-            if term <= 0.0:
-                break
-            total += placed[after - k] * term
-        placed[after] = total
+def _open(starts, places, events, lower, upper, opened, window):
+    """Fill the places: first those from number `opened` on, then those before, moved by the window."""
+    count = len(events)
+    for place in range(count):
+        position, moved = place + opened, 0
+        if position >= count:
+            position, moved = position - count, window
+        places[place, LOWER], places[place, UPPER] = lower[position] + moved, upper[position] + moved
+        places[place, MOVED] = moved
+        first = starts[events[position]]
+        places[place, FIRST_BUCKET] = places[place, BUCKET] = first
+        places[place, STOP_BUCKET] = starts[events[position] + 1]
 
 
 @njit(nogil=True, cache=True)
-def _without_window(positions, cuts, count, per_tick, placed):
-    placed[:] = 0.0
-    placed[0] = 1.0
-    for c in range(count - 1):
-        _place(placed, 0, positions, per_tick, c, float(cuts[c + 1] - cuts[c]))
-    return placed[positions]
+def _of_runs(lo, hi, density, places, per_tick, placed):
+    """The product over runs of events between which links may fail."""
+    product, begin, count = 1.0, 0, len(places)
+    while begin < count and product > 0.0:
+        stop = begin + 1
+        while stop < count and places[stop - 1, UPPER] >= places[stop, LOWER]:
+            stop += 1
+        product *= run_probability(lo, hi, density, places, begin, stop, per_tick, placed)
+        begin = stop
+    return product
 
 
 @njit(nogil=True, cache=True)
-def _refine(cuts, count, first_lower, first_upper, window, refined):
-    """Start cells: cut the first event's interval at every cut and at every cut minus W."""
-    pieces = 0
-    for c in range(count):
-        for cut in (cuts[c], plus(cuts[c], -window)):
-            if first_lower <= cut <= first_upper + 1:
-                refined[pieces] = cut
-                pieces += 1
-    return sorted_unique(refined, pieces)
-
-
-@njit(nogil=True, cache=True)
-def _with_window(positions, cuts, count, per_tick, refined, pieces, window, placed):
-    total, cell = 0.0, -1
-    for r in range(pieces - 1):
-        start, ticks = refined[r], refined[r + 1] - refined[r]
-        cell = cell_from(cuts, count, cell, start)
-        if cell < 0 or cell >= count - 1 or per_tick[0, cell] <= 0.0:
-            continue
-        if ticks > window:
-            # No cut within the window of any tick of R: every start sees the same W - 1 ticks.
-            term = float(ticks) * per_tick[0, cell]
-            for k in range(1, positions):
-                term *= per_tick[k, cell] * (float(window) - k) / k
-            total += max(term, 0.0)
-        else:
-            total += _from_start_cell(positions, cuts, count, per_tick, cell, start, ticks, window, placed)
-    return total
-
-
-@njit(nogil=True, cache=True)
-def _from_start_cell(positions, cuts, count, per_tick, cell, start, ticks, window, placed):
-    """Sum over t_1 in R = [start, start + ticks - 1]; see the identity on top of this file."""
-    n, end = float(ticks), plus(start, window)
-    middle_first = cell_from(cuts, count, cell, start + ticks)
-    shifted = cell_from(cuts, count, middle_first, end)
-    total = 0.0
-    beside = n * per_tick[0, cell]  # C(n, k + 1) times masses per tick of the first k + 1 events
-    for k in range(positions):
-        if k > 0:
-            beside *= per_tick[k, cell] * (n - k) / (k + 1)
-        if beside <= 0.0:
-            break
-        placed[:] = 0.0
-        placed[k + 1] = 1.0
-        c = middle_first
-        while c < count - 1 and cuts[c] < end:
-            width = min(cuts[c + 1], end) - max(cuts[c], start + ticks)
-            if width > 0:
-                _place(placed, k + 1, positions, per_tick, c, float(width))
-            c += 1
-        term = beside
-        total += placed[positions] * term
-        for m in range(1, positions - k):
-            if shifted >= count - 1:
-                break
-            # C(n, k + m + 1) from C(n, k + m)
-            term *= per_tick[positions - m, shifted] * (n - k - m) / (k + m + 1)
-            if term <= 0.0:
-                break
-            total += placed[positions - m] * term
+def _tied(
+    starts, lo, hi, density, events, lower, upper, window, places, cuts, refined, per_tick, placed
+):
+    """A chain of which every link may fail, parted by the ticks of its first event."""
+    last, total = len(events) - 1, 0.0
+    second, in_window = lower[1], upper[last] - window + 1
+    if lower[0] < second:
+        _open(starts, places, events, lower, upper, 1, window)
+        places[last, UPPER] = second - 1 + window
+        total += _of_runs(lo, hi, density, places, per_tick, placed)
+    begin = max(lower[0], second, in_window)
+    if begin <= upper[0]:
+        _open(starts, places, events, lower, upper, 0, window)
+        places[0, LOWER] = begin
+        total += _of_runs(lo, hi, density, places, per_tick, placed)
+    begin, end = max(lower[0], second), min(upper[0], in_window - 1)
+    if begin <= end:
+        _open(starts, places, events, lower, upper, 0, window)
+        places[0, LOWER], places[0, UPPER] = begin, end
+        total += window_probability(
+            *(starts, lo, hi, density, events, places[:, LOWER], places[:, UPPER], window),
+            *(cuts, refined, per_tick, placed),
+        )
     return total
