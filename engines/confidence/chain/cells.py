@@ -11,10 +11,6 @@ from __future__ import annotations
 
 from numba import njit
 
-from cepctl.engines.columns.tick_sums import apart
-
-WIDEST_CELL = 1 << 62
-
 
 @njit(nogil=True, cache=True)
 def sorted_unique(values, count):
@@ -35,43 +31,31 @@ def sorted_unique(values, count):
 
 
 @njit(nogil=True, cache=True)
-def cut_time(starts, lo, hi, events, valid_lower, valid_upper, cuts):
-    """Bucket ends inside the valid intervals; cell c is [cuts[c], cuts[c + 1] - 1].
-
-    A bucket so wide that int64 may not hold its ticks is cut at 0, too.
-    """
-    count, wide = 0, False
-    for j in range(len(events)):
-        for b in range(starts[events[j]], starts[events[j] + 1]):
-            first, last = max(lo[b], valid_lower[j]), min(hi[b], valid_upper[j])
-            if first <= last:
-                # Buckets often adjoin: fewer cuts are sorted.
-                if count == 0 or cuts[count - 1] != first:
-                    cuts[count] = first
-                    count += 1
-                cuts[count] = last + 1
-                count += 1
-                wide = wide or apart(first, last) > WIDEST_CELL
-    if wide:
-        cuts[count] = 0
-        count += 1
-    return sorted_unique(cuts, count)
+def cut_time(low, high, count, cuts):
+    """Ends of `count` buckets; cell c is [cuts[c], cuts[c + 1] - 1]."""
+    found = 0
+    for b in range(count):
+        # Buckets often adjoin: fewer cuts are sorted.
+        if found == 0 or cuts[found - 1] != low[b]:
+            cuts[found] = low[b]
+            found += 1
+        cuts[found] = high[b] + 1
+        found += 1
+    return sorted_unique(cuts, found)
 
 
 @njit(nogil=True, cache=True)
-def fill_densities(starts, lo, hi, density, events, valid_lower, valid_upper, cuts, count, per_tick):
-    """Mass per tick of every event in every cell; zero outside its valid interval."""
-    for j in range(len(events)):
+def fill_densities(low, high, mass, offsets, cuts, count, per_tick):
+    """Mass per tick of every event in every cell; zero outside its buckets."""
+    for j in range(len(offsets) - 1):
         c = 0
-        for b in range(starts[events[j]], starts[events[j] + 1]):
-            first, last = max(lo[b], valid_lower[j]), min(hi[b], valid_upper[j])
-            if first <= last:
-                while cuts[c] < first:
-                    per_tick[j, c] = 0.0
-                    c += 1
-                while c < count - 1 and cuts[c] <= last:
-                    per_tick[j, c] = density[b]
-                    c += 1
+        for b in range(offsets[j], offsets[j + 1]):
+            while cuts[c] < low[b]:
+                per_tick[j, c] = 0.0
+                c += 1
+            while c < count - 1 and cuts[c] <= high[b]:
+                per_tick[j, c] = mass[b]
+                c += 1
         per_tick[j, c:count] = 0.0
 
 

@@ -21,21 +21,14 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import apart
-from cepctl.engines.confidence.chain.runs import (
-    BUCKET,
-    FIRST_BUCKET,
-    LOWER,
-    MOVED,
-    STOP_BUCKET,
-    UPPER,
-    run_probability,
-)
+from cepctl.engines.confidence.chain.runs import product_of_runs
 from cepctl.engines.confidence.chain.window_sums import window_probability
 
 NO_WINDOW = 0
+_NOWHERE = -1
 _FARTHEST = 1 << 61
 """Ticks of chains that reach farther are not moved by a window: int64 may not hold them."""
 
@@ -77,14 +70,23 @@ def chain_confidence(
         return result
     width = np.int64(NO_WINDOW if window is None else window)
     most_buckets = masses.most_buckets * matches.shape[1]
-    _chain_batch(masses.buckets, matches, valid_lower, valid_upper, width, most_buckets, result)
+    space = workspace(matches.shape[1], most_buckets)
+    sum_chains(masses.buckets, matches, valid_lower, valid_upper, width, space, result)
     return result
 
 
 class Workspace(NamedTuple):
-    """What measuring a chain writes to: made once for many chains."""
+    """What measuring a chain writes to: made once for many chains.
 
-    places: Ticks
+    The first five are the buckets of a chain, as for `product_of_runs`.
+    """
+
+    low: Ticks
+    high: Ticks
+    mass: Reals
+    offsets: Indexes
+    whole: Flags
+    bucket: Indexes
     cuts: Ticks
     refined: Ticks
     per_tick: Reals
@@ -94,109 +96,80 @@ class Workspace(NamedTuple):
 @njit(nogil=True, cache=True)
 def workspace(positions, most_buckets):
     """Room for chains of `positions` events with at most `most_buckets` buckets together."""
+    most = 2 * most_buckets
     return Workspace(
-        np.empty((positions, 6), dtype=np.int64),
-        np.empty(2 * most_buckets + 1, dtype=np.int64),
-        np.empty(4 * most_buckets + 4, dtype=np.int64),
-        np.empty((positions, 2 * most_buckets + 1)),
+        np.empty(most, dtype=np.int64),
+        np.empty(most, dtype=np.int64),
+        np.empty(most),
+        np.zeros(positions + 1, dtype=np.int64),
+        np.empty(positions, dtype=np.bool_),
+        np.empty(positions, dtype=np.int64),
+        np.empty(2 * most + 1, dtype=np.int64),
+        np.empty(4 * most + 4, dtype=np.int64),
+        np.empty((positions, 2 * most + 1)),
         np.empty(positions + 1),
     )
 
 
 @njit(nogil=True, cache=True)
-def _chain_batch(buckets, matches, valid_lower, valid_upper, window, most_buckets, result):
+def sum_chains(buckets, matches, valid_lower, valid_upper, window, space, result):
+    """As `chain_confidence`; exactly 1 where a chain is certain.
+
+    One loop with all in it: arrays that are handed on or sliced for each chain take longer than a pair of events.
+    """
     starts, lo, hi, density = buckets.starts, buckets.lo, buckets.hi, buckets.density
-    places, cuts, refined, per_tick, placed = workspace(matches.shape[1], most_buckets)
+    low, high, mass, offsets, whole, bucket, cuts, refined, per_tick, placed = space
+    last = matches.shape[1] - 1
     for row in range(matches.shape[0]):
-        result[row] = _chain(
-            *(starts, lo, hi, density, matches[row], valid_lower[row], valid_upper[row], window),
-            *(places, cuts, refined, per_tick, placed),
-        )
+        opened = _opened(valid_lower, valid_upper, row, window)
+        total, parts = 0.0, 3 if opened == _NOWHERE else 1
+        for part in range(parts):
+            first_lower, first_upper, at = valid_lower[row, 0], valid_upper[row, 0], opened
+            if opened == _NOWHERE:
+                second, in_window = valid_lower[row, 1], valid_upper[row, last] - window + 1
+                first_lower, first_upper, at = _part(part, first_lower, first_upper, second, in_window)
+                if first_lower > first_upper:
+                    continue
+            k, possible = 0, True
+            for place in range(last + 1):
+                position, moved = place + max(at, 0), 0
+                if position > last:
+                    position, moved = position - last - 1, window
+                first, final = valid_lower[row, position], valid_upper[row, position]
+                if position == 0:
+                    first, final = first_lower, first_upper
+                begin, stop = starts[matches[row, position]], starts[matches[row, position] + 1]
+                whole[place] = first <= lo[begin] and hi[stop - 1] <= final
+                for b in range(begin, stop):
+                    if max(lo[b], first) <= min(hi[b], final):
+                        low[k], high[k], mass[k] = max(lo[b], first) + moved, min(hi[b], final) + moved, density[b]
+                        k += 1
+                possible = possible and k > offsets[place]
+                offsets[place + 1] = k
+            if not possible:
+                continue
+            if at == _NOWHERE:
+                total += window_probability(low, high, mass, offsets, window, cuts, refined, per_tick, placed)
+            else:
+                total += product_of_runs(low, high, mass, offsets, whole, bucket, per_tick, placed)
+        result[row] = total
 
 
 @njit(nogil=True, cache=True)
-def one_chain(buckets, events, valid_lower, valid_upper, window, space):
-    """Confidence of a chain that can happen, as `chain_confidence`; exactly 1 where it is certain."""
-    return _chain(
-        *(buckets.starts, buckets.lo, buckets.hi, buckets.density, events, valid_lower, valid_upper, window),
-        *(space.places, space.cuts, space.refined, space.per_tick, space.placed),
-    )
+def _opened(lower, upper, row, window):
+    last = lower.shape[1] - 1
+    if window == NO_WINDOW or last == 0 or apart(lower[row, 0], upper[row, last]) < window:
+        return 0
+    for position in range(1, last + 1):
+        if upper[row, position - 1] < lower[row, position]:
+            return position
+    return _NOWHERE
 
 
 @njit(nogil=True, cache=True)
-def _chain(
-    starts, lo, hi, density, events, lower, upper, window, places, cuts, refined, per_tick, placed
-):
-    last = len(events) - 1
-    reach = apart(lower[0], upper[last])
-    opened = 0
-    if window != NO_WINDOW and reach >= window and last > 0:
-        opened = 1
-        while opened <= last and upper[opened - 1] >= lower[opened]:
-            opened += 1
-        if reach > _FARTHEST:
-            return window_probability(
-                starts, lo, hi, density, events, lower, upper, window, cuts, refined, per_tick, placed
-            )
-        if opened > last:
-            return _tied(
-                *(starts, lo, hi, density, events, lower, upper, window),
-                *(places, cuts, refined, per_tick, placed),
-            )
-    _open(starts, places, events, lower, upper, opened, window)
-    return _of_runs(lo, hi, density, places, per_tick, placed)
-
-
-@njit(nogil=True, cache=True)
-def _open(starts, places, events, lower, upper, opened, window):
-    """Fill the places: first those from number `opened` on, then those before, moved by the window."""
-    count = len(events)
-    for place in range(count):
-        position, moved = place + opened, 0
-        if position >= count:
-            position, moved = position - count, window
-        places[place, LOWER], places[place, UPPER] = lower[position] + moved, upper[position] + moved
-        places[place, MOVED] = moved
-        first = starts[events[position]]
-        places[place, FIRST_BUCKET] = places[place, BUCKET] = first
-        places[place, STOP_BUCKET] = starts[events[position] + 1]
-
-
-@njit(nogil=True, cache=True)
-def _of_runs(lo, hi, density, places, per_tick, placed):
-    """The product over runs of events between which links may fail."""
-    product, begin, count = 1.0, 0, len(places)
-    while begin < count and product > 0.0:
-        stop = begin + 1
-        while stop < count and places[stop - 1, UPPER] >= places[stop, LOWER]:
-            stop += 1
-        product *= run_probability(lo, hi, density, places, begin, stop, per_tick, placed)
-        begin = stop
-    return product
-
-
-@njit(nogil=True, cache=True)
-def _tied(
-    starts, lo, hi, density, events, lower, upper, window, places, cuts, refined, per_tick, placed
-):
-    """A chain of which every link may fail, parted by the ticks of its first event."""
-    last, total = len(events) - 1, 0.0
-    second, in_window = lower[1], upper[last] - window + 1
-    if lower[0] < second:
-        _open(starts, places, events, lower, upper, 1, window)
-        places[last, UPPER] = second - 1 + window
-        total += _of_runs(lo, hi, density, places, per_tick, placed)
-    begin = max(lower[0], second, in_window)
-    if begin <= upper[0]:
-        _open(starts, places, events, lower, upper, 0, window)
-        places[0, LOWER] = begin
-        total += _of_runs(lo, hi, density, places, per_tick, placed)
-    begin, end = max(lower[0], second), min(upper[0], in_window - 1)
-    if begin <= end:
-        _open(starts, places, events, lower, upper, 0, window)
-        places[0, LOWER], places[0, UPPER] = begin, end
-        total += window_probability(
-            *(starts, lo, hi, density, events, places[:, LOWER], places[:, UPPER], window),
-            *(cuts, refined, per_tick, placed),
-        )
-    return total
+def _part(part, first_lower, first_upper, second, in_window):
+    if part == 0:
+        return first_lower, min(first_upper, second - 1), 1
+    if part == 1:
+        return max(first_lower, second, in_window), first_upper, 0
+    return max(first_lower, second), min(first_upper, in_window - 1), _NOWHERE

@@ -35,18 +35,16 @@ from cepctl.engines.confidence.chain.cells import (
 
 
 @njit(nogil=True, cache=True)
-def window_probability(
-    starts, lo, hi, density, events, lower, upper, window, cuts, refined, per_tick, placed
-):
-    """Probability that events come in order, between their bounds, fewer than `window` ticks apart.
+def window_probability(low, high, mass, offsets, window, cuts, refined, per_tick, placed):
+    """Probability that the events of a chain come in order, fewer than `window` ticks apart.
 
-    `cuts` and the columns of `per_tick` have room for twice as many cuts as the events have buckets, and one,
-    `refined` for four times as many, and four.
+    Buckets as for `product_of_runs`; `cuts` and the columns of `per_tick` have room for two cuts of each, and
+    one, `refined` for four, and four.
     """
-    positions = len(events)
-    count = cut_time(starts, lo, hi, events, lower, upper, cuts)
-    fill_densities(starts, lo, hi, density, events, lower, upper, cuts, count, per_tick)
-    pieces = _refine(cuts, count, lower[0], upper[0], window, refined)
+    positions = len(offsets) - 1
+    count = cut_time(low, high, offsets[positions], cuts)
+    fill_densities(low, high, mass, offsets, cuts, count, per_tick)
+    pieces = _refine(cuts, count, low[0], high[offsets[1] - 1], window, refined)
     return _with_window(positions, cuts, count, per_tick, refined, pieces, window, placed)
 
 
