@@ -31,10 +31,10 @@ def sorted_unique(values, count):
 
 
 @njit(nogil=True, cache=True)
-def cut_time(low, high, count, cuts):
-    """Ends of `count` buckets; cell c is [cuts[c], cuts[c + 1] - 1]."""
+def cut_time(low, high, begin, stop, cuts):
+    """Ends of the buckets from number `begin` to `stop`; cell c is [cuts[c], cuts[c + 1] - 1]."""
     found = 0
-    for b in range(count):
+    for b in range(begin, stop):
         # Buckets often adjoin: fewer cuts are sorted.
         if found == 0 or cuts[found - 1] != low[b]:
             cuts[found] = low[b]

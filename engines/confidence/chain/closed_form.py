@@ -21,16 +21,21 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.tick_sums import apart
-from cepctl.engines.confidence.chain.runs import product_of_runs
-from cepctl.engines.confidence.chain.window_sums import window_probability
+from cepctl.engines.confidence.chain.ring import MOST_PARTS, NO_WINDOW, lay_out
+from cepctl.engines.confidence.chain.runs import (
+    Runs,
+    room_for_runs,
+    sum_more,
+    sum_ones,
+    sum_threes,
+    sum_twos,
+)
+from cepctl.engines.confidence.chain.window_sums import sum_windowed
 
-NO_WINDOW = 0
-_NOWHERE = -1
-_FARTHEST = 1 << 61
-"""Ticks of chains that reach farther are not moved by a window: int64 may not hold them."""
+_BUCKETS_AT_ONCE = 1 << 11
+"""Buckets, at most, of the chains that are summed at a time: what they take stays in the cache of a core."""
 
 
 def chain_confidence(
@@ -70,23 +75,18 @@ def chain_confidence(
         return result
     width = np.int64(NO_WINDOW if window is None else window)
     most_buckets = masses.most_buckets * matches.shape[1]
-    space = workspace(matches.shape[1], most_buckets)
+    at_once = min(max(_BUCKETS_AT_ONCE // most_buckets, 1), len(matches))
+    space = workspace(at_once, matches.shape[1], most_buckets)
     sum_chains(masses.buckets, matches, valid_lower, valid_upper, width, space, result)
     return result
 
 
 class Workspace(NamedTuple):
-    """What measuring a chain writes to: made once for many chains.
+    """What summing chains writes to, `chains` of them at a time."""
 
-    The first five are the buckets of a chain, as for `product_of_runs`.
-    """
-
-    low: Ticks
-    high: Ticks
-    mass: Reals
-    offsets: Indexes
-    whole: Flags
-    bucket: Indexes
+    chains: int
+    runs: Runs
+    row: Indexes
     cuts: Ticks
     refined: Ticks
     per_tick: Reals
@@ -94,82 +94,33 @@ class Workspace(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def workspace(positions, most_buckets):
+def workspace(chains, positions, most_buckets):
     """Room for chains of `positions` events with at most `most_buckets` buckets together."""
-    most = 2 * most_buckets
+    parts = chains * MOST_PARTS
+    cuts = 2 * (most_buckets + 1) + 1
     return Workspace(
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-        np.empty(most),
-        np.zeros(positions + 1, dtype=np.int64),
-        np.empty(positions, dtype=np.bool_),
-        np.empty(positions, dtype=np.int64),
-        np.empty(2 * most + 1, dtype=np.int64),
-        np.empty(4 * most + 4, dtype=np.int64),
-        np.empty((positions, 2 * most + 1)),
+        chains,
+        room_for_runs(parts, positions, most_buckets + 1),
+        np.empty(parts, dtype=np.int64),
+        np.empty(cuts, dtype=np.int64),
+        np.empty(2 * cuts + 2, dtype=np.int64),
+        np.empty((positions, cuts)),
         np.empty(positions + 1),
     )
 
 
 @njit(nogil=True, cache=True)
 def sum_chains(buckets, matches, valid_lower, valid_upper, window, space, result):
-    """As `chain_confidence`; exactly 1 where a chain is certain.
-
-    One loop with all in it: arrays that are handed on or sliced for each chain take longer than a pair of events.
-    """
-    starts, lo, hi, density = buckets.starts, buckets.lo, buckets.hi, buckets.density
-    low, high, mass, offsets, whole, bucket, cuts, refined, per_tick, placed = space
-    last = matches.shape[1] - 1
-    for row in range(matches.shape[0]):
-        opened = _opened(valid_lower, valid_upper, row, window)
-        total, parts = 0.0, 3 if opened == _NOWHERE else 1
+    """Fill `result` as `chain_confidence`; exactly 1 where a chain is certain."""
+    runs = space.runs
+    for begin in range(0, len(result), space.chains):
+        end = min(begin + space.chains, len(result))
+        parts = lay_out(buckets, matches, valid_lower, valid_upper, window, begin, end, runs, space.row)
+        sum_ones(runs)
+        sum_twos(runs)
+        sum_threes(runs)
+        sum_more(runs, space.per_tick, space.placed)
+        sum_windowed(runs, window, space.cuts, space.refined, space.per_tick, space.placed)
+        result[begin:end] = 0.0
         for part in range(parts):
-            first_lower, first_upper, at = valid_lower[row, 0], valid_upper[row, 0], opened
-            if opened == _NOWHERE:
-                second, in_window = valid_lower[row, 1], valid_upper[row, last] - window + 1
-                first_lower, first_upper, at = _part(part, first_lower, first_upper, second, in_window)
-                if first_lower > first_upper:
-                    continue
-            k, possible = 0, True
-            for place in range(last + 1):
-                position, moved = place + max(at, 0), 0
-                if position > last:
-                    position, moved = position - last - 1, window
-                first, final = valid_lower[row, position], valid_upper[row, position]
-                if position == 0:
-                    first, final = first_lower, first_upper
-                begin, stop = starts[matches[row, position]], starts[matches[row, position] + 1]
-                whole[place] = first <= lo[begin] and hi[stop - 1] <= final
-                for b in range(begin, stop):
-                    if max(lo[b], first) <= min(hi[b], final):
-                        low[k], high[k], mass[k] = max(lo[b], first) + moved, min(hi[b], final) + moved, density[b]
-                        k += 1
-                possible = possible and k > offsets[place]
-                offsets[place + 1] = k
-            if not possible:
-                continue
-            if at == _NOWHERE:
-                total += window_probability(low, high, mass, offsets, window, cuts, refined, per_tick, placed)
-            else:
-                total += product_of_runs(low, high, mass, offsets, whole, bucket, per_tick, placed)
-        result[row] = total
-
-
-@njit(nogil=True, cache=True)
-def _opened(lower, upper, row, window):
-    last = lower.shape[1] - 1
-    if window == NO_WINDOW or last == 0 or apart(lower[row, 0], upper[row, last]) < window:
-        return 0
-    for position in range(1, last + 1):
-        if upper[row, position - 1] < lower[row, position]:
-            return position
-    return _NOWHERE
-
-
-@njit(nogil=True, cache=True)
-def _part(part, first_lower, first_upper, second, in_window):
-    if part == 0:
-        return first_lower, min(first_upper, second - 1), 1
-    if part == 1:
-        return max(first_lower, second, in_window), first_upper, 0
-    return max(first_lower, second), min(first_upper, in_window - 1), _NOWHERE
+            result[space.row[part]] += runs.product[part]

@@ -1,4 +1,4 @@
-"""Probability that events come one before the other: the product over runs, of which each is summed by itself.
+"""Probability that the events of a run come one before the other.
 
 Where all ticks of one event lie before all of the next, that they do says nothing: a chain falls apart there
 into runs of independent events.  A run is summed in time order: what is known at a tick is the probability that
@@ -6,10 +6,10 @@ the first so many events have come before it.  Up to the next end of a bucket ea
 tick, and k consecutive events fall into n such ticks in increasing order with probability C(n, k) times the
 product of their masses per tick.  All terms are positive, so that nothing cancels.
 
+Runs of one length are summed one after the other, in one loop: to hand arrays to a function for each of them
+would take longer than to sum a pair.
+
     name here                 meaning
-    low, high, mass           buckets of a chain, event after event: first tick, last tick, mass per tick
-    offsets                   event j of the chain has the buckets from offsets[j] to offsets[j + 1]
-    whole                     whether these are all that it has: its mass is 1
     one, two, three           the probability that the first so many of a run have come before a tick
 
 Runs inside Spark workers: imports Numba only.
@@ -17,114 +17,167 @@ Runs inside Spark workers: imports Numba only.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
 from numba import njit
 
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.confidence.chain.cells import place_in_cell
 
-
-@njit(nogil=True, cache=True)
-def product_of_runs(low, high, mass, offsets, whole, bucket, per_tick, placed):
-    """Probability that the events of a chain come in order; `bucket`, `per_tick` and `placed` are room."""
-    product, begin, count = 1.0, 0, len(offsets) - 1
-    while begin < count and product > 0.0:
-        stop = begin + 1
-        while stop < count and high[offsets[stop] - 1] >= low[offsets[stop]]:
-            stop += 1
-        x, y = offsets[begin], offsets[begin + 1]
-        if stop == begin + 1:
-            if not whole[begin]:
-                product *= _ticks_left(low, high, mass, x, y, low[x])
-        elif stop == begin + 2:
-            product *= _of_two(low, high, mass, x, y, offsets[stop])
-        elif stop == begin + 3:
-            product *= _of_three(low, high, mass, x, y, offsets[begin + 2], offsets[stop])
-        else:
-            product *= _of_many(low, high, mass, offsets[begin : stop + 1], bucket, per_tick, placed)
-        begin = stop
-    return product
+ONE, TWO, THREE, MORE, WINDOWED = range(5)
+"""Runs by their number of events, and chains that are summed with their window."""
+_NEVER = (1 << 63) - 1
 
 
-@njit(nogil=True, cache=True)
-def _ticks_left(low, high, mass, begin, stop, tick):
-    """The mass of some buckets from a tick on, which lies not after the first of them."""
-    total = 0.0
-    for b in range(begin, stop):
-        total += mass[b] * float(high[b] - max(low[b], tick) + 1)
-    return total
+class Runs(NamedTuple):
+    """Some chains, each as a product over runs.
+
+    `product`: of every chain, of the runs that are summed by now.  `low`, `high`, `mass`: buckets, first and
+    last tick and mass per tick; those of event i lie from offsets[i] to offsets[i + 1], and `whole` says whether
+    they are all that it has.  Of kind k there are counts[k] runs: run i of them is of the chain chain[k, i] and has
+    size[k, i] events from number first[k, i] on.
+    """
+
+    product: Reals
+    low: Ticks
+    high: Ticks
+    mass: Reals
+    offsets: Indexes
+    whole: Flags
+    counts: Indexes
+    chain: Indexes
+    first: Indexes
+    size: Indexes
 
 
 @njit(nogil=True, cache=True)
-def _of_two(low, high, mass, x, y, stop):
-    """The first event has the buckets from `x` to `y`, the second those from `y` to `stop`."""
-    one, two, i = 0.0, 0.0, x
-    for j in range(y, stop):
-        first, last = low[j], high[j]
-        ticks, inside = float(last - first + 1), 0.0
-        while i < y and high[i] < first:
-            one += mass[i] * float(high[i] - low[i] + 1)
+def room_for_runs(chains, positions, most_buckets):
+    """Room for so many chains, each of `positions` events with at most `most_buckets` buckets together."""
+    events, buckets = chains * positions, chains * most_buckets
+    return Runs(
+        np.empty(chains),
+        np.empty(buckets + 1, dtype=np.int64),
+        np.empty(buckets + 1, dtype=np.int64),
+        np.empty(buckets + 1),
+        np.zeros(events + 1, dtype=np.int64),
+        np.empty(events, dtype=np.bool_),
+        np.zeros(5, dtype=np.int64),
+        np.empty((5, events), dtype=np.int64),
+        np.empty((5, events), dtype=np.int64),
+        np.empty((5, events), dtype=np.int64),
+    )
+
+
+@njit(nogil=True, cache=True)
+def sum_ones(runs):
+    """Multiply with the masses of events that are tied to no other."""
+    low, high, mass, offsets, whole, product = (
+        runs.low, runs.high, runs.mass, runs.offsets, runs.whole, runs.product
+    )
+    chain, first = runs.chain, runs.first
+    for run in range(runs.counts[ONE]):
+        event = first[ONE, run]
+        if not whole[event]:
+            total = 0.0
+            for b in range(offsets[event], offsets[event + 1]):
+                total += mass[b] * float(high[b] - low[b] + 1)
+            product[chain[ONE, run]] *= total
+
+
+@njit(nogil=True, cache=True)
+def sum_twos(runs):
+    """Multiply with the probabilities of pairs: every bucket of the second event against those of the first."""
+    low, high, mass, offsets, product = runs.low, runs.high, runs.mass, runs.offsets, runs.product
+    chain, first_event = runs.chain, runs.first
+    for run in range(runs.counts[TWO]):
+        event = first_event[TWO, run]
+        i, middle, stop = offsets[event], offsets[event + 1], offsets[event + 2]
+        one, two = 0.0, 0.0
+        for j in range(middle, stop):
+            first, last = low[j], high[j]
+            ticks, inside = float(last - first + 1), 0.0
+            while i < middle and high[i] < first:
+                one += mass[i] * float(high[i] - low[i] + 1)
+                i += 1
+            k = i
+            while k < middle and low[k] < last:
+                begin, end = max(low[k], first), min(high[k], last - 1)
+                among = 0.5 * float(end - begin + 1) * (float(last - begin) + float(last - end))
+                inside += mass[k] * (float(begin - low[k]) * ticks + among)
+                k += 1
+            two += mass[j] * (one * ticks + inside)
+        product[chain[TWO, run]] *= two
+
+
+@njit(nogil=True, cache=True)
+def sum_threes(runs):
+    """Multiply with the probabilities of three events: step by step through the ticks of the second one."""
+    low, high, mass, offsets, product = runs.low, runs.high, runs.mass, runs.offsets, runs.product
+    chain, first = runs.chain, runs.first
+    for run in range(runs.counts[THREE]):
+        event = first[THREE, run]
+        i, j, k, stop = offsets[event], offsets[event + 1], offsets[event + 2], offsets[event + 3]
+        x_stop, y_stop, tick = j, k, low[j]
+        one, two, three = 0.0, 0.0, 0.0
+        while i < x_stop and low[i] < tick:
+            one += mass[i] * float(min(high[i] + 1, tick) - low[i])
+            if high[i] >= tick:
+                break
             i += 1
-        k = i
-        while k < y and low[k] < last:
-            begin, end = max(low[k], first), min(high[k], last - 1)
-            before, among = float(begin - low[k]), float(end - begin + 1)
-            inside += mass[k] * (before * ticks + among * (0.5 * (float(last - begin) + float(last - end))))
+        while k < stop and high[k] < tick:
             k += 1
-        two += mass[j] * (one * ticks + inside)
-    return two
+        while j < y_stop:
+            x_mass, end = _from_tick(low[i], high[i], mass[i], i < x_stop, tick, high[j])
+            y_mass, end = _from_tick(low[j], high[j], mass[j], True, tick, end)
+            z_mass, end = _from_tick(low[k], high[k], mass[k], k < stop, tick, end)
+            ticks = float(end - tick + 1)
+            pairs = 0.5 * ticks * (ticks - 1.0)
+            triples = pairs * (ticks - 2.0) * (1.0 / 3.0)
+            three += (two * ticks + (one * pairs + x_mass * triples) * y_mass) * z_mass
+            two += (one * ticks + x_mass * pairs) * y_mass
+            one += x_mass * ticks
+            i += i < x_stop and high[i] == end
+            j += high[j] == end
+            k += k < stop and high[k] == end
+            tick = end + 1
+        for b in range(k, stop):
+            three += two * mass[b] * float(high[b] - max(low[b], tick) + 1)
+        product[chain[THREE, run]] *= three
 
 
 @njit(nogil=True, cache=True)
-def _of_three(low, high, mass, x, y, z, stop):
-    """The same with a third event, which has the buckets from `z` to `stop`."""
-    one, two, three = 0.0, 0.0, 0.0
-    i, j, k, tick = x, y, z, low[y]
-    while i < y and high[i] < tick:
-        one += mass[i] * float(high[i] - low[i] + 1)
-        i += 1
-    if i < y and low[i] < tick:
-        one += mass[i] * float(tick - low[i])
-    while k < stop and high[k] < tick:
-        k += 1
-    while j < z:
-        x_mass, end = _from_tick(low, high, mass, i, y, tick, high[j])
-        y_mass, end = _from_tick(low, high, mass, j, z, tick, end)
-        z_mass, end = _from_tick(low, high, mass, k, stop, tick, end)
-        ticks = float(end - tick + 1)
-        pairs = 0.5 * ticks * (ticks - 1.0)
-        triples = pairs * (ticks - 2.0) / 3.0
-        three += (two * ticks + (one * pairs + x_mass * triples) * y_mass) * z_mass
-        two += (one * ticks + x_mass * pairs) * y_mass
-        one += x_mass * ticks
-        i += i < y and high[i] == end
-        j += high[j] == end
-        k += k < stop and high[k] == end
-        tick = end + 1
-    return three + two * _ticks_left(low, high, mass, k, stop, tick)
+def _from_tick(first, last, mass, exists, tick, end):
+    """Mass per tick at a tick, and the last one, at most `end`, that has the same.
+
+    The bucket, if there is one, is the first that ends not before the tick.  Without branches, which nothing
+    could foretell.
+    """
+    begin = first if exists else _NEVER
+    begun = tick >= begin
+    return mass if begun else 0.0, min(end, last if begun else begin - 1)
 
 
 @njit(nogil=True, cache=True)
-def _from_tick(low, high, mass, bucket, stop, tick, end):
-    """Mass per tick at a tick, and the last one, at most `end`, that has the same; no bucket before ends later."""
-    if bucket == stop:
-        return 0.0, end
-    if tick < low[bucket]:
-        return 0.0, min(end, low[bucket] - 1)
-    return mass[bucket], min(end, high[bucket])
-
-
-@njit(nogil=True, cache=True)
-def _of_many(low, high, mass, offsets, bucket, per_tick, placed):
-    count = len(offsets) - 1
-    placed[:] = 0.0
-    placed[0], bucket[:count] = 1.0, offsets[:count]
-    tick, last = low[offsets[0]], high[offsets[count] - 1]
-    while tick <= last:
-        end = last
-        for j in range(count):
-            per_tick[j, 0], end = _from_tick(low, high, mass, bucket[j], offsets[j + 1], tick, end)
-        place_in_cell(placed, 0, count, per_tick, 0, float(end - tick + 1))
-        tick = end + 1
-        for j in range(count):
-            while bucket[j] < offsets[j + 1] and high[bucket[j]] < tick:
-                bucket[j] += 1
-    return placed[count]
+def sum_more(runs, per_tick, placed):
+    """Multiply with the probabilities of more events: step by step through all of their ticks."""
+    low, high, mass, product = runs.low, runs.high, runs.mass, runs.product
+    bucket = np.empty(len(placed), dtype=np.int64)
+    for run in range(runs.counts[MORE]):
+        event, count = runs.first[MORE, run], runs.size[MORE, run]
+        stops = runs.offsets[event + 1 : event + count + 1]
+        bucket[:count] = runs.offsets[event : event + count]
+        tick, last = low[bucket[0]], high[stops[count - 1] - 1]
+        placed[:] = 0.0
+        placed[0] = 1.0
+        while tick <= last:
+            end = last
+            for j in range(count):
+                b = bucket[j]
+                per_tick[j, 0], end = _from_tick(low[b], high[b], mass[b], b < stops[j], tick, end)
+            place_in_cell(placed, 0, count, per_tick, 0, float(end - tick + 1))
+            tick = end + 1
+            for j in range(count):
+                while bucket[j] < stops[j] and high[bucket[j]] < tick:
+                    bucket[j] += 1
+        product[runs.chain[MORE, run]] *= placed[count]

@@ -32,20 +32,25 @@ from cepctl.engines.confidence.chain.cells import (
     place_in_cell,
     sorted_unique,
 )
+from cepctl.engines.confidence.chain.runs import WINDOWED
 
 
 @njit(nogil=True, cache=True)
-def window_probability(low, high, mass, offsets, window, cuts, refined, per_tick, placed):
-    """Probability that the events of a chain come in order, fewer than `window` ticks apart.
+def sum_windowed(runs, window, cuts, refined, per_tick, placed):
+    """Multiply with the probabilities of chains that are in a window; the rest is room.
 
-    Buckets as for `product_of_runs`; `cuts` and the columns of `per_tick` have room for two cuts of each, and
-    one, `refined` for four, and four.
+    `cuts` and the columns of `per_tick` have room for two cuts of each bucket of a chain, and one, `refined` for
+    twice as many, and two.
     """
-    positions = len(offsets) - 1
-    count = cut_time(low, high, offsets[positions], cuts)
-    fill_densities(low, high, mass, offsets, cuts, count, per_tick)
-    pieces = _refine(cuts, count, low[0], high[offsets[1] - 1], window, refined)
-    return _with_window(positions, cuts, count, per_tick, refined, pieces, window, placed)
+    for run in range(runs.counts[WINDOWED]):
+        event, size = runs.first[WINDOWED, run], runs.size[WINDOWED, run]
+        offsets = runs.offsets[event : event + size + 1]
+        count = cut_time(runs.low, runs.high, offsets[0], offsets[size], cuts)
+        fill_densities(runs.low, runs.high, runs.mass, offsets, cuts, count, per_tick)
+        first, last = runs.low[offsets[0]], runs.high[offsets[1] - 1]
+        pieces = _refine(cuts, count, first, last, window, refined)
+        total = _with_window(size, cuts, count, per_tick, refined, pieces, window, placed)
+        runs.product[runs.chain[WINDOWED, run]] *= total
 
 
 @njit(nogil=True, cache=True)
