@@ -23,7 +23,8 @@ from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.clocks.curved_cells import CellSums, cell_sums, fill_cells, part_at
 from cepctl.engines.clocks.curves import curve_at, part_of_curve, sum_before, times_curve
 from cepctl.engines.columns.tick_sums import apart, plus
-from cepctl.engines.confidence.chain.closed_form import NO_WINDOW
+from cepctl.engines.confidence.chain.cells import sorted_unique
+from cepctl.engines.confidence.chain.ring import NO_WINDOW
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 
 MOST_RAISED = 3
@@ -199,7 +200,7 @@ def _cut(buckets, valid_lower, valid_upper, space):
             if first <= last:
                 space.cuts[count], space.cuts[count + 1] = first, last + 1
                 count += 2
-    count = _sort_once(space.cuts, count)
+    count = sorted_unique(space.cuts, count)
     space.bucket[:, :count] = -1
     for j in range(len(valid_lower)):
         for b in range(buckets.starts[j], buckets.starts[j + 1]):
@@ -213,18 +214,6 @@ def _cut(buckets, valid_lower, valid_upper, space):
 
 
 @njit(nogil=True, cache=True)
-def _sort_once(values, count):
-    """Sort the first `count` values in place, each once; returns how many there are then."""
-    values[:count] = np.sort(values[:count])
-    kept = 1
-    for i in range(1, count):
-        if values[i] != values[kept - 1]:
-            values[kept] = values[i]
-            kept += 1
-    return kept
-
-
-@njit(nogil=True, cache=True)
 def _refine(cuts, first, last, window, refined):
     """Pieces of the first event's ticks: what the window leaves begins and ends in one cell each."""
     count = 0
@@ -233,7 +222,7 @@ def _refine(cuts, first, last, window, refined):
             if first <= at <= last + 1:
                 refined[count] = at
                 count += 1
-    return _sort_once(refined, count)
+    return sorted_unique(refined, count)
 
 
 @njit(nogil=True, cache=True)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from cepctl.arrays import Indexes, Ticks
+from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.clocks.curved_chains import CurvedSpace, curved_chain, curved_space
 from cepctl.engines.clocks.curves import Curves
 from cepctl.engines.clocks.frames import CONVOLVED
@@ -21,7 +21,7 @@ from cepctl.engines.clocks.summed_masses import write_sum
 from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.masses import Buckets
 from cepctl.engines.columns.tick_sums import plus
-from cepctl.engines.confidence.chain.closed_form import Workspace, one_chain, workspace
+from cepctl.engines.confidence.chain.closed_form import Workspace, sum_chains, workspace
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
 _CONVOLVED, _NO_CLOCK = CONVOLVED, NO_CLOCK
@@ -41,6 +41,7 @@ class MovedChain(NamedTuple):
     positions: Indexes
     valid_lower: Ticks
     valid_upper: Ticks
+    confidence: Reals
     space: Workspace
     curved: CurvedSpace
 
@@ -53,10 +54,11 @@ def room_for(positions, size):
         _parts(positions, size),
         Curves(np.empty(size, dtype=np.int64), np.empty(size), np.empty(size), np.empty(size)),
         np.empty(positions, dtype=np.int64),
-        np.arange(positions),
+        np.arange(positions).reshape(1, -1),
         np.empty(positions, dtype=np.int64),
         np.empty(positions, dtype=np.int64),
-        workspace(positions, size),
+        np.empty(1),
+        workspace(1, positions, size),
         curved_space(positions, size),
     )
 
@@ -141,4 +143,6 @@ def moved_confidence(chain, system, window):
             window,
             chain.curved,
         )
-    return one_chain(chain.moved, chain.positions, chain.valid_lower, chain.valid_upper, window, chain.space)
+    bounds = chain.valid_lower.reshape(1, -1), chain.valid_upper.reshape(1, -1)
+    sum_chains(chain.moved, chain.positions, *bounds, window, chain.space, chain.confidence)
+    return chain.confidence[0]

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
@@ -146,17 +145,17 @@ def block_group(bound: Sequence[Bindings]) -> Group:
     return Group(offsets, members.reshape(-1))
 
 
-def signatures(bound: Sequence[Bindings], ids: pl.Series) -> pa.Array:
+def signatures(bound: Sequence[Bindings], ids: pa.Array) -> pa.Array:
     """Signatures of a batch: list<list<string>>, one inner list per positive component."""
     if any(isinstance(each, Group) for each in bound):
         inner, events = _listed(bound)
     else:
         events = single_events(bound).reshape(-1)
-        inner = np.arange(len(events) + 1)
-    names = ids.gather(events).to_arrow().cast(pa.string())
+        inner = np.arange(len(events) + 1, dtype=np.int32)
+    names = ids.take(pa.array(events)).cast(pa.string())
     lists = pa.ListArray.from_arrays(pa.array(inner, pa.int32()), names)
-    outer = np.arange(0, len(lists) + 1, len(bound))
-    return pa.ListArray.from_arrays(pa.array(outer, pa.int32()), lists)
+    outer = np.arange(0, len(lists) + 1, len(bound), dtype=np.int32)
+    return pa.ListArray.from_arrays(pa.array(outer), lists)
 
 
 def _listed(bound: Sequence[Bindings]) -> tuple[Indexes, Indexes]:

@@ -25,6 +25,8 @@ from cepctl.engines.columns.ties import EventTies
 from cepctl.language.ast import Probability
 from cepctl.schema import CLOCK, END_PMF, END_TIME
 
+_MOST_TEXT = 1 << 31
+"""Bytes that a column of strings holds, if its offsets have 32 bits."""
 ProbabilityFinder: TypeAlias = "Callable[[Events, Probability, Sequence[Indexes]], Reals]"
 """How `prob(...)` is found for rows that bind an event to each of its variables."""
 
@@ -90,6 +92,12 @@ class Events:
     def ids(self) -> pl.Series:
         """Event ids, shape (n,)."""
         return self.frame.get_column("event_id")
+
+    @cached_property
+    def names(self) -> pa.Array:
+        """Event ids as Arrow takes some of them most quickly, shape (n,)."""
+        ids = self.ids.to_arrow()
+        return ids.cast(pa.string() if ids.nbytes <= _MOST_TEXT else pa.large_string())
 
     @cached_property
     def id_rank(self) -> Indexes:

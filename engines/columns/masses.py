@@ -24,6 +24,8 @@ from cepctl.schema import EARLIEST_TICK, LATEST_TICK, PMF_TYPE
 
 _FARTHEST = 1 << 60
 """Ticks up to here, before or after tick 0, have sums and differences that int64 holds."""
+_MANY = 1 << 14
+"""Of so many events histograms are read by a kernel."""
 
 
 class Buckets(NamedTuple):
@@ -165,6 +167,14 @@ def _with_histograms(events: pa.Table, lower: Ticks, upper: Ticks, pmf: pa.Array
     lengths = pc.fill_null(pc.list_value_length(pmf), 0).to_numpy().astype(np.int64)
     flat = pmf.flatten()
     flat_lo, flat_hi, flat_p = (flat.field(i).to_numpy(zero_copy_only=False) for i in range(3))
+    if len(lower) >= _MANY:
+        # What is loaded for this takes longer than to read a few events.
+        from cepctl.engines.columns.histograms import histograms_in_order
+
+        found = histograms_in_order(lower, upper, lengths, flat_lo, flat_hi, flat_p)
+        if found is not None:
+            starts, lo, hi, density = found
+            return Masses(lo[starts[:-1]], hi[starts[1:] - 1], starts, lo, hi, density)
     owner = np.repeat(np.arange(len(lower)), lengths)
     _check_histograms(events, lengths, owner, flat_lo, flat_hi, flat_p)
     total = np.bincount(owner, weights=flat_p, minlength=len(lower))

@@ -64,7 +64,7 @@ def group_batches(
     ordered = frame[rows.place]
     best = ordered[rows.first]
     answers = group_answers(plan, WantedGroups(prepared, found, sources, rows, ordered), best.select(keys))
-    signature = pa.concat_arrays([signatures(batch.bound, events.ids) for _, batch in sources])
+    signature = pa.concat_arrays([signatures(batch.bound, events.names) for _, batch in sources])
     estimates = options.approximate is not None
     # Where the best of some rows is not known, that of all is not.
     unknown = np.isnan(np.add.reduceat(ordered.get_column("confidence").to_numpy(), rows.first))
@@ -142,7 +142,7 @@ def _frame(
     return pl.DataFrame(
         [
             *series,
-            pl.Series("text", match_text(signatures(batch.bound, events.ids))),
+            pl.Series("text", match_text(signatures(batch.bound, events.names))),
             pl.Series("start", batch.start),
             pl.Series("end", batch.end),
             pl.Series("confidence", batch.confidence),

@@ -215,10 +215,10 @@ class Summary:
         return replace(end, point=replace(end.point, block=block))
 
     def _signature(self, rows: Indexes) -> pa.Array:
-        ids = self.groups.events.ids
+        names = self.groups.events.names
         singles = self.groups.search.singles
-        bound = self._bound(rows) | {self.group: np.full(len(rows), len(ids))}
-        named = pl.concat([ids, pl.Series(ids.name, [PLACE_OF_GROUP], dtype=ids.dtype)])
+        bound = self._bound(rows) | {self.group: np.full(len(rows), len(names))}
+        named = pa.concat_arrays([names, pa.array([PLACE_OF_GROUP], names.type)])
         return signatures([bound[i] for i in singles], named)
 
     # --- counting --------------------------------------------------------------------------

@@ -282,7 +282,7 @@ def _rows(
     approximate = source.options.approximate is not None
     judged = {} if times is None else {FOUND_AT_RAW_TIMES: matches_at_raw_times(source, times, kept)}
     columns = {
-        "signature": signatures(kept.bound, events.ids),
+        "signature": signatures(kept.bound, events.names),
         "start": kept.start,
         "end": kept.end,
         "confidence": kept.confidence,

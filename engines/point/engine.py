@@ -187,7 +187,7 @@ def _rows(plan: Plan, number: int, events: Events, frame: pl.DataFrame) -> pa.Re
     start, end, confidence = (frame.get_column(name).to_numpy() for name in ("start", "end", "confidence"))
     matches = MatchBatch(bound, start, end, confidence)
     columns = {
-        "signature": signatures(bound, events.ids),
+        "signature": signatures(bound, events.names),
         "start": start,
         "end": end,
         "confidence": confidence,

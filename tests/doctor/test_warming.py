@@ -11,7 +11,7 @@ import pytest
 
 # The compiled functions that Python calls, but for the small ones of estimates.
 ENTRIES = {
-    "confidence.chain.closed_form": "_chain_batch",
+    "confidence.chain.closed_form": "sum_chains",
     "confidence.chain.time_range": "_first_ticks",
     "confidence.moved_matches": "_first_alike",
     "pattern.difference_constraints": "_tighten",

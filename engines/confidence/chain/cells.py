@@ -11,17 +11,22 @@ from __future__ import annotations
 
 from numba import njit
 
+WIDEST_CELL = 1 << 62
+
 
 @njit(nogil=True, cache=True)
 def sorted_unique(values, count):
-    """Sort the first `count` values in place (insertion: they are few) and drop repetitions."""
-    for i in range(1, count):
-        value = values[i]
-        j = i - 1
-        while j >= 0 and values[j] > value:
-            values[j + 1] = values[j]
-            j -= 1
-        values[j + 1] = value
+    """Sort the first `count` values in place (Shell's sort: mostly they are few) and drop repetitions."""
+    for gap in (301, 132, 57, 23, 10, 4, 1):
+        if gap > 1 and count < 4 * gap:
+            continue
+        for i in range(gap, count):
+            value = values[i]
+            j = i - gap
+            while j >= 0 and values[j] > value:
+                values[j + gap] = values[j]
+                j -= gap
+            values[j + gap] = value
     kept = 1
     for i in range(1, count):
         if values[i] != values[kept - 1]:

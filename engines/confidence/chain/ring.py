@@ -17,6 +17,7 @@ from __future__ import annotations
 from numba import njit
 
 from cepctl.engines.columns.tick_sums import apart
+from cepctl.engines.confidence.chain.cells import WIDEST_CELL
 from cepctl.engines.confidence.chain.runs import MORE, WINDOWED
 
 NO_WINDOW = 0
@@ -25,8 +26,6 @@ MOST_PARTS = 3
 _NOWHERE = -1
 _FARTHEST = 1 << 61
 """Ticks of chains that reach farther are not moved by a window: int64 may not hold them."""
-_WIDEST = 1 << 62
-"""Buckets of more ticks are cut in two: int64 may not hold their number."""
 
 
 @njit(nogil=True, cache=True)
@@ -60,9 +59,9 @@ def lay_out(buckets, matches, valid_lower, valid_upper, window, begin, end, runs
                 for b in range(bucket, stop):
                     start, end_tick = max(lo[b], first), min(hi[b], last)
                     if start <= end_tick:
-                        if apart(start, end_tick) >= _WIDEST:
-                            low[k], high[k], mass[k] = start + moved, start + moved + (_WIDEST - 1), density[b]
-                            start += _WIDEST
+                        if apart(start, end_tick) >= WIDEST_CELL:
+                            low[k], high[k], mass[k] = start + moved, start + moved + (WIDEST_CELL - 1), density[b]
+                            start += WIDEST_CELL
                             k += 1
                         low[k], high[k], mass[k] = start + moved, end_tick + moved, density[b]
                         k += 1

@@ -1,6 +1,6 @@
 """Tightest time range of a chain: smallest first and largest last tick over its worlds.
 
-With uniform masses these are the ends of the valid intervals.  A histogram can have holes, in
+Where masses have no holes these are the ends of the valid intervals.  A histogram can have holes, in
 which no world puts the event; then the earliest chain from each possible start is followed until
 one fits the window.
 
@@ -26,12 +26,17 @@ def chain_range(
 
     Parameters are those of `chain_confidence`.
     """
-    if masses.uniform:
-        return valid_lower[:, 0], valid_upper[:, -1], np.ones(len(matches), dtype=bool)
-    width = np.int64(0 if window is None else window)
-    first = _first_ticks(masses.buckets, matches, width)
-    last = -_first_ticks(masses.mirrored.buckets, matches[:, ::-1].copy(), width)
-    return first, last, first != _NONE
+    first, last, happens = valid_lower[:, 0], valid_upper[:, -1], np.ones(len(matches), dtype=bool)
+    if masses.uniform or not masses.has_hole.any():
+        return first, last, happens
+    rows = np.flatnonzero(masses.has_hole[matches].any(axis=1))
+    if len(rows):
+        width, chains = np.int64(0 if window is None else window), matches[rows]
+        first, last = first.copy(), last.copy()
+        first[rows] = _first_ticks(masses.buckets, chains, width)
+        last[rows] = -_first_ticks(masses.mirrored.buckets, chains[:, ::-1].copy(), width)
+        happens[rows] = first[rows] != _NONE
+    return first, last, happens
 
 
 @njit(nogil=True, cache=True)
