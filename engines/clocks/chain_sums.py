@@ -19,7 +19,7 @@ from cepctl.engines.clocks.curved_chains import MOST_RAISED
 from cepctl.engines.clocks.moved_chains import move, moved_confidence
 from cepctl.engines.clocks.nodes import MOST_NODES
 from cepctl.engines.clocks.offset_masses import mass_at
-from cepctl.engines.confidence.chain.closed_form import NO_WINDOW
+from cepctl.engines.confidence.chain.ring import NO_WINDOW
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 
 _MOST_NODES = MOST_NODES

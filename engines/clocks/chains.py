@@ -27,7 +27,7 @@ from cepctl.engines.clocks.offset_masses import Difference, has_holes, mass_betw
 from cepctl.engines.clocks.summed_masses import CUTS_OF_BLOCK, blocks_of
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.tick_sums import apart
-from cepctl.engines.confidence.chain.closed_form import NO_WINDOW
+from cepctl.engines.confidence.chain.ring import NO_WINDOW
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.pattern.offset_bounds import close_offsets, first_tick, last_tick, slots, stamps_of
 

@@ -23,7 +23,7 @@ from cepctl.engines.clocks.curves import Curves
 from cepctl.engines.columns.bindings import Bindings, single_events
 from cepctl.engines.columns.masses import Buckets, Masses
 from cepctl.engines.confidence.certainty import certainly_in_order
-from cepctl.engines.confidence.chain.closed_form import NO_WINDOW
+from cepctl.engines.confidence.chain.ring import NO_WINDOW
 from cepctl.engines.confidence.chain.time_range import chain_range
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches

@@ -20,8 +20,9 @@ def histograms_in_order(
 ) -> tuple[Indexes, Ticks, Ticks, Reals] | None:
     """The buckets of n events, as `Masses` takes them: `starts`, `lo`, `hi` and `density`.
 
-    `lengths`, shape (n,): how many of the buckets `lo`, `hi`, `p` are an event's; one that has none is uniform.
-    None where a bucket is wrong, has no probability or stands before an earlier one: then the caller looks closer.
+    `lengths`, shape (n,): how many of the buckets `lo`, `hi`, `p` an event has; one without is uniform.
+    None where a bucket is wrong, has no probability or stands before an earlier one: then one has to
+    look closer.
 
     Examples
     --------

@@ -1,15 +1,9 @@
 """Confidence of chains: P(t_1 < t_2 < ... < t_l and t_l - t_1 < W), in closed form.
 
-Order and window are a ring of links, each between an event and the next one:
-
-    t_1 < t_2 < ... < t_l < t_1 + W
-
-A link that holds at all ticks of both events says nothing.  Where one does, the ring is opened: what follows
-it, then what comes before it, a window later, is a chain without window.  Further links that hold part it into
-runs that are independent of each other (runs.py).  Where every link may fail, the ticks of the first event are
-parted: before all ticks of the second its link to that holds, after others the window does.  What is left
-between is summed with its window (window_sums.py).  All terms are positive, so that nothing cancels, and the
-cost depends on the number of buckets, never on their width.
+A chain is opened where order or window holds anyway (ring.py), so that it is a product over runs of events
+in order (runs.py), or a sum of such products; what is left is summed with its window (window_sums.py).  All
+terms are positive, so that nothing cancels, and the cost depends on the number of buckets, never on their
+width.  What a chain is found to be depends on nothing but its masses and their distances in time.
 
 Runs inside Spark workers: imports NumPy and Numba only.
 """
@@ -23,9 +17,11 @@ from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.chain.ring import MOST_PARTS, NO_WINDOW, lay_out
+from cepctl.engines.confidence.chain.ring import MOST_PARTS, NO_WINDOW, open_rings
 from cepctl.engines.confidence.chain.runs import (
     Runs,
+    copy_buckets,
+    find_runs,
     room_for_runs,
     sum_more,
     sum_ones,
@@ -97,13 +93,13 @@ class Workspace(NamedTuple):
 def workspace(chains, positions, most_buckets):
     """Room for chains of `positions` events with at most `most_buckets` buckets together."""
     parts = chains * MOST_PARTS
-    cuts = 2 * (most_buckets + 1) + 1
+    cuts = 2 * (most_buckets + 1)
     return Workspace(
         chains,
-        room_for_runs(parts, positions, most_buckets + 1),
+        room_for_runs(parts, positions, most_buckets),
         np.empty(parts, dtype=np.int64),
         np.empty(cuts, dtype=np.int64),
-        np.empty(2 * cuts + 2, dtype=np.int64),
+        np.empty(2 * cuts, dtype=np.int64),
         np.empty((positions, cuts)),
         np.empty(positions + 1),
     )
@@ -115,7 +111,9 @@ def sum_chains(buckets, matches, valid_lower, valid_upper, window, space, result
     runs = space.runs
     for begin in range(0, len(result), space.chains):
         end = min(begin + space.chains, len(result))
-        parts = lay_out(buckets, matches, valid_lower, valid_upper, window, begin, end, runs, space.row)
+        parts, events = open_rings(matches, valid_lower, valid_upper, window, begin, end, runs, space.row)
+        copy_buckets(buckets, runs, events)
+        find_runs(runs, events)
         sum_ones(runs)
         sum_twos(runs)
         sum_threes(runs)

@@ -37,20 +37,20 @@ from cepctl.engines.confidence.chain.runs import WINDOWED
 
 @njit(nogil=True, cache=True)
 def sum_windowed(runs, window, cuts, refined, per_tick, placed):
-    """Multiply with the probabilities of chains that are in a window; the rest is room.
+    """Multiply with the probabilities of chains in a window; the other arrays are room.
 
-    `cuts` and the columns of `per_tick` have room for two cuts of each bucket of a chain, and one, `refined` for
-    twice as many, and two.
+    That is for two cuts of each bucket of a chain in `cuts` and in the columns of `per_tick`, and for two
+    of each cut in `refined`.
     """
     for run in range(runs.counts[WINDOWED]):
-        event, size = runs.first[WINDOWED, run], runs.size[WINDOWED, run]
+        event, size = runs.begin[WINDOWED, run], runs.size[WINDOWED, run]
         offsets = runs.offsets[event : event + size + 1]
         count = cut_time(runs.low, runs.high, offsets[0], offsets[size], cuts)
         fill_densities(runs.low, runs.high, runs.mass, offsets, cuts, count, per_tick)
         first, last = runs.low[offsets[0]], runs.high[offsets[1] - 1]
         pieces = _refine(cuts, count, first, last, window, refined)
         total = _with_window(size, cuts, count, per_tick, refined, pieces, window, placed)
-        runs.product[runs.chain[WINDOWED, run]] *= total
+        runs.product[runs.part[event]] *= total
 
 
 @njit(nogil=True, cache=True)

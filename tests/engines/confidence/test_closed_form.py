@@ -188,3 +188,59 @@ def test_small_chains_agree_with_every_world_written_out(case: tuple[Chain, int 
     assert math.isclose(confidence, float(total), rel_tol=1e-12, abs_tol=0)
     tightest = (min(first for first, _ in held), max(last for _, last in held)) if held else None
     assert time_range == tightest
+
+
+@pytest.mark.parametrize("length", [2, 3, 4])
+@pytest.mark.parametrize("window", [60, 75, 120])
+def test_every_way_to_open_a_ring(length: int, window: int) -> None:
+    """Each link in turn holds or may fail: intervals far apart, touching, and within each other."""
+    places = ((0, 20), (5, 40), (15, 60), (70, 99), (50, 80))
+    for chosen in product(places[: 7 - length], repeat=length):
+        chain = uniform(*chosen)
+        expected = exact(chain, window)
+        found, _ = measured(chain, window)
+        assert math.isclose(found, float(expected), rel_tol=1e-12, abs_tol=0), (chosen, window)
+
+
+def test_a_ring_all_of_whose_links_may_fail_is_parted() -> None:
+    for window in (3, 30, 60, 89, 99):
+        assert_exact(uniform((0, 60), (30, 70), (50, 100)), window + 2)
+        assert_exact(
+            [[(0, 60, 1.0)], [(30, 40, 0.5), (50, 70, 0.5)], [(50, 60, 0.2), (80, 100, 0.8)]], window + 2
+        )
+
+
+@pytest.mark.parametrize("window", [None, 10**6, 2**61, 2**62, 2**63 - 1])
+def test_events_that_reach_as_far_as_ticks_go(window: int | None) -> None:
+    whole = (-(2**62), 2**62)
+    for chain in ((whole, whole), (whole, whole, whole), (whole, (0, 10), whole), ((-9, 9), whole, (-9, 9))):
+        expected = exact(uniform(*chain), window)
+        found, _ = measured(uniform(*chain), window)
+        assert math.isclose(found, float(expected), rel_tol=1e-9, abs_tol=0)
+
+
+def test_a_chain_has_the_same_bits_in_any_company_and_at_any_time() -> None:
+    random = np.random.default_rng(5)
+    count, window = 600, 40
+    lower = random.integers(0, 60, count)
+    upper = lower + random.integers(0, 40, count) * random.integers(0, 2, count)
+    matches = random.integers(0, count, (3000, 3))
+    system = closed_system(range(3), window)
+    masses = [
+        masses_of(
+            pa.table({"event_id": [str(i) for i in range(count)], "lower": lower + by, "upper": upper + by})
+        )
+        for by in (0, -77, 2**61)
+    ]
+    bounds = [valid_bounds(each.lower[matches], each.upper[matches], system) for each in masses]
+    rows = np.flatnonzero(possible(*bounds[0]))
+    found = [
+        chain_confidence(each, matches[rows], lower[rows], upper[rows], window)
+        for each, (lower, upper) in zip(masses, bounds, strict=True)
+    ]
+    assert (found[0] > 0).all()
+    assert (found[0] == found[1]).all()
+    assert (found[0] == found[2]).all()
+    for some in (rows[:1], rows[7:40], rows[::-1]):
+        alone = chain_confidence(masses[0], matches[some], bounds[0][0][some], bounds[0][1][some], window)
+        assert (alone == found[0][np.searchsorted(rows, some)]).all()
