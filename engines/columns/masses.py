@@ -99,6 +99,19 @@ class Masses:
             -self.upper, -self.lower, self.starts, -self.hi[mirror], -self.lo[mirror], self.density[mirror]
         )
 
+    def moved(self, by: int) -> Masses:
+        """The same masses so many ticks later."""
+        return Masses(self.lower + by, self.upper + by, self.starts, self.lo + by, self.hi + by, self.density)
+
+    def followed_by(self, others: Masses) -> Masses:
+        """These masses, and after them others."""
+        joined = {
+            name: np.concatenate([getattr(self, name), getattr(others, name)])
+            for name in Buckets._fields
+            if name != "starts"
+        }
+        return Masses(starts=np.concatenate([self.starts, others.starts[1:] + self.starts[-1]]), **joined)
+
 
 def ticks_between(lo: Ticks, hi: Ticks) -> Reals:
     """Number of ticks in [lo, hi] as floats, right even where the difference exceeds int64."""

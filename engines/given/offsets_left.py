@@ -12,7 +12,6 @@ import numpy as np
 from cepctl.arrays import Flags
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import distinct
 from cepctl.engines.given.closing import intervals_left
 from cepctl.engines.given.contradictions import contradicted
@@ -58,17 +57,10 @@ def offsets_left(
         np.concatenate([found.bound, own.upper[tied], -own.lower[tied]]),
         np.concatenate([found.clause, nothing]),
     )
-    lower, upper = intervals_left(given, whole, events, _together(clocks.envelopes, clocks.offsets))
+    lower, upper = intervals_left(given, whole, events, clocks.envelopes.followed_by(clocks.offsets))
     stamped = clocks.clock != NO_CLOCK
     return EventClocks(
         clocks.clock,
         cut(own, np.where(stamped, own.lower, lower[:count]), np.where(stamped, own.upper, upper[:count])),
         cut(clocks.offsets, lower[count:], upper[count:]),
     )
-
-
-def _together(first: Masses, second: Masses) -> Masses:
-    """The masses of both, one after the other."""
-    names = ("lower", "upper", "lo", "hi", "density")
-    joined = {name: np.concatenate([getattr(first, name), getattr(second, name)]) for name in names}
-    return Masses(starts=np.concatenate([first.starts, second.starts[1:] + first.starts[-1]]), **joined)

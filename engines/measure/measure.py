@@ -20,6 +20,7 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.alike_matches import PlacedShapes, placed_shapes
 from cepctl.engines.confidence.chain.closed_form import chain_confidence
 from cepctl.engines.confidence.chain.time_range import chain_range
+from cepctl.engines.confidence.gaps.opened_rings import OpenedRing, opened_ring
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.moved_matches import moved_matches
 from cepctl.engines.pattern.blocks import Shape
@@ -53,6 +54,17 @@ class Measure:
     def shapes(self) -> PlacedShapes | None:
         """Shapes of all events, and where they are; None where no two have the same."""
         return placed_shapes(self.masses)
+
+    @cached_property
+    def opened(self) -> OpenedRing | None:
+        """How chains are opened whose rivals lie in gaps; None where rules speak of anything else."""
+        ring = opened_ring(self.shape)
+        return ring if ring is not None and (not ring.by or self.masses.can_be_moved) else None
+
+    @cached_property
+    def opened_masses(self) -> Masses:
+        """Masses of all events, and after them those of the copies that opened chains bind."""
+        return self.masses if self.opened is None else self.opened.masses(self.masses)
 
     def groups(self, bound: dict[int, Bindings]) -> list[Group]:
         """Members of every block."""

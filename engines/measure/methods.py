@@ -25,10 +25,11 @@ from cepctl.engines.confidence.chain.agreed_digits import agreed_confidence
 from cepctl.engines.confidence.coupled.confidences import coupled_confidences
 from cepctl.engines.confidence.coupled.deciding_rivals import deciding_in_chains
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
-from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, gap_chains, has_gaps_only
+from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, gap_chains
+from cepctl.engines.confidence.gaps.opened_rings import OpenedRing
 from cepctl.engines.confidence.gaps.shared_rivals import shared_gap_chains
 from cepctl.engines.confidence.gaps.tables import gap_confidence, narrow
-from cepctl.engines.confidence.gaps.time_range import gap_range
+from cepctl.engines.confidence.gaps.time_range import range_of_places
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.sets.between import has_set_between, sets_between
 from cepctl.engines.measure.measure import Measure
@@ -72,11 +73,12 @@ def _measured(measure: Measure, bound: dict[int, Bindings], rivals: list[Rivals]
         if len(rows):
             parts.put(rows, measure.chains(event[rows]))
             left &= ~alone
-        if has_gaps_only(shape) and left.any():
-            rows, found = _with_gaps(measure, chains, rivals, deciding, np.flatnonzero(left))
+        ring = measure.opened
+        if ring is not None and left.any():
+            rows, found = _with_gaps(measure, ring, chains, rivals, deciding, np.flatnonzero(left))
             parts.put(rows, found)
             left[rows] = False
-        if has_gaps_only(shape) and event.shape[1] == 3 and left.any():
+        if ring is not None and not ring.by and event.shape[1] == 3 and left.any():
             rows, found = _with_shared_rivals(measure, chains, deciding, np.flatnonzero(left))
             parts.put(rows, found)
             left[rows] = False
@@ -111,13 +113,18 @@ class _Chains(NamedTuple):
 
 
 def _with_gaps(
-    measure: Measure, matches: _Chains, rivals: list[Rivals], deciding: list[Rivals], rows: Indexes
+    measure: Measure,
+    ring: OpenedRing,
+    matches: _Chains,
+    rivals: list[Rivals],
+    deciding: list[Rivals],
+    rows: Indexes,
 ) -> tuple[Indexes, Measured]:
     """Measure those of some matches whose rivals tie no gaps together; also says which."""
-    masses = measure.masses
-    usable, chains = _gaps(measure, matches, rivals, rows)
+    masses = measure.opened_masses
+    usable, chains = _gaps(measure, ring, matches, rivals, rows)
     rows = rows[usable]
-    start, end = gap_range(masses, chains, measure.window)
+    start, end, possible = range_of_places(masses, chains, measure.window, ring.first, ring.last)
     confidence = np.empty(len(chains.event))
     tabulated = narrow(masses, chains)
     if not measure.shares_gaps:
@@ -128,11 +135,13 @@ def _with_gaps(
     wide = np.flatnonzero(~tabulated)
     if len(wide):
         confidence[wide] = agreed_confidence(
-            masses, chains.taken(wide), measure.window, (start <= end)[wide],
-            lambda some: _gaps(measure, matches, deciding, rows[wide[some]])[1],
+            masses, chains.taken(wide), measure.window, possible[wide],
+            lambda some: _gaps(measure, ring, matches, deciding, rows[wide[some]])[1],
             # Two events have but one gap: what is cut more finely then costs less than what is done once.
             together=measure.shares_cuts or matches.event.shape[1] == 2,
         )  # fmt: skip
+    start = np.where(possible, start - ring.moved[ring.first], 1)
+    end = np.where(possible, end - ring.moved[ring.last], 0)
     solved = np.flatnonzero(~np.isnan(confidence))
     found = Measured(confidence[solved], np.zeros(len(solved)), start[solved], end[solved])
     return rows[solved], found
@@ -157,11 +166,17 @@ def _of_sets(measure: Measure, groups: list[Group], rows: Indexes) -> tuple[Inde
     return rows[found], measured
 
 
-def _gaps(measure: Measure, matches: _Chains, rivals: list[Rivals], rows: Indexes) -> tuple[Flags, GapChains]:
-    """Gaps of some matches with these rivals; also says which have rivals that tie none together."""
+def _gaps(
+    measure: Measure, ring: OpenedRing, matches: _Chains, rivals: list[Rivals], rows: Indexes
+) -> tuple[Flags, GapChains]:
+    """Gaps of some opened matches with these rivals; also says which have rivals that tie none together."""
+    masses = measure.masses
     event, lower, upper = (each[rows] for each in matches)
-    reaching = [each.taken(rows) for each in rivals]
-    return gap_chains(measure.masses, event, lower, upper, measure.system, reaching)
+    reaching = [(ring.gaps[region], each.taken(rows)) for each in rivals for region in each.rule.regions]
+    return gap_chains(
+        measure.opened_masses, ring.events(event, len(masses.lower)), ring.ticks(lower), ring.ticks(upper),
+        ring.system(measure.system), reaching,
+    )  # fmt: skip
 
 
 class _Parts:

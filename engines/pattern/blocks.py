@@ -181,6 +181,14 @@ def gap_of(region: Region) -> int | None:
     return after.point.block if is_gap else None
 
 
+def edge_of(region: Region, shape: Shape) -> Literal["before", "after"] | None:
+    """Which edge of the window a region is: what lies before the first block, or after the last one."""
+    last = len(shape.blocks) - 1
+    if shape.window is not None and set(region) == {_before(0), _window_start(shape, shape.window)}:
+        return "before"
+    return "after" if set(region) == {_after(last), *_window_end(shape)} and len(region) == 2 else None
+
+
 def point_of(shape: Shape, component: int) -> Point:
     """The point that a component's time is, for one that binds a single event."""
     block = shape.block_of(component)
@@ -207,6 +215,11 @@ def _window_end(shape: Shape) -> list[RegionEnd]:
     return [] if shape.window is None else [RegionEnd(Point(0, "first"), shape.window - 1, False)]
 
 
+def _window_start(shape: Shape, window: int) -> RegionEnd:
+    """The begin that the window sets to what comes before the last event."""
+    return RegionEnd(Point(len(shape.blocks) - 1, "last"), 1 - window, True)
+
+
 def _negation(shape: Shape, negated: int, gap: int) -> AbsenceRule:
     """The negated component in gap `gap`: before block `gap`, after block `gap - 1`."""
     last = len(shape.blocks) - 1
@@ -215,7 +228,7 @@ def _negation(shape: Shape, negated: int, gap: int) -> AbsenceRule:
     # Without a window, as for a group left out of its summary or where WITHIN is longer than all time, a gap
     # at an edge has no end there.
     if shape.window is not None and gap == 0:
-        ends.append(RegionEnd(Point(last, "last"), 1 - shape.window, True))
+        ends.append(_window_start(shape, shape.window))
     elif gap > last:
         ends += _window_end(shape)
     regions: list[Region] = [tuple(ends)]

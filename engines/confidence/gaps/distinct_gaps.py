@@ -10,6 +10,7 @@ Runs inside Spark workers: imports NumPy and Numba only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -20,7 +21,6 @@ from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.gaps.rival_lists import GapRivals, gap_rivals
-from cepctl.engines.pattern.blocks import Shape, gap_of
 from cepctl.engines.pattern.rivals import Rivals
 
 FARTHEST = 1 << 61
@@ -60,12 +60,6 @@ class GapChains:
         )
 
 
-def has_gaps_only(shape: Shape) -> bool:
-    """Whether every rule of absence speaks of the gaps between single events, and of nothing else."""
-    regions = [region for rule in shape.rules for region in rule.regions]
-    return shape.only_single and all(gap_of(region) is not None for region in regions)
-
-
 def window_ticks(window: int | None) -> np.int64:
     """The window for chains of events less than FARTHEST apart; 0 where there is none.
 
@@ -75,7 +69,12 @@ def window_ticks(window: int | None) -> np.int64:
 
 
 def gap_chains(
-    masses: Masses, event: Indexes, lower: Ticks, upper: Ticks, system: Ticks, rivals: list[Rivals]
+    masses: Masses,
+    event: Indexes,
+    lower: Ticks,
+    upper: Ticks,
+    system: Ticks,
+    rivals: Sequence[tuple[int, Rivals]],
 ) -> tuple[Flags, GapChains]:
     """Gaps of the chains whose rivals can each lie in one of them only.
 
@@ -88,21 +87,15 @@ def gap_chains(
     system
         Closed constraints over the l events.
     rivals
-        Pairs of a chain and an event, for rules that `has_gaps_only` accepts.
+        Number of a gap, and pairs of a chain and an event that may not lie in it.
 
     Returns
     -------
     Shape (n,): chains that can; and the gaps of these alone.
     """
-    in_gaps = []
-    for each in rivals:
-        for region in each.rule.regions:
-            gap = gap_of(region)
-            assert gap is not None
-            in_gaps.append((gap, each))
     # By raw intervals, so that the rivals of a gap are the same for all chains that share it: for one that
     # cannot decide a chain they leave every factor of it exactly as it is.
-    found = gap_rivals(masses, event, lower, upper, has_room(system, lower, upper), in_gaps)
+    found = gap_rivals(masses, event, lower, upper, has_room(system, lower, upper), rivals)
     first, last = masses.lower[event].min(axis=1), masses.upper[event].max(axis=1)
     near = last.astype(np.uint64) - first.astype(np.uint64) < FARTHEST
     usable = np.asarray(near) & ~found.entangled

@@ -34,7 +34,7 @@ def shared_gap_chains(
     """Measure those of n chains of three whose rivals stay out of both gaps; also says which, ascending.
 
     `event`, `lower`, `upper`: shape (n, 3), the last two valid intervals; `system`: closed constraints over
-    the three; `rivals`: those that can decide, for rules that `has_gaps_only` accepts.
+    the three; `rivals`: those that can decide, for rules that speak of gaps alone.
     """
     row, rival, usable = _in_both(masses, lower, upper, system, rivals, len(event))
     first, last = masses.lower[event].min(axis=1), masses.upper[event].max(axis=1)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from cepctl.arrays import Ticks
+from cepctl.arrays import Flags, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, window_ticks
 
@@ -26,16 +26,27 @@ _NONE = np.iinfo(np.int64).max
 
 def gap_range(masses: Masses, chains: GapChains, window: int | None) -> tuple[Ticks, Ticks]:
     """Smallest first and largest last tick, each of shape (n,); first after last where impossible."""
-    width = window_ticks(window)
-    first = _first_ticks(masses.buckets, chains.event, chains.gap, chains.gaps, width)
+    first, last, possible = range_of_places(masses, chains, window, 0, chains.event.shape[1] - 1)
+    return np.where(possible, first, 1), np.where(possible, last, 0)
+
+
+def range_of_places(
+    masses: Masses, chains: GapChains, window: int | None, first_place: int, last_place: int
+) -> tuple[Ticks, Ticks, Flags]:
+    """Smallest tick of the events at one place, largest of those at another, and which chains can happen.
+
+    Each of shape (n,); the ticks of a chain that cannot happen say nothing.
+    """
+    width, length = window_ticks(window), chains.event.shape[1]
+    first = _first_ticks(masses.buckets, chains.event, chains.gap, chains.gaps, width, first_place)
     event, gap = chains.event[:, ::-1].copy(), chains.gap[:, ::-1].copy()
-    last = _first_ticks(masses.mirrored.buckets, event, gap, chains.gaps, width)
-    possible = (first != _NONE) & (last != _NONE)
-    return np.where(possible, first, 1), np.where(possible, -last, 0)
+    place = length - 1 - last_place
+    last = _first_ticks(masses.mirrored.buckets, event, gap, chains.gaps, width, place)
+    return first, -last, (first != _NONE) & (last != _NONE)
 
 
 @njit(nogil=True, cache=True)
-def _first_ticks(buckets, event, gap, gaps, window):
+def _first_ticks(buckets, event, gap, gaps, window, place):
     count, length = event.shape
     result = np.empty(count, dtype=np.int64)
     tick = np.empty(length, dtype=np.int64)
@@ -50,7 +61,7 @@ def _first_ticks(buckets, event, gap, gaps, window):
                 tick[0] = _next_possible(buckets, event[row, 0], earliest)
                 moving = True
             moving = moving and tick.max() != _NONE
-        result[row] = _NONE if tick.max() == _NONE else tick[0]
+        result[row] = _NONE if tick.max() == _NONE else tick[place]
     return result
 
 

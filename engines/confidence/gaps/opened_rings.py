@@ -1,0 +1,111 @@
+"""Where order and window are opened, so that absence at an edge of the window is a gap between two events.
+
+With a window of W ticks the events of a chain lie on a ring: the last one, moved back by W, lies before the
+first one, as each lies before the next.
+
+    a < b < c < a + W          so          c - W < a < b,  and b < (c - W) + W
+
+An event that is absent before the chain, where the window reaches, is absent between c - W and a; one that is
+absent after it, between c and a + W.  A ring can be opened at any gap that no rule of absence speaks of:
+what is left is a chain in the same window whose rivals lie in gaps.
+
+Runs inside Spark workers: imports NumPy only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST
+from cepctl.engines.pattern.blocks import Region, Shape, edge_of, gap_of
+
+_BEFORE = -1
+
+
+@dataclass(frozen=True)
+class OpenedRing:
+    """The same chain in another order.
+
+    `order`: which event of a match stands at each place, shape (l,).  `is_moved`: whether it stands there as
+    its copy, moved `by` so many ticks.  `gaps`: the number of the gap that a region is.
+    """
+
+    order: Indexes
+    is_moved: Flags
+    by: int
+    gaps: Mapping[Region, int]
+
+    @property
+    def moved(self) -> Ticks:
+        """By how many ticks each event is moved, shape (l,)."""
+        return np.where(self.is_moved, self.by, 0)
+
+    @property
+    def first(self) -> int:
+        """The place of the first event of a match."""
+        return int(np.flatnonzero(self.order == 0)[0])
+
+    @property
+    def last(self) -> int:
+        """The place of the last event of a match."""
+        return int(np.flatnonzero(self.order == len(self.order) - 1)[0])
+
+    def events(self, event: Indexes, count: int) -> Indexes:
+        """The events of matches, shape (n, l), in this order: of `count` events, or of their moved copies."""
+        return np.asarray(event.take(self.order, axis=1) + np.where(self.is_moved, count, 0))
+
+    def ticks(self, ticks: Ticks) -> Ticks:
+        """Ticks of the events of matches, shape (n, l), in this order."""
+        return np.asarray(ticks.take(self.order, axis=1) + self.moved)
+
+    def system(self, system: Ticks) -> Ticks:
+        """Closed constraints over the events of a match, in this order."""
+        apart = self.moved[:, np.newaxis] - self.moved
+        return np.asarray(system[np.ix_(self.order, self.order)] + apart)
+
+    def masses(self, masses: Masses) -> Masses:
+        """Masses of all events, and after them those of their moved copies."""
+        return masses.followed_by(masses.moved(self.by)) if self.is_moved.any() else masses
+
+
+def opened_ring(shape: Shape) -> OpenedRing | None:
+    """How the chains of a shape are opened; None where some rule speaks of anything but gaps of the ring."""
+    length = len(shape.blocks)
+    places: dict[Region, int] = {}
+    for region in (region for rule in shape.rules for region in rule.regions):
+        place = _place(region, shape)
+        if place is None:
+            return None
+        places[region] = place
+    used = set(places.values())
+    inside = set(range(length - 1))
+    edges, free = used - inside, inside - used
+    if not shape.only_single:
+        return None
+    if not edges:
+        return _opened(length, length - 1, 0, places)
+    if len(edges) > 1 or not free or shape.window is None or shape.window > FARTHEST:
+        return None
+    return _opened(length, max(free), -shape.window if edges == {_BEFORE} else shape.window, places)
+
+
+def _place(region: Region, shape: Shape) -> int | None:
+    """The number of a gap; that of the one before the chain is -1, of the one after it l - 1."""
+    edge = edge_of(region, shape)
+    if edge is None:
+        return gap_of(region)
+    return _BEFORE if edge == "before" else len(shape.blocks) - 1
+
+
+def _opened(length: int, cut: int, by: int, places: Mapping[Region, int]) -> OpenedRing:
+    """Opened after event `cut`: up to it all are moved where `by` is positive, else those after it."""
+    order = np.roll(np.arange(length), -(cut + 1))
+    is_moved = (order <= cut) == (by > 0) if by else np.zeros(length, dtype=bool)
+    return OpenedRing(
+        order, is_moved, by, {region: (place - cut - 1) % length for region, place in places.items()}
+    )
