@@ -120,7 +120,7 @@ class HistoryEvents:
             self.report.skipped[kind] += 1
             return
         usable = None if len(times) == 1 else self._usable(fields, times, facts)
-        values = tuple(fields.values())
+        values = fields.values()
         key = kind, *fields, *map(type, values)
         shape = self._shapes.get(key)
         known = shape is not None
@@ -130,7 +130,7 @@ class HistoryEvents:
         if not known:
             self._shapes[key] = shape
             self._admit(shape.names)
-        shape.add(values, told, self._count, facts)
+        shape.add(tuple(values), told, self._count, facts)
         if usable is None:
             self._count += 1
         else:

@@ -82,6 +82,10 @@ class RecordShape:
     _texts: dict[str, list[Value]] = field(default_factory=dict)
     _spans: list[tuple[int, int, Span]] = field(default_factory=list)
     _columns: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    _places_told: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._places_told = tuple(map(self.fields.index, self.tells))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -100,9 +104,9 @@ class RecordShape:
     ) -> None:
         """Take a record, whose events begin at the place `first` in the batch."""
         if told is not None:
-            values = [
-                None if name in told else value for name, value in zip(self.fields, values, strict=True)
-            ]
+            values = list(values)
+            for place in self._places_told:
+                values[place] = None
             for name, text_ in told.items():
                 self._texts.setdefault(name, []).append(text_)
         self.rows.append(values)

@@ -43,6 +43,11 @@ _ATTRIBUTES = {
     "physMemKbytes": "physical_memory_kbytes",
 }
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
+_MAKE_ENCODER = getattr(json.encoder, "c_make_encoder", None)
+# `_COMPACT` makes one anew for each value, which takes longer than most values.  What was parsed is no circle.
+_ENCODE = _MAKE_ENCODER and _MAKE_ENCODER(
+    None, str, json.encoder.encode_basestring, None, ":", ",", False, False, True
+)
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ENTITY_ID = re.compile(r"(?:job|task|attempt|appattempt|container(?:_e\d+)?)_(\d+_\d+)(?:_|$)")
 IDS_OF_JOBS = ("taskid", "attemptId", "applicationAttemptId", "containerId")
@@ -132,7 +137,7 @@ def scalar(name: str, value: Any) -> Value:
 
 def json_text(value: Any) -> str:
     """The value as compact JSON; raises RecursionError when it is nested too deeply."""
-    return _COMPACT.encode(value)
+    return "".join(_ENCODE(value, 0)) if _ENCODE else _COMPACT.encode(value)
 
 
 def micros(value: Any) -> int | None:
