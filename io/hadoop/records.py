@@ -44,7 +44,7 @@ _ATTRIBUTES = {
 }
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
 _MAKE_ENCODER = getattr(json.encoder, "c_make_encoder", None)
-# `_COMPACT` makes one anew for each value, which takes longer than most values.  What was parsed is no circle.
+# `_COMPACT` makes one anew for each value, which takes longer than most.  What was parsed is no circle.
 _ENCODE = _MAKE_ENCODER and _MAKE_ENCODER(
     None, str, json.encoder.encode_basestring, None, ":", ",", False, False, True
 )
