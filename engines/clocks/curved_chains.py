@@ -23,7 +23,7 @@ from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.clocks.curved_cells import CellSums, cell_sums, fill_cells, part_at
 from cepctl.engines.clocks.curves import curve_at, part_of_curve, sum_before, times_curve
 from cepctl.engines.columns.tick_sums import apart, plus
-from cepctl.engines.confidence.chain.cells import sorted_unique
+from cepctl.engines.columns.time_cuts import sort_cuts
 from cepctl.engines.confidence.chain.ring import NO_WINDOW
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 
@@ -200,7 +200,7 @@ def _cut(buckets, valid_lower, valid_upper, space):
             if first <= last:
                 space.cuts[count], space.cuts[count + 1] = first, last + 1
                 count += 2
-    count = sorted_unique(space.cuts, count)
+    count = sort_cuts(space.cuts, count)
     space.bucket[:, :count] = -1
     for j in range(len(valid_lower)):
         for b in range(buckets.starts[j], buckets.starts[j + 1]):
@@ -222,7 +222,7 @@ def _refine(cuts, first, last, window, refined):
             if first <= at <= last + 1:
                 refined[count] = at
                 count += 1
-    return sorted_unique(refined, count)
+    return sort_cuts(refined, count)
 
 
 @njit(nogil=True, cache=True)

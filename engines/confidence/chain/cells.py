@@ -1,8 +1,7 @@
 """Cells of time in which each event of a chain has a constant mass per tick.
 
 k consecutive events fall into a cell of n ticks in increasing order with probability C(n, k) times the
-product of their masses per tick.  Cells are few, so that they are sorted by insertion and looked for one
-after the other.
+product of their masses per tick.  Cells are few, so that they are looked for one after the other.
 
 Runs inside Spark workers: imports Numba only.
 """
@@ -11,28 +10,9 @@ from __future__ import annotations
 
 from numba import njit
 
+from cepctl.engines.columns.time_cuts import sort_cuts
+
 WIDEST_CELL = 1 << 62
-
-
-@njit(nogil=True, cache=True)
-def sorted_unique(values, count):
-    """Sort the first `count` values in place (Shell's sort: mostly they are few) and drop repetitions."""
-    for gap in (301, 132, 57, 23, 10, 4, 1):
-        if gap > 1 and count < 4 * gap:
-            continue
-        for i in range(gap, count):
-            value = values[i]
-            j = i - gap
-            while j >= 0 and values[j] > value:
-                values[j + gap] = values[j]
-                j -= gap
-            values[j + gap] = value
-    kept = 1
-    for i in range(1, count):
-        if values[i] != values[kept - 1]:
-            values[kept] = values[i]
-            kept += 1
-    return kept
 
 
 @njit(nogil=True, cache=True)
@@ -46,7 +26,7 @@ def cut_time(low, high, begin, stop, cuts):
             found += 1
         cuts[found] = high[b] + 1
         found += 1
-    return sorted_unique(cuts, found)
+    return sort_cuts(cuts, found)
 
 
 @njit(nogil=True, cache=True)

@@ -25,12 +25,12 @@ from __future__ import annotations
 from numba import njit
 
 from cepctl.engines.columns.tick_sums import plus
+from cepctl.engines.columns.time_cuts import sort_cuts
 from cepctl.engines.confidence.chain.cells import (
     cell_from,
     cut_time,
     fill_densities,
     place_in_cell,
-    sorted_unique,
 )
 from cepctl.engines.confidence.chain.runs import WINDOWED
 
@@ -62,7 +62,7 @@ def _refine(cuts, count, first_lower, first_upper, window, refined):
             if first_lower <= cut <= first_upper + 1:
                 refined[pieces] = cut
                 pieces += 1
-    return sorted_unique(refined, pieces)
+    return sort_cuts(refined, pieces)
 
 
 @njit(nogil=True, cache=True)
