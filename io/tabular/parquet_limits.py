@@ -9,6 +9,7 @@ where texts differ from row to row, gathering them in a dictionary is most of th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import IO
 
 import numpy as np
@@ -27,6 +28,9 @@ _CELL_BYTES = 8
 _BOUNDED = {"PLAIN", "PLAIN_DICTIONARY", "RLE", "RLE_DICTIONARY", "BIT_PACKED"}
 """Encodings of text in which a value takes no more than its page, or is one of a dictionary."""
 
+_opened = partial(pq.ParquetFile, page_checksum_verification=True)
+"""Pages that carry a checksum are held to it: damage could leave other values that can be read."""
+
 
 def open_parquet(stream: IO[bytes], source: str) -> pq.ParquetFile:
     """The file, to be read in blocks of BLOCK_ROWS; text that may be too much for one comes in dictionaries.
@@ -36,7 +40,7 @@ def open_parquet(stream: IO[bytes], source: str) -> pq.ParquetFile:
     LogFormatError
         If a row group is too large.
     """
-    file = pq.ParquetFile(stream)
+    file = _opened(stream)
     metadata = file.metadata
     nested = [
         place for place in range(metadata.num_columns) if metadata.schema.column(place).max_repetition_level
@@ -54,12 +58,12 @@ def open_parquet(stream: IO[bytes], source: str) -> pq.ParquetFile:
     texts = [field.name for field in file.schema_arrow if _is_text(field.type)]
     if not texts:
         return file
-    file = pq.ParquetFile(stream, metadata=metadata, read_dictionary=texts)
+    file = _opened(stream, metadata=metadata, read_dictionary=texts)
     small = _small_texts(file, texts)
     if not small:
         return file
     others = [name for name in texts if name not in small]
-    return pq.ParquetFile(stream, metadata=metadata, read_dictionary=others)
+    return _opened(stream, metadata=metadata, read_dictionary=others)
 
 
 def _small_texts(file: pq.ParquetFile, texts: Sequence[str]) -> set[str]:

@@ -196,3 +196,10 @@ def test_rows_that_the_file_counts_and_does_not_give_are_said_to_be_missing() ->
             found.add((rows, *(reject.cause for reject in report.rejects)))
     assert (59, "rows are missing: the file counts 60, and gives 59") in found
     assert all(rows == 60 or causes for rows, *causes in found)
+
+
+def test_a_page_that_its_checksum_belies_is_not_read() -> None:
+    notes = ["some text"] * 5_000
+    data = written(events(notes), write_page_checksum=True, use_dictionary=False, compression="none")
+    with pytest.raises(LogFormatError, match=r"damaged Parquet.*CRC checksum"):
+        read(data.replace(b"some text", b"same text"))
