@@ -58,8 +58,7 @@ class Measure:
     @cached_property
     def opened(self) -> OpenedRing | None:
         """How chains are opened whose rivals lie in gaps; None where rules speak of anything else."""
-        ring = opened_ring(self.shape)
-        return ring if ring is not None and (not ring.by or self.masses.can_be_moved) else None
+        return opened_ring(self.shape)
 
     @cached_property
     def opened_masses(self) -> Masses:

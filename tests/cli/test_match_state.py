@@ -50,7 +50,7 @@ def test_each_match_is_written_once_by_the_run_that_can_be_sure_of_it() -> None:
     run("--final")
     assert emitted() == {
         "run-000001.csv": "",
-        "run-000002.csv": "0.5333333333333334,1,5,a1 b3\n",
+        "run-000002.csv": "0.5333333333333333,1,5,a1 b3\n",
         "run-000003.csv": "",
         "run-000004.csv": "0.4583333333333333,40,45,x y\n",
     }
@@ -69,7 +69,7 @@ def test_a_run_says_what_it_waits_for(capsys: pytest.CaptureFixture[str]) -> Non
     log("d,C,36,36")
     run("--slack", "30 ms")
     assert "pending" not in capsys.readouterr().err
-    assert list(emitted().values()) == ["", "", "0.5333333333333334,1,5,a1 b3\n"]
+    assert list(emitted().values()) == ["", "", "0.5333333333333333,1,5,a1 b3\n"]
 
 
 def test_a_run_says_the_window_in_its_largest_unit(capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,7 +131,7 @@ def test_eager_rows_are_taken_back_when_a_rival_comes() -> None:
 
 def test_on_standard_output_the_rows_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["match", "--state", "S", "--final", "--time", "ticks", QUERY, "e.csv"]) == 0
-    assert capsys.readouterr().out == f"{HEADER}0.5333333333333334,1,5,a1 b3\n"
+    assert capsys.readouterr().out == f"{HEADER}0.5333333333333333,1,5,a1 b3\n"
 
 
 def test_fail_on_match_tells_a_script() -> None:
@@ -215,7 +215,7 @@ def test_where_files_cannot_grow_nothing_changes(largest: int, capsys: pytest.Ca
         ["run-000001.csv"],
     )
     run()
-    assert emitted()["run-000002.csv"] == "0.5333333333333334,1,5,a1 b3\n"
+    assert emitted()["run-000002.csv"] == "0.5333333333333333,1,5,a1 b3\n"
 
 
 def test_on_a_full_disk_nothing_is_emitted(capsys: pytest.CaptureFixture[str]) -> None:
@@ -225,7 +225,7 @@ def test_on_a_full_disk_nothing_is_emitted(capsys: pytest.CaptureFixture[str]) -
     assert "cannot write /dev/full: No space left on device" in capsys.readouterr().err
     assert sorted(emitted()) == ["run-000001.csv"]
     run("--final")
-    assert emitted()["run-000002.csv"] == "0.5333333333333334,1,5,a1 b3\n"
+    assert emitted()["run-000002.csv"] == "0.5333333333333333,1,5,a1 b3\n"
 
 
 def test_a_run_that_dies_after_printing_prints_again(
@@ -240,7 +240,7 @@ def test_a_run_that_dies_after_printing_prints_again(
         patch.setattr(store, "deliver", die)
         assert main(words) == 130
     assert main(words) == 0
-    assert capsys.readouterr().out == 2 * f"{HEADER}0.5333333333333334,1,5,a1 b3\n"
+    assert capsys.readouterr().out == 2 * f"{HEADER}0.5333333333333333,1,5,a1 b3\n"
 
 
 def test_state_and_matches_beside_the_logs_are_no_logs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -248,7 +248,7 @@ def test_state_and_matches_beside_the_logs_are_no_logs(capsys: pytest.CaptureFix
     assert main(words) == 0
     assert main([*words, "--final"]) == 0
     assert "left out" not in capsys.readouterr().err
-    assert emitted()["run-000002.csv"] == "0.5333333333333334,1,5,a1 b3\n"
+    assert emitted()["run-000002.csv"] == "0.5333333333333333,1,5,a1 b3\n"
 
 
 @pytest.mark.parametrize("outdir", ["S", "S/matches"])

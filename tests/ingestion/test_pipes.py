@@ -49,7 +49,7 @@ def test_process_substitution_is_read(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout.splitlines()[1:]) == (
         0,
-        ["0.5333333333333334,1970-01-01T00:00:00.001Z,1970-01-01T00:00:00.005Z,a1 b3"],
+        ["0.5333333333333333,1970-01-01T00:00:00.001Z,1970-01-01T00:00:00.005Z,a1 b3"],
     ), done.stderr
 
 

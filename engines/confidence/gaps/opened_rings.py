@@ -21,10 +21,11 @@ import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST
 from cepctl.engines.pattern.blocks import Region, Shape, edge_of, gap_of
 
 _BEFORE = -1
+_LONGEST_WINDOW = 1 << 60
+"""Ticks that lie a longer window beyond the ends of time might leave int64 when they are added to."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def opened_ring(shape: Shape) -> OpenedRing | None:
         return None
     if not edges:
         return _opened(length, length - 1, 0, places)
-    if len(edges) > 1 or not free or shape.window is None or shape.window > FARTHEST:
+    if len(edges) > 1 or not free or shape.window is None or shape.window > _LONGEST_WINDOW:
         return None
     return _opened(length, max(free), -shape.window if edges == {_BEFORE} else shape.window, places)
 
