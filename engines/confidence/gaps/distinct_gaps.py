@@ -1,9 +1,10 @@
 """Chains with a rival-free gap between neighbours: which matches are such, and their distinct gaps.
 
-Under skip_till_next_match, contiguity and inner negation every rival of a match may lie anywhere but in
-one gap.  Where no rival can reach two gaps of a match, the gaps are independent given the ticks of the
-chain, and a table per gap (see `tables`) replaces a sum over all rivals.  Matches that extend
-the same events share their gaps, so each distinct gap is tabulated once.
+Under skip_till_next_match, contiguity and inner negation, and under negation at an edge where the ring is
+opened (see `opened_rings`), every rival of a match may lie anywhere but in one gap.  Where no rival can
+reach two gaps of a match, the gaps are independent given the ticks of the chain, and a table per gap (see
+`tables`) replaces a sum over all rivals.  Matches that extend the same events share their gaps, so each
+distinct gap is tabulated once.
 
 Runs inside Spark workers: imports NumPy and Numba only.
 """

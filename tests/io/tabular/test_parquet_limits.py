@@ -31,6 +31,16 @@ def read(data: bytes, report: ReadReport | None = None) -> list[pa.RecordBatch]:
     return list(ParquetReader().read(io.BytesIO(data), "a.parquet", ReadOptions(), report or ReadReport()))
 
 
+def rows_and_memory(data: bytes) -> tuple[int, int]:
+    """How many rows a file has, and the most that Arrow took at a time to read them."""
+    before = pa.total_allocated_bytes()
+    most = rows = 0
+    for batch in ParquetReader().read(io.BytesIO(data), "a.parquet", ReadOptions(), ReadReport()):
+        rows += len(batch)
+        most = max(most, pa.total_allocated_bytes() - before)
+    return rows, most
+
+
 def test_a_text_that_a_dictionary_holds_once_is_unpacked_piece_by_piece(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -44,12 +54,7 @@ def test_a_text_that_a_dictionary_holds_once_is_unpacked_piece_by_piece(
 def test_a_small_file_of_large_texts_takes_memory_for_a_piece_of_them() -> None:
     data = written(events(["x" * (1 << 20)] * 300), compression="zstd")
     assert len(data) < 100_000
-    before = pa.total_allocated_bytes()
-    reader = ParquetReader().read(io.BytesIO(data), "a.parquet", ReadOptions(), ReadReport())
-    most = rows = 0
-    for batch in reader:
-        rows += len(batch)
-        most = max(most, pa.total_allocated_bytes() - before)
+    rows, most = rows_and_memory(data)
     assert rows == 300
     assert most < 5 * parquet_limits.PIECE_BYTES
 
@@ -110,12 +115,7 @@ def test_an_encoding_that_repeats_what_came_before_is_no_bound() -> None:
 def test_many_rows_of_a_long_text_take_memory_for_a_piece_of_them(dictionary: bool) -> None:
     data = written(events(["x" * 10_000] * 30_000), compression="zstd", use_dictionary=dictionary)
     assert len(data) < 300_000
-    before = pa.total_allocated_bytes()
-    reader = ParquetReader().read(io.BytesIO(data), "a.parquet", ReadOptions(), ReadReport())
-    most = rows = 0
-    for batch in reader:
-        rows += len(batch)
-        most = max(most, pa.total_allocated_bytes() - before)
+    rows, most = rows_and_memory(data)
     assert rows == 30_000
     assert most < 3 * parquet_limits.PIECE_BYTES
 
