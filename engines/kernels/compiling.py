@@ -1,0 +1,51 @@
+"""The process that compiles kernels beside another: it reads which ones, and leaves them on disk.
+
+Each line of its input is a kernel and the types of its arguments, as JSON.  It ends with its input, in the
+middle of a kernel if need be: files appear whole or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from importlib import import_module
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any
+
+from cepctl.engines.kernels.signatures import Signature, examples_of
+
+
+def run() -> None:
+    """Compile what is asked for, one after the other, until nobody asks any more."""
+    asked: SimpleQueue[bytes] = SimpleQueue()
+    Thread(target=_listen, args=(asked,), daemon=True).start()
+    os.nice(5)
+    while True:
+        name, signature = json.loads(asked.get())
+        compile_kernel(name, _tuples(signature))
+
+
+def compile_kernel(name: str, signature: Signature) -> None:
+    """Compile a kernel for arguments of some types, which keeps it on disk."""
+    import numba
+
+    module, _, function = name.rpartition(".")
+    dispatcher = getattr(import_module(module), function).dispatcher()
+    type_of: Any = numba.typeof
+    dispatcher.compile(tuple(type_of(each) for each in examples_of(signature)))
+
+
+def _listen(asked: SimpleQueue[bytes]) -> None:
+    for line in sys.stdin.buffer:
+        asked.put(line)
+    os._exit(0)
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(each) for each in value) if isinstance(value, list) else value
+
+
+if __name__ == "__main__":
+    run()

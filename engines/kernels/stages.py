@@ -1,0 +1,174 @@
+"""When a kernel is compiled: as soon as that is cheaper than going on as it is.
+
+    what is known of a kernel            what is done
+    its compiled form is loaded          it is called
+    it is kept on disk                   interpreted while that costs less than loading it
+    it is not kept                       interpreted, while a process beside compiles it (beside.py)
+
+Nobody knows how much work is left.  As with skis that are rented until the rent has cost as much as a pair,
+what was spent says when to change, so that at most twice the least is paid.  A call that lasts too long is
+given up and begun again with the compiled form as soon as there is one (watch.py).
+
+Runs inside Spark workers: imports the standard library and NumPy only.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import inf
+from threading import Lock
+from typing import Any, Literal
+
+import numpy as np
+
+from cepctl.engines.kernels.beside import compile_beside, is_at_work
+from cepctl.engines.kernels.files import files_of
+from cepctl.engines.kernels.kernel import INSIDE, Kernel
+from cepctl.engines.kernels.signatures import Signature, signature_of, size_of
+from cepctl.engines.kernels.watch import TooSlowError, Watched, watch
+
+Mode = Literal["interpreted", "compiled", "whatever is cheaper"]
+
+_TO_START_COMPILER = 0.4  # seconds: importing Numba
+_TO_LOAD = 0.02  # seconds, of one kernel
+_TO_COMPILE = 1.0  # seconds of all work that are worth a process beside
+_TO_BE_COMPILED = 0.2  # seconds of work of one kernel that are worth its time
+_PER_VALUE = 2e-6  # seconds, of the values in the arguments of a kernel: more than it takes to read each once
+
+
+class _Stage:
+    """What this process has spent so far."""
+
+    def __init__(self) -> None:
+        self.mode: Mode = "whatever is cheaper"
+        self.spent = 0.0
+        self.compiler_started = False
+        self.forms: dict[tuple[str, Signature], Form] = {}
+
+
+_STAGE = _Stage()
+
+
+class Form:
+    """A kernel for arguments of some types."""
+
+    def __init__(self, kernel: Kernel[..., Any], signature: Signature) -> None:
+        self.kernel = kernel
+        self.signature = signature
+        self.spent = 0.0
+        self.loaded = False
+        self._asked = False
+        self._looked_at: frozenset[str] = frozenset()
+        self._loading = Lock()
+
+    def worth_changing(self, seconds: float) -> bool:
+        """Whether a call that lasts so long is better compiled, and can be; else see that it can soon."""
+        if self.loaded or self._loading.locked():  # by another thread
+            return True
+        if not self._worth_loading(seconds):
+            return False
+        if files_of(self.kernel.name.removeprefix("cepctl.engines.")) - self._looked_at:
+            return True
+        if _STAGE.spent + seconds < _TO_COMPILE or self.spent + seconds < _TO_BE_COMPILED:
+            return False
+        if not self._asked:
+            self._asked = compile_beside(self.kernel.name, self.signature)
+        return not (self._asked and is_at_work())
+
+    def _worth_loading(self, seconds: float) -> bool:
+        """Whether it would have been cheaper to load it, if this call costs so much."""
+        if _STAGE.compiler_started:
+            return self.spent + seconds > _TO_LOAD
+        return _STAGE.spent + seconds > _TO_START_COMPILER
+
+    def change(self, arguments: tuple[Any, ...]) -> bool:
+        """Load the compiled form; where none is kept that fits, and nobody compiles it, compile it here."""
+        _STAGE.compiler_started = True
+        with self._loading:
+            return self.loaded or self._load(arguments)
+
+    def _load(self, arguments: tuple[Any, ...]) -> bool:
+        self._looked_at = files_of(self.kernel.name.removeprefix("cepctl.engines."))
+        self.loaded = self.kernel.load(arguments) or (self._asked and not is_at_work())
+        return self.loaded
+
+
+def run(kernel: Kernel[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Call a kernel in the way that is cheaper."""
+    if _STAGE.mode == "compiled":
+        return kernel.dispatcher()(*arguments)
+    if _STAGE.mode == "interpreted" or _is_switched_off():
+        return _interpreted(kernel, arguments)
+    key = (kernel.name, signature_of(arguments))
+    form = _STAGE.forms.get(key)
+    if form is None:
+        form = _STAGE.forms[key] = Form(kernel, key[1])
+    seconds = _PER_VALUE * size_of(arguments)
+    while not form.loaded and not (form.worth_changing(seconds) and form.change(arguments)):
+        try:
+            return _interpreted_for_a_while(form, arguments)
+        except TooSlowError:
+            seconds = inf
+    return kernel.dispatcher()(*arguments)
+
+
+@contextmanager
+def only(mode: Mode) -> Iterator[None]:
+    """Run kernels in one way while this lasts, in all threads."""
+    before = _STAGE.mode
+    _STAGE.mode = mode
+    try:
+        yield
+    finally:
+        _STAGE.mode = before
+
+
+def _is_switched_off() -> bool:
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+
+
+def _interpreted_for_a_while(form: Form, arguments: tuple[Any, ...]) -> Any:
+    began = time.thread_time()
+    before = _copies(arguments)
+    call = Watched(form.worth_changing)
+    try:
+        with watch(call):
+            return _interpreted(form.kernel, arguments)
+    except TooSlowError:
+        INSIDE.kernel = False
+        _restore(arguments, before)
+        raise
+    finally:
+        seconds = time.thread_time() - began
+        form.spent += seconds
+        _STAGE.spent += seconds
+
+
+def _interpreted(kernel: Kernel[..., Any], arguments: tuple[Any, ...]) -> Any:
+    try:
+        INSIDE.kernel = True
+        with np.errstate(all="ignore"):  # whole numbers wrap, as compiled ones do
+            return kernel.function(*arguments)
+    finally:
+        INSIDE.kernel = False
+
+
+def _copies(arguments: tuple[Any, ...]) -> list[Any]:
+    """What a kernel may write to, as it is before."""
+    return [
+        each.copy() if isinstance(each, np.ndarray) and each.flags.writeable
+        else _copies(each) if isinstance(each, tuple)
+        else None
+        for each in arguments
+    ]  # fmt: skip
+
+
+def _restore(arguments: tuple[Any, ...], before: list[Any]) -> None:
+    for each, copy in zip(arguments, before, strict=True):
+        if isinstance(copy, np.ndarray):
+            each[...] = copy
+        elif isinstance(copy, list):
+            _restore(each, copy)

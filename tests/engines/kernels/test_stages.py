@@ -1,0 +1,149 @@
+"""Kernels run interpreted at first and compiled later, and nobody can tell from what they return."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cepctl.arrays import Indexes, Reals
+from cepctl.engines.kernels import stages
+from cepctl.engines.kernels.kernel import Kernel, inner, kernel
+from cepctl.engines.kernels.signatures import signature_of
+from cepctl.engines.kernels.stages import Form, Mode, only, run
+from cepctl.engines.kernels.watch import TooSlowError, Watched, watch
+
+
+@inner
+def _twice(value: float) -> float:
+    return value + value
+
+
+@kernel
+def _doubled(values: Reals, counts: Indexes) -> float:
+    total = 0.0
+    for k in range(len(values)):
+        counts[0] += 1
+        total += _twice(values[k])
+    return total
+
+
+def test_a_kernel_is_interpreted_until_that_has_cost_something() -> None:
+    counts = np.zeros(1, dtype=np.int64)
+    with only("whatever is cheaper"):
+        assert _doubled(np.arange(4.0), counts) == 12.0
+    assert counts[0] == 4
+    assert _doubled.compiled is None
+
+
+def test_both_forms_return_and_write_the_same() -> None:
+    values = np.random.default_rng(1).random(1_000)
+    answers = []
+    modes: tuple[Mode, Mode] = ("interpreted", "compiled")
+    for mode in modes:
+        counts = np.zeros(1, dtype=np.int64)
+        with only(mode):
+            answers.append((float(_doubled(values, counts)), counts[0]))
+    assert answers[0] == answers[1]
+
+
+def test_a_call_that_is_given_up_begins_again_with_what_it_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first attempt has counted some values; none of them is counted twice."""
+    seen = []
+
+    class Soon(Form):
+        def worth_changing(self, seconds: float) -> bool:
+            if seconds > 0.1:
+                seen.append(seconds)
+            return seconds > 0.1
+
+    monkeypatch.setattr(stages, "Form", Soon)
+    monkeypatch.setattr(stages, "_PER_VALUE", 0.0)
+    monkeypatch.setattr(stages._STAGE, "forms", {})
+    monkeypatch.setattr(Soon, "change", lambda self, _: True)
+    counts = np.zeros(1, dtype=np.int64)
+    with only("whatever is cheaper"):
+        assert run(_doubled, (np.ones(3_000_000), counts)) == 6_000_000.0
+    assert counts[0] == 3_000_000
+    assert seen
+
+
+def test_what_one_thread_loads_ends_the_calls_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One thread loads the form while another interprets; the other does not go on to the end of its call."""
+    monkeypatch.setattr(stages._STAGE, "forms", {})
+    values, counts = np.ones(20_000_000), np.zeros(1, dtype=np.int64)
+    with only("compiled"):
+        _doubled(values[:1], counts)
+    form = Form(_doubled, signature_of((values, counts)))
+    stages._STAGE.forms[_doubled.name, form.signature] = form
+    monkeypatch.setattr(stages, "files_of", lambda _: frozenset())
+    monkeypatch.setattr(stages, "compile_beside", lambda *_: True)
+    monkeypatch.setattr(stages, "is_at_work", lambda: True)
+    counts[0] = 0
+
+    def load_soon() -> None:
+        time.sleep(0.3)
+        form.loaded = True
+
+    ended = []
+    interpreted = stages._interpreted
+
+    def to_its_end(*call: Any) -> Any:
+        ended.append(interpreted(*call))
+        return ended[-1]
+
+    monkeypatch.setattr(stages, "_interpreted", to_its_end)
+    with only("whatever is cheaper"):
+        thread = Thread(target=load_soon)
+        thread.start()
+        assert run(_doubled, (values, counts)) == 40_000_000.0
+        thread.join()
+    assert counts[0] == 20_000_000
+    assert ended == []
+
+
+def test_a_call_that_ended_in_time_hears_nothing_later() -> None:
+    for _ in range(200):
+        try:
+            with watch(Watched(lambda _: True)):
+                sum(range(2_000))
+        except TooSlowError:
+            pass
+    time.sleep(0.2)
+
+
+def test_a_process_beside_compiles_what_takes_long(tmp_path: Path) -> None:
+    """A loop that would take a minute ends as soon as its compiled form is there."""
+    program = """
+import time
+import numpy as np
+from cepctl.arrays import Indexes, Reals
+from cepctl.engines.kernels import stages
+from cepctl.engines.columns.range_join import _running_maximum
+began = time.monotonic()
+values = np.arange(50)
+while not any(form.loaded for form in stages._STAGE.forms.values()):
+    _running_maximum(values, np.array([0, 50]))
+    assert time.monotonic() - began < 100
+print(len(values))
+"""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert list(tmp_path.rglob("columns.range_join._running_maximum-*"))
+
+
+def test_a_kernel_is_sent_to_another_process_by_name() -> None:
+    import pickle
+
+    assert isinstance(_doubled, Kernel)
+    assert pickle.loads(pickle.dumps(_doubled)) is _doubled
