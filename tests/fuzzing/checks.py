@@ -1,0 +1,222 @@
+"""What is compared beside the rows of the judge: thresholds, the best rows, orders, slices, other engines.
+
+A check gets a case whose rows the judge has confirmed.  It says whether it applies; where it does and fails,
+it raises Disagreement.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.engines.event.match import match_events
+from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.point.engine import match_table as match_points
+from cepctl.engines.rows.groups import groups_in_order
+from cepctl.engines.rows.order import ordered
+from cepctl.engines.runners.slices import choose_slicing
+from cepctl.engines.worlds.kleene_summary import exact_summaries
+from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
+from cepctl.plan.evaluation_order import ORDERS
+from cepctl.plan.plan import FOUND_AT_RAW_TIMES, Plan
+from cepctl.plan.summary import summary_refusals
+from cepctl.plan.support import engine_refusals
+from cepctl.precision import CONFIDENCE_SLACK
+from cepctl.schema import TIME_TYPE
+from tests.engines.runners.test_interval_slices import as_in_a_run
+from tests.engines.runners.test_slices import read_by_slice, sent_to_groups, task_of
+from tests.fuzzing.answers import Disagreement, answer_of, judged, require_same, rows_of, shown
+from tests.fuzzing.queries import Case
+
+_LATER = 1_000_003
+"""By how many ticks a case is moved."""
+
+
+def _threshold(case: Case, plan: Plan, table: pa.Table) -> bool:
+    """Rows with a threshold are the rows above it without one."""
+    column = "confidence" if plan.group_by is None else "occurrence"
+    every = match_events(plan, table)
+    values = every.column(column).to_pylist()
+    if any(value is None for value in values):
+        return False
+    # On a number that occurs, where the slack matters most, or between them.
+    least = sorted(values)[int(case.setting * len(values))] if values else case.setting
+    above = every.filter(pc.greater_equal(every.column(column), least - CONFIDENCE_SLACK))
+    found = match_events(replace(plan, minimum_confidence=least), table)
+    _require_equal(f"CONFIDENCE >= {least}", plan, above, found)
+    return True
+
+
+def _top(case: Case, plan: Plan, table: pa.Table) -> bool:
+    """The k most probable rows are the first k of all."""
+    top = 1 + int(case.setting * 4)
+    every = match_events(plan, table)
+    if plan.group_by is not None and any(each is None for each in every.column("occurrence").to_pylist()):
+        return False
+    found = match_events(plan, table, MatchOptions(top=top))
+    _require_equal(f"--top-k {top}", plan, every, found, top)
+    return True
+
+
+def _require_equal(
+    what: str, plan: Plan, expected: pa.Table, found: pa.Table, top: int | None = None
+) -> None:
+    """Raise Disagreement unless the rows are the same in the same order, of plain rows to the last bit."""
+    if plan.group_by is not None:
+        keys = len(plan.group_by)
+        require_same(
+            what.split(maxsplit=1)[0],
+            rows_of(plan, groups_in_order(expected, keys, top)),
+            rows_of(plan, groups_in_order(found, keys, top)),
+        )
+        return
+    first, second = ordered(expected, top), ordered(found, top)
+    if not first.equals(second):
+        text = f"{what}\n{shown(second.to_pylist())}"
+        raise Disagreement(what.split(maxsplit=1)[0], shown(first.to_pylist()), text)
+
+
+def _binding_order(case: Case, plan: Plan, table: pa.Table) -> bool:
+    """No order of binding changes a row."""
+    order = ORDERS[1 + int(case.setting * (len(ORDERS) - 1))]
+    counts = dict(Counter(table.column("event_type").to_pylist()))
+    found = answer_of(plan, _with(MatchOptions(order, counts)), table)
+    require_same(f"--order {order}", answer_of(plan, match_events, table), found)
+    return True
+
+
+def _slices(case: Case, plan: Plan, table: pa.Table) -> bool:
+    """However time and keys are cut, the rows are the same to the last bit."""
+    if plan.group_by is not None or (plan.window is None and not plan.partition_by) or not case.events:
+        return False
+    wanted = ordered(match_events(plan, table))
+    length, size, buckets = _digits(case.setting, (1, 2, 3, 7), (1, 2, 3, 4, 5), (1, 2, 3))
+    task = as_in_a_run(task_of(plan, table, size))
+    slicing = choose_slicing(task.groups, plan, 2, length)
+    keyed = bool(plan.partition_by) and "strict" not in plan.strategy.value and not plan.clocks
+    sent = replace(slicing, buckets=buckets if keyed else 1, sent=True)
+    for what, found in (("slices", read_by_slice(task, slicing)), ("sent", sent_to_groups(task, sent))):
+        if not found.equals(wanted):
+            text = f"{what}: slices of {length} ticks, {size} events to a row group, {buckets} buckets\n"
+            raise Disagreement(what, shown(wanted.to_pylist()), text + shown(found.to_pylist()))
+    return True
+
+
+def _moved(case: Case, plan: Plan, table: pa.Table) -> bool:
+    """At another time the confidences are the same to the last bit."""
+    if "1970" in str(case.query) or plan.group_by is not None:
+        return False
+    still = replace(plan, returns=())
+    later = table
+    for name in ("lower", "upper", "end_lower", "end_upper"):
+        later = _replaced(later, name, pc.add(table.column(name), _LATER))
+    for name in ("pmf", "end_pmf"):
+        if name in table.column_names:
+            later = _replaced(later, name, _later_buckets(table.column(name)))
+    here, there = match_events(still, table), match_events(still, later)
+    for name in ("start", "end"):
+        there = _replaced(there, name, pc.subtract(there.column(name), _LATER))
+    _require_equal("moved", still, here, there)
+    return True
+
+
+def _later_buckets(column: pa.ChunkedArray) -> pa.Array:
+    moved = [
+        each and [{**bucket, "lo": bucket["lo"] + _LATER, "hi": bucket["hi"] + _LATER} for bucket in each]
+        for each in column.to_pylist()
+    ]
+    return pa.array(moved, column.type)
+
+
+def _raw_times(case: Case, plan: Plan, table: pa.Table) -> bool:
+    """What is computed for the summary changes no row, and fails no run."""
+    ticks = [
+        (None, event.lower, event.upper)[int(case.setting * 7 + number) % 3]
+        for number, event in enumerate(case.stamped)
+    ]
+    times = pa.array([tick if tick is None else tick * 1_000 for tick in ticks], TIME_TYPE)
+    timed = _replaced(table, "time", times)
+    found = match_events(plan, timed, MatchOptions(raw_times=True)).drop_columns([FOUND_AT_RAW_TIMES])
+    require_same("raw times", answer_of(plan, match_events, timed), rows_of(plan, found))
+    return True
+
+
+def _point_engine(case: Case, plan: Plan, table: pa.Table) -> bool:
+    """The second opinion agrees where it has one."""
+    if engine_refusals(plan, "point", lasting=case.lasting) or plan.minimum_confidence:
+        return False
+    found = answer_of(plan, match_points, table)
+    if isinstance(found, QueryTooLargeError | UnsupportedQueryError):
+        return False
+    require_same("point engine", judged(plan, table), found)
+    return True
+
+
+def _summary(case: Case, plan: Plan, table: pa.Table) -> bool:
+    """Rows of `--kleene summary` are those of the judge: their neighbours, members and counts."""
+    if summary_refusals(plan) or plan.clocks:
+        return False
+    try:
+        found = match_events(replace(plan, returns=()), table, MatchOptions(kleene="summary")).to_pylist()
+    except (UnsupportedQueryError, QueryTooLargeError):
+        return False
+    wanted = [
+        {
+            "signature": list(map(list, signature)),
+            "start": each.start,
+            "end": each.end,
+            "confidence": round(float(each.confidence), 9),
+            "members": {name: round(float(value), 9) for name, value in sorted(each.members.items())},
+            "count": str(len(each.signatures)),
+        }
+        for signature, each in exact_summaries(replace(plan, returns=()), table).items()
+    ]
+    rows = [
+        {**row, "confidence": round(row["confidence"], 9), "members": _members(row["members"])}
+        for row in found
+    ]
+    if sorted(wanted, key=str) != sorted(rows, key=str):
+        raise Disagreement("summary", shown(sorted(wanted, key=str)), shown(sorted(rows, key=str)))
+    return True
+
+
+def _members(text: str) -> dict[str, float]:
+    pairs = (entry.rsplit(":", 1) for entry in text.split(" "))
+    return {name: round(float(value), 9) for name, value in sorted(pairs)}
+
+
+CHECKS: Mapping[str, Callable[[Case, Plan, pa.Table], bool]] = {
+    "threshold": _threshold,
+    "top-k": _top,
+    "binding-order": _binding_order,
+    "slices": _slices,
+    "moved": _moved,
+    "raw-times": _raw_times,
+    "point-engine": _point_engine,
+    "summary": _summary,
+}
+
+
+def _with(options: MatchOptions) -> Callable[[Plan, pa.Table], pa.Table]:
+    return lambda plan, table: match_events(plan, table, options)
+
+
+def _replaced(table: pa.Table, name: str, column: Any) -> pa.Table:
+    if name not in table.column_names:
+        return table
+    return table.set_column(table.column_names.index(name), name, column)
+
+
+def _digits(setting: float, *choices: tuple[int, ...]) -> list[int]:
+    """One of each, as independent as the digits of a number in [0, 1)."""
+    found = []
+    for each in choices:
+        place = int(setting * len(each))
+        found.append(each[place])
+        setting = setting * len(each) - place
+    return found

@@ -1,0 +1,160 @@
+"""Random small streams: events near the places where a pattern wants them, and rivals beside them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from random import Random
+
+from cepctl.clocks import Offset
+from tests.engines.clock_cases import OFFSETS
+from tests.fuzzing.constructs import Wanted
+from tests.fuzzing.queries import Pattern, parts_of
+from tests.plans import Event
+from tests.random_patterns import Part
+
+WORLDS = (50, 100, 100, 200, 200, 400, 1_000)
+"""How many possible worlds a case may have: most often few, for the time that visiting them takes."""
+_MOST_EVENTS = 7
+_HOLES: tuple[Offset, ...] = (
+    ((0, 0, 0.25), (2, 3, 0.75)),
+    ((0, 1, 0.5), (4, 4, 0.5)),
+    ((0, 0, 0.1), (1, 2, 0.6), (4, 5, 0.3)),
+    ((0, 1, 0.5), (2, 2, 0.25), (3, 3, 0.25)),
+)
+
+
+def drawn_events(
+    rng: Random, wanted: Wanted, pattern: Pattern
+) -> tuple[tuple[Event, ...], dict[str, Offset]]:
+    """Events for most components, in about their order, others beside them, and clocks that stamped some."""
+    parts = parts_of(pattern)
+    in_groups = {kind for part in parts if part.kleene for kind in part.types.split("|")}
+    events: list[Event] = []
+    for number, (kind, place) in enumerate(_places(rng, wanted, parts)):
+        event = _point(rng, f"e{number}", kind, place + rng.randint(-1, 1), events)
+        lasts = "bystanders" in wanted and kind in "ZY"
+        if lasts or ("intervals" in wanted and not {kind, "*"} & in_groups and rng.random() < 0.7):
+            event = _lasting(rng, event)
+        events.append(event)
+    clocks = _clocks(rng) if "clocks" in wanted else {}
+    events = [replace(event, clock=rng.choice([*clocks, "n", None])) if clocks else event for event in events]
+    if "given" in wanted:
+        events = _in_order_of_ids(events)
+    return _bounded(rng, events, clocks, rng.choice(WORLDS)), clocks
+
+
+def _places(rng: Random, wanted: Wanted, parts: list[Part]) -> list[tuple[str, int]]:
+    """Types and ticks: what the pattern binds, what may break it, and strangers."""
+    step = rng.choice([1, 2, 2, 3])
+    positive = [part for part in parts if not part.negated][:5]
+    span = step * len(positive)
+    bound = [(_type_of(rng, part), step * place) for place, part in enumerate(positive)]
+    others = [_type_of(rng, part) for part in parts if part.negated and rng.random() < 0.85]
+    others += [_type_of(rng, rng.choice(parts)) for _ in range(rng.choice([0, 1, 1, 2, 2, 3]))]
+    if "bystanders" in wanted:
+        others[:0] = rng.choices("ZY", k=rng.choice([1, 1, 2]))
+    elif rng.random() < 0.15:
+        others.append("Z")
+    return [*bound, *((kind, rng.randint(-1, span)) for kind in others)][:_MOST_EVENTS]
+
+
+def _type_of(rng: Random, part: Part) -> str:
+    return rng.choice("ABC") if part.types == "*" else rng.choice(part.types.split("|"))
+
+
+def _point(rng: Random, event_id: str, kind: str, lower: int, others: list[Event]) -> Event:
+    event = Event(
+        event_id,
+        kind,
+        lower,
+        lower,
+        x=rng.choice([1, 1, 1, 1, 0, 2, 2, None]),
+        k=rng.choice(["p", "p", "p", "p", "p", "q", None]),
+        g=rng.choice(["u", "u", "u", "v"]),
+    )
+    form = rng.choice(["uniform", "uniform", "uniform", "wide", "histogram", "certain", "copy"])
+    if form == "copy" and others:
+        other = rng.choice(others)
+        return replace(event, lower=other.lower, upper=other.upper, pmf=other.pmf)
+    if form == "histogram":
+        pmf = _moved(rng.choice(_HOLES), lower)
+        return replace(event, upper=pmf[-1][1], pmf=pmf)
+    width = {"uniform": rng.randint(1, 3), "wide": rng.randint(4, 8)}.get(form, 0)
+    return replace(event, upper=lower + width)
+
+
+def _lasting(rng: Random, event: Event) -> Event:
+    """The event with an end: uniform, a histogram, within bounds of its length, or that of a moment."""
+    end = rng.randint(event.lower, event.upper + 2)
+    event = replace(event, end_lower=end, end_upper=end + rng.randint(0, 3))
+    form = rng.choice(["uniform", "uniform", "histogram", "length", "length", "moment"])
+    if form == "histogram":
+        pmf = _moved(rng.choice(_HOLES), end)
+        return replace(event, end_upper=pmf[-1][1], end_pmf=pmf)
+    if form == "moment":
+        return replace(event, end_lower=event.lower, end_upper=event.upper, length_lower=0, length_upper=0)
+    if form == "length":
+        shortest = rng.choice([None, 0, 1, 2])
+        longest = rng.choice([None, *((shortest or 0) + more for more in (0, 1, 3))])
+        return replace(event, length_lower=shortest, length_upper=longest)
+    return event
+
+
+def _clocks(rng: Random) -> dict[str, Offset]:
+    return {name: rng.choice(OFFSETS) for name in "nmk"[: rng.choice([1, 1, 2, 3])]}
+
+
+def _moved(pmf: Offset, by: int) -> Offset:
+    return tuple((lo + by, hi + by, p) for lo, hi, p in pmf)
+
+
+def _in_order_of_ids(events: list[Event]) -> list[Event]:
+    """Named in the order of their first ticks, so that little contradicts what is given of ids."""
+    ordered = sorted(events, key=lambda event: (event.lower, event.upper))
+    return [replace(event, event_id=f"e{number}") for number, event in enumerate(ordered)]
+
+
+# --- possible worlds -------------------------------------------------------------------------
+
+
+def _bounded(rng: Random, events: list[Event], clocks: dict[str, Offset], most: int) -> tuple[Event, ...]:
+    """In another order, and as many made certain, or taken from their clocks, as keep the worlds few."""
+    found = rng.sample(events, len(events))
+    for place in rng.sample(range(len(found)), len(found)):
+        if worlds_of(found, clocks) > most:
+            found[place] = certain(found[place])
+    for place in rng.sample(range(len(found)), len(found)):
+        if worlds_of(found, clocks) > most:
+            found[place] = replace(found[place], clock=None)
+    return tuple(found)
+
+
+def certain(event: Event) -> Event:
+    """The event at its first tick, with an end that is as certain."""
+    sharp = replace(event, upper=event.lower, pmf=None)
+    if event.end_lower is None:
+        return sharp
+    end = max(event.end_lower, event.lower + (event.length_lower or 0))
+    return replace(sharp, end_lower=end, end_upper=end, end_pmf=None)
+
+
+def worlds_of(events: list[Event], clocks: dict[str, Offset]) -> int:
+    """How many possible worlds there are."""
+    used = {event.clock for event in events if event.clock is not None}
+    return math.prod(map(_own_worlds, events)) * math.prod(len(_ticks(clocks[name])) for name in used)
+
+
+def _own_worlds(event: Event) -> int:
+    starts = _ticks(event.pmf or ((event.lower, event.upper, 1.0),))
+    if event.end_lower is None or event.end_upper is None:
+        return len(starts)
+    ends = _ticks(event.end_pmf or ((event.end_lower, event.end_upper, 1.0),))
+    least = event.length_lower or 0
+    most = math.inf if event.length_upper is None else event.length_upper
+    # One that always ends before its start fits nothing, and is in no world.
+    return sum(least <= end - start <= most for start in starts for end in ends) or 1
+
+
+def _ticks(pmf: Offset) -> list[int]:
+    return [tick for lo, hi, _ in pmf for tick in range(lo, hi + 1)]

@@ -1,0 +1,129 @@
+"""Random patterns: chains of one to five components or groups, and absences in any of their places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+
+from tests.fuzzing.constructs import Wanted
+from tests.fuzzing.queries import Group, Pattern, parts_of
+from tests.random_patterns import Part
+
+_POSITIVE, _ABSENT = "abcdefghijklmnopqrst", ("n1", "n2", "n3", "n4", "n5")
+
+
+def drawn_pattern(rng: Random, wanted: Wanted) -> Pattern:
+    """A pattern with the groups, absences and alternatives that are wanted."""
+    names = iter(_POSITIVE)
+    blocks = _blocks(rng, wanted, names)
+    if "kleene" in wanted:
+        blocks = _with_groups(rng, blocks)
+    if "negation" in wanted:
+        blocks = _with_absences(rng, blocks, wanted)
+    pattern: Pattern = Group("SEQ", tuple(blocks))
+    if "or" in wanted:
+        pattern = _with_choice(rng, Group("SEQ", tuple(blocks)), names, wanted)
+    return _plain(pattern)
+
+
+def _blocks(rng: Random, wanted: Wanted, names: Iterator[str]) -> list[Pattern]:
+    """One component each, or two to three in any order."""
+    blocks: list[Pattern] = []
+    together = "and" in wanted or ("intervals" in wanted and rng.random() < 0.5)
+    place = rng.randrange(3)
+    for number in range(rng.choice([1, 2, 2, 2, 3, 3, 3, 4, 5])):
+        size = rng.choice([2, 2, 3]) if together and number == place % (number + 1) else 1
+        members = tuple(Part(next(names), _types(rng, wanted)) for _ in range(size))
+        word = rng.choice(["AND", "ISEQ", "ISEQ"]) if "intervals" in wanted else "AND"
+        blocks.append(members[0] if size == 1 else Group(word, members))
+    return blocks
+
+
+def _types(rng: Random, wanted: Wanted) -> str:
+    several = ["A|B"] if "bystanders" in wanted else ["A|B", "*"]
+    return rng.choice(["A", "B", "C"] * 3 + several)
+
+
+def _with_groups(rng: Random, blocks: list[Pattern]) -> list[Pattern]:
+    """Some of the single components as Kleene groups, also adjacent ones."""
+    alone = [place for place, block in enumerate(blocks) if isinstance(block, Part)]
+    chosen = rng.sample(alone, min(rng.choice([1, 1, 2, 3]), len(alone)))
+    return [
+        replace(block, kleene=True) if isinstance(block, Part) and place in chosen else block
+        for place, block in enumerate(blocks)
+    ]
+
+
+def _with_absences(rng: Random, blocks: list[Pattern], wanted: Wanted) -> list[Pattern]:
+    """Something absent in some of the places, at edges too, sometimes twice in one place or in an ISEQ."""
+    names = iter(_ABSENT)
+    places = [place for place in range(len(blocks) + 1) if rng.random() < 0.4]
+    places = places or [rng.randrange(len(blocks) + 1)]
+    if rng.random() < 0.2:
+        places.append(rng.choice(places))
+    found: list[Pattern] = list(blocks)
+    for place in sorted(places[:4], reverse=True):
+        absent = Part(next(names), _absent_types(rng, wanted), negated=True)
+        beside = found[place] if place < len(blocks) else None
+        if isinstance(beside, Group) and beside.word == "ISEQ" and rng.random() < 0.5:
+            at = rng.randrange(len(beside.members) + 1)
+            found[place] = replace(beside, members=(*beside.members[:at], absent, *beside.members[at:]))
+        else:
+            found.insert(place, absent)
+    return found
+
+
+def _absent_types(rng: Random, wanted: Wanted) -> str:
+    return rng.choice(["N", "N", "M", "N|M", _types(rng, wanted)])
+
+
+def _with_choice(rng: Random, chain: Group, names: Iterator[str], wanted: Wanted) -> Pattern:
+    """An OR: of a component and another in its place, or of the whole pattern and another like it."""
+    places = [
+        place
+        for place, member in enumerate(chain.members)
+        if not any(part.negated for part in parts_of(member)) and not isinstance(member, Group)
+    ]
+    if places and rng.random() < 0.5:
+        place = rng.choice(places)
+        first = chain.members[place]
+        assert isinstance(first, Part)
+        types = rng.choice([first.types, first.types, _types(rng, wanted)])
+        kleene = first.kleene if rng.random() < 0.7 else "kleene" in wanted
+        name = first.variable if kleene == first.kleene and rng.random() < 0.5 else next(names)
+        choice = Group("OR", (first, Part(name, types, kleene=kleene)))
+        return replace(chain, members=(*chain.members[:place], choice, *chain.members[place + 1 :]))
+    return Group("OR", (chain, _twin(rng, chain, wanted)))
+
+
+def _twin(rng: Random, chain: Group, wanted: Wanted) -> Group:
+    """The chain once more, with or without its variables: as it is, shorter, or with another absence."""
+    form = rng.choice(["same", "renamed", "shorter", "absence", "absence", "group"])
+    members: list[Pattern] = [_renamed(member) if form != "same" else member for member in chain.members]
+    if form == "shorter" and len(members) > 1:
+        del members[rng.randrange(len(members))]
+    if form == "absence":
+        members.insert(rng.randint(0, len(members)), Part("n9", rng.choice("ABCN"), negated=True))
+    if form == "group" and "kleene" in wanted:
+        members = [
+            replace(each, kleene=not each.kleene) if isinstance(each, Part) and not each.negated else each
+            for each in members
+        ]
+    if not any(not part.negated for member in members for part in parts_of(member)):
+        return chain
+    return replace(chain, members=tuple(members))
+
+
+def _renamed(pattern: Pattern) -> Pattern:
+    if isinstance(pattern, Part):
+        return replace(pattern, variable=f"{pattern.variable}x")
+    return replace(pattern, members=tuple(map(_renamed, pattern.members)))
+
+
+def _plain(pattern: Pattern) -> Pattern:
+    """Without SEQ around one group of several."""
+    if isinstance(pattern, Group) and pattern.word == "SEQ" and len(pattern.members) == 1:
+        inner = pattern.members[0]
+        return inner if isinstance(inner, Group) and inner.word != "OR" else pattern
+    return pattern

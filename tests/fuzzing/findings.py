@@ -1,0 +1,61 @@
+"""A failing case as files: events that `cepctl match` reads, the query, and both answers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import fields
+from pathlib import Path
+
+from tests.fuzzing.queries import Case
+from tests.fuzzing.workers import Judged
+from tests.plans import Event
+
+
+def keep(judged: Judged, folder: Path) -> str:
+    """Write a failing case into a folder of its own below `folder`; its text."""
+    place = folder / f"case-{judged.number}"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "events.csv").write_text(events_csv(judged.case), encoding="utf-8")
+    (place / "query.txt").write_text(f"{judged.case.query}\n", encoding="utf-8")
+    text = description(judged, place)
+    (place / "answers.txt").write_text(text, encoding="utf-8")
+    return text
+
+
+def description(judged: Judged, place: Path) -> str:
+    """The case, and both answers."""
+    verdict = judged.verdict
+    return (
+        f"\n=== case {judged.number}: {verdict.reason} ({judged.case.check or 'rows alone'})\n"
+        f"{judged.case.query}\n{events_csv(judged.case)}"
+        f"--- expected\n{verdict.expected}\n--- found\n{verdict.found}\n"
+        f"--- cepctl match -f {place}/query.txt {place}/events.csv --time ticks\n"
+    )
+
+
+def events_csv(case: Case) -> str:
+    """The events as a plain file, with the columns that some event has or the query names."""
+    named = {"event_id", "event_type", "lower", "upper", *re.findall(r"\w+", str(case.query))}
+    columns = [each.name for each in fields(Event)]
+    used = [
+        name
+        for name in columns
+        if name in named or any(getattr(event, name) is not None for event in case.events)
+    ]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*used, *(["clock_offset"] if "clock" in used else [])])
+    for event in case.stamped:
+        row = [_cell(getattr(event, name)) for name in used]
+        if "clock" in used:
+            row.append("" if event.clock is None else _cell(case.clocks[event.clock]))
+        writer.writerow(row)
+    return text.getvalue()
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, tuple):
+        return "|".join(f"{lo}:{hi}:{p!r}" for lo, hi, p in value)
+    return "" if value is None else str(value)

@@ -1,0 +1,121 @@
+"""A random case as a value: what can be printed as a query and events, and made smaller part by part."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from cepctl.clocks import Clocks, Offset
+from tests.plans import Event, on
+from tests.random_patterns import Part
+
+
+@dataclass(frozen=True)
+class Group:
+    """SEQ, AND, ISEQ or OR of others."""
+
+    word: str
+    members: tuple[Pattern, ...]
+
+    def __str__(self) -> str:
+        return f"{self.word}({', '.join(map(str, self.members))})"
+
+
+Pattern: TypeAlias = Part | Group
+
+
+@dataclass(frozen=True)
+class Query:
+    """One query; `conditions`, `keys` ([k, g]), `returns` and `given` in the order in which they are written.
+
+    `group_by` is None without that clause, and () where it is of the whole input.
+    """
+
+    pattern: Pattern
+    strategy: str
+    conditions: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    within: int | None = None
+    returns: tuple[str, ...] = ()
+    group_by: tuple[str, ...] | None = None
+    given: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        asked = [*self.conditions, *([f"[{', '.join(self.keys)}]"] if self.keys else [])]
+        clauses = [
+            f"PATTERN {self.pattern}",
+            *([f"WHERE {' AND '.join(asked)}"] if asked else []),
+            f"STRATEGY {self.strategy}",
+            *([f"WITHIN {self.within} ticks"] if self.within is not None else []),
+            *([f"GROUP BY {', '.join(self.group_by) or '()'}"] if self.group_by is not None else []),
+            *([f"RETURN {', '.join(self.returns)}"] if self.returns else []),
+            *(f"GIVEN {each}" for each in self.given),
+        ]
+        return " ".join(clauses)
+
+    def with_pattern(self, pattern: Pattern) -> Query:
+        """The query with another pattern, without what names a variable that is gone or has changed."""
+        before = {part.variable: part.kleene for part in parts_of(self.pattern)}
+        after = {part.variable: part.kleene for part in parts_of(pattern)}
+        gone = {name for name, kleene in before.items() if after.get(name) != kleene}
+
+        def kept(texts: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(text for text in texts if not gone & set(re.findall(r"\w+", text)))
+
+        return replace(
+            self,
+            pattern=pattern,
+            conditions=kept(self.conditions),
+            returns=kept(self.returns),
+            group_by=None if self.group_by is None else kept(self.group_by),
+        )
+
+
+@dataclass(frozen=True)
+class Case:
+    """A query, events given as their own parts, the offsets of the clocks that stamped them, and a check.
+
+    `check` is what is compared beside the rows of the judge, by its name in `tests.fuzzing.constructs`;
+    `setting`, in [0, 1), says with which threshold, in which slices and so on.
+    """
+
+    query: Query
+    events: tuple[Event, ...]
+    clocks: Clocks = field(default_factory=dict)
+    check: str = ""
+    setting: float = 0.0
+
+    @property
+    def stamped(self) -> tuple[Event, ...]:
+        """The events as a file has them: those that a clock stamped at all their possible ticks."""
+        return tuple(
+            event if event.clock is None else on(event.clock, self.clocks, event) for event in self.events
+        )
+
+    @property
+    def used_clocks(self) -> dict[str, Offset]:
+        """The clocks that stamped some event."""
+        used = {event.clock for event in self.events}
+        return {name: offset for name, offset in self.clocks.items() if name in used}
+
+    @property
+    def lasting(self) -> bool:
+        """Whether some event has an end."""
+        return any(event.end_lower is not None for event in self.events)
+
+
+def parts_of(pattern: Pattern) -> list[Part]:
+    """The components, in the order in which they are written."""
+    if isinstance(pattern, Part):
+        return [pattern]
+    return [part for member in pattern.members for part in parts_of(member)]
+
+
+def groups_of(pattern: Pattern) -> Iterator[Group]:
+    """The pattern's groups, the outermost first."""
+    if isinstance(pattern, Group):
+        yield pattern
+        for member in pattern.members:
+            yield from groups_of(member)

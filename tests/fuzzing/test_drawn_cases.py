@@ -1,0 +1,86 @@
+"""The random cases themselves: the same for a seed, of every construct, as they are kept in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cepctl.engines.event.match import match_events
+from cepctl.errors import CepctlError, UsageError
+from cepctl.library.match import match
+from cepctl.plan.support import Construct, constructs_of
+from tests.fuzzing.constructs import CHECKS, NAMES, STRATEGIES, require_together
+from tests.fuzzing.drawing import drawn_case
+from tests.fuzzing.findings import events_csv
+from tests.fuzzing.queries import Case
+from tests.plans import event_table, plan_of
+
+
+def drawn(count: int, *only: str) -> list[Case]:
+    return [drawn_case("7", number, frozenset(only)) for number in range(count)]
+
+
+def test_a_seed_says_all_of_a_case() -> None:
+    assert drawn(20) == drawn(20)
+    assert drawn_case("8", 3) != drawn_case("7", 3)
+
+
+def test_every_construct_of_the_table_of_support_is_drawn() -> None:
+    found: set[Construct] = set()
+    refused = 0
+    for case in drawn(500):
+        try:
+            plan = plan_of(str(case.query), case.used_clocks, lasting=case.lasting)
+        except CepctlError:
+            refused += 1
+            continue
+        found.update(constructs_of(plan, lasting=case.lasting))
+    assert found == set(Construct)
+    assert refused < 20
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_of_a_construct_chooses_cases_that_have_it(name: str) -> None:
+    require_together(frozenset({name}))
+    for case in drawn(20, name):
+        assert name not in STRATEGIES or case.query.strategy == STRATEGIES[name]
+        assert name not in CHECKS or case.check == name
+        words = {"negation": "!", "kleene": "+ ", "or": "OR(", "given": " GIVEN ", "group-by": " GROUP BY "}
+        assert words.get(name, "") in str(case.query)
+
+
+@pytest.mark.parametrize(
+    ("only", "told"),
+    [
+        (["negations"], "no construct 'negations'"),
+        (["next-match", "any-match"], "any-match and next-match"),
+        (["order", "next-match"], "any-match and next-match"),
+        (["group-by", "slices"], "does not go together"),
+    ],
+)
+def test_what_no_case_can_have_is_said(only: list[str], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        require_together(frozenset(only))
+
+
+def test_kept_events_are_those_that_were_judged(tmp_path: Path) -> None:
+    """`cepctl match` on the kept files gives the rows of the case, also of events on clocks and that last."""
+    kept = tmp_path / "events.csv"
+    compared = 0
+    for case in drawn(20, "negation", "any-match", "threshold"):
+        if case.query.group_by is not None:
+            continue
+        kept.write_text(events_csv(case), encoding="utf-8")
+        plan = plan_of(str(case.query), case.used_clocks, lasting=case.lasting)
+        try:
+            rows = match_events(plan, event_table(case.stamped)).to_pylist()
+        except CepctlError:
+            continue
+        with match(str(case.query), kept, runner="local") as found:
+            read = found.table().to_pylist()
+        assert sorted((row["signature"], row["start"], row["end"], row["confidence"]) for row in read) == (
+            sorted((row["signature"], row["start"], row["end"], row["confidence"]) for row in rows)
+        )
+        compared += bool(rows)
+    assert compared > 3
