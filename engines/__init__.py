@@ -1,7 +1,7 @@
 """The engines: from events and a plan to collapsed matches."""
 
-from cepctl.engines.kernel_cache import settle_kernel_cache
-from cepctl.engines.kernel_files import amend_numba
+from cepctl.engines.kernels.files import amend_numba
+from cepctl.engines.kernels.folders import refuse_configuration
 
-settle_kernel_cache()
+refuse_configuration()
 amend_numba()

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Reals, Ticks
 from cepctl.engines.clocks.curved_chains import MOST_RAISED
@@ -21,6 +20,7 @@ from cepctl.engines.clocks.nodes import MOST_NODES
 from cepctl.engines.clocks.offset_masses import mass_at
 from cepctl.engines.confidence.chain.ring import NO_WINDOW
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
+from cepctl.engines.kernels.kernel import inner
 
 _MOST_NODES = MOST_NODES
 _MOST_RAISED = MOST_RAISED
@@ -33,14 +33,14 @@ class Rule(NamedTuple):
     weights: Reals
 
 
-@njit(nogil=True, cache=True)
+@inner
 def rule_room(positions):
     """Room for the degree of any chain of `positions` events over the difference of two offsets."""
     most = _MOST_RAISED * positions + 3
     return Rule(np.empty(most, dtype=np.int64), np.empty(most))
 
 
-@njit(nogil=True, cache=True)
+@inner
 def piece_ends(parts, level, difference, window, first, last):
     """Where pieces of [first, last] begin, in order, and the tick after the last one.
 
@@ -68,7 +68,7 @@ def piece_ends(parts, level, difference, window, first, last):
     return _sorted_once(walls[:count])
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _meetings(parts, moved, still, by, first, last, walls, count):
     """Add the offsets at which a cut of one event meets one of another, or that moved `by`."""
     for b in range(2 * parts.starts[moved], 2 * parts.starts[moved + 1]):
@@ -84,13 +84,13 @@ def _meetings(parts, moved, still, by, first, last, walls, count):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _cut(buckets, number):
     """The cuts of buckets, numbered: the first tick of each, and the one after its last."""
     return buckets.lo[number // 2] if number % 2 == 0 else buckets.hi[number // 2] + 1
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _ends_of_mass(difference, first, last, walls, count):
     """Add the ticks at which the mass of a difference of offsets can change."""
     offsets, clock, other = difference
@@ -107,7 +107,7 @@ def _ends_of_mass(difference, first, last, walls, count):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _sorted_once(values):
     values = np.sort(values)
     kept = 1
@@ -118,7 +118,7 @@ def _sorted_once(values):
     return values[:kept]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def sum_over_offset(chain, rule, system, window, level, difference, walls):
     """The sum over all ticks between the walls, and whether the chain was certain at each that was looked at.
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.clocks.chain_sums import piece_ends, rule_room, sum_over_offset
@@ -29,6 +28,7 @@ from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.tick_sums import apart
 from cepctl.engines.confidence.chain.ring import NO_WINDOW
 from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.offset_bounds import close_offsets, first_tick, last_tick, slots, stamps_of
 
 _CONVOLVED, _NO_CLOCK = CONVOLVED, NO_CLOCK
@@ -100,7 +100,7 @@ def _moved(clocks: EventClocks, clock: Indexes, found: Measured) -> Measured:
     return Measured(found.confidence, found.error, start, end)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _fill_first(clock, matches, first, several):
     """Fill the clock of each first event, and which matches have others besides; returns their number."""
     count = 0
@@ -112,7 +112,7 @@ def _fill_first(clock, matches, first, several):
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _measure(stamps, system, window, matches, size, found, become):
     confidence, start, end = found
     length = matches.shape[1]
@@ -154,7 +154,7 @@ def _measure(stamps, system, window, matches, size, found, become):
         become[row] = _TOO_MANY if found < 0.0 else _SUMMED
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _over_offset(chain, rule, system, window, level, difference, reach, ties, sharp):
     """The confidence, given how far the difference of two offsets may reach; -1 for too many offsets."""
     first, last = support(difference)
@@ -167,7 +167,7 @@ def _over_offset(chain, rule, system, window, level, difference, reach, ties, sh
     return 1.0 if certain and everywhere else min(total, 1.0)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _told_from(stamps, events, slot, clocks, count, level):
     """The slot of a clock that has all events but one, which can be told from it; 0 where there is none.
 
@@ -186,7 +186,7 @@ def _told_from(stamps, events, slot, clocks, count, level):
     return frame if others == 1 and blocks <= _MOST_BENT else 0
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _levels(stamps, events, slot, count, level):
     """Fill the level of every event, as `frames` says; here an event alone on its clock need not be sharp.
 
@@ -215,7 +215,7 @@ def _levels(stamps, events, slot, count, level):
     return (1 if drops else left), still, summed
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _any_holes(stamps, events):
     for j in range(len(events)):
         clock = stamps.clock[events[j]]
@@ -224,12 +224,12 @@ def _any_holes(stamps, events):
     return False
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _all_sharp(stamps, events):
     return (stamps.own.lower[events] == stamps.own.upper[events]).all()
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _always_within(stamps, events, window):
     """Whether the first and the last event are within the window in every world."""
     if window == NO_WINDOW:

@@ -16,7 +16,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.clocks.curves import (
@@ -27,6 +26,7 @@ from cepctl.engines.clocks.curves import (
     times_curve,
     value_at,
 )
+from cepctl.engines.kernels.kernel import inner
 
 NEVER, LISTED = -2, -1
 """Instead of the degree of a sum: it is 0 everywhere, or its values are listed."""
@@ -52,7 +52,7 @@ class CellSums(NamedTuple):
     ways: Reals
 
 
-@njit(nogil=True, cache=True)
+@inner
 def cell_sums(positions, cells, room):
     """Room for so many cells of a chain, and for polynomials or lists of so many numbers."""
     return CellSums(
@@ -66,12 +66,12 @@ def cell_sums(positions, cells, room):
     )
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _part_sums(positions, cells, room):
     return PartSums(np.empty((cells, positions + 1, room)), np.empty((cells, positions + 1), dtype=np.int64))
 
 
-@njit(nogil=True, cache=True)
+@inner
 def fill_cells(buckets, curves, bucket, cuts, most_listed, sums):
     """Fill the sums of all cells; those of up to `most_listed` ticks are gone through tick by tick.
 
@@ -96,7 +96,7 @@ def fill_cells(buckets, curves, bucket, cuts, most_listed, sums):
                 _sum_left(buckets, curves, bucket[:, c], cuts[c], float(ticks), sums, c, k)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def part_at(part, cell, k, ticks, of, between):
     """One sum of `until` or `left`, over so many ticks of a cell that has `of` ticks."""
     degree = part.degree[cell, k]
@@ -107,14 +107,14 @@ def part_at(part, cell, k, ticks, of, between):
     return value_at(part.values[cell, k], degree, float(ticks), of - 1.0, between)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _curve_in(buckets, curves, bucket, start, ticks):
     """The curve of a bucket on a cell of it."""
     across = float(buckets.hi[bucket] - buckets.lo[bucket])
     return part_of_curve(curves, bucket, float(start - buckets.lo[bucket]), ticks, across)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _sum_until(buckets, curves, bucket, start, ticks, sums, cell, first):
     """Sum the events from `first` on over the ticks before; all sums end with the last event."""
     given, found, degree = sums.given, sums.found, 0
@@ -131,7 +131,7 @@ def _sum_until(buckets, curves, bucket, start, ticks, sums, cell, first):
     sums.until.values[cell, first, : degree + 1] = given[: degree + 1]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _sum_left(buckets, curves, bucket, start, ticks, sums, cell, stop):
     """Sum the events from `stop` - 1 down to 1 over the ticks after, as sums over those before, mirrored."""
     given, found, degree = sums.given, sums.found, 0
@@ -148,7 +148,7 @@ def _sum_left(buckets, curves, bucket, start, ticks, sums, cell, stop):
     sums.left.values[cell, stop, : degree + 1] = given[: degree + 1]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _mass_at(buckets, curves, bucket, tick):
     if bucket < 0:
         return 0.0
@@ -156,7 +156,7 @@ def _mass_at(buckets, curves, bucket, tick):
     return curve_at(curves, bucket, float(tick - buckets.lo[bucket]), across)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _list_until(buckets, curves, bucket, start, ticks, sums, cell):
     whole, positions = sums.whole[cell], len(bucket)
     for x in range(ticks):
@@ -170,7 +170,7 @@ def _list_until(buckets, curves, bucket, start, ticks, sums, cell):
     sums.until.degree[cell, 1:positions] = _LISTED
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _list_left(buckets, curves, bucket, start, ticks, sums, cell):
     """List the sums over last ticks; `ways[i, k]`: events i to k - 1 at the ticks gone through so far."""
     ways, positions = sums.ways, len(bucket)

@@ -17,7 +17,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.clocks.curved_cells import CellSums, cell_sums, fill_cells, part_at
@@ -26,6 +25,7 @@ from cepctl.engines.columns.tick_sums import apart, plus
 from cepctl.engines.columns.time_cuts import sort_cuts
 from cepctl.engines.confidence.chain.ring import NO_WINDOW
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
+from cepctl.engines.kernels.kernel import inner
 
 MOST_RAISED = 3
 """By how much an event raises the degree at most: its curve is of degree 2, and it is summed over."""
@@ -51,7 +51,7 @@ class CurvedSpace(NamedTuple):
     sums: CellSums
 
 
-@njit(nogil=True, cache=True)
+@inner
 def curved_space(positions, most_buckets):
     """Room for chains of `positions` events with at most `most_buckets` buckets together."""
     degree = _MOST_RAISED * positions + 4
@@ -71,7 +71,7 @@ def curved_space(positions, most_buckets):
     )
 
 
-@njit(nogil=True, cache=True)
+@inner
 def curved_chain(buckets, curves, raised, valid_lower, valid_upper, window, space):
     """Confidence of a chain that can happen; exactly 1 where it is certain.
 
@@ -99,7 +99,7 @@ def curved_chain(buckets, curves, raised, valid_lower, valid_upper, window, spac
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _from_piece(buckets, curves, space, top, cell, begin, ticks, window, count):
     """The part of the confidence where the first event has one of `ticks` ticks, all in one cell.
 
@@ -128,7 +128,7 @@ def _from_piece(buckets, curves, space, top, cell, begin, ticks, window, count):
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _go_through(sums, begin, stop, through, row):
     """Fill `through[k, j]`: the ways in which the events k to j - 1 lie in some whole cells."""
     positions = len(row) - 1
@@ -144,7 +144,7 @@ def _go_through(sums, begin, stop, through, row):
         through[k] = row
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _around(sums, cuts, cell, last, tick, end, through, row):
     """The ways of the others after a tick of one cell and before another tick, of cell `last`."""
     positions = len(row) - 1
@@ -168,7 +168,7 @@ def _around(sums, cuts, cell, last, tick, end, through, row):
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _degree(curves, space, cell, last):
     """Of what a tick of the first event in a cell adds, where the window ends in cell `last`."""
     degree = curves.degree[space.bucket[0, cell]]
@@ -181,7 +181,7 @@ def _degree(curves, space, cell, last):
     return degree
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _is_certain(buckets, window):
     """Whether all ticks of the events are in order and in the window: sums of masses may miss 1."""
     for j in range(1, len(buckets.lower)):
@@ -190,7 +190,7 @@ def _is_certain(buckets, window):
     return window == NO_WINDOW or apart(buckets.lower[0], buckets.upper[-1]) < window
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _cut(buckets, valid_lower, valid_upper, space):
     """Fill the cells, [cuts[c], cuts[c + 1] - 1], and every event's bucket in each; returns how many ends."""
     count = 0
@@ -213,7 +213,7 @@ def _cut(buckets, valid_lower, valid_upper, space):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _refine(cuts, first, last, window, refined):
     """Pieces of the first event's ticks: what the window leaves begins and ends in one cell each."""
     count = 0
@@ -225,7 +225,7 @@ def _refine(cuts, first, last, window, refined):
     return sort_cuts(refined, count)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _place(buckets, curves, space, first, top, begin, stop, count):
     """Place the events from number `first` on at the ticks from `begin` to `stop` - 1."""
     cuts = space.cuts[:count]
@@ -240,7 +240,7 @@ def _place(buckets, curves, space, first, top, begin, stop, count):
         c += 1
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _place_one_by_one(buckets, curves, space, first, cell, start, ticks):
     placed, bucket = space.placed, space.bucket
     for tick in range(start, start + ticks):
@@ -251,7 +251,7 @@ def _place_one_by_one(buckets, curves, space, first, cell, start, ticks):
                 placed[j + 1] += placed[j] * curve_at(curves, b, float(tick - buckets.lo[b]), across)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _place_in_cell(buckets, curves, space, first, cell, start, ticks):
     """The same for all ticks of a cell at once, which are more than the degree of what is summed."""
     placed, bucket, given, found = space.placed, space.bucket, space.given, space.found

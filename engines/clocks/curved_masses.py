@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.clocks.curves import Curves
 from cepctl.engines.clocks.summed_masses import CUTS_OF_BLOCK, write_sum
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.masses import Buckets, Masses
+from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.pattern.offset_bounds import stamps_of
 
 _NO_CLOCK = NO_CLOCK
@@ -48,7 +48,7 @@ def curved_masses(clocks: EventClocks, event: Indexes, summed: Flags, shift: Tic
     return CurvedMasses(buckets.lower, buckets.upper, buckets.starts, lo, hi, density, kept, degree)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _write(stamps, event, summed, shift, buckets, curves, degree):
     """Fill all rows; returns how many buckets they have."""
     own, at = stamps.own, 0

@@ -12,7 +12,6 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.clocks.alike import groups_of
@@ -29,6 +28,7 @@ from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.solve import WORK_BOUND, first_ticks, mirrored
 from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.pattern.blocks import BlockKind, Shape
 from cepctl.engines.pattern.difference_constraints import closed_system, possible, valid_bounds
 from cepctl.engines.pattern.rivals import Rivals
@@ -84,7 +84,7 @@ def _chains(shape: Shape, masses: CurvedMasses, matches: Indexes, lower: Ticks, 
     return Measured(confidence, none, np.where(happens, start, 1), np.where(happens, end, 0))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _solve_chains(arrays, matches, lower, upper, window, size, confidence):
     buckets, curves, degree = arrays
     length = matches.shape[1]

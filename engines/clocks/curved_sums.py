@@ -10,7 +10,6 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Reals
 from cepctl.engines.clocks.curved_masses import CurvedMasses
@@ -32,6 +31,7 @@ from cepctl.engines.confidence.coupled.nested_cells import (
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.solve import batch_of, working_space
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
+from cepctl.engines.kernels.kernel import inner, kernel
 
 
 def curved_sums(masses: CurvedMasses, problems: Problems, work_bound: int) -> Reals:
@@ -48,14 +48,14 @@ def curved_sums(masses: CurvedMasses, problems: Problems, work_bound: int) -> Re
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _solve(batch, curves, degree, space, work_bound, found):
     for row in range(len(found)):
         prepare(batch, row, space)
         found[row] = _nested_sum(batch, curves, degree, row, space, work_bound)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _nested_sum(batch, curves, degree, row, space, work_bound):
     """Sum over all variables, one inside the other; NaN beyond the bound."""
     factors, event = batch.factors, batch.variables.event[row]
@@ -92,7 +92,7 @@ def _nested_sum(batch, curves, degree, row, space, work_bound):
             enter(batch, row, level, space)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _next_tick(buckets, curves, degree, event, level, space, decided_at, raises):
     """Next tick of a level and its weight: its mass times summation weight; then the cursor is at the end."""
     at, own = space.cursor[level], event[level]
@@ -125,7 +125,7 @@ def _next_tick(buckets, curves, degree, event, level, space, decided_at, raises)
     return tick, space.weights[level, node] * _mass_at(buckets, curves, own, tick)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _mass_at(buckets, curves, event, tick):
     for b in range(buckets.starts[event], buckets.starts[event + 1]):
         if buckets.lo[b] <= tick <= buckets.hi[b]:
@@ -133,7 +133,7 @@ def _mass_at(buckets, curves, event, tick):
     return 0.0
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _mass_on(buckets, curves, event, lower, upper):
     """The mass from one tick to another; curves are straight where an event is told from no other clock."""
     total = 0.0
@@ -147,7 +147,7 @@ def _mass_on(buckets, curves, event, lower, upper):
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _factor(factors, number, buckets, curves, tick, outside):
     """Mass of a factor's event inside all its inner regions and outside the union of the others."""
     event = factors.event[number]

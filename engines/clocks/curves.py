@@ -24,9 +24,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numba import njit
-
 from cepctl.arrays import Indexes, Reals
+from cepctl.engines.kernels.kernel import inner
 
 
 class Curves(NamedTuple):
@@ -42,7 +41,7 @@ class Curves(NamedTuple):
     end: Reals
 
 
-@njit(nogil=True, cache=True)
+@inner
 def curve_at(curves, bucket, x, last):
     """The value at offset x of a bucket whose last offset is `last`."""
     degree, begin, end = curves.degree[bucket], curves.begin[bucket], curves.end[bucket]
@@ -55,7 +54,7 @@ def curve_at(curves, bucket, x, last):
     return total / (last * (last - 1.0))
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _step_at(curves, bucket, x, last):
     """By how much a curve of degree 2 is greater at x + 1 than at x."""
     middle = curves.middle[bucket]
@@ -63,7 +62,7 @@ def _step_at(curves, bucket, x, last):
     return 2.0 * (rise * (last - 1.0 - x) + more * x) / (last * (last - 1.0))
 
 
-@njit(nogil=True, cache=True)
+@inner
 def part_of_curve(curves, bucket, x, ticks, last):
     """Degree and coefficients of a curve on `ticks` ticks from offset x on."""
     degree = curves.degree[bucket]
@@ -83,14 +82,14 @@ def part_of_curve(curves, bucket, x, ticks, last):
     return 2, begin, middle, end
 
 
-@njit(nogil=True, cache=True)
+@inner
 def mirrored_curve(curve):
     """The same degree and coefficients, told from the last tick."""
     degree, begin, middle, end = curve
     return degree, end, middle, begin
 
 
-@njit(nogil=True, cache=True)
+@inner
 def value_at(given, degree, x, last, between):
     """The value of a polynomial at offset x, 0 to `last`; `between` is room for its coefficients.
 
@@ -108,7 +107,7 @@ def value_at(given, degree, x, last, between):
     return between[0]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def times_curve(given, degree, last, curve, found, between):
     """Fill the product of a polynomial and a curve; returns its degree.
 
@@ -135,7 +134,7 @@ def times_curve(given, degree, last, curve, found, between):
     return degree + 2
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _add_times(given, degree, last, mirrored, less, factor, found):
     """Add `factor` times (x - less) times a polynomial; `mirrored`: (last - x - less) times it."""
     by = factor / (degree + 1.0)
@@ -148,7 +147,7 @@ def _add_times(given, degree, last, mirrored, less, factor, found):
         found[i + 1] += by * moves * given[i]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def sum_before(given, degree, ticks):
     """Turn a polynomial into that of its sums before each offset, one degree more; returns the whole sum."""
     total = before = 0.0

@@ -1,4 +1,4 @@
-"""Matches on shared clocks that cost too much to be exact, where an error is allowed: each sampled by itself.
+"""Matches on shared clocks, or of tied events, that cost too much to be exact: each sampled by itself.
 
 Runs inside Spark workers: imports NumPy and Numba only.
 """
@@ -18,7 +18,7 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.sampling import Sampling
 from cepctl.engines.confidence.measured import Measured, impossible
-from cepctl.engines.occurrence.clauses import clauses_of
+from cepctl.engines.occurrence.clauses import Tied, clauses_of
 from cepctl.errors import QueryTooLargeError
 
 
@@ -46,9 +46,15 @@ def measured_or_estimated(
 
 
 def estimated_match(
-    clocks: EventClocks, sampling: Sampling, groups: Sequence[Group], problems: Sequence[Problems]
+    clocks: EventClocks,
+    sampling: Sampling,
+    groups: Sequence[Group],
+    problems: Sequence[Problems],
+    tied: Callable[[Problems], Tied] | None = None,
 ) -> Measured:
-    """One match, from sampled worlds; its time range is exact.
+    """One match, from sampled worlds; whether it is possible, and its time range, are exact.
+
+    `tied` tells what is given of the events of problems, each of which is its own `match`.
 
     Raises
     ------
@@ -60,7 +66,8 @@ def estimated_match(
         if not len(each.match):
             continue
         alone = Problems(each.structure, np.arange(len(each.match)), each.variables, each.factors)
-        clauses = clauses_of([alone], len(alone.match), limited=True)
+        known = () if tied is None else (tied(alone),)
+        clauses = clauses_of([alone], len(alone.match), limited=True, tied=known)
         event = each.variables.event
         first, last = ends_on_clocks(clocks, clauses, event[:, 0], event[:, -1])
         happens = np.flatnonzero(first != NEVER)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.clocks.curved_chains import CurvedSpace, curved_chain, curved_space
@@ -22,6 +21,7 @@ from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.masses import Buckets
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.confidence.chain.closed_form import Workspace, sum_chains, workspace
+from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
 _CONVOLVED, _NO_CLOCK = CONVOLVED, NO_CLOCK
@@ -46,7 +46,7 @@ class MovedChain(NamedTuple):
     curved: CurvedSpace
 
 
-@njit(nogil=True, cache=True)
+@inner
 def room_for(positions, size):
     """Room for any chain of `positions` events with at most `size` buckets together."""
     return MovedChain(
@@ -63,7 +63,7 @@ def room_for(positions, size):
     )
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _parts(positions, size):
     return Buckets(
         np.empty(positions, dtype=np.int64),
@@ -75,7 +75,7 @@ def _parts(positions, size):
     )
 
 
-@njit(nogil=True, cache=True)
+@inner
 def copy_parts(chain, stamps, events, level, frame):
     """Copy own parts; of an event of level CONVOLVED that of its own tick and its offset together.
 
@@ -98,7 +98,7 @@ def copy_parts(chain, stamps, events, level, frame):
     moved.lo[:at], moved.hi[:at], moved.density[:at] = still.lo[:at], still.hi[:at], still.density[:at]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _copy_own(chain, own, event, at):
     """Copy the buckets of an own part; returns the place after the last."""
     still, curves = chain.still, chain.curves
@@ -110,7 +110,7 @@ def _copy_own(chain, own, event, at):
     return at
 
 
-@njit(nogil=True, cache=True)
+@inner
 def move(chain, position, by):
     """Put one event where an offset puts it."""
     still, moved = chain.still, chain.moved
@@ -119,7 +119,7 @@ def move(chain, position, by):
         moved.lo[b], moved.hi[b] = still.lo[b] + by, still.hi[b] + by
 
 
-@njit(nogil=True, cache=True)
+@inner
 def moved_confidence(chain, system, window):
     """Confidence of the chain where its events were moved to; 0 where it cannot happen."""
     lower, upper = chain.moved.lower, chain.moved.upper

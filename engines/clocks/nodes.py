@@ -16,13 +16,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.clocks.frames import Frames
 from cepctl.engines.clocks.offset_masses import Difference, mass_at, support
 from cepctl.engines.clocks.walls import Walls
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
+from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.errors import QueryTooLargeError
 
 MOST_NODES = 200_000
@@ -140,7 +140,7 @@ class _Written(NamedTuple):
     weight: Reals
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _fill(rows, cuts, offsets, edges, written, counting):
     """The nodes of one more offset for every row; counts them into `place`, or writes them from there on."""
     nodes = np.empty(64, dtype=np.int64)
@@ -182,7 +182,7 @@ def _fill(rows, cuts, offsets, edges, written, counting):
                         place[r] += 1
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _pieces(match, fixed, begins, walls, first, last):
     """Where the pieces of one offset begin, given those of the levels before; in order, each once."""
     count = 1
@@ -207,7 +207,7 @@ def _pieces(match, fixed, begins, walls, first, last):
     return found[:kept]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def reference_range(clock, other, difference, starts, lo, hi, first, last):
     """Fill the first and last offset of a reference that its clock's difference from another one allows.
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numba import njit
-
 from cepctl.engines.columns.masses import Buckets
+from cepctl.engines.kernels.kernel import inner, kernel
 
 
 class Difference(NamedTuple):
@@ -23,7 +22,7 @@ class Difference(NamedTuple):
     other: int
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def support(difference):
     """First and last tick of a difference of offsets."""
     offsets, clock, other = difference
@@ -34,7 +33,7 @@ def support(difference):
     return first, last
 
 
-@njit(nogil=True, cache=True)
+@inner
 def mass_at(difference, tick):
     """Probability that a difference of offsets is this tick."""
     offsets, clock, other = difference
@@ -52,7 +51,7 @@ def mass_at(difference, tick):
     return total
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def mass_between(difference, first, last):
     """Probability that a difference of offsets lies between two ticks, both included."""
     offsets, clock, other = difference
@@ -68,7 +67,7 @@ def mass_between(difference, first, last):
     return total
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def shares_of_sum(own, event, offsets, clock, first, last, shares):
     """Fill the probability that an event's own tick and its clock's offset add up to first[i] to last[i]."""
     for i in range(len(first)):
@@ -80,7 +79,7 @@ def shares_of_sum(own, event, offsets, clock, first, last, shares):
                 shares[i] += own.density[b] * offsets.density[o] * pairs
 
 
-@njit(nogil=True, cache=True)
+@inner
 def pairs_apart(lo, hi, other_lo, other_hi, first, last):
     """Pairs of a tick of one bucket and one of another, which lie so far apart, as a float."""
     lowest, highest = lo - other_hi, hi - other_lo
@@ -93,7 +92,7 @@ def pairs_apart(lo, hi, other_lo, other_hi, first, last):
     return total + _series(max(fall + 1, first), min(highest, last), -1, highest + 1)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _series(begin, end, step, zero):
     """The sum of `step * (d - zero)` over d from `begin` to `end`."""
     if begin > end:
@@ -102,7 +101,7 @@ def _series(begin, end, step, zero):
     return 0.5 * outer * (float(end) - float(begin) + 1.0)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def has_holes(buckets, owner):
     """Whether some tick between the ends of a mass is impossible."""
     for b in range(buckets.starts[owner] + 1, buckets.starts[owner + 1]):

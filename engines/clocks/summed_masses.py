@@ -10,16 +10,16 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from cepctl.engines.clocks.offset_masses import pairs_apart
 from cepctl.engines.columns.clocks import NO_CLOCK
+from cepctl.engines.kernels.kernel import inner
 
 CUTS_OF_BLOCK = 8
 _NO_CLOCK, _CUTS_OF_BLOCK = NO_CLOCK, CUTS_OF_BLOCK
 
 
-@njit(nogil=True, cache=True)
+@inner
 def blocks_of(stamps, event, clock, against):
     """How many blocks make the mass of an event that one clock moves, and another the other way."""
     count = stamps.own.starts[event + 1] - stamps.own.starts[event]
@@ -29,7 +29,7 @@ def blocks_of(stamps, event, clock, against):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner
 def write_sum(stamps, event, clock, against, buckets, curves, at):
     """Write the buckets of an event's mass from place `at` on; returns the place after, and the degree.
 
@@ -56,7 +56,7 @@ def write_sum(stamps, event, clock, against, buckets, curves, at):
     return at + len(cuts) - 1, degree
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _block(stamps, event, clock, against, number):
     """First tick of a block, how many ticks its three parts have, widest first, and the mass of each way."""
     own, offsets = stamps.own, stamps.offsets
@@ -85,7 +85,7 @@ def _block(stamps, event, clock, against, number):
     return base, (widest, first + second + third - widest - least, least), density
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _add_cuts(base, sizes, cuts, count):
     """Add where a block begins, where it is bent, and the tick after its last."""
     after = base + sizes[0] + sizes[1] + sizes[2] - 2
@@ -99,7 +99,7 @@ def _add_cuts(base, sizes, cuts, count):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _add_block(base, sizes, density, buckets, curves, at):
     """Add a block to the curve of one bucket."""
     across = buckets.hi[at] - buckets.lo[at]
@@ -119,7 +119,7 @@ def _add_block(base, sizes, density, buckets, curves, at):
     curves.end[at] += density * end
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _ways(sizes, place):
     """How many ways there are to the tick at a place of a block."""
     if sizes[2] == 1:
@@ -127,7 +127,7 @@ def _ways(sizes, place):
     return pairs_apart(0, sizes[0] - 1, 1 - sizes[1], 0, place - sizes[2] + 1, place)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _two(sizes, place):
     """The same of the two widest parts alone."""
     return float(max(min(place, sizes[1] - 1, sizes[0] + sizes[1] - 2 - place) + 1, 0))

@@ -1,4 +1,6 @@
-"""Earliest and latest ticks of problems whose events share clocks: the ends of time ranges, searched for.
+"""Earliest and latest ticks of problems: the ends of time ranges, and whether there are any, searched for.
+
+Their events may share clocks, or something may be given of them.
 
 Own parts, offsets and present clauses are one system of difference constraints, which has a least solution.
 Where that breaks an absent clause, one of the clause's differences must not hold: each of them is tried.
@@ -15,19 +17,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.clocks.union_parts import events_of_problems
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.tick_sums import plus
+from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.occurrence.clauses import NO_EVENT, Clauses
 from cepctl.errors import QueryTooLargeError
 
-MOST_STEPS = 200_000
-"""Systems that may be solved for one end of one problem."""
+MOST_STEPS, MOST_EDGES = 200_000, 200_000_000
+"""Systems that may be solved for one end of one problem, and edges of all of them."""
 NEVER = np.iinfo(np.int64).max
-_NEVER, _MOST_STEPS = NEVER, MOST_STEPS
+_NEVER, _MOST_STEPS, _MOST_EDGES = NEVER, MOST_STEPS, MOST_EDGES
 
 
 class _Systems(NamedTuple):
@@ -67,8 +69,8 @@ def ends_on_clocks(
     for found, way, event in ((earliest, systems, first), (latest, mirrored, last)):
         if not _least_ticks(way, nodes.of(problems, event), found):
             raise QueryTooLargeError(
-                "the time range of a match on shared clocks depends on too many ways in which other events "
-                "are away; narrow the pattern (WITHIN, [attr], tighter predicates)"
+                "the time range of a match depends on too many ways in which other events are away; narrow "
+                "the pattern (WITHIN, [attr], tighter predicates)"
             )
     return earliest, np.where(earliest == NEVER, NEVER, -latest)
 
@@ -175,7 +177,7 @@ def _written(clauses: Clauses, nodes: _Nodes, edges: Ticks, holes: Ticks) -> _Sy
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _least_ticks(systems, node, found):
     """Fill the least tick of a node of each problem; False where a search takes too many steps."""
     for p in range(len(found)):
@@ -185,7 +187,7 @@ def _least_ticks(systems, node, found):
     return True
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _least_tick(systems, p, node):
     size = systems.nodes[p] + 1
     own = systems.edges[systems.edge_offsets[p] : systems.edge_offsets[p + 1]]
@@ -196,12 +198,13 @@ def _least_tick(systems, p, node):
     extra = np.empty((depths + 1, 3), np.int64)
     tick[0, :] = -_NEVER
     tick[0, 0] = 0
-    best, depth, steps = _NEVER, 0, 0
+    best, depth, steps, edges = _NEVER, 0, 0, 0
     fresh = True
     while depth >= 0:
         if fresh:
             steps += 1
-            if steps > _MOST_STEPS:
+            edges += len(own) + depth
+            if steps > _MOST_STEPS or edges > _MOST_EDGES:
                 return -_NEVER
             holds = _raised(tick[depth], own, extra, depth) and tick[depth, node] < best
             asked[depth], tried[depth] = -1, 0
@@ -225,7 +228,7 @@ def _least_tick(systems, p, node):
     return best
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _raised(tick, own, extra, depth):
     """Bring ticks to the least that edges allow; False where none do."""
     for _ in range(len(tick) + 1):
@@ -248,7 +251,7 @@ def _raised(tick, own, extra, depth):
     return False
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _broken(systems, tick, first, last):
     """The first absent clause all of whose differences hold, -1 for none."""
     for clause in range(first, last):

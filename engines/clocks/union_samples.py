@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.clocks.union_parts import events_of_problems
@@ -19,6 +18,7 @@ from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.sampling import STEP, Sampling, drawn, sample_size
+from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.occurrence.clauses import NO_EVENT, Clauses, clauses_of
 from cepctl.engines.pattern.offset_bounds import stamps_of
 
@@ -100,7 +100,7 @@ def _drawing(clauses: Clauses, clock: Indexes, id_rank: Indexes) -> _Drawing:
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _count_hits(drawing, stamps, seeds, count, hits):
     """Per group, in how many of `count` worlds one of its problems holds."""
     for group in range(len(seeds)):
@@ -123,7 +123,7 @@ def _count_hits(drawing, stamps, seeds, count, hits):
                     break
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _holds(drawing, problem, tick):
     """Whether every clause of a problem holds."""
     for k in range(drawing.clause_offsets[problem], drawing.clause_offsets[problem + 1]):

@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.tick_sums import LAST, plus
+from cepctl.engines.kernels.kernel import inner, kernel
 
 MOST_BREAKPOINTS = 4096
 """Breakpoints of one variable; a part with more is too costly."""
@@ -41,7 +41,7 @@ class PartVariables(NamedTuple):
     constant: Ticks
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def walls_of_parts(parts, found, costly):
     """Write the breakpoints of offsets into `found`, rows (part, variable, other, constant); counts them.
 
@@ -77,7 +77,7 @@ def walls_of_parts(parts, found, costly):
 _MOST = MOST_BREAKPOINTS
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _eliminated(parts, i, base, held, others, constants):
     """Fill the breakpoints of all variables of a part; False where there is too little room."""
     lower, upper = parts.lower, parts.upper
@@ -99,7 +99,7 @@ def _eliminated(parts, i, base, held, others, constants):
     return True
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _added(lower, upper, base, v, other, constant, held, others, constants):
     """Note a breakpoint unless it is known or lies where the variable cannot be; False without room."""
     first, last = lower[base + v], upper[base + v]

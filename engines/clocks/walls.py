@@ -33,7 +33,7 @@ Walls = Mapping[tuple[int, int], Segments]
 
 def is_absolute(shape: Shape) -> bool:
     """Whether a pattern compares ticks with constants, so that no offset drops out."""
-    return len(constants_of(shape)) > 0
+    return shape.knows_constants
 
 
 def constants_of(shape: Shape) -> Ticks:

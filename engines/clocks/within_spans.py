@@ -28,7 +28,7 @@ from cepctl.engines.clocks.deciding import deciding_rivals
 from cepctl.engines.clocks.frames import Frames, frames_of
 from cepctl.engines.clocks.nodes import Nodes, nodes_of
 from cepctl.engines.clocks.walls import constants_of, shift_differences, walls_of
-from cepctl.engines.columns.bindings import flattened, take
+from cepctl.engines.columns.bindings import flattened, places_of, take
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.cut_masses import cut_masses, joined_masses
 from cepctl.engines.columns.masses import Masses
@@ -96,12 +96,12 @@ def _measured(
     moved = {i: take(each, possible) for i, each in numbered.items()}
     others = []
     if rivals:
-        # A rival of several rules is one event: each rule names the same copy.
+        # A rival of several rules is one event, and so is one that the match binds: one copy serves all.
         strangers = Copies.of(frames, nodes)
         masses = joined_masses(masses, strangers.masses)
         for rival in rivals:
             of_node, strange = repeated(rival, nodes.match)
-            number = len(row) + strangers.number(of_node, strange)
+            number = places_of(row, event, of_node, strange, len(row) + strangers.number(of_node, strange))
             others.append(replace(rival, row=of_node, event=number).taken(possible))
     found = np.zeros(len(nodes))
     if len(possible):

@@ -6,10 +6,10 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.kernels.kernel import inner, kernel
 
 
 def alike_events(masses: Masses) -> Indexes:
@@ -42,7 +42,7 @@ def shapes_of(masses: Masses) -> Masses:
     )
 
 
-@njit(nogil=True, cache=True)
+@inner
 def mixed(value):
     """The finaliser of splitmix64."""
     value += np.uint64(0x9E3779B97F4A7C15)
@@ -51,7 +51,7 @@ def mixed(value):
     return value ^ (value >> np.uint64(31))
 
 
-@njit(nogil=True, cache=True)
+@inner
 def mass_digest(buckets, event):
     """A number that is the same for the same mass, and nearly always another one for another mass."""
     digest = mixed(np.uint64(buckets.lower[event]))
@@ -63,7 +63,7 @@ def mass_digest(buckets, event):
     return digest
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _fill(buckets, table, first):
     """Look every event up in a hash table of those before it, of which half at least is free."""
     for event in range(len(first)):
@@ -75,7 +75,7 @@ def _fill(buckets, table, first):
         first[event] = table[place]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _same(buckets, one, other):
     starts = buckets.starts
     size = starts[one + 1] - starts[one]

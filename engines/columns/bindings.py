@@ -131,6 +131,28 @@ def flattened(bound: Mapping[int, Bindings]) -> tuple[Indexes, Indexes, dict[int
     return np.concatenate(rows), np.concatenate(events), numbered
 
 
+def places_of(
+    row: Indexes, event: Indexes, other_row: Indexes, other_event: Indexes, missing: Indexes
+) -> Indexes:
+    """Where each of other (row, event) pairs stands among some pairs; `missing` for one that does not.
+
+    Examples
+    --------
+    >>> row, event = np.array([0, 0, 1]), np.array([7, 4, 7])
+    >>> places_of(row, event, np.array([1, 1]), np.array([7, 4]), np.array([8, 9])).tolist()
+    [2, 9]
+    """
+    width = max(event.max(initial=-1), other_event.max(initial=-1)) + 1
+    pairs, wanted = row * width + event, other_row * width + other_event
+    order = np.argsort(pairs, kind="stable")
+    at = np.minimum(np.searchsorted(pairs, wanted, sorter=order), max(len(pairs) - 1, 0))
+    if not len(pairs):
+        return missing
+    place = order[at]
+    found: Indexes = np.where(pairs[place] == wanted, place, missing)
+    return found
+
+
 def single_events(bound: Sequence[Bindings]) -> Indexes:
     """Bindings of components that bind one event each, as a matrix of shape (n, components)."""
     return np.stack([each for each in bound if not isinstance(each, Group)], axis=1)

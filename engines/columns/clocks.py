@@ -35,6 +35,13 @@ class EventClocks:
     own: Masses
     offsets: Masses
 
+    @classmethod
+    def none(cls, masses: Masses) -> EventClocks:
+        """Events that no clock stamped: all of them is their own part."""
+        nothing, starts = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
+        offsets = Masses(nothing, nothing, starts, nothing, nothing, np.zeros(0))
+        return cls(np.full(len(masses.lower), NO_CLOCK), masses, offsets)
+
     @cached_property
     def extremes(self) -> tuple[Ticks, Ticks]:
         """The least and the greatest offset of each clock, and after them 0, which NO_CLOCK takes."""

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.cut_masses import joined_masses
 from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
@@ -144,12 +144,24 @@ def _as_starts(lasting: pa.Table) -> pa.Table:
 
 def agreeing(masses: Masses, start: Indexes, end: Indexes, shortest: Ticks, longest: Ticks) -> Reals:
     """P(shortest <= end - start <= longest) of independent endpoints, exactly 1 where it is certain."""
-    certain = (masses.lower[end] - masses.upper[start] >= shortest) & (
-        masses.upper[end] - masses.lower[start] <= longest
-    )
+    certain = _certainly(masses, start, end, shortest, longest)
     pairs = np.stack([start, end], axis=1)
     found = difference_probability(masses, pairs, masses.lower[pairs], masses.upper[pairs], shortest, longest)
     return np.where(certain, 1.0, found)
+
+
+def certainly_agreeing(ends: Endpoints) -> Flags:
+    """The events whose stamps agree with their length wherever they are, shape (n,); so does every point."""
+    found = np.ones(len(ends), dtype=bool)
+    lasting = ends.lasting
+    bounds = ends.shortest[lasting], ends.longest[lasting]
+    found[lasting] = _certainly(ends.masses, lasting, ends.end[lasting], *bounds)
+    return found
+
+
+def _certainly(masses: Masses, start: Indexes, end: Indexes, shortest: Ticks, longest: Ticks) -> Flags:
+    longest_possible = masses.upper[end] - masses.lower[start]
+    return (masses.lower[end] - masses.upper[start] >= shortest) & (longest_possible <= longest)
 
 
 def mass_between(masses: Masses, which: Indexes, lower: Ticks, upper: Ticks) -> Reals:

@@ -84,6 +84,33 @@ class Events:
         return (self.endpoints if clocks is None else replace(self.endpoints, masses=clocks.envelopes)).hulls
 
     @cached_property
+    def happening(self) -> Indexes:
+        """The events that can happen at all: one that lasts may have to end before its start."""
+        return np.arange(len(self)) if self.ends is None else np.flatnonzero(self.ends.whole > 0.0)
+
+    @cached_property
+    def by_start(self) -> Events:
+        """The same events, those that last with the law of their start alone for their masses.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If that takes too many buckets.
+        """
+        if self.ends is None:
+            return self
+        from cepctl.engines.columns.start_laws import masses_of_starts
+
+        if self.clocks is None:
+            masses = masses_of_starts(self.ends, self.masses)
+            return self if masses is self.masses else replace(self, masses=masses)
+        own = masses_of_starts(self.ends, self.clocks.own)
+        if own is self.clocks.own:
+            return self
+        clocks = replace(self.clocks, own=own)
+        return replace(self, masses=clocks.envelopes, clocks=clocks)
+
+    @cached_property
     def points(self) -> Endpoints:
         """The same with every event a point, whatever its end."""
         return of_points(self.masses)

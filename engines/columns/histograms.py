@@ -6,10 +6,10 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_sums import tick_count
+from cepctl.engines.kernels.kernel import kernel
 from cepctl.precision import MASS_TOLERANCE
 
 _TOLERANCE = MASS_TOLERANCE
@@ -37,7 +37,7 @@ def histograms_in_order(
     return (starts, *found) if _read(lower, upper, lengths, lo, hi, p, starts, *found) else None
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _read(lower, upper, lengths, lo, hi, p, starts, first, last, density):
     """Fill `starts`, `first`, `last` and `density`; False where something is wrong or out of order."""
     begin, at = 0, 0

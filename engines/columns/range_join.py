@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.kernels.kernel import kernel
 
 PAIRS_AT_ONCE = 1 << 20
 """Pairs that one step of a join produces, where memory allows."""
@@ -45,7 +45,7 @@ def interval_index(event: Indexes, key: Indexes, lower: Ticks, upper: Ticks) -> 
     return IntervalIndex(event, lower, upper, _running_maximum(upper, key_starts), key_starts)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _running_maximum(upper, key_starts):
     reach = upper.copy()
     for k in range(len(key_starts) - 1):
@@ -102,7 +102,7 @@ def listed(
         yield row[:found], event[:found]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _candidates(key_starts, lower, reach, key, first, last):
     """Per query the first of its candidates and their number."""
     begin, counts = np.zeros(len(key), dtype=np.int64), np.zeros(len(key), dtype=np.int64)
@@ -115,7 +115,7 @@ def _candidates(key_starts, lower, reach, key, first, last):
     return begin, counts
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _pairs(start, stop, begin, counts, first, upper, events, row, event):
     """Fill `row` and `event` with the pairs that do overlap; returns their number."""
     found = 0

@@ -9,11 +9,11 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import tick_count
+from cepctl.engines.kernels.kernel import inner, kernel
 
 
 def difference_probability(
@@ -28,7 +28,7 @@ def difference_probability(
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _differences(buckets, pairs, lower, upper, least, most, found):
     for row in range(len(pairs)):
         one, other = pairs[row, 0], pairs[row, 1]
@@ -43,7 +43,7 @@ def _differences(buckets, pairs, lower, upper, least, most, found):
                     found[row] += buckets.density[b] * buckets.density[c] * apart
 
 
-@njit(nogil=True, cache=True)
+@inner
 def pairs_apart(first, last, begin, end, least, most):
     """Number of pairs of a tick from `first` to `last` and one from `begin` to `end`, so far apart."""
     fewer, more = tick_count(first, last), tick_count(begin, end)
@@ -60,7 +60,7 @@ def pairs_apart(first, last, begin, end, least, most):
     return rising + flat + _series(span - stop, min(span - start, fewer - 2.0))
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _series(begin, end):
     """Sum of d + 1 for all whole d from begin to end."""
     return max(end - begin + 1.0, 0.0) * (begin + end + 2.0) / 2.0

@@ -5,18 +5,17 @@ Runs inside Spark workers: imports NumPy and Numba only.
 
 from __future__ import annotations
 
-from numba import njit
-
 from cepctl.engines.columns.tick_sums import tick_count
+from cepctl.engines.kernels.kernel import inlined
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def ends_of(buckets, event):
     """First and last tick that has mass."""
     return buckets.lo[buckets.starts[event]], buckets.hi[buckets.starts[event + 1] - 1]
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def mass_on(buckets, event, lower, upper):
     """The mass that an event has from `lower` to `upper`."""
     total = 0.0
@@ -27,7 +26,7 @@ def mass_on(buckets, event, lower, upper):
     return total
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def density_at(buckets, event, tick):
     """The mass that an event has at a tick."""
     for b in range(buckets.starts[event], buckets.starts[event + 1]):

@@ -9,9 +9,9 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Ticks
+from cepctl.engines.kernels.kernel import inner
 
 FIRST, LAST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 """The least and the greatest int64."""
@@ -34,7 +34,7 @@ def shifted(ticks: Ticks, amount: int) -> Ticks:
     return np.where(ticks < FIRST - amount, FIRST, ticks + amount)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def plus(tick, amount):
     """One tick and an amount."""
     if amount >= 0:
@@ -42,14 +42,14 @@ def plus(tick, amount):
     return FIRST if tick < FIRST - amount else tick + amount
 
 
-@njit(nogil=True, cache=True)
+@inner
 def apart(first, last):
     """How far `last` is after `first`, which is not after it."""
     difference = last - first
     return LAST if difference < 0 else difference
 
 
-@njit(nogil=True, cache=True)
+@inner
 def distance(start, end):
     """`end` - `start` as a float, negative where `end` is before; exact as long as floats are."""
     difference = end - start
@@ -58,7 +58,7 @@ def distance(start, end):
     return float(difference)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def tick_count(first, last):
     """Number of ticks from `first` to `last`, both included, as a float."""
     return distance(first, last) + 1.0

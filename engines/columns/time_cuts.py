@@ -8,10 +8,10 @@ Runs inside Spark workers: imports Numba only.
 
 from __future__ import annotations
 
-from numba import njit
+from cepctl.engines.kernels.kernel import inlined, inner
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def with_cut(cuts, count, at):
     """Put a tick among the first `count`, unless it is there; returns how many there are then."""
     place = count
@@ -25,7 +25,7 @@ def with_cut(cuts, count, at):
     return count + 1
 
 
-@njit(nogil=True, cache=True)
+@inner
 def sort_cuts(ticks, count):
     """Sort the first `count` ticks in place, each once (Shell's sort); returns how many remain."""
     for gap in (301, 132, 57, 23, 10, 4, 1):

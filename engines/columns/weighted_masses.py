@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Buckets
+from cepctl.engines.kernels.kernel import inner
 
 NO_CELL = -1
 
@@ -72,7 +72,7 @@ class SeriesMasses:
     meeting: Reals
 
 
-@njit(nogil=True, cache=True)
+@inner
 def polynomial_at(polynomials, cell, tick):
     """The value of a cell's polynomial."""
     first, last = polynomials.offsets[cell], polynomials.offsets[cell + 1]
@@ -87,14 +87,14 @@ def polynomial_at(polynomials, cell, tick):
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def is_weighted(buckets, event):
     """Whether an event has weights."""
     first = buckets.starts[event]
     return buckets.before[first] >= 0 or buckets.after[first] >= 0
 
 
-@njit(nogil=True, cache=True)
+@inner
 def weight_at(buckets, event, tick):
     """What the polynomials of an event's bucket weigh a tick, which lies in one of them."""
     for b in range(buckets.starts[event], buckets.starts[event + 1]):

@@ -8,7 +8,8 @@ others at other times.  Each problem is measured once.  Two matches are alike wh
     rivals           the same of each and the rules that it may break, in the order of events
 
 No method looks at more of an event than its mass and its place among others, and none knows of time but
-distances, so alike matches get the same number to the last bit, and time ranges as far apart as they are.
+distances, where no rule compares a rival's tick with a constant; so alike matches get the same number to the
+last bit, and time ranges as far apart as they are.
 
 Runs inside Spark workers: imports NumPy and Numba only.
 """
@@ -19,11 +20,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.alike_events import alike_events, mixed, shapes_of
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.rivals import Rivals
 
 
@@ -34,10 +35,13 @@ class PlacedShapes(NamedTuple):
     place: Ticks
 
 
-def placed_shapes(masses: Masses) -> PlacedShapes | None:
-    """Shapes of all events; None where each has one of its own."""
+def placed_shapes(masses: Masses, *, movable: bool) -> PlacedShapes | None:
+    """Shapes of all events; None where each has one of its own.
+
+    Where matches are not `movable`, since something compares ticks with constants, places are part of shapes.
+    """
     count = len(masses.lower)
-    if masses.can_be_moved:
+    if movable and masses.can_be_moved:
         found = PlacedShapes(alike_events(shapes_of(masses)), masses.upper)
     else:
         found = PlacedShapes(alike_events(masses), np.zeros(count, dtype=np.int64))
@@ -77,14 +81,14 @@ def alike_matches(event: Indexes, rivals: Sequence[Rivals], shapes: PlacedShapes
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _put_rivals(rows, events, rule, bits, at, keys):
     for i in range(len(rows)):
         keys[at[rows[i]]] = events[i] << bits | rule
         at[rows[i]] += 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _name_by_shape(begin, offsets, shape, place, bits, keys, places):
     """Sort the rivals of each match by event and rule, name them by shape, and count places from the first.
 
@@ -107,7 +111,7 @@ def _name_by_shape(begin, offsets, shape, place, bits, keys, places):
             before = event
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _fill(offsets, keys, places, table, found):
     """Look every match up in a hash table of those before it, of which half at least is free."""
     for row in range(len(found)):
@@ -122,7 +126,7 @@ def _fill(offsets, keys, places, table, found):
         found[row] = table[place]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _same(offsets, keys, places, one, other):
     size = offsets[one + 1] - offsets[one]
     same = offsets[other + 1] - offsets[other] == size

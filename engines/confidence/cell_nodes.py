@@ -9,24 +9,23 @@ Ticks inside a cell are offsets from its start.  Runs inside Spark workers: impo
 
 from __future__ import annotations
 
-from numba import njit
-
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
+from cepctl.engines.kernels.kernel import inner
 
 
-@njit(nogil=True, cache=True)
+@inner
 def node_count(ticks, degree):
     """How many ticks stand for `ticks` consecutive ones of a polynomial of at most this degree."""
     return ticks if takes_every_tick(ticks, degree) else degree + 1
 
 
-@njit(nogil=True, cache=True)
+@inner
 def most_nodes(ticks, degree):
     """The largest `node_count` of at most this many ticks."""
     return min(ticks, max(degree + 2, (degree + 1) * (degree + 1) // 4))
 
 
-@njit(nogil=True, cache=True)
+@inner
 def place_nodes(ticks, degree, nodes, weights):
     """Fill the offsets and summation weights of these nodes; returns their number."""
     if takes_every_tick(ticks, degree):

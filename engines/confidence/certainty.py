@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from cepctl.arrays import Flags, Ticks
+from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import shifted
@@ -31,8 +31,11 @@ def certainly_in_order(shape: Shape, masses: Masses, groups: Sequence[Group]) ->
     for before, after in pairwise(range(len(groups))):
         certain &= spans.last_upper[:, before] < spans.first_lower[:, after]
     if shape.window is not None:
-        earliest, latest = spans.first_lower.min(axis=1), spans.last_upper.max(axis=1)
-        certain &= latest <= shifted(earliest, shape.window - 1)
+        if len(groups) == 1:
+            certain[_spread_beyond(masses, groups[0], shape.window - 1)] = False
+        else:
+            earliest, latest = spans.first_lower.min(axis=1), spans.last_upper.max(axis=1)
+            certain &= latest <= shifted(earliest, shape.window - 1)
     for block, group in zip(shape.blocks, groups, strict=True):
         if block.kind is BlockKind.SEQUENCE:
             upper, lower = masses.upper[group.members[:-1]], masses.lower[group.members[1:]]
@@ -41,6 +44,21 @@ def certainly_in_order(shape: Shape, masses: Masses, groups: Sequence[Group]) ->
     for timing in shape.timings:
         certain &= _certainly_timed(shape, masses, groups, spans, timing)
     return certain
+
+
+def _spread_beyond(masses: Masses, group: Group, most: int) -> Indexes:
+    """Owners of members that two of them can be farther apart than `most`, in either order.
+
+    The ends of one member's interval say nothing of how far it is from others.
+    """
+    owner, upper = group.owner, masses.upper[group.members]
+    order = np.lexsort((upper, owner))
+    last = order[group.offsets[1:] - 1]
+    before = order[np.maximum(group.offsets[1:] - 2, group.offsets[:-1])]
+    latest_other = upper[last][owner]
+    latest_other[last] = upper[before]
+    limit = shifted(masses.lower[group.members], most)
+    return np.asarray(owner[(latest_other > limit) & (group.sizes[owner] > 1)])
 
 
 def _certainly_timed(

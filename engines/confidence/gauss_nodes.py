@@ -20,7 +20,8 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from cepctl.engines.kernels.kernel import inner
 
 _STEPS = 30
 """Newton's steps at most; three or four are usual."""
@@ -29,13 +30,13 @@ _FEW, _MANY = 6, 24
 """Numbers of zeros up to which the first may lie within a tick of the end, and from which on far inside."""
 
 
-@njit(nogil=True, cache=True)
+@inner
 def real_count(degree):
     """How many places a sum of a polynomial of at most this degree needs."""
     return degree // 2 + 1
 
 
-@njit(nogil=True, cache=True)
+@inner
 def holds_polynomials(ticks, count):
     """Whether values at this number of zeros over so many ticks tell a polynomial also between ticks.
 
@@ -45,7 +46,7 @@ def holds_polynomials(ticks, count):
     return 3 * ticks >= count * count and ticks > 2 * count
 
 
-@njit(nogil=True, cache=True)
+@inner
 def lies_inside(ticks, count):
     """Whether sums of sums may be taken at this number of zeros over so many ticks.
 
@@ -58,7 +59,7 @@ def lies_inside(ticks, count):
     return (ticks if count > _MANY else 6 * ticks) >= count * count * count
 
 
-@njit(nogil=True, cache=True)
+@inner
 def place_real(ticks, degree, places, weights):
     """Fill places and weights for a sum over the ticks 0, 1, ... `ticks` - 1, which need not be whole.
 
@@ -76,7 +77,7 @@ def place_real(ticks, degree, places, weights):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner
 def place_real_to_end(ticks, degree, places, weights):
     """The same with the places mirrored: those of few ticks are ticks from the last one back."""
     count = place_real(ticks, degree, places, weights)
@@ -85,7 +86,7 @@ def place_real_to_end(ticks, degree, places, weights):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner
 def zeros_of_gram(ticks, count, places, weights):
     """Fill the places and weights of so many zeros over so many ticks, both from the first on."""
     across, inverse = np.zeros(count), np.ones(count + 1)
@@ -101,7 +102,7 @@ def zeros_of_gram(ticks, count, places, weights):
         weights[k] = weights[count - 1 - k] = weight
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _zero(ticks, count, k, across, inverse):
     """The k-th greatest zero, from 0 on, by Newton's steps."""
     angle = np.pi * (k + 0.75) / (count + 0.5)
@@ -123,7 +124,7 @@ def _zero(ticks, count, k, across, inverse):
     return zero
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _bisected(ticks, count, k, across, inverse):
     """The k-th greatest zero to a fortieth of a tick: changes of sign tell how many are greater."""
     low, high = 0.0, 1.0
@@ -141,7 +142,7 @@ def _bisected(ticks, count, k, across, inverse):
     return 0.5 * (low + high)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _squares(zero, count, across, inverse):
     """The sum of the squares of p_0 ... p_{count - 1}."""
     before, value, total = 0.0, 1.0, 1.0
@@ -152,7 +153,7 @@ def _squares(zero, count, across, inverse):
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _interpolated(ticks, degree, places, weights):
     """Fill the ticks 0 ... degree, and how much the value at each counts for the sum over part of them.
 

@@ -21,10 +21,11 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from cepctl.engines.kernels.kernel import inner
 
 
-@njit(nogil=True, cache=True)
+@inner
 def expand(ticks, nodes, weights, across, basis):
     """Fill b_1, b_2, ... and for each polynomial and node p_j(x_i) w_i / n; both by j."""
     count = len(nodes)
@@ -38,7 +39,7 @@ def expand(ticks, nodes, weights, across, basis):
                 before, value = value, (place * value - across[j] * before) / across[j + 1]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def shares_of_values(ticks, across, basis, places, polynomials, shares):
     """Fill how much the value at each node, a row each, counts for that at each of some places.
 
@@ -55,7 +56,7 @@ def shares_of_values(ticks, across, basis, places, polynomials, shares):
     _combine(basis, len(across), len(places), polynomials, shares)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def shares_of_sums(ticks, across, basis, places, polynomials, shares):
     """The same for the sum over the ticks before each place."""
     for k in range(len(places)):
@@ -64,7 +65,7 @@ def shares_of_sums(ticks, across, basis, places, polynomials, shares):
     _combine(basis, len(across), len(places), polynomials, shares)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def shares_of_sums_to_end(ticks, across, basis, places, polynomials, shares):
     """The same for the sum over the ticks from each place on."""
     for k in range(len(places)):
@@ -73,7 +74,7 @@ def shares_of_sums_to_end(ticks, across, basis, places, polynomials, shares):
     _combine(basis, len(across), len(places), polynomials, shares)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _sum_polynomials(ticks, across, places, factor, polynomials):
     """Fill the sums of p_1, p_2, ... over the ticks before each place, times -factor / 2."""
     count = len(across)
@@ -95,7 +96,7 @@ def _sum_polynomials(ticks, across, places, factor, polynomials):
             polynomials[j, k] *= scale * places[k] * (ticks - places[k])
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _combine(basis, count, places, polynomials, shares):
     for i in range(count):
         for k in range(places):

@@ -10,10 +10,10 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.kernels.kernel import inner, kernel
 
 _FEWEST = 1 << 8
 """Of fewer chains none is looked for."""
@@ -46,7 +46,7 @@ def moved_matches(masses: Masses, matches: Indexes) -> Indexes | None:
     return first if found else None
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _first_alike(buckets, matches, slots, tried, first):
     """Fill `first`; False where most of the first `tried` chains differ, or half of the slots are taken."""
     different = 0
@@ -65,7 +65,7 @@ def _first_alike(buckets, matches, slots, tried, first):
     return True
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _hashed(buckets, events):
     begin, mixed = buckets.lower[events[0]], 0
     for event in events:
@@ -76,7 +76,7 @@ def _hashed(buckets, events):
     return mixed
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _alike(buckets, events, others):
     """Whether some events are as far apart as others, with the same masses."""
     lower, upper, starts = buckets.lower, buckets.upper, buckets.starts

@@ -12,16 +12,17 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from cepctl.engines.kernels.kernel import inner
 
 
-@njit(nogil=True, cache=True)
+@inner
 def takes_every_tick(ticks, degree):
     """Whether so few ticks are summed one by one; else there is room for well-spread nodes."""
     return ticks <= max(degree + 2, (degree + 1) * (degree + 1) // 4)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def summation_rule(ticks, degree, nodes, weights):
     """Fill offsets 0 <= nodes < ticks and weights; returns their number N = degree + 1.
 
@@ -42,7 +43,7 @@ def summation_rule(ticks, degree, nodes, weights):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _solve_weights(ticks, count, nodes, weights):
     """Fill the weights; where the nodes are symmetric, even polynomials decide and half of them is solved."""
     n = float(ticks)
@@ -69,7 +70,7 @@ def _solve_weights(ticks, count, nodes, weights):
             weights[count - 1 - k] = weights[k]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _solve_linear(matrix, solution):
     """Solve the system whose right side is the last column, by elimination in place."""
     size = len(matrix)

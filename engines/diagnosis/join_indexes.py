@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key
 from cepctl.engines.columns.range_join import IntervalIndex, interval_index
 from cepctl.engines.diagnosis.conditions import Conditions
+from cepctl.engines.kernels.kernel import kernel
 from cepctl.plan.plan import Equality
 
 _KEPT = 16
@@ -72,7 +72,7 @@ class JoinIndexes:
         return JoinIndex(candidates, interval, key, interval.upper[np.lexsort((interval.upper, keys))])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _overlap_counts(key_starts, lower, ends, key, first, last):
     """`lower` and `ends` are sorted within each key: what neither starts too late nor ends too early."""
     counts = np.zeros(len(key), dtype=np.int64)

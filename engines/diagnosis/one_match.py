@@ -17,6 +17,7 @@ import pyarrow as pa
 from cepctl.arrays import Reals
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events, events_of
+from cepctl.engines.diagnosis.all_readings import AllReadings, all_readings
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.confidence_factors import MOST_RIVALS, Factor, MatchFactors, match_factors
 from cepctl.engines.diagnosis.failed_conditions import Reason, demands_of, reasons_against, times_against
@@ -91,7 +92,8 @@ class OneMatch:
 
     `bins`: edges of the drawing's bins in ticks.  `error` bounds the error of the probabilities; 0 where
     they are exact.  `offsets` are those of clocks that its events share.  `other_readings` of an OR bind
-    the same events.  `relations` says what the query asks of events that last, in words.  `given`: what is
+    the same events, and `whole` is the row that all of them have together, where it is known; all else is of
+    the first.  `relations` says what the query asks of events that last, in words.  `given`: what is
     given, where something is; intervals of events are those of all worlds, and what of them is valid, the
     confidence, its factors and the rivals are of the worlds that remain.
     """
@@ -110,6 +112,7 @@ class OneMatch:
     rivals: tuple[RivalShown, ...] = ()
     offsets: tuple[OffsetShown, ...] = ()
     other_readings: int = 0
+    whole: AllReadings | None = None
     relations: tuple[str, ...] = ()
     given: GivenShown | None = None
 
@@ -166,7 +169,14 @@ def one_match(plan: Plan, table: pa.Table, signature: Ids, bins: int = 60) -> On
     matching = [each for each in found if not each.reasons]
     if not matching:
         return min(found, key=lambda each: len(each.reasons))
-    return replace(matching[0], other_readings=len(matching) - 1)
+    if len(matching) == 1:
+        return matching[0]
+    readings = [
+        PreparedAlternative.of(plan, each.alternative, known, MatchOptions(), of_intervals=of_intervals)
+        for each in matching
+    ]
+    whole = all_readings(readings, [_bound(each.alternative, events, rows) for each in matching])
+    return replace(matching[0], other_readings=len(matching) - 1, whole=whole)
 
 
 def _rows(events: Events, signature: Ids) -> tuple[tuple[int, ...], ...]:

@@ -19,11 +19,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key, partition_codes
+from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.pattern.blocks import AbsenceRule, BlockKind, Shape, gap_of
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.plan.plan import Alternative
@@ -121,9 +121,9 @@ def _certain_gap(
 ) -> CertainGap:  # fmt: skip
     key, codes = None, None
     if rule.component is None:
-        event = np.arange(len(events), dtype=np.int64)
+        event = events.happening
         codes = partition_codes(partition_by, events) if by_partition else None
-        event_codes = np.zeros(len(events), np.int64) if codes is None else codes
+        event_codes = np.zeros(len(event), np.int64) if codes is None else codes[event]
     else:
         event = candidates[rule.component]
         if any(link.decides == rule.component for link in alternative.links):
@@ -143,7 +143,7 @@ def _certain_gap(
     return CertainGap(gap, key_starts, lower[by_lower], least, upper[by_upper], greatest, codes, key)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _run(key_starts, least, greatest):
     """Make `least` the minimum from each place on, and `greatest` the maximum up to each, within each key."""
     for k in range(len(key_starts) - 1):
@@ -153,7 +153,7 @@ def _run(key_starts, least, greatest):
             greatest[at] = max(greatest[at], greatest[at - 1])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _least_after(key_starts, lower, least, keys, after):
     """For each match the least `upper` of what begins after a tick."""
     found = np.full(len(keys), UNBOUNDED)
@@ -166,7 +166,7 @@ def _least_after(key_starts, lower, least, keys, after):
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _greatest_before(key_starts, upper, greatest, keys, until):
     """For each match the greatest `lower` of what ends before a tick."""
     found = np.full(len(keys), -UNBOUNDED)

@@ -18,7 +18,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.events import Events
@@ -27,6 +26,7 @@ from cepctl.engines.columns.predicates import links_hold
 from cepctl.engines.columns.range_join import PAIRS_AT_ONCE, IntervalIndex, interval_index, overlapping
 from cepctl.engines.enumeration.reach import reach
 from cepctl.engines.enumeration.threshold import PushDown
+from cepctl.engines.kernels.kernel import kernel
 from cepctl.plan.plan import Alternative, Link, Scope
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def _pairs(
     return joined, True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _extended(rows, row, event, column, longer):
     """Fill `longer` with the rows that an event is new to, bound to `column`; returns their number."""
     found = 0

@@ -29,7 +29,7 @@ from cepctl.plan.plan import Alternative
 from cepctl.precision import CONFIDENCE_SLACK
 
 _RELATIVE_ERROR = 1e-9
-"""Generous bound on the error of the closed form; keeps what lies on the threshold."""
+"""Generous bound on the error of what is measured; keeps what lies on the threshold."""
 
 
 class Threshold:
@@ -69,6 +69,10 @@ class Threshold:
     def rise(self, confidence: float, start: int) -> None:
         """As many rows as are wanted are at least as good as this one in the order of the output."""
         self._worst_kept = (float(rounded(np.array([confidence]))[0]), start)
+
+    def in_reach(self, bounds: Reals) -> Flags:
+        """Which upper bounds of confidences leave room for one that reaches the threshold."""
+        return np.asarray(bounds * (1.0 + _RELATIVE_ERROR) >= self._least)
 
     def reached(self, confidence: Reals, start: Ticks) -> Flags:
         """Which of some new rows reach the threshold, after it has risen with them; shape (n,)."""
@@ -115,7 +119,7 @@ class PushDown:
         chain = chain_columns(alternative, singles, columns)
         if len(chain) < 2:
             return rows
-        reaching = self.reaching(self._bounds(rows[:, chain], system[np.ix_(chain, chain)]))
+        reaching = self.threshold.in_reach(self._bounds(rows[:, chain], system[np.ix_(chain, chain)]))
         return rows if reaching.all() else rows[reaching]
 
     def _bounds(self, chain: Indexes, system: Ticks) -> Reals:
@@ -126,10 +130,6 @@ class PushDown:
         bounds = np.ones(len(chain))
         bounds[together] = upper_bounds(self.masses, chain[together], system)
         return bounds
-
-    def reaching(self, bounds: Reals) -> Flags:
-        """Which upper bounds leave room for a match that reaches the threshold."""
-        return np.asarray(bounds * (1.0 + _RELATIVE_ERROR) >= self.threshold.least)
 
 
 def chain_columns(alternative: Alternative, singles: Sequence[int], columns: Sequence[int]) -> list[int]:

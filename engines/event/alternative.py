@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from cepctl.engines.pattern.rivals import Rivals
 
 SMALLEST = np.nextafter(0.0, 1.0)
-"""Stands for a confidence below the smallest positive float: the match is possible."""
+"""Stands for an exact confidence below the smallest positive float: the match is possible."""
 
 
 @dataclass(frozen=True)
@@ -79,14 +79,18 @@ class PreparedAlternative:
 
         `of_intervals` takes even points for events that last; so does what is given of such events.
         """
+        if plan.strategy in (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY):
+            # Whatever lasts is bound by nothing then, and passes by with its start.
+            events = events.by_start
         candidates = tuple(fitting_events(events, each) for each in alternative.components)
+        if events.ends is not None:
+            candidates = tuple(each[events.ends.whole[each] > 0.0] for each in candidates)
         intervals = None
         tied = events.lasting_ties is not None
         if of_intervals or tied or alternative.reads_ends or events.last(candidates):
             require_engine(plan, "event", lasting=True)
-            from cepctl.engines.intervals.search import IntervalSearch, possible_events
+            from cepctl.engines.intervals.search import IntervalSearch
 
-            candidates = possible_events(events, candidates)
             for component, fitting in zip(alternative.components, candidates, strict=True):
                 if component.kleene and events.last([fitting]):
                     refuse_lasting_groups(component)
@@ -168,6 +172,11 @@ class PreparedAlternative:
         fewest = FEWEST_STARTS if self.shape.plain_chain else FEWEST_COSTLY_STARTS
         events = self.events if self.intervals is None else self.intervals.hulls
         parts = enumeration_parts(self.search_within_gaps(), events, columns, owned, fewest=fewest)
+        if any(len(block) > 2 for block in self.alternative.blocks):
+            from cepctl.engines.event.and_groups import require_few_matches
+
+            most = None if self.options.top is not None else self.options.max_matches
+            require_few_matches(self.search, parts, most, in_one_sum=self.measure.in_one_sum)
         return [partial(self._matches, part, owned) for part in parts]
 
     def search_within_gaps(self) -> Search:
@@ -287,7 +296,9 @@ class PreparedAlternative:
         kept = found.start <= found.end
         if owned is not None:
             kept &= _is_owned(self.events, values[0], owned)
-        confidence = np.maximum(found.confidence, SMALLEST)
+        exact = np.maximum(found.confidence, SMALLEST)
+        # Of an estimate nothing is made up: no sampled world may have returned what is possible.
+        confidence = np.where(found.error > 0.0, found.confidence, exact)
         matches = MatchBatch(values, found.start, found.end, confidence, found.error)
         return matches if kept.all() else matches.filter(kept)
 

@@ -28,6 +28,7 @@ from cepctl.engines.columns.weighted_masses import WeightedBuckets, unweighted
 from cepctl.engines.enumeration.search import Search
 from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
 from cepctl.engines.event.counted_sets import possible_members
+from cepctl.engines.event.raw_time_counts import judgements
 from cepctl.engines.event.raw_times import CertainTimes
 from cepctl.engines.occurrence.member_counts import MemberCounts, Sizes, member_counts
 from cepctl.engines.occurrence.occurrence import Occurrences
@@ -125,7 +126,7 @@ class CountedMembers:
         judged = times.judgeable(pairs)
         found = times.found(pairs) & judged
         enough = [np.bincount(owner, each, len(matches)) >= self._least for each in (found, judged)]
-        return pa.array(enough[0], pa.bool_(), mask=~enough[1])
+        return judgements(enough[0], enough[1])
 
     @property
     def _least(self) -> int:

@@ -133,7 +133,8 @@ class _Room:
             {i: take(each, sets.row) for i, each in self.bound.items()}, sets.first(start < found.start)
         )
         values = tuple(bound[i] for i in self.source.search.singles)
-        confidence = np.maximum(found.confidence, SMALLEST)
+        exact = np.maximum(found.confidence, SMALLEST)
+        confidence = np.where(found.error > 0.0, found.confidence, exact)
         counted = CountedRows(matches, confidence * matches, confidence, start, fewest)
         return MatchBatch(values, start, end, confidence, found.error, counted)
 

@@ -24,8 +24,7 @@ from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.group_answers import group_answers, least_occurrence
 from cepctl.engines.event.group_occurrences import GroupedRows, WantedGroups
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.event.raw_time_counts import matches_at_raw_times
-from cepctl.engines.event.raw_times import CertainTimes
+from cepctl.engines.event.raw_time_counts import RawTimeJudge
 from cepctl.engines.event.union import joined_batches, united
 from cepctl.engines.kleene.budget import GroupBudget
 from cepctl.engines.rows.groups import WHY_TOO_COSTLY, group_schema
@@ -40,7 +39,7 @@ def group_batches(
     plan: Plan,
     prepared: Sequence[PreparedAlternative],
     found: Sequence[Sequence[MatchBatch]],
-    times: CertainTimes | None,
+    judge: RawTimeJudge | None,
 ) -> Iterator[pa.RecordBatch]:
     """The rows of all keys, as one batch of `group_schema`; `found` are the matches of each alternative.
 
@@ -58,7 +57,7 @@ def group_batches(
     sources = [(source, batch) for source, batch in sources if len(batch)]
     if not sources:
         return
-    frame = pl.concat([_frame(plan, source, batch, times) for source, batch in sources])
+    frame = pl.concat([_frame(plan, source, batch, judge) for source, batch in sources])
     keys = [f"key {i}" for i in range(len(plan.group_by or ()))]
     rows = _grouped(frame, keys)
     ordered = frame[rows.place]
@@ -80,11 +79,13 @@ def group_batches(
         pa.array(best.get_column("confidence").to_numpy(), mask=unknown),
         np.minimum.reduceat(ordered.get_column("start").to_numpy(), rows.first),
         np.maximum.reduceat(ordered.get_column("end").to_numpy(), rows.first),
-        *([_found_at_raw_times(ordered, rows)] if times is not None else []),
+        *([_found_at_raw_times(ordered, rows)] if judge is not None else []),
     ]
-    schema = group_schema(plan, approximate=estimates, raw_times=times is not None)
+    schema = group_schema(plan, approximate=estimates, raw_times=judge is not None)
+    if judge is not None:
+        schema = judge.told_in(schema)
     if answers.why:
-        schema = schema.with_metadata({WHY_TOO_COSTLY: answers.why})
+        schema = schema.with_metadata({**(schema.metadata or {}), WHY_TOO_COSTLY: answers.why})
     arrays = [
         (each if isinstance(each, pa.Array) else pa.array(each)).cast(field.type)
         for each, field in zip(columns, schema, strict=True)
@@ -128,13 +129,13 @@ def _starting(matches: MatchBatch, options: MatchOptions) -> MatchBatch:
 
 
 def _frame(
-    plan: Plan, source: PreparedAlternative, batch: MatchBatch, times: CertainTimes | None
+    plan: Plan, source: PreparedAlternative, batch: MatchBatch, judge: RawTimeJudge | None
 ) -> pl.DataFrame:
     """Keys and numbers of matches, and their text."""
     events = source.events
     keys = return_columns(events, source.alternative, plan.group_by or (), batch)
     series = [pl.Series(f"key {i}", values) for i, values in enumerate(keys.values())]
-    raw = [] if times is None else [pl.Series("raw", _judged_at_raw_times(source, batch, times))]
+    raw = [] if judge is None else [pl.Series("raw", judge.judged(source, batch))]
     alone = np.ones(len(batch))
     counted = batch.counted or CountedRows(
         alone, batch.confidence, batch.confidence, batch.start, alone.astype(bool)
@@ -181,18 +182,10 @@ def _matches(ordered: pl.DataFrame, rows: GroupedRows) -> pa.Array:
     return pa.array(np.where(few, total, 0.0).astype(np.int64), mask=~few)
 
 
-def _judged_at_raw_times(source: PreparedAlternative, batch: MatchBatch, times: CertainTimes) -> pa.Array:
-    if source.members is not None:
-        return source.members.found_at_raw_times(times, batch)
-    return matches_at_raw_times(source, times, batch)
-
-
 def _found_at_raw_times(ordered: pl.DataFrame, rows: GroupedRows) -> pa.Array:
     """Whether raw times alone find some match of a group; null where no match of it can be judged."""
     frame = pl.DataFrame({"group": rows.group, "raw": ordered.get_column("raw")})
-    told = frame.group_by("group").agg(
-        pl.when(pl.col("raw").is_not_null().any()).then(pl.col("raw").fill_null(value=False).any())
-    )
+    told = frame.group_by("group").agg(pl.col("raw").max())
     return told.sort("group").get_column("raw").to_arrow()
 
 

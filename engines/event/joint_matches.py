@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, block_group, flattened, take
+from cepctl.engines.columns.bindings import (
+    Bindings,
+    Group,
+    MatchBatch,
+    block_group,
+    flattened,
+    places_of,
+    take,
+)
 from cepctl.engines.columns.cut_masses import cut_masses
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_spans import TickSpans
@@ -79,10 +87,12 @@ class JointMatches:
         possible = np.flatnonzero(inside > 0.0)
         found = np.zeros(len(inside))
         if len(possible):
-            moved = [
-                replace(each, event=len(row) + np.searchsorted(others, each.event)).taken(possible)
-                for each in rivals
-            ]
+            moved = []
+            for each in rivals:
+                # An event that a match binds may be another rule's rival of it: it is cut there, too.
+                stranger = len(row) + np.searchsorted(others, each.event)
+                number = places_of(row, event, each.row, each.event, stranger)
+                moved.append(replace(each, event=number).taken(possible))
             chosen = {i: take(each, possible) for i, each in numbered.items()}
             found[possible] = inside[possible] * self._measured(masses, chosen, moved).confidence
         return found

@@ -123,7 +123,7 @@ class Summary:
 
     def _summarised(self, rows: Indexes, threshold: Threshold) -> SummaryBatch:
         together = _measured(self.neighbours, self._bound(rows))
-        keep = (together.start <= together.end) & (together.confidence >= threshold.least)
+        keep = (together.start <= together.end) & threshold.in_reach(together.confidence)
         rows, present = rows[keep], together.confidence[keep]
         row, event = group_candidates(
             self.groups.search, self.groups.shape, self.groups.events, rows, self._bound(rows), self.group

@@ -24,8 +24,7 @@ from cepctl.engines.enumeration.threshold import Threshold
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.own_laws import with_own_laws
-from cepctl.engines.event.raw_time_counts import matches_at_raw_times
-from cepctl.engines.event.raw_times import CertainTimes
+from cepctl.engines.event.raw_time_counts import RawTimeJudge
 from cepctl.engines.rows.groups import group_schema
 from cepctl.engines.rows.order import ordered
 from cepctl.errors import QueryTooLargeError
@@ -63,7 +62,7 @@ def match_schema(
         *([pa.field(CONFIDENCE_ERROR, pa.float64())] if approximate else []),
         *([pa.field("members", pa.string()), pa.field("count", pa.string())] if summary else []),
     ]
-    judged = [pa.field(FOUND_AT_RAW_TIMES, pa.bool_())] if raw_times else []
+    judged = [pa.field(FOUND_AT_RAW_TIMES, pa.int8())] if raw_times else []
     return pa.schema([*fixed, *(pa.field(each.name, each.type) for each in plan.returns), *judged])
 
 
@@ -126,12 +125,12 @@ def match_batches(
     require_known_clocks(plan, table)
     events = _in_worlds_left(plan, with_own_laws(events_of(table, plan.clocks)))
     prepared = PreparedAlternative.of_each(plan, events, options)
-    times = CertainTimes.of(plan, events, options.block_memory) if options.raw_times else None
+    judge = RawTimeJudge.of(prepared[0], options)
     if plan.group_by is not None:
         from cepctl.engines.event.groups import group_batches, with_counted_sets
 
         counted = with_counted_sets(prepared)
-        yield from group_batches(plan, counted, _of_each(counted, owned, options, told), times)
+        yield from group_batches(plan, counted, _of_each(counted, owned, options, told), judge)
         return
     threshold = Threshold((plan.minimum_confidence or 0.0) - CONFIDENCE_SLACK, options.top)
     if options.kleene == "summary":
@@ -145,13 +144,13 @@ def match_batches(
         batches = concurrently(telling(parts, told), options.threads)
     elif len(prepared) == 1:
         source = prepared[0].above(threshold)
-        parts = [partial(_found, source, each, threshold, times) for each in source.parts(owned)]
+        parts = [partial(_found, source, each, threshold, judge) for each in source.parts(owned)]
         batches = concurrently(telling(parts, told), options.threads)
     else:
         from cepctl.engines.event.union import united
 
         every = united(prepared, _of_each(prepared, owned, options, told))
-        batches = (_rows(source, matches, threshold, times) for source, matches in every)
+        batches = (_rows(source, matches, threshold, judge) for source, matches in every)
     if options.top is not None and options.top <= _MOST_CHOSEN:
         batches = _best(batches, threshold, options)
     rows = 0
@@ -237,10 +236,10 @@ def _found(
     source: PreparedAlternative,
     part: Callable[[], Iterator[MatchBatch]],
     threshold: Threshold,
-    times: CertainTimes | None,
+    judge: RawTimeJudge | None,
 ) -> Iterator[pa.RecordBatch]:
     for matches in part():
-        yield _rows(source, matches, threshold, times)
+        yield _rows(source, matches, threshold, judge)
 
 
 def _summarised(summary: Summary, part: Callable[[], Iterator[SummaryBatch]]) -> Iterator[pa.RecordBatch]:
@@ -272,7 +271,7 @@ def _starting(matches: MatchBatch, first: int | None, last: int | None) -> Match
 
 
 def _rows(
-    source: PreparedAlternative, matches: MatchBatch, threshold: Threshold, times: CertainTimes | None
+    source: PreparedAlternative, matches: MatchBatch, threshold: Threshold, judge: RawTimeJudge | None
 ) -> pa.RecordBatch:
     plan, events = source.plan, source.events
     if source.options.top is not None:
@@ -280,7 +279,7 @@ def _rows(
     reached = threshold.reached(matches.confidence, matches.start)
     kept = matches if reached.all() else matches.filter(reached)
     approximate = source.options.approximate is not None
-    judged = {} if times is None else {FOUND_AT_RAW_TIMES: matches_at_raw_times(source, times, kept)}
+    judged = {} if judge is None else {FOUND_AT_RAW_TIMES: judge.judged(source, kept)}
     columns = {
         "signature": signatures(kept.bound, events.names),
         "start": kept.start,
@@ -290,6 +289,8 @@ def _rows(
         **return_columns(events, source.alternative, plan.returns, kept, partial(_reached, source, kept)),
         **judged,
     }
+    schema = schema_for(plan, source.options)
     return pa.RecordBatch.from_arrays(
-        [pa.array(column) for column in columns.values()], schema=schema_for(plan, source.options)
+        [pa.array(column) for column in columns.values()],
+        schema=schema if judge is None else judge.told_in(schema),
     )

@@ -7,18 +7,23 @@ FOUND_AT_RAW_TIMES; for rows that lack it, the events are looked up by their ids
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Indexes
+from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.raw_times import CertainTimes
+from cepctl.engines.rows.counts import FOUND, MISSED, UNJUDGED, WHY_UNJUDGED
+from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.plan import Plan
+from cepctl.side_figures import SideFigure, beside
 
 
 @dataclass(frozen=True)
@@ -30,27 +35,81 @@ class RawTimeCounts:
     untimed: int
 
 
+@dataclass
+class RawTimeJudge:
+    """Judges the matches of a run, for its summary; once that has failed it judges no more.
+
+    `times`: None where events last, whose search knows their logged starts and ends.  `why_not`: what failed.
+    """
+
+    times: CertainTimes | None = None
+    why_not: str = ""
+
+    @classmethod
+    def of(cls, source: PreparedAlternative, options: MatchOptions) -> RawTimeJudge | None:
+        """The judge of the matches of a source; None where nobody asks."""
+        if not options.raw_times:
+            return None
+        judge = cls()
+        if source.intervals is None:
+            certain = partial(CertainTimes.of, source.plan, source.events, options.block_memory)
+            judge.times = beside(SideFigure.RAW_TIMES, certain, None, judge._fail)
+        return judge
+
+    def judged(self, source: PreparedAlternative, matches: MatchBatch) -> pa.Array:
+        """What `FOUND_AT_RAW_TIMES` says of matches."""
+        unjudged = pa.array(np.full(len(matches), UNJUDGED, np.int8))
+        if self.why_not:
+            return unjudged
+        return beside(SideFigure.RAW_TIMES, partial(self._judged, source, matches), unjudged, self._fail)
+
+    def _judged(self, source: PreparedAlternative, matches: MatchBatch) -> pa.Array:
+        if self.times is None:
+            return _lasting_at_raw_times(source, matches)
+        if source.members is not None:
+            return source.members.found_at_raw_times(self.times, matches)
+        return found_at_raw_times(self.times, matches.bound)
+
+    def told_in(self, schema: pa.Schema) -> pa.Schema:
+        """The schema of rows that were judged, which also says why some were not."""
+        return schema.with_metadata({WHY_UNJUDGED: self.why_not}) if self.why_not else schema
+
+    def _fail(self, why: str) -> None:
+        self.why_not = why
+
+
+def judgements(found: Flags, judgeable: Flags) -> pa.Array:
+    """What raw times say of matches, as the column FOUND_AT_RAW_TIMES has it."""
+    return pa.array(np.where(found, FOUND, MISSED).astype(np.int8), mask=~judgeable)
+
+
 def found_at_raw_times(times: CertainTimes, bound: tuple[Bindings, ...]) -> pa.Array:
     """Whether raw times find each match; null where one of its events has none."""
-    return pa.array(times.found(bound), pa.bool_(), mask=~times.judgeable(bound))
+    return judgements(times.found(bound), times.judgeable(bound))
 
 
-def matches_at_raw_times(source: PreparedAlternative, times: CertainTimes, matches: MatchBatch) -> pa.Array:
-    """The same of matches of an alternative, which may bind events that last."""
-    if source.intervals is None:
-        return found_at_raw_times(times, matches.bound)
+def _lasting_at_raw_times(source: PreparedAlternative, matches: MatchBatch) -> pa.Array:
+    """The same of matches whose events may last."""
     from cepctl.engines.intervals.groups import by_size
 
-    found = np.empty(len(matches), dtype=object)
+    if source.plan.asks_probabilities:
+        raise UnsupportedQueryError("not supported yet: prob(...) at raw times beside events that last")
+    assert source.intervals is not None
+    found, known = np.zeros(len(matches), dtype=bool), np.zeros(len(matches), dtype=bool)
     for search, events, rows in by_size(source.intervals, matches.bound):
-        found[rows] = search.found_at_raw_times(events, source.plan.time_unit).to_pylist()
-    return pa.array(found, pa.bool_())
+        found[rows], known[rows] = search.found_at_raw_times(events, source.plan.time_unit)
+    return judgements(found, known)
 
 
 def counts_of(found: pa.ChunkedArray | pa.Array) -> RawTimeCounts:
     """Count what `found_at_raw_times` says."""
-    missed = pc.sum(pc.invert(found)).as_py() or 0
+    missed = pc.sum(pc.equal(found, MISSED)).as_py() or 0
     return RawTimeCounts(len(found) - found.null_count, missed, found.null_count)
+
+
+def found_or_missed(found: pa.ChunkedArray) -> list[bool | None]:
+    """Of each row whether raw times find it; None where that is not known."""
+    return [{FOUND: True, MISSED: False}.get(each) for each in found.to_pylist()]
 
 
 def missed_by_raw_times(plan: Plan, matches: pa.Table, table: pa.Table) -> RawTimeCounts:
@@ -75,7 +134,7 @@ def missed_by_raw_times(plan: Plan, matches: pa.Table, table: pa.Table) -> RawTi
     columns = [
         found_at_raw_times(times, bound) for bound in _bindings(matches.column("signature"), events.ids)
     ]
-    return counts_of(pa.chunked_array(columns, pa.bool_()))
+    return counts_of(pa.chunked_array(columns, pa.int8()))
 
 
 def _bindings(signatures: pa.ChunkedArray, ids: pl.Series) -> list[tuple[Group, ...]]:

@@ -2,8 +2,9 @@
 
 Every event is put at the tick of its raw time, the only one it then has, and a match is held to the
 pattern once more: order, window, timing constraints, and, for negation, next match and contiguity, the
-absence of rivals at their own raw times.  Predicates on attributes held already and hold again.  Ticks
-are known, so each constraint is one comparison of whole columns, and the rivals are one range join.
+absence of rivals at their own raw times.  Predicates on attributes held already and hold again; `prob(...)`
+is 1 or 0 where times are certain, and is asked anew.  Ticks are known, so each constraint is one comparison
+of whole columns, and the rivals are one range join.
 
 A match that binds an event without a raw time cannot be judged; such an event is not a rival.  Nor is, on
 Spark, one whose interval lies outside the slice of its match, although its raw time lies inside.
@@ -27,6 +28,7 @@ from cepctl.engines.columns.group_predicates import group_link_holds
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.columns.tick_sums import shifted
+from cepctl.engines.event.own_laws import with_own_laws
 from cepctl.engines.measure.rival_blocks import BlockMemory, joined_blocks
 from cepctl.engines.pattern.blocks import BlockKind, Point, Shape, shape_of
 from cepctl.engines.pattern.rival_joins import RuleIndexes, Spans, spans_of
@@ -66,14 +68,16 @@ class CertainTimes:
         count = len(ticks)
         masses = Masses(ticks, ticks, np.arange(count + 1), ticks, ticks, np.ones(count))
         shapes = tuple(shape_of(plan, each) for each in plan.alternatives)
-        asked = len(shapes) > 1 or any(shape.rules for shape in shapes)
+        asked = len(shapes) > 1 or plan.asks_probabilities or any(shape.rules for shape in shapes)
+        # What is probable of certain times is sure or impossible.
+        certain = with_own_laws(Events(masses, events.frame))
         candidates = tuple(
             tuple(fitting_events(events, each) for each in shape.alternative.components) if asked else ()
             for shape in shapes
         )
         known = time.is_not_null().to_numpy()
         memory = memory or BlockMemory.of()
-        return cls(plan, Events(masses, events.frame), known, shapes, candidates, memory)
+        return cls(plan, certain, known, shapes, candidates, memory)
 
     @cached_property
     def _rule_indexes(self) -> list[RuleIndexes]:
@@ -111,7 +115,7 @@ class CertainTimes:
         holds = _in_order(shape, tick, bound, count)
         for timing in shape.timings:
             holds &= _timing_holds(timing, tick, bound, count)
-        if len(self.shapes) > 1:
+        if len(self.shapes) > 1 or self.plan.asks_probabilities:
             rows = np.flatnonzero(holds)
             holds[rows] = self._fits(number, _taken(bound, rows), len(rows))
         if shape.rules:
@@ -120,7 +124,10 @@ class CertainTimes:
         return holds
 
     def _fits(self, number: int, bound: dict[int, Bindings], count: int) -> Flags:
-        """Whether the events fit the alternative's components: another one may have bound them."""
+        """Whether the events fit the alternative's components: another one may have bound them.
+
+        `prob(...)` may also say something else of raw times than of intervals.
+        """
         shape, events = self.shapes[number], self.events
         holds = np.ones(count, dtype=bool)
         for i, each in bound.items():

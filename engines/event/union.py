@@ -32,7 +32,7 @@ from cepctl.engines.confidence.coupled.confidences import coupled_confidences
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.event.alternative import SMALLEST, PreparedAlternative
+from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.pattern.conjunction import Renumbering, intersection
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.engines.rows.order import match_text
@@ -212,7 +212,7 @@ def _sampled(
         prepared[0].measure.groups(_bound(prepared[0], whole.take(rows))), problems
     )
     confidence, error = whole.confidence.copy(), whole.errors.copy()
-    confidence[rows[row]] = np.maximum(estimate, SMALLEST)
+    confidence[rows[row]] = estimate
     error[rows] = sampling.error
     return replace(whole, confidence=confidence, error=error)
 

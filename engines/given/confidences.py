@@ -10,25 +10,26 @@ from __future__ import annotations
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals
-from cepctl.engines.clocks.estimates import measured_or_estimated
+from cepctl.engines.clocks.estimates import estimated_match, measured_or_estimated
 from cepctl.engines.columns.bindings import Bindings, Group, take
+from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
+from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.solve import first_ticks, mirrored
-from cepctl.engines.confidence.measured import Measured, impossible
-from cepctl.engines.given.between_events import tied_systems
+from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.given.components import piece_probability
 from cepctl.engines.given.separators import tied_probability
 from cepctl.engines.given.series import series_of
-from cepctl.engines.given.surely import certain_problems
+from cepctl.engines.given.surely import certain_matches
 from cepctl.engines.given.tied_problems import TiedProblems, tied_problems
 from cepctl.engines.given.touched_components import Touched, touched
 from cepctl.engines.given.work import require_few, searched, within_bound
 from cepctl.engines.measure.measure import Measure
 from cepctl.engines.measure.rival_blocks import coupled_blocks
-from cepctl.engines.pattern.difference_constraints import closure, valid_bounds
+from cepctl.engines.occurrence.clauses import Tied
 from cepctl.engines.pattern.rivals import Rivals
 
 _NEARLY = 1e-9
@@ -62,26 +63,22 @@ def tied_matches(
 
 
 def _estimated(measure: Measure, ties: EventTies, match: CoupledMatches) -> Measured:
-    """One match from sampled worlds; its range is what its events can use, whatever must be absent."""
-    sampling, total = measure.sampling, _Total(1)
-    assert sampling is not None
-    possible = []
-    for problems in coupled_problems(match):
-        event, lower, upper = problems.variables
-        systems = tied_systems(ties, problems.structure.system, event)
-        for row, system in enumerate(systems):
-            count = range(len(system))
-            closed = closure(len(system), [(i, j, int(system[i, j])) for i in count for j in count])
-            ends = valid_bounds(lower[[row]], upper[[row]], closed)
-            if (np.diag(closed) >= 0).all() and (ends[0] <= ends[1]).all():
-                one = problems.taken(np.array([row]))
-                total.add(one.match, np.zeros(1), ends[0][:, 0], ends[1][:, -1])
-                possible.append(one)
-    if not possible:
-        return impossible(1)
-    found = total.measured()
-    _, estimate = sampling.probabilities(match.groups, possible)
-    return Measured(estimate, np.full(1, sampling.error), found.start, found.end)
+    """One match from sampled worlds; whether it is possible, and its range, are exact.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If the search for its range takes too long, or too few worlds remain.
+    """
+    assert measure.sampling is not None
+
+    def tied(alone: Problems) -> Tied:
+        touching = touched(alone, ties)
+        at, offsets = touching.pieces.ties(ties)
+        return np.repeat(touching.problem, np.diff(offsets)), ties.left[at], ties.right[at], ties.bound[at]
+
+    clocks = EventClocks.none(measure.masses)
+    return estimated_match(clocks, measure.sampling, match.groups, list(coupled_problems(match)), tied)
 
 
 def _exactly(measure: Measure, ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
@@ -125,10 +122,11 @@ def given_confidences(matches: CoupledMatches, ties: EventTies) -> Measured:
                 sums.add(each.first.match, *_solved(matches.masses, ties, each))
             rows = np.unique(touching.problem)
             confidence = sums.confidence[rows] / given_probability(ties, matches.masses, touching, rows)
-            near = np.flatnonzero(np.abs(confidence - 1.0) < _NEARLY)
-            certain = certain_problems(problems.taken(rows[near]), ties, matches.masses)
-            confidence[near[certain]] = 1.0
             total.add(problems.match[rows], confidence, sums.first[rows], sums.last[rows])
+    near = np.flatnonzero((total.confidence != 1.0) & (np.abs(total.confidence - 1.0) < _NEARLY))
+    if len(near):
+        certain = certain_matches(matches.taken(near), ties)
+        total.confidence[near] = np.where(certain, 1.0, np.minimum(total.confidence[near], 1.0))
     return total.measured()
 
 

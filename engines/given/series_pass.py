@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.weighted_masses import Polynomials
+from cepctl.engines.kernels.kernel import inner, kernel
 
 
 class Pass(NamedTuple):
@@ -35,7 +35,7 @@ class _Cells(NamedTuple):
     coefficient: Reals
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def series_pass(buckets, event, bound, begins):
     """The masses of events of series, each given those before it; scaled to 1.
 
@@ -87,7 +87,7 @@ def series_pass(buckets, event, bound, begins):
     return Pass(cell_offsets, kept, ratio)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _room(cells, found, coefficients):
     """The cells with room for one more of so many coefficients."""
     start, ticks, offsets, coefficient = cells.start, cells.ticks, cells.offsets, cells.coefficient
@@ -100,7 +100,7 @@ def _room(cells, found, coefficients):
     return _Cells(start, ticks, offsets, coefficient)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _with_constant(cells, found, first, last, value):
     cells = _room(cells, found, 1)
     cells.start[found], cells.ticks[found] = first, last - first + 1
@@ -110,7 +110,7 @@ def _with_constant(cells, found, first, last, value):
     return cells, found + 1
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _sum_of(cells, i):
     """The sum of a cell's polynomial over its ticks: that of C(x, k) / C(n, k) is (n - k) / (k + 1)."""
     n, total = float(cells.ticks[i]), 0.0
@@ -120,7 +120,7 @@ def _sum_of(cells, i):
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _with_running_sum(cells, found, work, i, total, first, last, moved, density):
     """Add the cell of `density` times the running sum of cell i, on ticks `moved` from its begin.
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import NamedTuple, cast
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Buckets, Masses
@@ -35,6 +34,7 @@ from cepctl.engines.confidence.coupled.nested_cells import (
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.solve import batch_of, working_space
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
+from cepctl.engines.kernels.kernel import inner, kernel
 
 
 class FirstNodes(NamedTuple):
@@ -77,7 +77,7 @@ def _prepared(buckets: WeightedBuckets, problems: Problems) -> tuple[Batch, Spac
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _listed(batch, space, row_of, tick_of, weight_of):
     """List the nodes as far as there is room; returns their number."""
     found = 0
@@ -96,14 +96,14 @@ def _listed(batch, space, row_of, tick_of, weight_of):
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _solve(batch, space, work_bound, found):
     for row in range(len(found)):
         prepare(batch, row, space)
         found[row] = _nested_sum(batch, row, space, work_bound)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _nested_sum(batch, row, space, work_bound):
     """Sum over all variables, one inside the other; NaN beyond the bound."""
     factors, event = batch.factors, batch.variables.event[row]
@@ -140,7 +140,7 @@ def _nested_sum(batch, row, space, work_bound):
             enter(batch, row, level, space)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _next_tick(buckets, event, level, space, decided_at):
     """Next tick of a level and its weight: its mass times summation weight; then the cursor is at the end."""
     at = space.cursor[level]

@@ -37,6 +37,7 @@ from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
 class Kind:
     """A kind of rivals: the cases in which they break a match, over its places and two of their own.
 
+    Of what fits one negated component no two cases hold at once, but of what fits several they may.
     `place`: their start, which is their end, too, where they do not last.
     """
 
@@ -47,7 +48,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class RivalList:
-    """Pairs of a row and an event of one kind, by row."""
+    """Pairs of a row and an event of one kind."""
 
     kind: Kind
     row: Indexes

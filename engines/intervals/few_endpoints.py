@@ -15,11 +15,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.intervals.covers import Ties
+from cepctl.engines.kernels.kernel import inner, kernel
 
 WORK_BOUND = 50_000_000
 """Steps that a row may take: some tenths of a second."""
@@ -64,7 +64,7 @@ class _Space(NamedTuple):
 _FIXED, _MOVING, _STARTS, _INNER = 0, 1, 2, 3
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _space(places, most):
     fixed = 2 * most * (1 + 2 * places) + 2
     moving = 4 * places + 2
@@ -76,7 +76,7 @@ def _space(places, most):
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _sum_rows(buckets, ties, endpoint, lower, upper, bounds, most, found):
     space = _space(endpoint.shape[1], most)
     variables, factors = ties.variables, ties.factors
@@ -93,7 +93,7 @@ def _sum_rows(buckets, ties, endpoint, lower, upper, bounds, most, found):
         found[row] = np.nan if steps > WORK_BOUND else _sum_of_first(variables, factors, space)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _take_over(buckets, ties, endpoint, lower, upper, bounds, base, space):
     for p in range(len(endpoint)):
         count = 0
@@ -114,7 +114,7 @@ def _take_over(buckets, ties, endpoint, lower, upper, bounds, base, space):
             space.least[p, v] = max(space.least[p, v], -float(bounds[number]))
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _find_pieces(variables, factors, space):
     """Where the sums change their polynomials; at such a tick both polynomials hold."""
     counts, least, most = space.counts, space.least, space.most
@@ -143,21 +143,21 @@ def _find_pieces(variables, factors, space):
     _sort(space.starts, counts, _STARTS)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _add(at, where, counts, number):
     if np.isfinite(at):
         where[counts[number]] = at
         counts[number] += 1
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _add_ends(space, place, before, after, where, number):
     for b in range(space.size[place]):
         _add(space.lo[place, b] - before, where, space.counts, number)
         _add(space.hi[place, b] + after, where, space.counts, number)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _add_limits(space, f, v, where, number):
     """Where a limit of a factor that moves with a variable enters or leaves a bucket."""
     for b in range(space.size[f]):
@@ -168,7 +168,7 @@ def _add_limits(space, f, v, where, number):
         _add(hi - space.most[f, v], where, space.counts, number)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _sort(where, counts, number):
     """Sort and drop repetitions."""
     size = counts[number]
@@ -181,7 +181,7 @@ def _sort(where, counts, number):
     counts[number] = kept
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _density_at(space, place, at):
     for b in range(space.size[place]):
         if space.lo[place, b] <= at <= space.hi[place, b]:
@@ -189,7 +189,7 @@ def _density_at(space, place, at):
     return 0.0
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _sum_of_first(variables, factors, space):
     x, total = variables[0], 0.0
     for c in range(space.counts[_STARTS] - 1):
@@ -218,7 +218,7 @@ def _sum_of_first(variables, factors, space):
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _given_first(variables, factors, space, x):
     """The sum over y of all that depends on it, given the tick of x."""
     y = variables[1]
@@ -253,7 +253,7 @@ def _given_first(variables, factors, space, x):
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _piece(factors, space, x, first, ticks):
     """Sum of a product of linear functions over consecutive ticks of y."""
     middle = first + 0.5 * (ticks - 1.0)
@@ -264,7 +264,7 @@ def _piece(factors, space, x, first, ticks):
     return ticks * (one * other + slope * other_slope * (ticks * ticks - 1.0) / 12.0)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _factor(space, f, x, y):
     """Mass of a factor within its limits, and how that rises with y."""
     first, last = x + space.least[f, 0], x + space.most[f, 0]

@@ -28,6 +28,7 @@ from cepctl.engines.intervals.reach import MOST_TOLD, Reached, reached
 from cepctl.engines.intervals.rivals import FoundRivals, deciding, renumbered
 from cepctl.engines.intervals.skeletons import Lasting, Skeleton, skeleton_of
 from cepctl.engines.intervals.sums import probability
+from cepctl.engines.intervals.surely import with_certain_ones
 from cepctl.engines.intervals.ties import SHARED, OpenEdges, tied
 
 BLOCK = 1 << 16
@@ -78,7 +79,8 @@ class IntervalMeasure:
                     self._add(found, block[rows], begin + rows, case, lasting, own)
         never = found.start > found.end
         found.start[never], found.end[never] = 1, 0
-        return Measured(found.confidence, found.error, found.start, found.end)
+        confidence = with_certain_ones(found.confidence, self, self.cases, (), matches)
+        return Measured(confidence, found.error, found.start, found.end)
 
     def valid(self, matches: Indexes) -> tuple[Ticks, Ticks]:
         """What the conditions leave to starts and ends, shape (n, 2 l); none where nothing holds.

@@ -9,7 +9,7 @@ Runs inside Spark workers: imports NumPy and Numba only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -191,20 +191,20 @@ class _Alike:
     def measured(self, frames: Frames, nodes: Nodes) -> Measured:
         """The matches of some nodes, where the offsets put their events."""
         size = len(self.lasting)
-        events, node = [self.matches[nodes.match].reshape(-1)], [np.repeat(np.arange(len(nodes)), size)]
-        pairs: list[FoundRivals] = []
-        count = len(events[0])
-        for negation, group in self.rivals:
-            own = group.take(nodes.match)
-            pairs.append((negation, own.owner, count + np.arange(len(own.members))))
-            events.append(own.members)
-            node.append(own.owner)
-            count += len(own.members)
+        at_nodes = [(negation, group.take(nodes.match)) for negation, group in self.rivals]
+        strangers, numbers = _once_at_each_node([each for _, each in at_nodes])
+        events = np.concatenate([self.matches[nodes.match].reshape(-1), strangers.members])
+        node = np.concatenate([np.repeat(np.arange(len(nodes)), size), strangers.owner])
+        count, first = len(events), len(nodes) * size
+        pairs: list[FoundRivals] = [
+            (negation, each.owner, first + own)
+            for (negation, each), own in zip(at_nodes, numbers, strict=True)
+        ]
 
         def rivals(matches: Indexes) -> list[FoundRivals]:
             return [renumbered(each, matches[:, 0] // size) for each in pairs]
 
-        copies = self._copies(frames, nodes, np.concatenate(node), np.concatenate(events))
+        copies = self._copies(frames, nodes, node, events)
         here = replace(self.measure, endpoints=copies, rivals=rivals if pairs else None, clocks=None)
         matches = np.arange(len(nodes) * size).reshape(len(nodes), size)
         if self.spans is None:
@@ -255,3 +255,16 @@ def _parts(nodes: Nodes, events: int) -> Iterator[Nodes]:
 def _grouped(count: int, row: Indexes, event: Indexes) -> Group:
     order = np.argsort(row, kind="stable")
     return Group(np.searchsorted(row[order], np.arange(count + 1)), event[order])
+
+
+def _once_at_each_node(groups: Sequence[Group]) -> tuple[Group, list[Indexes]]:
+    """The events of several groups of each node, each once, and which of these each member is.
+
+    What fits several negations is one event, wherever the offsets put it.
+    """
+    many = max((int(each.members.max(initial=0)) for each in groups), default=0) + 1
+    pairs = [each.owner * many + each.members for each in groups]
+    distinct = np.unique(np.concatenate([np.zeros(0, np.int64), *pairs]))
+    count = len(groups[0].offsets) - 1 if groups else 0
+    offsets = np.searchsorted(distinct, np.arange(count + 1) * many)
+    return Group(offsets, distinct % many), [np.searchsorted(distinct, each) for each in pairs]

@@ -23,13 +23,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import distance
 from cepctl.engines.columns.time_cuts import with_cut
 from cepctl.engines.intervals.conditions import Edge
+from cepctl.engines.kernels.kernel import inner, kernel
 
 MOST_PLACES = 10
 """Of more endpoints there are too many sets."""
@@ -91,7 +91,7 @@ def order_confidence(masses: Masses, order: Order, endpoint: Indexes, lower: Tic
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _down_sets(before):
     """All sets with no endpoint outside that an endpoint inside must not precede, as bits, ascending."""
     count = len(before)
@@ -104,7 +104,7 @@ def _down_sets(before):
     return found[:size]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _is_down_set(before, chosen, among):
     for i in range(len(before)):
         if among >> i & 1 and not chosen >> i & 1:
@@ -114,7 +114,7 @@ def _is_down_set(before, chosen, among):
     return True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _steps(down_sets):
     """From the largest set that a cell leads to down to the smallest: each is read before it is written."""
     count = 0
@@ -130,7 +130,7 @@ def _steps(down_sets):
     return steps
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _count_ways(before, ways):
     """ways[S, r]: S onto r + 1 ticks; the first takes a down-set of S in which nothing is strictly before."""
     count = len(before)
@@ -146,7 +146,7 @@ def _count_ways(before, ways):
             first = (first - 1) & chosen
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _all_may_tie(before, chosen):
     for i in range(len(before)):
         if chosen >> i & 1:
@@ -156,7 +156,7 @@ def _all_may_tie(before, chosen):
     return True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _sum_orders(buckets, order, endpoint, lower, upper, most_cuts, found):
     count = endpoint.shape[1]
     cuts = np.empty(most_cuts, dtype=np.int64)
@@ -178,7 +178,7 @@ def _sum_orders(buckets, order, endpoint, lower, upper, most_cuts, found):
         found[row] = placed[(1 << count) - 1]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _cut(buckets, shifts, endpoint, lower, upper, cuts):
     """Where buckets begin and end, counted from the origins; sorted, each once."""
     count = 0
@@ -191,7 +191,7 @@ def _cut(buckets, shifts, endpoint, lower, upper, cuts):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _densities(buckets, shifts, endpoint, lower, upper, first, density):
     """Mass per tick of every endpoint in the cell from `first`; returns the set of those that have any."""
     active = 0
@@ -205,7 +205,7 @@ def _densities(buckets, shifts, endpoint, lower, upper, first, density):
     return active
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _weigh(ways, density, active, ticks, product, weight):
     """The weight of every set of active endpoints in a cell: densities times ways times C(n, r)."""
     product[0] = 1.0

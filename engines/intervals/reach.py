@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.tick_sums import plus
+from cepctl.engines.kernels.kernel import inner, kernel
 
 MOST_TOLD = 62
 """Of more edges, the others count as open."""
@@ -66,7 +66,7 @@ def reached(
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _reach(buckets, ends, shortest, longest, matches, lasting, allowed, edges, found):
     places = 2 * matches.shape[1]
     endpoint, bound = np.empty(places, dtype=np.int64), edges[:, 2].copy()
@@ -95,7 +95,7 @@ def _reach(buckets, ends, shortest, longest, matches, lasting, allowed, edges, f
             found.end[row] = max(found.end[row], latest[p])
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _open(edges, bound, earliest, latest):
     bits = np.int64(0)
     for e in range(min(len(edges), MOST_TOLD)):
@@ -104,7 +104,7 @@ def _open(edges, bound, earliest, latest):
     return bits
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _settled(buckets, endpoint, edges, bound, earliest, latest):
     """Tighten until nothing moves; whether ticks are left."""
     places = len(endpoint)
@@ -122,7 +122,7 @@ def _settled(buckets, endpoint, edges, bound, earliest, latest):
     return True
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _tightened(edges, bound, earliest, latest):
     """Tighten by every edge once; whether anything moved."""
     moved = False
@@ -136,7 +136,7 @@ def _tightened(edges, bound, earliest, latest):
     return moved
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _onto_masses(buckets, endpoint, earliest, latest):
     """Move ends, none of which is beyond its mass, onto ticks that have some; whether anything moved."""
     moved = False

@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_differences import pairs_apart
@@ -33,6 +32,7 @@ from cepctl.engines.confidence.coupled.nested_cells import (
     prepare,
 )
 from cepctl.engines.confidence.coupled.nested_sums import IMPOSSIBLE
+from cepctl.engines.kernels.kernel import inner, kernel
 
 
 class Absences(NamedTuple):
@@ -50,7 +50,7 @@ class Absences(NamedTuple):
     whole: Reals
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def solve_with_absences(batch, absences, space, limits, confidence, first):
     """Solve all problems; returns the row that exceeded the work bound, or -1."""
     most = 2 * (absences.pairs.max() if len(absences.pairs) else 0) + 4
@@ -75,7 +75,7 @@ def solve_with_absences(batch, absences, space, limits, confidence, first):
     return -1
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _decide_together(factors, absences, row, decided_at):
     """The pairs of one event are decided with the last of them."""
     begin, end = factors.offsets[row], factors.offsets[row + 1]
@@ -85,7 +85,7 @@ def _decide_together(factors, absences, row, decided_at):
             decided_at[i : i + size] = decided_at[i : i + size].max()
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _nested(batch, absences, row, space, rectangles, cuts, searching, work_bound):
     factors, buckets, event = batch.factors, batch.buckets, batch.variables.event[row]
     cursor, sums, tick, decided_at = space.cursor, space.sums, space.tick, space.decided_at
@@ -127,7 +127,7 @@ def _nested(batch, absences, row, space, rectangles, cuts, searching, work_bound
             enter(batch, row, level, space)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _absent(factors, absences, number, buckets, tick, rectangles, cuts):
     """What is left of the law of an event that must not be in any region of its start and end."""
     start, end = factors.event[number], factors.event[number + 1]
@@ -160,14 +160,14 @@ def _absent(factors, absences, number, buckets, tick, rectangles, cuts):
     return total / absences.whole[number]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _side(factors, number, buckets, tick):
     """The ticks of one endpoint that its region leaves to it."""
     first, last = ends_of(buckets, factors.event[number])
     return region_ticks(factors, factors.region_offsets[number], first, last, tick)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _sorted_cuts(firsts, lasts, ends, cuts):
     cuts[0], cuts[1] = ends[0], ends[1] + 1
     count = 2
@@ -177,7 +177,7 @@ def _sorted_cuts(firsts, lasts, ends, cuts):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _alike_from(rectangles, cell, length, most):
     """Whether an event of this length must be absent from a cell, and up to which one the same holds."""
     until = most
@@ -195,7 +195,7 @@ def _alike_from(rectangles, cell, length, most):
     return False, until
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _mass(buckets, start, end, cell, least, most):
     """P(start and end in a rectangle, the length within its bounds)."""
     total = 0.0

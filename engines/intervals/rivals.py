@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -171,7 +172,34 @@ def deciding(
         undecided = ~broken[each.row]
         if undecided.any():
             kept.append(replace(each, row=each.row[undecided], event=each.event[undecided]))
-    return kept, broken
+    return _once_each(kept), broken
+
+
+def _once_each(lists: Sequence[RivalList]) -> list[RivalList]:
+    """The same pairs, none of them in two lists: what fits several negations breaks a match by any of these.
+
+    Such a rival is one event, which is where it is for all of them at once.
+    """
+    row, event = (
+        np.concatenate([np.zeros(0, np.int64), *(getattr(each, side) for each in lists)])
+        for side in ("row", "event")
+    )
+    _, first, which = np.unique(
+        row * (int(event.max(initial=0)) + 1) + event, return_index=True, return_inverse=True
+    )
+    if len(first) == len(row):
+        return list(lists)
+    apart = np.ones((len(first), len(lists)), dtype=bool)
+    apart[which, np.repeat(np.arange(len(lists)), [len(each.row) for each in lists])] = False
+    found = []
+    distinct, alike = np.unique(apart, axis=0, return_inverse=True)
+    for number, others in enumerate(distinct):
+        # In the order in which they were found, whatever else is in the batch.
+        pairs = np.sort(first[alike.reshape(-1) == number])
+        kinds = [each.kind for each, apart_from in zip(lists, others, strict=True) if not apart_from]
+        cases = tuple(dict.fromkeys(chain.from_iterable(kind.cases for kind in kinds)))
+        found.append(RivalList(replace(kinds[0], cases=cases), row[pairs], event[pairs]))
+    return found
 
 
 def _kind(absent: tuple[Case, ...], count: int, lasting: Lasting) -> Kind:

@@ -15,7 +15,6 @@ from itertools import chain, product
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.events import Events
@@ -89,13 +88,13 @@ class IntervalSearch:
         measure = replace(self.measure, cases=cases, rivals=rivals if negations else None)
         return replace(self, measure=measure, negations=negations)
 
-    def found_at_raw_times(self, matches: Indexes, unit: TimeUnit) -> pa.Array:
-        """Whether the logged starts and ends alone satisfy the conditions; null where one is not known."""
+    def found_at_raw_times(self, matches: Indexes, unit: TimeUnit) -> tuple[Flags, Flags]:
+        """Whether the logged starts and ends alone satisfy the conditions, and where all are known."""
         found = np.zeros(len(matches), dtype=bool)
         _, known = self._raw_places(matches, unit)
         for search in (self, *self.others):
             found |= known & search._holds_at_raw_times(matches, unit)
-        return pa.array(found, mask=~known)
+        return found, known
 
     def _holds_at_raw_times(self, matches: Indexes, unit: TimeUnit) -> Flags:
         holds = _one_holds(self.measure.cases, self._raw_places(matches, unit)[0])

@@ -10,33 +10,64 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
+from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.intervals.conditions import Case
+from cepctl.engines.intervals.tied_rivals import can_break
+from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
 if TYPE_CHECKING:
     from cepctl.engines.intervals.measure import IntervalMeasure
 
 MOST_CHOICES = 256
-"""Of more ways to violate all cases a match counts as uncertain."""
+"""Of matches whose cases can be violated in more ways, all that are left count as uncertain."""
+_NEARLY = 1e-9
 
 
 def certain_ones(measure: IntervalMeasure, cases: Sequence[Case], given: Case, matches: Indexes) -> Flags:
     """Which matches, shape (n, l), satisfy one of the cases in every world that satisfies what is `given`.
 
-    No rival may be able to break them.
+    Rivals are not looked at.
     """
     certain = np.ones(len(matches), dtype=bool)
-    if np.prod([len(each) for each in cases], dtype=float) > MOST_CHOICES:
-        return ~certain
-    for chosen in product(*cases):
-        violated = tuple((j, i, -bound - 1) for i, j, bound in chosen)
-        one = replace(measure, cases=((*given, *violated),), rivals=None, ties=None)
-        rows = np.flatnonzero(certain)
-        lower, upper = one.valid(matches[rows])
-        certain[rows[(lower <= upper).all(axis=1)]] = False
+    waiting, ways = [(np.arange(len(matches)), given, 0)], 0
+    while waiting:
+        rows, asked, number = waiting.pop()
+        rows = rows[certain[rows]]
+        if number == len(cases):
+            certain[rows] = False
+            continue
+        for i, j, bound in cases[number] if len(rows) else ():
+            if bound >= UNBOUNDED:
+                continue
+            ways += 1
+            if ways > MOST_CHOICES:
+                return np.zeros(len(matches), dtype=bool)
+            violated = (*asked, (j, i, -bound - 1))
+            one = replace(measure, cases=(violated,), rivals=None, ties=None)
+            lower, upper = one.valid(matches[rows])
+            some = rows[(lower <= upper).all(axis=1)]
+            if len(some):
+                waiting.append((some, violated, number + 1))
     return certain
+
+
+def with_certain_ones(
+    confidence: Reals, measure: IntervalMeasure, cases: Sequence[Case], given: Case, matches: Indexes
+) -> Reals:
+    """Confidences that miss 1 by what sums are rounded, of matches that are certain, are 1; none is more.
+
+    `measure` has what is `given` in its own cases, as well, and the rivals that some world may have.
+    """
+    found = np.minimum(confidence, 1.0)
+    near = np.flatnonzero((confidence != 1.0) & (np.abs(confidence - 1.0) < _NEARLY))
+    if len(near):
+        some = matches[near]
+        certain = certain_ones(measure, cases, given, some)
+        for each in measure.rivals(some) if measure.rivals is not None else ():
+            certain[can_break(measure, some, each)[1]] = False
+        found[near[certain]] = 1.0
+    return found

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
-from cepctl.engines.columns.clocks import NO_CLOCK
+from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.lasting_ties import LastingTies
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.measured import Measured, impossible
@@ -25,7 +25,7 @@ from cepctl.engines.intervals.conditions import Case, Edge
 from cepctl.engines.intervals.lasting_components import case_of, component_probability, structures
 from cepctl.engines.intervals.measure import IntervalMeasure
 from cepctl.engines.intervals.rivals import FoundRivals, Negation
-from cepctl.engines.intervals.surely import certain_ones
+from cepctl.engines.intervals.surely import certain_ones, with_certain_ones
 from cepctl.engines.intervals.tied_rivals import can_break, cases_without, free_rivals
 from cepctl.errors import QueryTooLargeError
 
@@ -53,10 +53,14 @@ def measured_with_ties(measure: IntervalMeasure, ties: LastingTies, matches: Ind
             if not len(rows):
                 continue
             if certain[rows[0]]:
-                found.put(alike.rows[rows], _always(own, events[rows], matches.shape[1]))
+                found.put(alike.rows[rows], _always(own, events[rows]))
             else:
                 both = own.measured(events[rows])
-                found.put(alike.rows[rows], _conditioned(measure, ties, both, alike.components[rows]))
+                part = _conditioned(measure, ties, both, alike.components[rows])
+                sure = with_certain_ones(
+                    part.confidence, replace(own, counted=None), *alike.asked_and_given(events), events[rows]
+                )
+                found.put(alike.rows[rows], replace(part, confidence=sure))
     return found
 
 
@@ -80,11 +84,23 @@ def with_tied_events(
         yield alike.rows, *alike.extended(), _given(measure, ties, alike.components)
 
 
-def _always(own: IntervalMeasure, events: Indexes, size: int) -> Measured:
-    """The first `size` of these events are matches that every world returns."""
-    lower, upper = (each[:, : 2 * size] for each in own.valid(events))
-    count = len(events)
-    return Measured(np.ones(count), np.zeros(count), lower.min(axis=1), upper.max(axis=1))
+def _always(own: IntervalMeasure, events: Indexes) -> Measured:
+    """Matches of these events, and of what is tied to theirs, that every world returns."""
+    if own.clocks is not None and _have_holes(own, own.clocks, events):
+        # Where masses have holes, only what they add up to tells the ticks between their ends.
+        found = own.measured(events)
+        return replace(found, confidence=np.ones(len(events)), error=np.zeros(len(events)))
+    places = None if own.counted is None else 2 * own.counted
+    lower, upper = (each[:, :places] for each in own.valid(events))
+    return Measured(np.ones(len(events)), np.zeros(len(events)), lower.min(axis=1), upper.max(axis=1))
+
+
+def _have_holes(own: IntervalMeasure, clocks: EventClocks, events: Indexes) -> bool:
+    """Whether some tick between the ends of an own part, or of an offset, is not possible."""
+    endpoints = np.unique(np.concatenate([events, own.endpoints.end[events]]))
+    clock = np.unique(clocks.clock[endpoints])
+    stamped = clock[clock != NO_CLOCK]
+    return bool(clocks.own.has_hole[endpoints].any() or clocks.offsets.has_hole[stamped].any())
 
 
 def _conditioned(
@@ -250,6 +266,13 @@ class _Alike:
             own = replace(measure, counted=None)
             found[rows] = certain_ones(own, measure.cases, self._given(place), events[rows])
         return found
+
+    def asked_and_given(self, events: Indexes) -> tuple[tuple[Case, ...], Case]:
+        """The cases of extended matches that no tied rival breaks, without what is given, and that."""
+        place = {event: at for at, event in enumerate(events[0].tolist())}
+        absent = [(negation, place[each]) for negation, each in self._absent()]
+        own, width = self.touched.matches.shape[1], events.shape[1]
+        return cases_without(self.touched.measure.cases, absent, own, width), self._given(place)
 
     def _given(self, place: dict[int, int]) -> Case:
         """The ties of all components, between places of the extended match."""

@@ -8,14 +8,17 @@ the last one of j.  Then
 
 which falls with every member.  A group carries its products along, so that another member costs one factor
 for each pair of cells.  Where a group holds every event between its neighbours, one that is not chosen lies
-outside of the narrowest gap, from the last tick of i to the first one of j.  The members of a sequence are
-a chain with their neighbours, whose probability is known in closed form.
+outside of the narrowest gap, from the last tick of i to the first one of j; where another group is the
+neighbour, or events further away end the gap, from and to the ticks that are certainly between them
+(`SureGap`).  The members of a sequence are a chain with their neighbours, whose probability is known in
+closed form.
 
 Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +38,22 @@ from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure, va
 
 _MOST_CELLS = 16
 """Cells of a neighbour: more would bound more closely, and cost more for every member."""
+
+
+@dataclass(frozen=True)
+class SureGap:
+    """Ticks at which every event that fits is in a group, in each world that returns the match.
+
+    From `first` to `last`, ends included, shape (n,); none where first > last.  Where the event of a single
+    component decides an end, that is `after` or `until` (-1 for none), and the gap begins one tick after the
+    one and ends `reach` ticks from the other.
+    """
+
+    first: Ticks
+    last: Ticks
+    after: int = -1
+    until: int = -1
+    reach: int = -1
 
 
 @dataclass(frozen=True)
@@ -65,13 +84,16 @@ class CellBounds:
         rows: Indexes,
         bound: dict[int, Bindings],
         component: int,
+        sure: SureGap | None = None,
     ) -> CellBounds | None:
-        """None where nothing is bound that limits the members."""
+        """None where nothing is bound that limits the members; `sure` where a group holds all in its gap."""
         system, column, masses = search.system, search.singles.index(component), events.masses
         single = [search.singles.index(i) for i, each in bound.items() if not isinstance(each, Group)]
         place = {i: shape.block_of(search.singles[i]) - shape.block_of(component) for i in single}
         before = _nearest({i: -place[i] for i in single}, system[:, column])
         after = _nearest(place, system[column, :])
+        if sure is not None and sure.until >= 0:
+            after = search.singles.index(sure.until)
         if before < 0 and after < 0:
             return None
         events_bound = rows[:, single]
@@ -81,10 +103,11 @@ class CellBounds:
         both = cells[max(before, after)]
         ends = cells.get(before, both), cells.get(after, both)
 
-        def gaps(other: int, widest: tuple[Ticks, Ticks] | None = None) -> Gaps:
+        def gaps(other: int) -> Gaps:
             low = int(system[before, other]) if before >= 0 else UNBOUNDED
             high = int(system[other, after]) if after >= 0 else UNBOUNDED
-            return _gaps(ends, -low, high, widest, together=before == after or min(before, after) < 0)
+            first, last = _widest(ends, -low, high)
+            return Gaps(first, first, last, last, before == after or min(before, after) < 0)
 
         others = [
             (Group(np.arange(len(rows) + 1), np.ascontiguousarray(rows[:, i])), gaps(i))
@@ -95,7 +118,9 @@ class CellBounds:
             (each, gaps(search.singles.index(i))) for i, each in bound.items() if isinstance(each, Group)
         ]
         widest = reach(events.masses, search.system, rows, tuple(single), column)
-        return cls(*(masses, system, column, rows, before, after, ends, gaps(column, widest), tuple(others)))
+        known = None if sure is None else _narrowest(ends, sure, at=(before, after), singles=search.singles)
+        own = _between(gaps(column), widest, known)
+        return cls(*(masses, system, column, rows, before, after, ends, own, tuple(others)))
 
     @property
     def size(self) -> int:
@@ -209,19 +234,32 @@ def _cells(lower: Ticks, upper: Ticks) -> Ticks:
     return np.clip(found, found[:, :1], found[:, -1:])
 
 
-def _gaps(
-    cells: tuple[Ticks, Ticks], low: int, high: int, widest: tuple[Ticks, Ticks] | None, *, together: bool
-) -> Gaps:
-    """Gaps from `low` ticks after one neighbour to `high` after the other, none of them beyond `widest`."""
-    nothing = np.full_like(cells[0][:, 1:], -LAST), np.full_like(cells[1][:, 1:], LAST)
-    first = surely_first = nothing[0]
-    last = surely_last = nothing[1]
+def _widest(cells: tuple[Ticks, Ticks], low: int, high: int) -> tuple[Ticks, Ticks]:
+    """From `low` ticks after the first tick of one neighbour's cells to `high` after the other's last."""
+    first, last = np.full_like(cells[0][:, 1:], -LAST), np.full_like(cells[1][:, 1:], LAST)
     if low > -UNBOUNDED:
-        first, surely_first = shifted(cells[0][:, :-1], low), shifted(cells[0][:, 1:] - 1, low)
+        first = shifted(cells[0][:, :-1], low)
     if high < UNBOUNDED:
-        last, surely_last = shifted(cells[1][:, 1:] - 1, high), shifted(cells[1][:, :-1], high)
-    if widest is not None:
-        first, last = np.maximum(first, widest[0][:, None]), np.minimum(last, widest[1][:, None])
-    first, surely_first = np.ascontiguousarray(first), np.ascontiguousarray(surely_first)
-    last, surely_last = np.ascontiguousarray(last), np.ascontiguousarray(surely_last)
-    return Gaps(first, surely_first, last, surely_last, together)
+        last = shifted(cells[1][:, 1:] - 1, high)
+    return np.ascontiguousarray(first), np.ascontiguousarray(last)
+
+
+def _narrowest(
+    cells: tuple[Ticks, Ticks], sure: SureGap, *, at: tuple[int, int], singles: Sequence[int]
+) -> tuple[Ticks, Ticks]:
+    """The ticks that are in the gap wherever in their cells the events in the columns `at` lie."""
+    first = np.broadcast_to(sure.first[:, None], cells[0][:, 1:].shape)
+    last = np.broadcast_to(sure.last[:, None], cells[1][:, 1:].shape)
+    if sure.after >= 0 and singles.index(sure.after) == at[0]:
+        first = cells[0][:, 1:]
+    if sure.until >= 0 and singles.index(sure.until) == at[1]:
+        last = shifted(cells[1][:, :-1], sure.reach)
+    return np.ascontiguousarray(first), np.ascontiguousarray(last)
+
+
+def _between(gaps: Gaps, widest: tuple[Ticks, Ticks], narrowest: tuple[Ticks, Ticks] | None) -> Gaps:
+    """Gaps none of which goes beyond `widest`, with what is certainly in them; nothing is unless told."""
+    first, last = np.maximum(gaps.first, widest[0][:, None]), np.minimum(gaps.last, widest[1][:, None])
+    if narrowest is None:
+        narrowest = np.ones_like(first), np.zeros_like(last)
+    return Gaps(first, narrowest[0], last, narrowest[1], gaps.together)

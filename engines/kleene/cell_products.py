@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Ticks
 from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import plus
+from cepctl.engines.kernels.kernel import inner, kernel
 
 
 class Gaps(NamedTuple):
@@ -31,7 +31,7 @@ class Gaps(NamedTuple):
     together: bool
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def share_of_cells(buckets, event, cells, shares):
     for i in range(len(event)):
         for c in range(shares.shape[1]):
@@ -41,7 +41,7 @@ def share_of_cells(buckets, event, cells, shares):
                 shares[i, c] = min(mass, 1.0)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def pair_cells(before, after, earlier, later, before_share, after_share, weights):
     """P(both neighbours in their cells), but 0 unless s - t <= earlier and t - s <= later there."""
     for i in range(len(weights)):
@@ -53,7 +53,7 @@ def pair_cells(before, after, earlier, later, before_share, after_share, weights
                 weights[i, j * after_share.shape[1] + k] = share
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _times_slowly(buckets, first, last, event, together, outside, weights, found):
     others = 1 if together else len(last)
     for c in range(len(weights)):
@@ -62,7 +62,7 @@ def _times_slowly(buckets, first, last, event, together, outside, weights, found
         found[c] = weights[c] * (1.0 - share if outside else share)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def times(buckets, gaps, row, event, outside, weights, found):
     """`weights` times P(an event is in the widest gap of each pair of cells, or outside of the narrowest).
 
@@ -79,19 +79,20 @@ def times(buckets, gaps, row, event, outside, weights, found):
     for i in range(len(first)):
         begin = max(lo, first[i])
         for j in range(len(last)):
-            share = min(density * float(max(min(hi, last[j]) - begin + 1, 0)), 1.0)
+            room = begin <= last[j] and begin <= hi
+            share = min(density * float(min(hi, last[j]) - begin + 1), 1.0) if room else 0.0
             found[c] = weights[c] * (1.0 - share if outside else share)
             c += 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def narrow(buckets, gaps, rows, offsets, members, outside, weights):
     for i in range(len(rows)):
         for at in range(offsets[i], offsets[i + 1]):
             times(buckets, gaps, rows[i], members[at], outside, weights[i], weights[i])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def lengthen(buckets, gaps, rows, weights, offsets, members, whole, found):
     passed = np.empty(weights.shape[1])
     for i in range(len(rows)):

@@ -18,7 +18,8 @@ import polars as pl
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.kleene.cell_bounds import CellBounds
+from cepctl.engines.columns.tick_sums import shifted
+from cepctl.engines.kleene.cell_bounds import CellBounds, SureGap
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.language.ast import Strategy
@@ -104,6 +105,19 @@ class WholeSpans:
         inside = ~outside
         return _split(wanted, row, anchor[inside], event[other[inside]], certain[inside], anchors=len(event))
 
+    def sure_gap(self, count: int, bound: dict[int, Bindings]) -> SureGap | None:
+        """Where whatever fits certainly is in the groups; None where a member ends them."""
+        if self.anchored:
+            return None
+        after, until = self._certain_span(count, bound)
+        number, blocks = self.shape.block_of(self.component), self.shape.blocks
+        ends, reach = number + 1, -1
+        if ends == len(blocks):
+            assert self.plan.window is not None
+            ends, reach = 0, self.plan.window - 1
+        first, last = (_single(bound, blocks[each].components) for each in (number - 1, ends))
+        return SureGap(shifted(after, 1), shifted(until, -1), first, last, reach)
+
     def _certain_span(self, count: int, bound: dict[int, Bindings]) -> tuple[Ticks, Ticks]:
         """Ticks between which an event is certainly between the group's neighbours (ends excluded)."""
         masses, blocks = self.masses, self.shape.blocks
@@ -172,6 +186,13 @@ def _extreme(
         else:
             found.append(ticks[each])
     return np.asarray(np.max(found, axis=0) if latest else np.min(found, axis=0))
+
+
+def _single(bound: dict[int, Bindings], components: tuple[int, ...]) -> int:
+    """The one component of a block, if it is bound to single events, else -1."""
+    (component,) = components
+    known = component in bound and not isinstance(bound[component], Group)
+    return component if known else -1
 
 
 def positions(begin: Indexes, end: Indexes) -> Group:

@@ -16,10 +16,10 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.tick_sums import shifted
+from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, valid_bounds
 
 _SAFE_BITS = 62
@@ -95,14 +95,14 @@ def _sum_of_powers(exponents: Indexes) -> int:
     return int.from_bytes(np.packbits(bits.astype(np.uint8), bitorder="little").tobytes(), "little")
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _carry(bits):
     for i in range(len(bits) - 1):
         bits[i + 1] += bits[i] >> 1
         bits[i] &= 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _company(offsets, lower, reach, exponents):
     """For every candidate how many after it, in its row, may go with it.
 

@@ -132,11 +132,13 @@ class _Expansion:
         search, events = self.search, self.events
         row, event = group_candidates(search, self.shape, events, rows, bound, component)
         optional = Group(np.searchsorted(row, np.arange(len(rows) + 1)), event)
+        spans = WholeSpans(self.plan, self.shape, events.masses, component)
+        whole = self.plan.strategy is not Strategy.SKIP_TILL_ANY_MATCH
         bounds = None
         if search.push_down is not None:
-            bounds = CellBounds.of(search, self.shape, events, rows, bound, component)
-        if self.plan.strategy is not Strategy.SKIP_TILL_ANY_MATCH:
-            spans = WholeSpans(self.plan, self.shape, events.masses, component)
+            sure = spans.sure_gap(len(rows), bound) if whole else None
+            bounds = CellBounds.of(search, self.shape, events, rows, bound, component, sure)
+        if whole:
             choices = spans.choices(optional, bound)
             choices = replace(choices, bounds=bounds, whole=not spans.anchored)
             self._try_out(choices)
@@ -250,7 +252,7 @@ class _Expansion:
     def _reaching(self, share: Reals) -> Flags:
         """Whether groups that are so probable at most can be in a match that reaches the threshold."""
         push_down = self.search.push_down
-        return np.ones(len(share), dtype=bool) if push_down is None else push_down.reaching(share)
+        return np.ones(len(share), dtype=bool) if push_down is None else push_down.threshold.in_reach(share)
 
     def _may_be_finished(self, rows: Indexes, members: Indexes) -> Flags:
         return np.ones(len(rows), dtype=bool) if self.early is None else self.early.hold(rows, members)

@@ -10,12 +10,12 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.kleene.cell_products import times
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_tries(buckets, gaps, rows, weights, offsets, members, window, least, allowed):
     """How many sets are tried beside each of some rows; ends after more than `allowed`.
 
@@ -46,8 +46,7 @@ def count_tries(buckets, gaps, rows, weights, offsets, members, window, least, a
     return tries
 
 
-# Bounds may be added in any order, several at once.
-@njit(nogil=True, cache=True, fastmath={"reassoc", "nsz"})
+@inner
 def _tried(factors, started, lower, upper, window, least, allowed):
     count = len(factors)
     carried = np.empty((count + 1, len(started)))
@@ -68,12 +67,26 @@ def _tried(factors, started, lower, upper, window, least, allowed):
         if last - first >= window:
             continue
         before, after, factor = carried[depth], carried[depth + 1], factors[member]
-        bound = 0.0
-        for c in range(len(started)):
-            product = before[c] * factor[c]
-            after[c] = product
-            bound += product
-        if bound >= least:
+        if _multiplied(before, factor, after) >= least:
             depth += 1
             latest[depth], earliest[depth], at[depth] = last, first, member + 1
     return tries
+
+
+@inner
+def _multiplied(one, other, products):
+    """Fill in the products of two rows; their sum, in four sums that are added up at the end."""
+    size = len(one)
+    whole = size - size % 4
+    s0 = s1 = s2 = s3 = 0.0
+    for k in range(0, whole, 4):
+        for place in range(k, k + 4):
+            products[place] = one[place] * other[place]
+        s0 += products[k]
+        s1 += products[k + 1]
+        s2 += products[k + 2]
+        s3 += products[k + 3]
+    for k in range(whole, size):
+        products[k] = one[k] * other[k]
+        s0 += products[k]
+    return (s0 + s1) + (s2 + s3)

@@ -53,7 +53,7 @@ class Measure:
     @cached_property
     def shapes(self) -> PlacedShapes | None:
         """Shapes of all events, and where they are; None where no two have the same."""
-        return placed_shapes(self.masses)
+        return placed_shapes(self.masses, movable=not self.shape.knows_constants)
 
     @cached_property
     def opened(self) -> OpenedRing | None:
@@ -64,6 +64,13 @@ class Measure:
     def opened_masses(self) -> Masses:
         """Masses of all events, and after them those of the copies that opened chains bind."""
         return self.masses if self.opened is None else self.opened.masses(self.masses)
+
+    @property
+    def in_one_sum(self) -> bool:
+        """Whether a match with a set of events is one sum, and not one for each first and last of them."""
+        from cepctl.engines.confidence.sets.between import has_set_between
+
+        return has_set_between(self.shape)
 
     def groups(self, bound: dict[int, Bindings]) -> list[Group]:
         """Members of every block."""

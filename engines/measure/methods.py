@@ -175,7 +175,7 @@ def _gaps(
     reaching = [(ring.gaps[region], each.taken(rows)) for each in rivals for region in each.rule.regions]
     return gap_chains(
         measure.opened_masses, ring.events(event, len(masses.lower)), ring.ticks(lower), ring.ticks(upper),
-        ring.system(measure.system), reaching,
+        ring.system(measure.system), reaching, ring.copies(len(masses.lower)),
     )  # fmt: skip
 
 

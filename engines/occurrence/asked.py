@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.tick_sums import plus
-from cepctl.engines.occurrence.inner import INNER
+from cepctl.engines.kernels.kernel import inner
 
 Bits = np.ndarray[tuple[int], np.dtype[np.uint64]]
 NONE, ONE = np.uint64(0), np.uint64(1)
@@ -33,13 +32,13 @@ class Others(NamedTuple):
     level: Indexes
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def all_bits(count):
     """The set of so many problems."""
     return ~NONE if count >= 64 else (ONE << np.uint64(count)) - ONE
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def others_of(part, level_of):
     """Those of most problems first, so that few states are open at a time; ties by the rank of their ids."""
     owner, deepest = np.full(len(part.absent), -1), np.full(len(level_of), -1)
@@ -72,7 +71,7 @@ def others_of(part, level_of):
     return Others(events, offsets, clause, own, done, level)
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _most_first(level_of, problems):
     """The events that are not hubs, those of most problems first."""
     found = np.empty(len(level_of), np.int64)
@@ -88,7 +87,7 @@ def _most_first(level_of, problems):
     return found[:count]
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _bit_count(bits):
     count = 0
     while bits != NONE:
@@ -97,7 +96,7 @@ def _bit_count(bits):
     return count
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _owner_and_level(part, k, level_of):
     """The event of a clause that is not a hub, -1 for none, and the deepest of its hubs, -1 for none."""
     owner, deepest = -1, -1
@@ -110,14 +109,14 @@ def _owner_and_level(part, k, level_of):
     return owner, deepest
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _level(part, k, level_of):
     """The deepest hub of a clause of hubs alone; -1 for one that speaks of another event."""
     owner, deepest = _owner_and_level(part, k, level_of)
     return deepest if owner < 0 else -1
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def clauses_of_levels(part, level_of, levels):
     """The clauses of hubs alone, by the level that decides them."""
     offsets = np.zeros(levels + 1, np.int64)
@@ -132,7 +131,7 @@ def clauses_of_levels(part, level_of, levels):
     return offsets, found[:count]
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def settled_at(part, level_of, levels, others):
     """Per level the problems that it settles: those that ask nothing of any event but of hubs up to there."""
     later = NONE
@@ -147,7 +146,7 @@ def settled_at(part, level_of, levels, others):
     return found
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def difference_holds(part, d, tick):
     """Whether a difference holds at the ticks of its events."""
     x, y = part.left[d], part.right[d]
@@ -156,7 +155,7 @@ def difference_holds(part, d, tick):
     return left <= plus(right, part.bound[d])
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def holds(part, k, tick):
     """Whether a clause holds at the ticks of its events."""
     for d in range(part.offsets[k], part.offsets[k + 1]):

@@ -14,12 +14,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.tick_sums import apart, plus
 from cepctl.engines.confidence.chain.cells import WIDEST_CELL
-from cepctl.engines.occurrence.inner import INNER
+from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.occurrence.sorting import sorted_unique
 
 
@@ -39,7 +38,7 @@ class Cuts(NamedTuple):
     full: Flags
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def cuts_of(part, hubs, level_of, buckets):
     """The breakpoints of all levels; `level_of` is -1 for what is not a hub."""
     levels, room = len(hubs), 64
@@ -59,7 +58,7 @@ def cuts_of(part, hubs, level_of, buckets):
         room *= 4
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _find(cuts, part, hubs, level_of, buckets):
     levels = len(hubs)
     for level in range(levels):
@@ -79,7 +78,7 @@ def _find(cuts, part, hubs, level_of, buckets):
         cuts.constants[level] = sorted_unique(cuts.constant[level], cuts.constants[level])
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _add_constant(cuts, level, at):
     """Unless it is not inside of the hub's interval."""
     if not cuts.low[level] < at <= cuts.high[level]:
@@ -95,7 +94,7 @@ def _add_constant(cuts, level, at):
     cuts.constants[level] = count + 1
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _add_relative(cuts, level, other, offset):
     """Unless it is known, or the two hubs are never so far apart."""
     if plus(cuts.high[other], offset) < cuts.low[level] or plus(cuts.low[other], offset) > cuts.high[level]:
@@ -112,7 +111,7 @@ def _add_relative(cuts, level, other, offset):
     cuts.relatives[level] = count + 1
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _add_hub_differences(cuts, part, level_of):
     """Where differences between hubs, or of one to a constant, begin or cease to hold."""
     for d in range(len(part.left)):
@@ -131,7 +130,7 @@ def _add_hub_differences(cuts, part, level_of):
             _add_relative(cuts, j, i, -c)
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _add_meetings(cuts, part, event, level_of, buckets):
     """Where two cuts of an event that is not a hub meet: of hubs, or a hub's and a constant."""
     own = part.event[event]
@@ -158,7 +157,7 @@ def _add_meetings(cuts, part, event, level_of, buckets):
 _CONSTANT, _NOWHERE = -1, -2
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _cut(part, d, event, level_of):
     """Where a difference cuts an event: the level of a hub and an offset, or _CONSTANT and a tick."""
     x, y, c = part.left[d], part.right[d], part.bound[d]
@@ -168,7 +167,7 @@ def _cut(part, d, event, level_of):
     return (np.int64(_CONSTANT) if other < 0 else level_of[other]), offset
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _eliminate(cuts, level):
     """Pass on to the levels below where two breakpoints of this one meet."""
     cuts.constants[level] = sorted_unique(cuts.constant[level], cuts.constants[level])

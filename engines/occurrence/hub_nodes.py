@@ -12,15 +12,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.confidence.cell_nodes import most_nodes, place_nodes
+from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.occurrence.asked import NONE, Bits, all_bits, clauses_of_levels, holds
 from cepctl.engines.occurrence.cuts import cuts_of
-from cepctl.engines.occurrence.inner import INNER
 from cepctl.engines.occurrence.level_cells import begins_of_cells
 
 
@@ -48,7 +47,7 @@ class Comparisons(NamedTuple):
 _CELLS, _CELL, _NODES, _NODE = range(4)
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def hub_nodes(part, hubs, buckets, most):
     """The nodes of all hubs at which some problem is alive, none weighted; how many, -1 beyond `most`."""
     levels = len(hubs)
@@ -105,7 +104,7 @@ def hub_nodes(part, hubs, buckets, most):
     return count, found
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _with_node(nodes, count, hubs, tick, weight, alive):
     """The same with one more node, in twice the room where it is full."""
     found = _twice(nodes) if count == len(nodes.weight) else nodes
@@ -115,7 +114,7 @@ def _with_node(nodes, count, hubs, tick, weight, alive):
     return found
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _twice(nodes):
     count = len(nodes.weight)
     found = HubNodes(
@@ -128,7 +127,7 @@ def _twice(nodes):
     return found
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _comparisons(part, level_of, buckets):
     count = len(part.left)
     found = Comparisons(
@@ -150,7 +149,7 @@ def _comparisons(part, level_of, buckets):
     )
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _changing(compared, cuts, level, begin, last, seen, stamp):
     """How many others have a factor that a hub at a tick from `begin` to `last`, or a later hub, changes."""
     count = 0
@@ -167,7 +166,7 @@ def _changing(compared, cuts, level, begin, last, seen, stamp):
     return count
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _alive(part, alive, offsets, clause, level, tick):
     """The problems that the clauses of hubs up to a level leave."""
     for i in range(offsets[level], offsets[level + 1]):

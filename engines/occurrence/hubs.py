@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.weighted_masses import is_weighted
-from cepctl.engines.occurrence.inner import INNER
+from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.occurrence.sorting import sorted_unique
 
 MOST_PROBLEMS = 64
@@ -39,7 +38,7 @@ class Part(NamedTuple):
     mask: np.ndarray[tuple[int], np.dtype[np.uint64]]
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def part_numbers(settled):
     """The part of each problem, numbered by their first problems; and how many there are."""
     problems = len(settled.problem_offsets) - 1
@@ -68,14 +67,14 @@ def part_numbers(settled):
     return number, count
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _root(parent, event):
     while parent[event] != event:
         event = parent[event]
     return event
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def problems_by_part(number, parts):
     """The problems of each part, as nested offsets."""
     offsets = np.zeros(parts + 1, np.int64)
@@ -90,7 +89,7 @@ def problems_by_part(number, parts):
     return offsets, problem
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def part_of(settled, problems, mask, place):
     """One part, of at most MOST_PROBLEMS problems; the work is that of the part alone.
 
@@ -117,7 +116,7 @@ def part_of(settled, problems, mask, place):
     return part
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _used(settled, problems):
     """The clauses of problems and their events, ascending."""
     asked = 0
@@ -142,7 +141,7 @@ def _used(settled, problems):
     return clauses, events[: sorted_unique(events, count)]
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _fill(part, settled, clauses, mask, place):
     """Write clauses into a part, with the places of their events there."""
     at = 0
@@ -157,7 +156,7 @@ def _fill(part, settled, clauses, mask, place):
         part.offsets[i + 1] = at
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def hubs_of(part, buckets):
     """Whether MOST_HUBS events cover all comparisons, and a smallest cover, ascending.
 
@@ -191,12 +190,12 @@ def hubs_of(part, buckets):
     return False, _places(chosen)
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _end(one, other, edge, side):
     return one[edge] if side == 0 else other[edge]
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _compared_events(part):
     """Pairs of events that some clause compares, each once."""
     count = len(part.event)
@@ -217,7 +216,7 @@ def _compared_events(part):
     return one[:pairs], other[:pairs]
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _places(chosen):
     """Where something is true."""
     found = np.empty(len(chosen), np.int64)
@@ -229,13 +228,13 @@ def _places(chosen):
     return found[:count]
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _note(found, a, b):
     if a >= 0 and b >= 0 and a != b:
         found[min(a, b), max(a, b)] = True
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _uncovered(one, other, chosen):
     for i in range(len(one)):
         if not chosen[one[i]] and not chosen[other[i]]:

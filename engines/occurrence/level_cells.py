@@ -5,14 +5,12 @@ Runs inside Spark workers: imports NumPy and Numba only.
 
 from __future__ import annotations
 
-from numba import njit
-
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.columns.time_cuts import with_cut
-from cepctl.engines.occurrence.inner import INNER
+from cepctl.engines.kernels.kernel import inner
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def begins_of_cells(cuts, part, hubs, level, tick, buckets, cells):
     """Fill the begins of the cells of a level, given the ticks of those below; returns their number."""
     event = part.event[hubs[level]]

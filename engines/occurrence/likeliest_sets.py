@@ -14,11 +14,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_sums import plus
-from cepctl.engines.occurrence.inner import INNER
+from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.precision import CONFIDENCE_DECIMALS
 
@@ -45,7 +44,7 @@ class Between(NamedTuple):
     lower_by: Ticks
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def likeliest_set(between, least, most, bound, chosen):
     """Fill which of the possible members are in the best set of `least` to `most`.
 
@@ -58,7 +57,7 @@ def likeliest_set(between, least, most, bound, chosen):
     return _first_of_equals(between, order, least, most, largest, bound, work, chosen)
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _descending(inside):
     """The members at each node, the likeliest first."""
     order = np.empty(inside.shape, np.int64)
@@ -72,7 +71,7 @@ def _descending(inside):
     return order
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _highest(between, order, product, rank, first, need):
     """At least the probability of any set that adds `need` members of rank `first` or later to a product."""
     total = 0.0
@@ -88,7 +87,7 @@ def _highest(between, order, product, rank, first, need):
     return total
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _largest(between, order, least, bound):
     """The largest probability of a set, up to what rounds alike, and the work; -1 beyond the bound."""
     nodes, members = between.inside.shape
@@ -123,12 +122,12 @@ def _largest(between, order, least, bound):
     return min(best, 1.0), work
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _no_better(bound, best):
     return best >= 0.0 and np.rint(min(bound, 1.0) * _SCALE) <= np.rint(best * _SCALE)
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _by_probability(between, rank):
     """The uncertain members, the likeliest first; fills the rank of each."""
     nodes, members = between.inside.shape
@@ -148,7 +147,7 @@ def _by_probability(between, rank):
     return ranked
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _first_of_equals(between, order, least, most, largest, bound, work, chosen):
     """Of the sets as probable as the largest, when rounded, the first; fills `chosen`."""
     nodes, members = between.inside.shape
@@ -207,7 +206,7 @@ def _first_of_equals(between, order, least, most, largest, bound, work, chosen):
     return confidence, first
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _suffixes(between):
     """Per place: certain members from there on, uncertain ones before it, the first tick from there on."""
     count = len(between.column)
@@ -221,7 +220,7 @@ def _suffixes(between):
     return certain, columns, earliest
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _raise(between, low, p, into):
     """The first ticks of the neighbours beside one more member."""
     for v in range(len(low)):
@@ -230,7 +229,7 @@ def _raise(between, low, p, into):
             into[v] = max(into[v], plus(between.lower[p], -between.upper_by[v]))
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _start(between, low, lower):
     """The first tick of a match whose members begin no earlier than `lower`."""
     start, least = np.int64(_LATEST), lower

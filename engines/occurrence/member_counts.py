@@ -13,14 +13,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Flags, Reals, Ticks
 from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
 from cepctl.engines.columns.weighted_masses import WeightedBuckets
+from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.occurrence.hub_nodes import hub_nodes
-from cepctl.engines.occurrence.inner import INNER
 from cepctl.engines.occurrence.likeliest_sets import Between, likeliest_set
 from cepctl.engines.occurrence.rooms import Places, Rooms, part_of_rooms, room_of_member
 from cepctl.engines.occurrence.set_ranges import neighbour_bounds, set_range
@@ -74,7 +73,7 @@ def member_counts(buckets: WeightedBuckets, places: Places, rooms: Rooms, sizes:
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _count(buckets, places, rooms, sizes, work_bound, place, found):
     which = np.empty(1, np.int64)
     for room in range(len(rooms.singles)):
@@ -82,7 +81,7 @@ def _count(buckets, places, rooms, sizes, work_bound, place, found):
         _count_room(buckets, places, rooms, sizes, work_bound, place, found, which)
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _count_room(buckets, places, rooms, sizes, work_bound, place, found, which):
     room = which[0]
     begin, end = rooms.offsets[room], rooms.offsets[room + 1]
@@ -124,7 +123,7 @@ def _count_room(buckets, places, rooms, sizes, work_bound, place, found, which):
         found.chosen[possible[p]] = chosen[p]
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _fill(inside, part, entry, nodes, places, buckets):
     """How probable each uncertain member is between the neighbours, at each node."""
     levels = nodes.tick.shape[1]
@@ -137,7 +136,7 @@ def _fill(inside, part, entry, nodes, places, buckets):
             inside[q, e] = min(mass_on(buckets, event, low, high), 1.0) if low <= high else 0.0
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _possible(rooms, begin, end, entry, inside, count, places, low, high, buckets):
     """The members that some world has between: their places, the column of each, and the columns in use.
 
@@ -173,7 +172,7 @@ def _possible(rooms, begin, end, entry, inside, count, places, low, high, bucket
     return possible[:kept], column[:kept], columns[:used]
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _summed(weight, inside, certain, sizes):
     """The probability of at least one set, and the expected number of sets."""
     members = inside.shape[1]

@@ -10,13 +10,12 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes
 from cepctl.engines.columns.alike_events import mixed
 from cepctl.engines.columns.events import Events
+from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.occurrence.clauses import NO_EVENT, Clauses
-from cepctl.engines.occurrence.inner import INNER
 from cepctl.engines.occurrence.places import places_of_events
 
 _FEWEST = 1 << 8
@@ -42,7 +41,7 @@ def moved_groups(events: Events, clauses: Clauses) -> Indexes | None:
     return first if found else None
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _first_alike(clauses, rank, row_of_rank, buckets, slots, tried, first):
     """Fill `first`; False where of the first `tried` groups all but an eighth differ."""
     different = 0
@@ -65,7 +64,7 @@ def _first_alike(clauses, rank, row_of_rank, buckets, slots, tried, first):
     return True
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _hashed(clauses, group, own, buckets):
     digest = mixed(np.uint64(len(own.event)))
     low = clauses.difference_offsets[clauses.clause_offsets[clauses.problem_offsets[group]]]
@@ -79,7 +78,7 @@ def _hashed(clauses, group, own, buckets):
     return digest
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _asks_alike(clauses, one, other, its, own):
     """Whether two groups ask the same of their events, by their places."""
     a, b = clauses.problem_offsets[one], clauses.problem_offsets[other]
@@ -104,7 +103,7 @@ def _asks_alike(clauses, one, other, its, own):
     return True
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _masses_alike(clauses, group, events, others, buckets):
     """Whether some events are as far apart as others, which a group has, with the same masses."""
     if not len(events):
@@ -130,7 +129,7 @@ def _masses_alike(clauses, group, events, others, buckets):
     return True
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _has_constants(clauses, group):
     """Whether a group compares events with ticks, which do not move."""
     first, last = clauses.problem_offsets[group], clauses.problem_offsets[group + 1]

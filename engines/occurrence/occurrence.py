@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.weighted_masses import WeightedBuckets, unweighted
 from cepctl.engines.confidence.coupled.problem import owned
+from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.occurrence.clauses import Clauses
 from cepctl.engines.occurrence.hubs import (
     MOST_HUBS,
@@ -31,7 +31,6 @@ from cepctl.engines.occurrence.hubs import (
     part_of,
     problems_by_part,
 )
-from cepctl.engines.occurrence.inner import INNER
 from cepctl.engines.occurrence.settled import settled
 from cepctl.engines.occurrence.union_sums import union_probability
 
@@ -99,7 +98,7 @@ def occurrences(events: Events, clauses: Clauses, weighted: Weighted | None = No
     return Occurrences(probability, figures[:, _HUBS], figures[:, _PROBLEMS], figures[:, _WORK])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _measure(clauses, rank, row_of_rank, weighted, work_bound, probability, figures):
     buckets = weighted.buckets
     for group in range(len(probability)):
@@ -111,7 +110,7 @@ def _measure(clauses, rank, row_of_rank, weighted, work_bound, probability, figu
         probability[group] = _union(own, buckets, work_bound, figures[group])
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _union(own, buckets, work_bound, figures):
     """1 - product of (1 - P) over the independent parts."""
     problems = len(own.problem_offsets) - 1

@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes
+from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.occurrence.clauses import NO_EVENT
-from cepctl.engines.occurrence.inner import INNER
 from cepctl.engines.occurrence.sorting import place_in, sorted_unique
 
 
@@ -26,7 +25,7 @@ class PlacesOfEvents(NamedTuple):
     right: Indexes
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def places_of_events(clauses, group, rank, row_of_rank):
     """The events of a group, as its differences name them one after the other."""
     first, last = clauses.problem_offsets[group], clauses.problem_offsets[group + 1]
@@ -43,7 +42,7 @@ def places_of_events(clauses, group, rank, row_of_rank):
     return PlacesOfEvents(event, left, right)
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _ranks(left, right, rank):
     """The distinct ranks of all events, ascending."""
     found = np.empty(2 * len(left), np.int64)
@@ -58,6 +57,6 @@ def _ranks(left, right, rank):
     return found[: sorted_unique(found, count)]
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _place(event, rank, ranks):
     return np.int64(NO_EVENT) if event == NO_EVENT else np.int64(place_in(ranks, rank[event]))

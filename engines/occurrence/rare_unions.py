@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.tick_masses import mass_on
@@ -23,6 +22,7 @@ from cepctl.engines.confidence.coupled import sampling
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.sampled_conditions import conditions_of
 from cepctl.engines.confidence.coupled.sampling import Sampling, Seeds, sample_size
+from cepctl.engines.kernels.kernel import inner, kernel
 
 _MOST_DRAWN = 100
 """Worlds drawn for each that is wanted, at most."""
@@ -64,7 +64,7 @@ def rare_unions(
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _estimate(conditions, buckets, row_of, row_offsets, confidence, seeds, count, most_drawn, found):
     for group in range(len(found)):
         first, last = conditions.problem_offsets[group], conditions.problem_offsets[group + 1]
@@ -102,7 +102,7 @@ def _estimate(conditions, buckets, row_of, row_offsets, confidence, seeds, count
             found[group] = rows.sum() * total / count
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _problem_holds(conditions, p, ticks):
     own = conditions.variables[conditions.variable_offsets[p] : conditions.variable_offsets[p + 1]]
     others = conditions.factors[conditions.factor_offsets[p] : conditions.factor_offsets[p + 1]]
@@ -112,7 +112,7 @@ def _problem_holds(conditions, p, ticks):
     )
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _box_masses(conditions, buckets, events, first, last):
     """The mass of the intervals that the variables of each problem are in."""
     found = np.ones(last - first)
@@ -123,7 +123,7 @@ def _box_masses(conditions, buckets, events, first, last):
     return found
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _drawn_between(unit, event, buckets, lower, upper):
     """A tick of an event inside of an interval, from its mass there."""
     left = unit * mass_on(buckets, event, lower, upper)
@@ -140,7 +140,7 @@ def _drawn_between(unit, event, buckets, lower, upper):
     return found
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _chosen(weights, unit):
     """A place, in proportion to its weight."""
     left = unit * weights.sum()
@@ -154,7 +154,7 @@ def _chosen(weights, unit):
     return found
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _unit(state):
     """A number from 0 to 1, from a state of the generator."""
     mixed = (state ^ (state >> _SHIFT_1)) * _MIX_1

@@ -12,16 +12,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.time_cuts import with_cut
 from cepctl.engines.columns.weighted_masses import WeightedBuckets
+from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.occurrence.asked import NONE, ONE
 from cepctl.engines.occurrence.hub_nodes import hub_nodes
 from cepctl.engines.occurrence.hubs import MOST_PROBLEMS
-from cepctl.engines.occurrence.inner import INNER
 from cepctl.engines.occurrence.rooms import Places, Rooms, part_of_rooms, room_of_member
 from cepctl.engines.occurrence.states import MOST_STATES
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
@@ -56,7 +55,7 @@ def united_rooms(
     return probability, largest
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _unite(buckets, places, rooms, keys, rank, work_bound, place, owner, probability, largest):
     for key in range(len(probability)):
         first, last = keys.offsets[key], keys.offsets[key + 1]
@@ -78,7 +77,7 @@ def _unite(buckets, places, rooms, keys, rank, work_bound, place, owner, probabi
         probability[key] = 1.0 - none
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _parts(buckets, rooms, first, last, owner):
     """The part of each room: the number of one of its rooms.  `owner`, -1 per event, is left as it was."""
     parent = np.arange(last - first)
@@ -97,7 +96,7 @@ def _parts(buckets, rooms, first, last, owner):
     return parent
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _join(buckets, event, room, owner, parent):
     if buckets.lower[event] < buckets.upper[event]:
         if owner[event] < 0:
@@ -105,7 +104,7 @@ def _join(buckets, event, room, owner, parent):
         parent[_root(parent, room)] = _root(parent, owner[event])
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _root(parent, room):
     while parent[room] != room:
         parent[room] = parent[parent[room]]
@@ -113,7 +112,7 @@ def _root(parent, room):
     return room
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _without_implied(buckets, places, rooms, which, rank):
     kept = np.ones(len(which), np.bool_)
     for j in range(len(which)):
@@ -124,7 +123,7 @@ def _without_implied(buckets, places, rooms, which, rank):
     return which[kept]
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _implies(buckets, places, rooms, one, other, rank):
     """Whether the other room has enough members in every world in which one has."""
     a, b = rooms.singles[one], rooms.singles[other]
@@ -148,12 +147,12 @@ def _implies(buckets, places, rooms, one, other, rank):
     return True
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _never_after(buckets, event, other):
     return event == other or buckets.upper[event] <= buckets.lower[other]
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _union(buckets, places, rooms, keys, which, work_bound, place):
     """The probability that one of these rooms has enough members."""
     need, stride = np.empty(len(which), np.int64), np.empty(len(which), np.int64)
@@ -189,7 +188,7 @@ def _union(buckets, places, rooms, keys, which, work_bound, place):
     return min(total, 1.0)
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _by_member(rooms, which, entry, events):
     """The problems that each event of a part can be a member of, as nested offsets."""
     offsets = np.zeros(events + 1, np.int64)
@@ -209,7 +208,7 @@ def _by_member(rooms, which, entry, events):
     return offsets, problem
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _hubs_of_rooms(rooms, which, part, hubs):
     """The hub that each neighbour of each room is."""
     found = np.empty((len(which), rooms.singles.shape[1]), np.int64)
@@ -221,7 +220,7 @@ def _hubs_of_rooms(rooms, which, part, hubs):
     return found
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _enough(part, tick, offsets, problem, need, stride, first, last, alive, mass, buckets, work):
     """The probability that some room alive has enough members, the ticks of the hubs being known."""
     states, now, won = mass.shape[1], 0, 0.0
@@ -263,7 +262,7 @@ def _enough(part, tick, offsets, problem, need, stride, first, last, alive, mass
     return min(won, 1.0), work
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _advance(mass, now, share, inside, need, stride):
     """Give one more member to the rooms of `inside`; returns what has enough then."""
     won = 0.0

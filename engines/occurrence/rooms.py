@@ -8,13 +8,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
+from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.occurrence.asked import NONE, ONE
 from cepctl.engines.occurrence.hubs import Part
-from cepctl.engines.occurrence.inner import INNER
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
 
@@ -48,7 +47,7 @@ class Rooms(NamedTuple):
     certain: Flags
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def part_of_rooms(places, rooms, which, place):
     """Some rooms as the problems of one part, whose first events are the hubs: their neighbours.
 
@@ -79,7 +78,7 @@ def part_of_rooms(places, rooms, which, place):
     return part, hubs, entry
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _numbered(event, place, events, count):
     if place[event] < 0:
         place[event], events[count] = count, event
@@ -87,7 +86,7 @@ def _numbered(event, place, events, count):
     return count
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _with_differences(places, rooms, which, place, entry, event):
     """Differences between neighbours decide whether a room is there, those of members only who is in it."""
     neighbours = rooms.singles.shape[1]
@@ -121,7 +120,7 @@ def _with_differences(places, rooms, which, place, entry, event):
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def room_of_member(places, hub, tick):
     """The first and the last tick that the neighbours leave to a member; neighbour v is at tick[hub[v]]."""
     first, last = np.int64(FIRST), np.int64(LAST)

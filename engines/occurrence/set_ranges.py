@@ -11,14 +11,13 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
-from cepctl.engines.occurrence.inner import INNER
+from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def neighbour_bounds(places, singles, buckets):
     """The first and the last tick of each neighbour beside the others."""
     count = len(singles)
@@ -33,7 +32,7 @@ def neighbour_bounds(places, singles, buckets):
     return low, high
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def set_range(places, lower, upper, low, high, sizes):
     """The number of possible sets, and the first and the last tick of all of them."""
     within = np.int64(UNBOUNDED)
@@ -55,7 +54,7 @@ def set_range(places, lower, upper, low, high, sizes):
     return number, start, end
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _company(lower, upper, i, within):
     """How many of those that begin before member i, or with it and are named before, may go with it.
 
@@ -70,7 +69,7 @@ def _company(lower, upper, i, within):
     return company, least
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _start(places, latest, first, low):
     """The first tick of a set whose last member begins at `latest` and whose first one at `first`."""
     start, least = np.int64(LAST), first
@@ -84,7 +83,7 @@ def _start(places, latest, first, low):
     return min(start, least)
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _end(places, earliest, last, high):
     end, most = np.int64(FIRST), last
     for v in range(len(high)):

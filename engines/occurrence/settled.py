@@ -12,12 +12,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.tick_sums import LAST, plus
+from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.occurrence.clauses import NO_EVENT
-from cepctl.engines.occurrence.inner import INNER
 from cepctl.engines.occurrence.places import places_of_events
 from cepctl.engines.occurrence.sorting import sorted_unique
 
@@ -42,7 +41,7 @@ class Settled(NamedTuple):
 ALWAYS, KEPT, NEVER = 0, 1, 2
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def settled(clauses, group, rank, row_of_rank, lower, upper):
     """The problems of a group that no other implies."""
     first, last = clauses.problem_offsets[group], clauses.problem_offsets[group + 1]
@@ -101,7 +100,7 @@ def settled(clauses, group, rank, row_of_rank, lower, upper):
     return Settled(event, new_absent, new_offsets, new_left, new_right, new_bound, kept_offsets, kept_asked)
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _decided(absent, begin, end, left, right, bound, least, most, kept):
     """What intervals leave of one clause, written from `kept` on: its state, whether absent, the next place.
 
@@ -131,7 +130,7 @@ def _decided(absent, begin, end, left, right, bound, least, most, kept):
     return KEPT, absent, kept
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _state_of_difference(x, y, c, least, most):
     """Whether t_x - t_y <= c holds in every world, in none, or in some."""
     if x == y:
@@ -145,7 +144,7 @@ def _state_of_difference(x, y, c, least, most):
     return KEPT if x_least <= plus(y_most, c) else NEVER
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _compared(absent, offsets, left, right, bound, one, other):
     """The order of two clauses: -1, 0 or 1."""
     if absent[one] != absent[other]:
@@ -164,7 +163,7 @@ def _compared(absent, offsets, left, right, bound, one, other):
     return 0
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _merge_sorted_clauses(absent, offsets, left, right, bound, count):
     order, other = np.arange(count), np.empty(count, np.int64)
     width = 1
@@ -187,7 +186,7 @@ def _merge_sorted_clauses(absent, offsets, left, right, bound, count):
     return order
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _taken(chosen, absent, offsets, left, right, bound):
     """Some clauses, one after the other."""
     moved, new_absent = np.zeros(len(chosen) + 1, np.int64), np.empty(len(chosen), np.bool_)
@@ -203,7 +202,7 @@ def _taken(chosen, absent, offsets, left, right, bound):
     return new_absent, moved, new_left, new_right, new_bound
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _not_implied(absent, offsets, left, right, bound, problem_offsets, asked):
     """The problems that imply no other one, the shortest first; their offsets and clauses."""
     count = len(problem_offsets) - 1
@@ -238,7 +237,7 @@ def _not_implied(absent, offsets, left, right, bound, problem_offsets, asked):
     return new_offsets, new_asked
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _event_numbers(absent, offsets, left, right):
     """Numbers of clauses, in their order: the same for present ones that compare the same events."""
     number = np.arange(len(absent))
@@ -249,7 +248,7 @@ def _event_numbers(absent, offsets, left, right):
     return number
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _asks_all(absent, offsets, left, right, bound, problem_offsets, asked, p, q):
     """Whether every clause of problem q follows from one of problem p."""
     for i in range(problem_offsets[q], problem_offsets[q + 1]):
@@ -271,7 +270,7 @@ def _asks_all(absent, offsets, left, right, bound, problem_offsets, asked, p, q)
     return True
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _before(problem_offsets, asked, one, other):
     """Whether a problem stands before or beside another: by how much they ask, then by what."""
     size, others = (
@@ -287,7 +286,7 @@ def _before(problem_offsets, asked, one, other):
     return True
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _merge_sorted_problems(problem_offsets, asked, count):
     order, other = np.arange(count), np.empty(count, np.int64)
     width = 1

@@ -5,12 +5,10 @@ Runs inside Spark workers: imports Numba only.
 
 from __future__ import annotations
 
-from numba import njit
-
-from cepctl.engines.occurrence.inner import INNER
+from cepctl.engines.kernels.kernel import inner
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def sorted_unique(values, count):
     """Sort the first `count` values in place (heap sort), repetitions dropped; returns how many remain."""
     for start in range(count // 2 - 1, -1, -1):
@@ -26,7 +24,7 @@ def sorted_unique(values, count):
     return kept
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _sift(values, root, end):
     while 2 * root + 1 < end:
         child = 2 * root + 1
@@ -38,7 +36,7 @@ def _sift(values, root, end):
         root = child
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def place_in(values, wanted):
     """Where a value stands among ascending ones that hold it."""
     low, high = 0, len(values)

@@ -11,14 +11,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import LAST, plus
 from cepctl.engines.columns.time_cuts import with_cut
+from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.occurrence.asked import NONE, Bits, difference_holds
-from cepctl.engines.occurrence.inner import INNER
 
 MOST_STATES = 1 << 14
 STAMP, WORK, BOUND, FAILED = range(4)
@@ -48,7 +47,7 @@ class Pieces(NamedTuple):
     mass: Reals
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def new_states(problems):
     """Room for the states of so many problems."""
     most = min(MOST_STATES, 1 << min(problems, 20))
@@ -59,7 +58,7 @@ def new_states(problems):
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def new_pieces(part):
     """Room for the pieces of any event."""
     clauses = len(part.absent)
@@ -70,7 +69,7 @@ def new_pieces(part):
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def given_hubs(part, others, buckets, tick, alive, states, pieces):
     """Probability that some problem of `alive` holds, the ticks of all hubs being known."""
     open_to_others = NONE
@@ -111,7 +110,7 @@ def given_hubs(part, others, buckets, tick, alive, states, pieces):
     return min(won, 1.0)
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _added(states, side, count, bits, mass):
     """Add probability to a state; returns how many states there are, -1 where they are too many."""
     if count < 0:
@@ -132,7 +131,7 @@ def _added(states, side, count, bits, mass):
     return count + 1
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _pieces(part, others, i, buckets, tick, alive, pieces):
     """Sets of problems that an event can make fail, and how probable each is; returns their number."""
     e = others.event[i]
@@ -176,7 +175,7 @@ def _pieces(part, others, i, buckets, tick, alive, pieces):
     return found
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _forbidden(part, k, event, tick):
     """The ticks of an event in which a clause fails, the ticks of all its other events being known."""
     low, high = np.int64(_FIRST), np.int64(LAST)

@@ -12,13 +12,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.columns.weighted_masses import is_weighted, weight_at
 from cepctl.engines.confidence.cell_nodes import most_nodes, place_nodes
+from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.occurrence.asked import (
     NONE,
     Bits,
@@ -30,7 +30,6 @@ from cepctl.engines.occurrence.asked import (
     settled_at,
 )
 from cepctl.engines.occurrence.cuts import Cuts, cuts_of
-from cepctl.engines.occurrence.inner import INNER
 from cepctl.engines.occurrence.level_cells import begins_of_cells
 from cepctl.engines.occurrence.states import BOUND, FAILED, WORK, given_hubs, new_pieces, new_states
 
@@ -65,7 +64,7 @@ _CELLS, _CELL, _NODES, _NODE = range(4)
 _DENSITY, _COEFFICIENT, _TOTAL = range(3)
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def union_probability(part, hubs, buckets, work_bound):
     """Probability that some problem of a part holds, and the products that it took; NaN beyond the bound."""
     level_of = np.full(len(part.event), -1)
@@ -77,7 +76,7 @@ def union_probability(part, hubs, buckets, work_bound):
     tick = np.zeros(len(part.event), np.int64)
     if len(hubs) == 0:
         total = given_hubs(part, others, buckets, tick, all_bits(part.problems), states, pieces)
-        return total, states.counters[WORK]
+        return (np.nan if states.counters[FAILED] else total), states.counters[WORK]
     offsets, clause = clauses_of_levels(part, level_of, len(hubs))
     settled = settled_at(part, level_of, len(hubs), others)
     levels = Levels(hubs, cuts_of(part, hubs, level_of, buckets), offsets, clause, settled, others)
@@ -86,7 +85,7 @@ def union_probability(part, hubs, buckets, work_bound):
     return total, states.counters[WORK]
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _summed(part, levels, walk, buckets, tick, states, pieces):
     cursor, sums, last = walk.cursor, walk.sums, len(levels.hubs) - 1
     level = 0
@@ -121,7 +120,7 @@ def _summed(part, levels, walk, buckets, tick, states, pieces):
             return np.nan
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _new_walk(part, levels, buckets):
     count, cuts = len(levels.hubs), levels.cuts
     degree = len(levels.others.event) + count
@@ -137,7 +136,7 @@ def _new_walk(part, levels, buckets):
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _enter(part, levels, walk, level, buckets, tick):
     """Begin the sum over a hub, given the ticks of those before it."""
     walk.sums[level, _TOTAL] = 0.0
@@ -148,7 +147,7 @@ def _enter(part, levels, walk, level, buckets, tick):
     walk.cursor[level, _NODE] = walk.cursor[level, _NODES] = 0
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _begin_cell(part, levels, walk, level, buckets, tick):
     """Place the nodes of a cell: none where no problem is left, or one is settled, which adds the cell."""
     cursor, sums = walk.cursor, walk.sums
@@ -180,7 +179,7 @@ def _begin_cell(part, levels, walk, level, buckets, tick):
     cursor[level, _NODES] = place_nodes(stop - begin, degree, walk.nodes[level], walk.weights[level])
 
 
-@njit(nogil=True, cache=True, **INNER)
+@inner
 def _whole_cell(walk, level, buckets, event, begin, stop):
     """The ticks of a cell, each with its weight."""
     if not is_weighted(buckets, event):

@@ -98,6 +98,14 @@ class Shape:
         return not self.timings and all(block.kind is BlockKind.SINGLE for block in self.blocks)
 
     @property
+    def knows_constants(self) -> bool:
+        """Whether ticks are compared with constants, so that a match moved in time is another one."""
+        ends = (end for rule in self.rules for region in rule.regions for end in region)
+        return any(end.point is None for end in ends) or any(
+            each.left is None or each.right is None for each in self.timings
+        )
+
+    @property
     def plain_chain(self) -> bool:
         """Whether nothing else can decide a match either."""
         return self.only_single and not self.rules

@@ -18,10 +18,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Flags, Ticks
 from cepctl.engines.columns.tick_sums import plus
+from cepctl.engines.kernels.kernel import kernel
 
 UNBOUNDED = 2**63 - 1
 """Stands for "no constraint"; a real bound is smaller in absolute value (`cepctl.plan.timings`)."""
@@ -75,7 +75,7 @@ def closure(count: int, edges: Sequence[tuple[int, int, int]]) -> Ticks:
     return bound
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _close(bound):
     count = len(bound)
     for k in range(count):
@@ -115,7 +115,7 @@ def valid_bounds(lower: Ticks, upper: Ticks, system: Ticks) -> tuple[Ticks, Tick
     return valid_lower, valid_upper
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _tighten(lower, upper, system, valid_lower, valid_upper):
     for row in range(lower.shape[0]):
         for i in range(system.shape[0]):

@@ -16,12 +16,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.masses import Buckets
 from cepctl.engines.columns.tick_sums import plus
+from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
 _NO_CLOCK = NO_CLOCK
@@ -64,7 +64,7 @@ def least_apart(clocks: EventClocks, system: Ticks, matches: Indexes, later: int
     return least
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _least_apart(stamps, system, matches, later, earlier, least):
     lower, upper = stamps.own.lower, stamps.own.upper
     length = matches.shape[1]
@@ -97,7 +97,7 @@ def offsets_of(clocks: EventClocks, system: Ticks, match: Indexes) -> tuple[Inde
     return found[1 : count + 1], bound[: count + 1, : count + 1]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _valid(stamps, system, matches, lower, upper):
     length = matches.shape[1]
     slot, clocks = np.empty(length, dtype=np.int64), np.empty(length + 1, dtype=np.int64)
@@ -111,7 +111,7 @@ def _valid(stamps, system, matches, lower, upper):
                 upper[row, j] = last_tick(stamps, system, events, slot, bound, j)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _possible(stamps, system, matches, allowed):
     length = matches.shape[1]
     slot, clocks = np.empty(length, dtype=np.int64), np.empty(length + 1, dtype=np.int64)
@@ -121,7 +121,7 @@ def _possible(stamps, system, matches, allowed):
         allowed[row] = close_offsets(stamps, system, matches[row], slot, clocks, count, bound)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def slots(stamps, events, slot, clocks):
     """Fill the slot of every event, and the clock of every slot; returns the number of the last slot."""
     count = 0
@@ -141,7 +141,7 @@ def slots(stamps, events, slot, clocks):
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def close_offsets(stamps, system, events, slot, clocks, count, bound):
     """Fill `bound`; returns whether any world obeys the constraints, as far as the ends of masses tell."""
     lower, upper = stamps.own.lower, stamps.own.upper
@@ -165,7 +165,7 @@ def close_offsets(stamps, system, events, slot, clocks, count, bound):
     return (np.diag(bound)[: count + 1] >= 0).all()
 
 
-@njit(nogil=True, cache=True)
+@inner
 def first_tick(stamps, system, events, slot, bound, position):
     """Earliest tick of one event of a match in any world; exact where masses have no holes."""
     first = -UNBOUNDED
@@ -176,7 +176,7 @@ def first_tick(stamps, system, events, slot, bound, position):
     return first
 
 
-@njit(nogil=True, cache=True)
+@inner
 def last_tick(stamps, system, events, slot, bound, position):
     """Latest tick of one event of a match in any world; exact where masses have no holes."""
     last = UNBOUNDED

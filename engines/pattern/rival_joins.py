@@ -134,10 +134,10 @@ def _rule_index(of: RuleIndexes, rule: AbsenceRule, singles: frozenset[int]) -> 
     alternative, events = of.shape.alternative, of.events
     key, codes = None, None
     if rule.component is None:
-        event = np.arange(len(events), dtype=np.int64)
+        event = events.happening
         if of.by_partition:
             codes = partition_codes(of.partition_by, events)
-        event_codes = np.zeros(len(events), np.int64) if codes is None else codes
+        event_codes = np.zeros(len(event), np.int64) if codes is None else codes[event]
     else:
         negated = alternative.components[rule.component].negated
         earlier = singles if negated else {i for i in singles if i < rule.component}

@@ -46,6 +46,7 @@ from cepctl.plan.support import require_engine
 from cepctl.precision import CONFIDENCE_SLACK
 
 _STARTS_AT_ONCE = 1 << 12
+_CONTIGUITY = (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY)
 
 
 def match_table(plan: Plan, table: pa.Table, options: MatchOptions | None = None) -> pa.Table:
@@ -80,6 +81,9 @@ def match_table(plan: Plan, table: pa.Table, options: MatchOptions | None = None
         return match_schema(plan).empty_table()
     require_known_clocks(plan, table)
     events = events_of(table, plan.clocks)
+    if plan.strategy in _CONTIGUITY:
+        # Whatever lasts is bound by nothing then, and passes by with its start.
+        events = events.by_start
     parts, rows = [], 0
     least = 0.0 if plan.minimum_confidence is None else plan.minimum_confidence - CONFIDENCE_SLACK
     for found in _collapsed(plan, events):
@@ -133,8 +137,8 @@ def _of_intervals(plan: Plan, events: Events, candidates: tuple[Indexes, ...]) -
 
 def _searches(plan: Plan, events: Events, candidates: Sequence[tuple[Indexes, ...]]) -> list[PointSearch]:
     wanted = np.unique(np.concatenate([each for own in candidates for each in own]))
-    if plan.strategy in (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY):
-        wanted = np.arange(len(events))
+    if plan.strategy in _CONTIGUITY:
+        wanted = events.happening
     stream, budget = point_stream(events.masses, wanted), Budget()
     return [
         point_search(plan, alternative, events, stream, own, budget)

@@ -15,13 +15,19 @@ from cepctl.precision import CONFIDENCE_SLACK
 
 UNLIKELY = 0.5
 
+MISSED, UNJUDGED, FOUND = range(3)
+"""What FOUND_AT_RAW_TIMES says of a row: the largest of what it says of several is true of them together."""
+WHY_UNJUDGED = b"why not judged by raw times"
+"""Why some rows of a batch are not: metadata, which not all ways of rows hand on."""
+
 
 @dataclass(frozen=True)
 class RowCounts:
     """Counts of some rows.
 
     `unlikely` have a confidence below UNLIKELY; `sampled` are estimates, off by at most `error`.  Of those
-    `judged` by their raw times, these `missed` some; `untimed` have events without.  Of groups `refused` are
+    `judged` by their raw times, these `missed` some; `untimed` have events without.  Judging failed for the
+    `unjudged`, and `why_unjudged` says why, if that is known.  Of groups `refused` are
     those whose occurrence costs too much, and `why_refused` says what costs of one of them, if that is
     known; of those `uncounted` nobody knows what is expected.  All rows lie between the ticks `start` and
     `end`, which are None where there is no row.
@@ -34,11 +40,13 @@ class RowCounts:
     judged: int = 0
     missed: int = 0
     untimed: int = 0
+    unjudged: int = 0
     refused: int = 0
     uncounted: int = 0
     start: int | None = None
     end: int | None = None
     why_refused: str = ""
+    why_unjudged: str = ""
 
     @classmethod
     def of(cls, rows: pa.RecordBatch | pa.Table) -> RowCounts:
@@ -53,16 +61,19 @@ class RowCounts:
         if error_column is not None:
             errors = rows.column(error_column)
             sampled, error = pc.sum(pc.greater(errors, 0)).as_py() or 0, pc.max(errors).as_py() or 0.0
-        judged = missed = untimed = 0
+        judged = missed = untimed = unjudged = 0
         if FOUND_AT_RAW_TIMES in names:
             found = rows.column(FOUND_AT_RAW_TIMES)
-            judged, untimed = len(found) - found.null_count, found.null_count
-            missed = pc.sum(pc.invert(found)).as_py() or 0
+            missed, unjudged = (pc.sum(pc.equal(found, each)).as_py() or 0 for each in (MISSED, UNJUDGED))
+            judged, untimed = len(found) - found.null_count - unjudged, found.null_count
         start, end = pc.min(rows.column("start")).as_py(), pc.max(rows.column("end")).as_py()
         refused = probability.null_count
         uncounted = rows.column("expected").null_count if "expected" in names else 0
+        why = (rows.schema.metadata or {}).get(WHY_UNJUDGED, b"").decode()
         return cls(
-            rows.num_rows, unlikely, sampled, error, judged, missed, untimed, refused, uncounted, start, end
+            *(rows.num_rows, unlikely, sampled, error, judged, missed, untimed, unjudged, refused, uncounted),
+            *(start, end),
+            why_unjudged=why,
         )
 
     def __add__(self, other: RowCounts) -> RowCounts:
@@ -76,9 +87,11 @@ class RowCounts:
             self.judged + other.judged,
             self.missed + other.missed,
             self.untimed + other.untimed,
+            self.unjudged + other.unjudged,
             self.refused + other.refused,
             self.uncounted + other.uncounted,
             min(starts, default=None),
             max(ends, default=None),
             self.why_refused or other.why_refused,
+            self.why_unjudged or other.why_unjudged,
         )

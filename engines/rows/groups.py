@@ -14,7 +14,7 @@ from typing import TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.engines.rows.counts import RowCounts
+from cepctl.engines.rows.counts import WHY_UNJUDGED, RowCounts
 from cepctl.engines.rows.cuts import Part
 from cepctl.engines.rows.sorted import SortedRows
 from cepctl.plan.plan import EXPECTED_ERROR, FOUND_AT_RAW_TIMES, OCCURRENCE_ERROR, Plan
@@ -44,7 +44,7 @@ def group_schema(plan: Plan, *, approximate: bool = False, raw_times: bool = Fal
             pa.field("confidence", pa.float64()),
             pa.field("start", pa.int64()),
             pa.field("end", pa.int64()),
-            *([pa.field(FOUND_AT_RAW_TIMES, pa.bool_())] if raw_times else []),
+            *([pa.field(FOUND_AT_RAW_TIMES, pa.int8())] if raw_times else []),
         ]
     )
 
@@ -80,18 +80,21 @@ class GroupRows:
         self.spilled = False
         self._keys, self._top = keys, top
         self._held: list[pa.RecordBatch] = []
-        self._why = ""
+        self._why = self._why_unjudged = ""
 
     def add(self, rows: pa.RecordBatch) -> None:
         """Take rows in."""
         self.found += rows.num_rows
         self._held.append(rows)
-        self._why = self._why or (rows.schema.metadata or {}).get(WHY_TOO_COSTLY, b"").decode()
+        told = rows.schema.metadata or {}
+        self._why = self._why or told.get(WHY_TOO_COSTLY, b"").decode()
+        self._why_unjudged = self._why_unjudged or told.get(WHY_UNJUDGED, b"").decode()
 
     @property
     def counts(self) -> RowCounts:
         """Counts of the rows that are kept."""
-        return replace(RowCounts.of(self.table()), why_refused=self._why)
+        counts = RowCounts.of(self.table())
+        return replace(counts, why_refused=self._why, why_unjudged=self._why_unjudged)
 
     def blocks(self) -> Iterator[pa.Table]:
         """The rows that are kept, in their order, as one block."""

@@ -9,14 +9,14 @@ Runs inside Spark workers: imports NumPy and PyArrow only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.engines.rows.counts import RowCounts
+from cepctl.engines.rows.counts import WHY_UNJUDGED, RowCounts
 from cepctl.engines.rows.cuts import Part, parts_of
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.rows.runs import Run, merged, write_run
@@ -79,6 +79,7 @@ class SortedRows:
         self.schema = schema.insert(0, pa.field("match", pa.string()))
         self.found = 0
         self._counts = RowCounts()
+        self._why_unjudged = ""
         self.folder, self.shared = folder, shared
         self._wanted, self._memory = wanted, memory
         self._held: list[pa.RecordBatch] = []
@@ -100,6 +101,9 @@ class SortedRows:
             return
         if self._wanted.top is None:
             self._counts += RowCounts.of(rows)
+        self._why_unjudged = (
+            self._why_unjudged or (rows.schema.metadata or {}).get(WHY_UNJUDGED, b"").decode()
+        )
         self._table = None
         self._held.append(rows)
         self._size += rows.nbytes
@@ -128,7 +132,8 @@ class SortedRows:
         """Counts of the rows that are kept."""
         if self._wanted.top is None:
             return self._counts
-        return sum((RowCounts.of(block) for block in self.blocks()), RowCounts())
+        counts = sum((RowCounts.of(block) for block in self.blocks()), RowCounts())
+        return replace(counts, why_unjudged=self._why_unjudged)
 
     @property
     def size(self) -> int:

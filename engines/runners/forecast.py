@@ -19,6 +19,7 @@ from cepctl.datasets.row_groups import EventSource, row_groups
 from cepctl.engines.concurrency import usable_cores
 from cepctl.engines.event.match import match_batches
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.kernels.announcing import compiling_seconds
 from cepctl.engines.runners.progress import seconds_left
 from cepctl.engines.runners.slice_task import SliceTask
 from cepctl.engines.runners.slices import TimeSlice
@@ -82,7 +83,7 @@ def forecast(
     events = int(groups.rows.sum())
     if plan.window is None and events > MOST_READ:
         return None
-    options = replace(options, threads=1, raw_times=False)
+    options, clock = replace(options, threads=1, raw_times=False), _without_compiling(clock)
     task = SliceTask(replace(plan, group_by=None), options, tuple(sources), groups)
     evenly = np.linspace(0, len(groups) - 1, _STRETCHES if events else 0)
     chosen = np.unique(evenly.round().astype(np.int64))
@@ -103,6 +104,11 @@ def forecast(
     )
 
 
+def _without_compiling(clock: Callable[[], float]) -> Callable[[], float]:
+    """A clock that stands while kernels are compiled: later runs find them, and a run compiles them once."""
+    return lambda: clock() - compiling_seconds()
+
+
 def _try_group(
     task: SliceTask, number: int, stretches: int, trial: _Trial, clock: Callable[[], float]
 ) -> None:
@@ -111,6 +117,10 @@ def _try_group(
     trial.beginning += len(lower)
     tried = matches = 0
     for own in _stretches(lower, stretches):
+        if not trial.tried:
+            # The first match of a process also loads what is compiled.
+            found, _ = task.events(own)
+            list(match_batches(task.plan, found, task.options, own.owned))
         at = clock()
         events, _ = task.events(own)
         # Row groups of other inputs may hold some that begin then, too.
@@ -119,9 +129,6 @@ def _try_group(
         list(match_batches(task.plan, events, task.options, _NOBODY))
         trial.preparing += clock() - at
         trial.prepared += max(events.num_rows, 1)
-        if not trial.tried:
-            # The first match of a process also loads what is compiled.
-            list(match_batches(task.plan, events, task.options, own.owned))
         at = clock()
         matches += sum(each.num_rows for each in match_batches(task.plan, events, task.options, own.owned))
         trial.matching += clock() - at

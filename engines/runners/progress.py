@@ -7,9 +7,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from cepctl.engines.kernels.announcing import compiling_line, kernels_written_since
 from cepctl.engines.runners.slices import Slicing
+from cepctl.side_figures import SideFigure, beside
 
 _LOOK_SECONDS = 0.5
 _TOLD_FROM = 2.0
@@ -35,42 +38,55 @@ class Progress:
 
     def read(self, done: int, pieces: int) -> None:
         """Say how much of the files has been read."""
-        if self.tell is not None:
-            self.tell(f"reading: {100 * done // pieces} % of the events")
+        self._say(lambda: f"reading: {100 * done // pieces} % of the events")
 
     def matching(self) -> None:
         """Say that all is read."""
         self.began = self.clock()
-        if self.tell is not None:
-            self.tell(f"matching: {self.relevant:,} events that can matter")
+        self._say(lambda: f"matching: {self.relevant:,} events that can matter")
 
     def matched(self, done: int, parts: int) -> None:
         """Say how much of the matching is done, and how long the rest takes at this pace."""
-        if self.tell is not None and self.began is not None:
-            ahead = ahead_text(done, parts, self.clock() - self.began)
-            self.tell(f"matching: {ahead}, {self.found:,} rows so far")
+        self._say(lambda: f"matching: {self._ahead(done, parts)}, {self.found:,} rows so far")
+
+    def compiling(self, compiled: int, seconds: float) -> None:
+        """Say that kernels are compiled, which this run waits for."""
+        self._say(lambda: compiling_line(compiled, seconds))
 
     def writing(self, rows: int) -> None:
         """Say that all is matched, and how many rows are to be written."""
         self.found, self.began = rows, self.clock()
-        if self.tell is not None:
-            self.tell(f"writing: {rows:,} rows")
+        self._say(lambda: f"writing: {rows:,} rows")
 
     def wrote(self, done: int, parts: int) -> None:
         """Say how much is written, and how long the rest takes at this pace."""
-        if self.tell is not None and self.began is not None:
-            ahead = ahead_text(done, parts, self.clock() - self.began)
-            self.tell(f"writing: {ahead}, {self.found:,} rows")
+        self._say(lambda: f"writing: {self._ahead(done, parts)}, {self.found:,} rows")
+
+    def _ahead(self, done: int, parts: int) -> str:
+        return ahead_text(done, parts, 0.0 if self.began is None else self.clock() - self.began)
+
+    def _say(self, line: Callable[[], str]) -> None:
+        """Tell a line; after one that failed there are no more."""
+        tell = self.tell
+        if tell is None:
+            return
+        if not beside(SideFigure.PROGRESS, lambda: tell(line()) is None, otherwise=False):
+            self.tell = None
 
     @contextmanager
     def watching(self, context: Any, matches: Any) -> Iterator[None]:
         """Look now and then at the tasks of a Spark context, and at its accumulator of matches."""
-        began = self.clock()
+        began, since = self.clock(), time.time()
 
         def told(done: int, tasks: int) -> None:
-            if self.tell is not None and self.slicing is not None:
-                line = stage_line(done, tasks, matches.value, self.slicing)
-                self.tell(f"{line}, {ahead_text(done, tasks, self.clock() - began)}")
+            slicing = self.slicing
+            compiled = 0 if done else kernels_written_since(since)
+            if compiled:
+                # By the workers of this machine; others are not seen.
+                self.compiling(compiled, self.clock() - began)
+            elif slicing is not None:
+                ahead = partial(ahead_text, done, tasks, self.clock() - began)
+                self._say(lambda: f"{stage_line(done, tasks, matches.value, slicing)}, {ahead()}")
 
         with self._watching_tasks(context, told):
             yield

@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from fractions import Fraction
 from itertools import product
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from cepctl.errors import UnsupportedQueryError
 from cepctl.language.ast import (
-    COMPARISONS,
     Aggregate,
     Attribute,
     Between,
@@ -42,6 +41,8 @@ SLACK = Fraction(1, 10**CONFIDENCE_DECIMALS)
 """CONFIDENCE_SLACK, exactly."""
 
 Value: TypeAlias = object
+Word = TypeVar("Word")
+Meaning = TypeVar("Meaning")
 Row: TypeAlias = Mapping[str, Value]
 Members: TypeAlias = Mapping[str, tuple[Row, ...]]
 """The rows bound to each variable: one for a single component, the group for a Kleene one."""
@@ -121,6 +122,13 @@ def evaluate(expression: Expression, scene: Scene) -> Value:
     return rule(expression, scene)
 
 
+def _known(meanings: Mapping[Word, Meaning], word: Word) -> Meaning:
+    """What a word of the language means; a judge that does not know it says so, and guesses nothing."""
+    if word not in meanings:
+        raise UnsupportedQueryError(f"the worlds engine does not know {word!r}; --engine event may")
+    return meanings[word]
+
+
 # --- what is read from events --------------------------------------------------------------
 
 
@@ -130,8 +138,8 @@ def _member(node: Attribute | EventTime, scene: Scene) -> Row | None:
     if rows is None:
         return None
     position = scene.index.get(node.variable, 0)
-    place = {"first": 0, "last": len(rows) - 1, "previous": position - 1}.get(node.member or "", position)
-    return rows[place]
+    places = {None: position, "each": position, "previous": position - 1, "first": 0, "last": len(rows) - 1}
+    return rows[_known(places, node.member)]
 
 
 def _attribute(node: Attribute, scene: Scene) -> Value:
@@ -143,28 +151,24 @@ def _event_time(node: EventTime, scene: Scene) -> Value:
     row = _member(node, scene)
     if row is None:
         return None
-    if node.which == "end":
-        return row.get("end_time") if row.get("end_lower") is not None else row["time"]
-    return row["time" if node.which == "start" else node.which]
+    if node.which == "end" and row.get("end_lower") is not None:
+        return row.get("end_time")
+    columns = {"time": "time", "start": "time", "end": "time", "lower": "lower", "upper": "upper"}
+    return row[_known(columns, node.which)]
 
 
 def _aggregate(node: Aggregate, scene: Scene) -> Value:
-    rows = scene.members.get(node.variable)
+    rows, rule = scene.members.get(node.variable), _known(_AGGREGATES, node.function)
     if rows is None:
         return None
     if node.before:
         rows = rows[: scene.index[node.variable]]
     if node.name is None:
-        return len(rows)
+        return _known({"count": len}, node.function)(rows)
     values = [row[node.name] for row in rows if row[node.name] is not None]
-    if node.function == "count":
-        return len(values)
-    if not values:
+    if not values and node.function != "count":
         return None
-    if node.function in ("min", "max"):
-        return (min if node.function == "min" else max)(cast(list[float], values))
-    total = sum(cast(list[float], values))
-    return total / len(values) if node.function == "avg" else total
+    return rule(cast(list[float], values))
 
 
 def _variable(node: Variable, scene: Scene) -> Value:
@@ -173,7 +177,7 @@ def _variable(node: Variable, scene: Scene) -> Value:
 
 
 def _match_field(node: MatchField, scene: Scene) -> Value:
-    return scene.match[node.name]
+    return _known(scene.match, node.name)
 
 
 def _reached_tick(node: ReachedTick, scene: Scene) -> Value:
@@ -189,12 +193,8 @@ def _reached_tick(node: ReachedTick, scene: Scene) -> Value:
 
 
 def _unary(node: Unary, scene: Scene) -> Value:
-    value = evaluate(node.operand, scene)
-    if value is None:
-        return None
-    if node.operator == "NOT":
-        return not value
-    return -cast(float, value) if node.operator == "-" else value
+    rule, value = _known(_UNARY, node.operator), evaluate(node.operand, scene)
+    return None if value is None else rule(value)
 
 
 def _binary(node: Binary, scene: Scene) -> Value:
@@ -203,11 +203,8 @@ def _binary(node: Binary, scene: Scene) -> Value:
         return _and(left, right)
     if node.operator == "OR":
         return _negate(_and(_negate(left), _negate(right)))
-    if left is None or right is None:
-        return None
-    if node.operator in COMPARISONS:
-        return _compare(node.operator, left, right)
-    return _arithmetic(node.operator, cast(float, left), cast(float, right))
+    rule = _known(_COMPARISONS | _ARITHMETIC, node.operator)
+    return None if left is None or right is None else rule(left, right)
 
 
 def _and(left: Value, right: Value) -> Value:
@@ -220,22 +217,9 @@ def _negate(value: Value) -> Value:
     return None if value is None else not value
 
 
-def _compare(operator: str, left: Value, right: Value) -> bool:
-    a, b = cast(float, left), cast(float, right)
-    return {"=": a == b, "<>": a != b, "<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[operator]
-
-
-def _arithmetic(operator: str, left: float, right: float) -> Value:
-    if operator == "+":
-        return left + right
-    if operator == "-":
-        return left - right
-    if operator == "*":
-        return left * right
+def _remainder(left: float, right: float) -> Value:
     if right == 0:
         return None
-    if operator == "/":
-        return float(left) / float(right)
     if isinstance(left, int) and isinstance(right, int):
         return int(math.copysign(1, left)) * (abs(left) % abs(right))
     return math.fmod(left, right)
@@ -253,8 +237,8 @@ def _in(node: In, scene: Scene) -> Value:
 
 def _between(node: Between, scene: Scene) -> Value:
     operand, low, high = (evaluate(part, scene) for part in (node.operand, node.low, node.high))
-    above = None if operand is None or low is None else _compare(">=", operand, low)
-    below = None if operand is None or high is None else _compare("<=", operand, high)
+    above = None if operand is None or low is None else _COMPARISONS[">="](operand, low)
+    below = None if operand is None or high is None else _COMPARISONS["<="](operand, high)
     inside = _and(above, below)
     return _negate(inside) if node.negated else inside
 
@@ -304,10 +288,42 @@ def _call(node: Call, scene: Scene) -> Value:
     arguments = [evaluate(argument, scene) for argument in node.arguments]
     if node.function == "coalesce":
         return next((value for value in arguments if value is not None), None)
+    rule = _known(_FUNCTIONS, node.function)
     if any(value is None for value in arguments):
         return None
-    return _FUNCTIONS[node.function](*arguments)
+    return rule(*arguments)
 
+
+_AGGREGATES: dict[str, Callable[[list[float]], Value]] = {
+    "min": min,
+    "max": max,
+    "sum": sum,
+    "avg": lambda values: sum(values) / len(values),
+    "count": len,
+}
+
+_UNARY: dict[str, Callable[[Any], Value]] = {
+    "NOT": lambda value: not value,
+    "-": lambda value: -value,
+    "+": lambda value: value,
+}
+
+_COMPARISONS: dict[str, Callable[[Any, Any], Value]] = {
+    "=": lambda left, right: left == right,
+    "<>": lambda left, right: left != right,
+    "<": lambda left, right: left < right,
+    "<=": lambda left, right: left <= right,
+    ">": lambda left, right: left > right,
+    ">=": lambda left, right: left >= right,
+}
+
+_ARITHMETIC: dict[str, Callable[[Any, Any], Value]] = {
+    "+": lambda left, right: left + right,
+    "-": lambda left, right: left - right,
+    "*": lambda left, right: left * right,
+    "/": lambda left, right: None if right == 0 else float(left) / float(right),
+    "%": _remainder,
+}
 
 _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "abs": abs,

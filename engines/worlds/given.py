@@ -14,7 +14,7 @@ from typing import TypeAlias
 from cepctl.engines.worlds.expressions import Members, holds
 from cepctl.engines.worlds.spans import Times
 from cepctl.engines.worlds.stream import Stream
-from cepctl.errors import ContradictionError, QueryTooLargeError
+from cepctl.errors import ContradictionError, QueryTooLargeError, UnsupportedQueryError
 from cepctl.plan.plan import Given
 
 MAX_COMBINATIONS = 1_000_000
@@ -30,6 +30,8 @@ class Known:
 
     @classmethod
     def of(cls, given: Sequence[Given], stream: Stream) -> Known:
+        for each in given:
+            _require_known(each)
         return cls(tuple((each, found) for each in given for found in _combinations(each, stream)))
 
     def holds(self, ticks: Times) -> bool:
@@ -38,6 +40,13 @@ class Known:
             _holds(given, [ticks[e] for e in found], [ticks.ends[e] for e in found])
             for given, found in self.combinations
         )
+
+
+def _require_known(given: Given) -> None:
+    """Raise UnsupportedQueryError where a clause says more than is asked here."""
+    asked = given.alternative
+    if asked.timings or asked.choices or any(each.negated or each.kleene for each in asked.components):
+        raise UnsupportedQueryError(f"the worlds engine does not know all of GIVEN {given.text}")
 
 
 def constrained_rows(given: Sequence[Given], stream: Stream) -> set[int]:

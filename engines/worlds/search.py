@@ -24,6 +24,7 @@ from typing import TypeAlias
 from cepctl.engines.worlds.expressions import Members, holds
 from cepctl.engines.worlds.spans import Times
 from cepctl.engines.worlds.stream import Stream, Work
+from cepctl.errors import UnsupportedQueryError
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Alternative, Link, Plan, Scope, Timing
 from cepctl.schema import LATEST_TICK
@@ -33,6 +34,12 @@ Group: TypeAlias = tuple[int, ...]
 Bound: TypeAlias = Mapping[int, Group]
 Edge: TypeAlias = int | float
 """A tick, or an infinity where a gap has no end."""
+_STRATEGIES = (
+    Strategy.SKIP_TILL_ANY_MATCH,
+    Strategy.SKIP_TILL_NEXT_MATCH,
+    Strategy.STRICT_CONTIGUITY,
+    Strategy.PARTITION_CONTIGUITY,
+)
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,12 @@ class Search:
     stream: Stream
     work: Work
     _known: dict[object, tuple[int, ...]] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what would be asked of nothing: a judge that does not know a word says so."""
+        unknown = {link.scope for link in self.alternative.links} - {Scope.EVENT, Scope.ORDER, Scope.GROUP}
+        for word in [*unknown, *({self.plan.strategy} - set(_STRATEGIES))]:
+            raise UnsupportedQueryError(f"the worlds engine does not know {word!r}; --engine event may")
 
     def matches(self, ticks: Ticks) -> Iterator[Bound]:
         """All matches in the world where event e happens at `ticks[e]`."""
@@ -137,6 +150,8 @@ class Search:
         wanted = self.alternative.components[component]
         if wanted.ordered:
             free.sort(key=lambda e: ticks[e])
+        if wanted.kleene:
+            self.work.require_few_sets(wanted.variable, len(free))
         for size in range(1, len(free) + 1 if wanted.kleene else 2):
             for group in combinations(free, size):
                 self.work.spend()

@@ -9,6 +9,8 @@ from cepctl.engines.worlds.expressions import Row
 from cepctl.errors import QueryTooLargeError
 
 MAX_WORK = 10_000_000
+MAX_SETS = 100_000
+"""Sets that the events which fit a Kleene component may form in one world, beside the same other events."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,18 @@ def _key(row: Row, partition_by: Sequence[str]) -> tuple[object, ...] | None:
 
 @dataclass
 class Work:
-    """Groups tried so far, over all worlds; a Kleene component can try 2^n of them in each."""
+    """Groups tried so far, over all worlds; a Kleene component can try 2^n of n events in each."""
 
     tried: int = 0
+
+    def require_few_sets(self, variable: str, events: int) -> None:
+        """Raise QueryTooLargeError where so many events form more than MAX_SETS sets."""
+        if 2**events - 1 > MAX_SETS:
+            raise QueryTooLargeError(
+                f"{events:,} events fit the Kleene group {variable}[] in one possible world, and form "
+                f"2^{events:,} - 1 sets, the worlds engine lists at most {MAX_SETS:,}; use --engine event, "
+                "fewer events, or a shorter WITHIN"
+            )
 
     def spend(self) -> None:
         """Count one group; raises QueryTooLargeError above MAX_WORK."""

@@ -80,6 +80,26 @@ FOUND_BEFORE = {
             Event("c", "A", 5, 6),
         ),
     ),
+    "absence after the chain, and in a gap that does not touch that edge": Case(
+        "PATTERN SEQ(A a, !N n, B b, C c, !N m) WITHIN 9 ticks",
+        (
+            Event("a", "A", 0, 3),
+            Event("b", "B", 4, 5),
+            Event("c", "C", 6, 8),
+            Event("n1", "N", 7, 10),
+            Event("n2", "N", 2, 4),
+        ),
+    ),
+    "absence before the chain, and in a gap that does not touch that edge": Case(
+        "PATTERN SEQ(!N n, A a, B b, !N m, C c) WITHIN 9 ticks",
+        (
+            Event("a", "A", 0, 3),
+            Event("b", "B", 4, 5),
+            Event("c", "C", 6, 8),
+            Event("n1", "N", 7, 10),
+            Event("n2", "N", 2, 4),
+        ),
+    ),
     "nothing fits what must be absent": Case(
         "PATTERN SEQ(A a, B b, !C n) WHERE n.time - n.time >= 2 ticks WITHIN 5 ticks",
         (Event("a", "A", 0, 1), Event("b", "B", 1, 3), Event("n", "C", 2, 4)),

@@ -66,6 +66,23 @@ def test_what_a_window_decides_that_outlasts_time_is_decided_as_time_ends(rest: 
     assert list(row.values()) == [2**62]
 
 
+@pytest.mark.parametrize(
+    ("rest", "events", "ticks"),
+    [
+        ("SEQ(A+ b[], A c)", [Event("a1", "A", 5, 6), Event("a2", "A", 11, 12)], [11, 12]),
+        ("SEQ(A a, A+ b[], A c)", [Event(f"a{i}", "A", 4 * i, 4 * i + 1) for i in range(3)], [8, 9]),
+        ("SEQ(A+ b[], A c, !N n) WITHIN 4 ticks", [Event("a1", "A", -1, 0), Event("a2", "A", 2, 2)], [2, 3]),
+    ],
+)
+def test_an_event_that_a_match_binds_is_one_event_where_it_fits_the_group_before(
+    rest: str, events: list[Event], ticks: list[int]
+) -> None:
+    """It would break the match earlier in the group, and is decided by the same tick there."""
+    query = f"PATTERN {rest} STRATEGY skip_till_next_match RETURN reached(0.5), reached(1)"
+    rows = both(query, event_table(events))
+    assert ticks in [list(row.values()) for row in rows]
+
+
 def test_an_event_that_lasts_is_decided_with_its_end() -> None:
     query = f"PATTERN A a OVERLAPS|DURING B b RETURN {ASKED}"
     (row,) = both(query, event_table([A, B]), lasting=True)

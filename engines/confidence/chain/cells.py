@@ -8,14 +8,13 @@ Runs inside Spark workers: imports Numba only.
 
 from __future__ import annotations
 
-from numba import njit
-
 from cepctl.engines.columns.time_cuts import sort_cuts
+from cepctl.engines.kernels.kernel import inner
 
 WIDEST_CELL = 1 << 62
 
 
-@njit(nogil=True, cache=True)
+@inner
 def cut_time(low, high, begin, stop, cuts):
     """Ends of the buckets from number `begin` to `stop`; cell c is [cuts[c], cuts[c + 1] - 1]."""
     found = 0
@@ -29,7 +28,7 @@ def cut_time(low, high, begin, stop, cuts):
     return sort_cuts(cuts, found)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def fill_densities(low, high, mass, offsets, cuts, count, per_tick):
     """Mass per tick of every event in every cell; zero outside its buckets."""
     for j in range(len(offsets) - 1):
@@ -44,7 +43,7 @@ def fill_densities(low, high, mass, offsets, cuts, count, per_tick):
         per_tick[j, c:count] = 0.0
 
 
-@njit(nogil=True, cache=True)
+@inner
 def cell_from(cuts, count, cell, tick):
     """The last of the `count` cuts that is not after a tick, from one on that is not either; cuts are few."""
     while cell + 1 < count and cuts[cell + 1] <= tick:
@@ -52,7 +51,7 @@ def cell_from(cuts, count, cell, tick):
     return cell
 
 
-@njit(nogil=True, cache=True)
+@inner
 def place_in_cell(placed, first, positions, per_tick, cell, ticks):
     """Let a cell of `ticks` ticks take up any number of the next events; `placed` is updated."""
     for after in range(positions, first, -1):

@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
@@ -29,6 +28,7 @@ from cepctl.engines.confidence.chain.runs import (
     sum_twos,
 )
 from cepctl.engines.confidence.chain.window_sums import sum_windowed
+from cepctl.engines.kernels.kernel import kernel
 
 _BUCKETS_AT_ONCE = 1 << 11
 """Buckets, at most, of the chains that are summed at a time: what they take stays in the cache of a core."""
@@ -89,7 +89,7 @@ class Workspace(NamedTuple):
     placed: Reals
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def workspace(chains, positions, most_buckets):
     """Room for chains of `positions` events with at most `most_buckets` buckets together."""
     parts = chains * MOST_PARTS
@@ -105,7 +105,7 @@ def workspace(chains, positions, most_buckets):
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sum_chains(buckets, matches, valid_lower, valid_upper, window, space, result):
     """Fill `result` as `chain_confidence`; exactly 1 where a chain is certain."""
     runs = space.runs

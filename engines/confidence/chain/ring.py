@@ -14,9 +14,8 @@ Runs inside Spark workers: imports NumPy and Numba only.
 
 from __future__ import annotations
 
-from numba import njit
-
 from cepctl.engines.columns.tick_sums import apart
+from cepctl.engines.kernels.kernel import inner
 
 NO_WINDOW = 0
 MOST_PARTS = 3
@@ -26,7 +25,7 @@ _FARTHEST = 1 << 61
 """Ticks of chains that reach farther are not moved by a window: int64 may not hold them."""
 
 
-@njit(nogil=True, cache=True)
+@inner
 def open_rings(matches, valid_lower, valid_upper, window, begin, end, runs, row_of):
     """Fill the events of all parts of some matches, and the row of each part; returns the numbers of both."""
     event, first, last, moved = runs.event, runs.first, runs.last, runs.moved
@@ -58,7 +57,7 @@ def open_rings(matches, valid_lower, valid_upper, window, begin, end, runs, row_
     return parts, events
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _opened(lower, upper, row, window):
     """The position that a chain without window begins with; _NOWHERE where every link may fail."""
     last = lower.shape[1] - 1
@@ -71,7 +70,7 @@ def _opened(lower, upper, row, window):
     return _NOWHERE
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _part(number, least, most, second, last, window):
     """Ticks of the first event, and the position that a chain without window then begins with."""
     if apart(least, last) > _FARTHEST:

@@ -20,11 +20,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_sums import apart
 from cepctl.engines.confidence.chain.cells import WIDEST_CELL, place_in_cell
+from cepctl.engines.kernels.kernel import inner
 
 ONE, TWO, THREE, MORE, WINDOWED = range(5)
 """Runs by their number of events, and parts that are summed with their window."""
@@ -63,7 +63,7 @@ class Runs(NamedTuple):
     size: Indexes
 
 
-@njit(nogil=True, cache=True)
+@inner
 def room_for_runs(parts, positions, most_buckets):
     """Room for so many parts, each of `positions` events with at most `most_buckets` buckets together."""
     events = parts * positions
@@ -89,7 +89,7 @@ def room_for_runs(parts, positions, most_buckets):
     )
 
 
-@njit(nogil=True, cache=True)
+@inner
 def copy_buckets(buckets, runs, events):
     """Fill the buckets of the first `events` events, cut at what is wanted, and moved."""
     starts, lo, hi, density = buckets.starts, buckets.lo, buckets.hi, buckets.density
@@ -112,7 +112,7 @@ def copy_buckets(buckets, runs, events):
         offsets[i + 1] = k
 
 
-@njit(nogil=True, cache=True)
+@inner
 def find_runs(runs, events):
     """List the runs of each kind among the first `events` events."""
     part, tied, windowed = runs.part, runs.tied, runs.windowed
@@ -127,7 +127,7 @@ def find_runs(runs, events):
             first = i + 1
 
 
-@njit(nogil=True, cache=True)
+@inner
 def sum_ones(runs):
     """Multiply with the masses of events that are tied to no other."""
     low, high, mass, offsets = runs.low, runs.high, runs.mass, runs.offsets
@@ -141,7 +141,7 @@ def sum_ones(runs):
             product[runs.part[event]] *= total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def sum_twos(runs):
     """Multiply with the probabilities of pairs: buckets of the second event against those of the first."""
     low, high, mass, offsets, product = runs.low, runs.high, runs.mass, runs.offsets, runs.product
@@ -165,7 +165,7 @@ def sum_twos(runs):
         product[runs.part[event]] *= two
 
 
-@njit(nogil=True, cache=True)
+@inner
 def sum_threes(runs):
     """Multiply with the probabilities of three events: step by step through the ticks of the second one."""
     low, high, mass, offsets, product = runs.low, runs.high, runs.mass, runs.offsets, runs.product
@@ -200,7 +200,7 @@ def sum_threes(runs):
         product[runs.part[event]] *= three
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _from_tick(first, last, mass, exists, tick, end):
     """Mass per tick at a tick, and the last one, at most `end`, that has the same.
 
@@ -212,7 +212,7 @@ def _from_tick(first, last, mass, exists, tick, end):
     return mass if begun else 0.0, min(end, last if begun else begin - 1)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def sum_more(runs, per_tick, placed):
     """Multiply with the probabilities of more events: step by step through all of their ticks."""
     low, high, mass, product = runs.low, runs.high, runs.mass, runs.product

@@ -10,11 +10,11 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import apart
+from cepctl.engines.kernels.kernel import inner, kernel
 
 _NONE = np.iinfo(np.int64).max
 
@@ -39,7 +39,7 @@ def chain_range(
     return first, last, happens
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _next_possible(buckets, event, tick):
     """First tick of positive mass at or after `tick`."""
     for b in range(buckets.starts[event], buckets.starts[event + 1]):
@@ -48,7 +48,7 @@ def _next_possible(buckets, event, tick):
     return _NONE
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _first_ticks(buckets, matches, window):
     result = np.empty(matches.shape[0], dtype=np.int64)
     for row in range(matches.shape[0]):

@@ -22,8 +22,6 @@ Runs inside Spark workers: imports Numba only.
 
 from __future__ import annotations
 
-from numba import njit
-
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.columns.time_cuts import sort_cuts
 from cepctl.engines.confidence.chain.cells import (
@@ -33,9 +31,10 @@ from cepctl.engines.confidence.chain.cells import (
     place_in_cell,
 )
 from cepctl.engines.confidence.chain.runs import WINDOWED
+from cepctl.engines.kernels.kernel import inner
 
 
-@njit(nogil=True, cache=True)
+@inner
 def sum_windowed(runs, window, cuts, refined, per_tick, placed):
     """Multiply with the probabilities of chains in a window; the other arrays are room.
 
@@ -53,7 +52,7 @@ def sum_windowed(runs, window, cuts, refined, per_tick, placed):
         runs.product[runs.part[event]] *= total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _refine(cuts, count, first_lower, first_upper, window, refined):
     """Start cells: cut the first event's interval at every cut and at every cut minus W."""
     pieces = 0
@@ -65,7 +64,7 @@ def _refine(cuts, count, first_lower, first_upper, window, refined):
     return sort_cuts(refined, pieces)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _with_window(positions, cuts, count, per_tick, refined, pieces, window, placed):
     total, cell = 0.0, -1
     for r in range(pieces - 1):
@@ -84,7 +83,7 @@ def _with_window(positions, cuts, count, per_tick, refined, pieces, window, plac
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _from_start_cell(positions, cuts, count, per_tick, cell, start, ticks, window, placed):
     """Sum over t_1 in R = [start, start + ticks - 1]; see the identity on top of this file."""
     n, end = float(ticks), plus(start, window)

@@ -5,14 +5,13 @@ Runs inside Spark workers: imports NumPy and Numba only.
 
 from __future__ import annotations
 
-from numba import njit
-
 from cepctl.engines.columns.tick_masses import ends_of, mass_on
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE
+from cepctl.engines.kernels.kernel import inlined
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def region_ticks(factors, region, first, last, tick):
     """What of the ticks from `first` to `last` a region holds: first and last tick."""
     for b in range(factors.bound_offsets[region], factors.bound_offsets[region + 1]):
@@ -26,7 +25,7 @@ def region_ticks(factors, region, first, last, tick):
     return first, last
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def left_ticks(factors, number, earliest, latest, tick, outside):
     """First and last tick inside all inner regions, and how many others `outside` then holds, sorted."""
     lower, upper, count = earliest, latest, 0
@@ -44,7 +43,7 @@ def left_ticks(factors, number, earliest, latest, tick, outside):
     return lower, upper, count
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def factor_mass(factors, number, buckets, tick, outside):
     """Mass of a factor's event inside all its inner regions and outside the union of the others."""
     event = factors.event[number]

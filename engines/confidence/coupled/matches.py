@@ -15,8 +15,9 @@ Runs inside Spark workers: imports NumPy only.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.pattern.blocks import Shape
@@ -38,3 +39,8 @@ class CoupledMatches:
 
     def __len__(self) -> int:
         return len(self.groups[0].sizes)
+
+    def taken(self, rows: Indexes) -> CoupledMatches:
+        """Some of the matches, by ascending rows."""
+        groups = [group.take(rows) for group in self.groups]
+        return replace(self, groups=groups, rivals=[each.taken(rows) for each in self.rivals])

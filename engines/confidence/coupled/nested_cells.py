@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Buckets
@@ -21,6 +20,7 @@ from cepctl.engines.columns.time_cuts import sort_cuts
 from cepctl.engines.confidence.chain.cells import WIDEST_CELL
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Factors, Variables
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
+from cepctl.engines.kernels.kernel import inlined, inner
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
 
@@ -71,7 +71,7 @@ CUTS, WORK = range(COUNTERS)
 MASS, COEFFICIENT, TOTAL = range(SUM_COLUMNS)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def prepare(batch, row, space):
     """Collect the cuts of all masses and constants, and the level at which each factor is decided."""
     variables, factors, cuts = batch.variables, batch.factors, space.cuts
@@ -102,7 +102,7 @@ def prepare(batch, row, space):
     space.counters[CUTS] = sort_cuts(cuts, count)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _add_cuts(buckets, event, cuts, count):
     """Add the begin and the tick after the end of every bucket; returns how many cuts there are."""
     for b in range(buckets.starts[event], buckets.starts[event + 1]):
@@ -112,7 +112,7 @@ def _add_cuts(buckets, event, cuts, count):
     return count
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def enter(batch, row, level, space):
     """Begin the sum over one variable: its range, its cells, and a cursor before the first."""
     system, tick, cursor = batch.system, space.tick, space.cursor
@@ -135,7 +135,7 @@ def enter(batch, row, level, space):
     cursor[level, NODES_OF_CELL] = 0
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def next_tick(
     buckets, event, level, cells, nodes, weights, cursor, sums, stop, decided_at, searching
 ):  # fmt: skip
@@ -173,7 +173,7 @@ def next_tick(
     return cells[level, at[CELL]] + nodes[level, node], sums[level, MASS] * weights[level, node]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _cut_range(shifts, relatives, level, tick, cuts, starts_of_cells, lower, upper):
     """Starts of the cells of [lower, upper]; returns their number.
 

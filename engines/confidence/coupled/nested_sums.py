@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.engines.confidence.coupled.factor_masses import factor_mass
 from cepctl.engines.confidence.coupled.nested_cells import (
@@ -24,6 +23,7 @@ from cepctl.engines.confidence.coupled.nested_cells import (
     next_tick,
     prepare,
 )
+from cepctl.engines.kernels.kernel import inner, kernel
 
 IMPOSSIBLE = np.iinfo(np.int64).max
 """The smallest possible tick of what cannot happen."""
@@ -41,7 +41,7 @@ class Limits(NamedTuple):
     search: int
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def solve(batch, space, limits, confidence, first):
     """Solve all problems; returns the row that exceeded the work bound, or -1."""
     for row in range(len(batch.variables.event)):
@@ -65,7 +65,7 @@ def solve(batch, space, limits, confidence, first):
     return -1
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _nested_sum(batch, row, space, searching, work_bound):
     """Sum over all variables, one inside the other; or search the smallest possible tick of the first.
 

@@ -20,7 +20,6 @@ from math import ceil, log
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import Group
@@ -28,6 +27,7 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.tick_sums import plus, tick_count
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Problems
 from cepctl.engines.confidence.coupled.sampled_conditions import conditions_of
+from cepctl.engines.kernels.kernel import kernel
 
 Seeds: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint64]]
 FAILURE_PROBABILITY = 1e-6
@@ -91,7 +91,7 @@ def sample_size(error: float) -> int:
     return ceil(log(2.0 / FAILURE_PROBABILITY) / (2.0 * error * error))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _count_hits(conditions, buckets, seeds, count, hits):
     """Per match, in how many of `count` worlds one of its problems holds."""
     problem_offsets, event_offsets = conditions.problem_offsets, conditions.event_offsets
@@ -115,7 +115,7 @@ def _count_hits(conditions, buckets, seeds, count, hits):
                     break
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def drawn(state, event, buckets):
     """A tick of an event, from its mass and a state of the generator."""
     starts, lo, hi, density = buckets.starts, buckets.lo, buckets.hi, buckets.density
@@ -135,12 +135,12 @@ def drawn(state, event, buckets):
 _FARTHEST = 2.0**63 - 1024.0  # The greatest float that int64 holds.
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _within(left, lo, hi, density):
     return min(plus(lo, np.int64(min(left / density, _FARTHEST))), hi)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _constraints_hold(own, between, ticks):
     """Whether every variable is in its valid interval, and every pair as far apart as its edges say."""
     for i in range(len(own)):
@@ -152,7 +152,7 @@ def _constraints_hold(own, between, ticks):
     return True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _factors_hold(own, others, regions, bounds, ticks):
     """Whether every factor's event is in all its inner regions and in none of the others."""
     for f in range(len(others)):

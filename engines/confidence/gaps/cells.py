@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_sums import distance, tick_count
 from cepctl.engines.confidence.gaps.product_trees import Kinds, kinds_of
 from cepctl.engines.confidence.gauss_nodes import holds_polynomials, real_count, zeros_of_gram
 from cepctl.engines.confidence.gram_shares import expand
+from cepctl.engines.kernels.kernel import inner
 
 
 class Cells(NamedTuple):
@@ -52,7 +52,7 @@ class RivalFree(NamedTuple):
     kinds: Kinds
 
 
-@njit(nogil=True, cache=True)
+@inner
 def cuts_of(buckets, gaps, before, after):
     """Begins of all buckets of events and rivals, and the ticks after their ends, in the chains' range."""
     pivot = gaps.left[after[0]]
@@ -74,7 +74,7 @@ def cuts_of(buckets, gaps, before, after):
     return np.unique(np.array(points))
 
 
-@njit(nogil=True, cache=True)
+@inner
 def cells_of(cut, degree, left_degree, buckets, events):
     """Cells with nodes where one of the events has mass; `left_degree`: of what is interpolated there."""
     count = len(cut) - 1
@@ -108,7 +108,7 @@ def cells_of(cut, degree, left_degree, buckets, events):
     return Cells(cut, degree, first, every, offset, cell, weight, across, basis)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def rival_free(buckets, gaps, chosen, cut):
     """Rivals of the chosen gaps, on cells that their buckets do not cross."""
     offsets = np.zeros(len(chosen) + 1, dtype=np.int64)
@@ -135,7 +135,7 @@ def rival_free(buckets, gaps, chosen, cut):
     return RivalFree(offsets, listed, before, slope, most, kinds)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _cumulate(buckets, event, cut, before, slope):
     """Mass before each cell, exactly 0 and 1 outside the interval, and that of each tick in it."""
     bucket, end = buckets.starts[event], buckets.starts[event + 1]
@@ -154,7 +154,7 @@ def _cumulate(buckets, event, cut, before, slope):
             slope[c] = buckets.density[bucket]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def alive_together(free, cell, other):
     """Largest number of rivals of one gap that have mass in one of two cells (-1 for none)."""
     most = 0
@@ -166,7 +166,7 @@ def alive_together(free, cell, other):
     return most
 
 
-@njit(nogil=True, cache=True)
+@inner
 def density_at(buckets, event, tick):
     """Mass of one tick."""
     for b in range(buckets.starts[event], buckets.starts[event + 1]):

@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.gaps.rival_lists import GapRivals, gap_rivals
+from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.pattern.rivals import Rivals
 
 FARTHEST = 1 << 61
@@ -76,6 +76,7 @@ def gap_chains(
     upper: Ticks,
     system: Ticks,
     rivals: Sequence[tuple[int, Rivals]],
+    copies: Indexes,
 ) -> tuple[Flags, GapChains]:
     """Gaps of the chains whose rivals can each lie in one of them only.
 
@@ -89,6 +90,8 @@ def gap_chains(
         Closed constraints over the l events.
     rivals
         Number of a gap, and pairs of a chain and an event that may not lie in it.
+    copies
+        Shape (l - 1,): how much higher than that of an event the number of the copy is that lies in a gap.
 
     Returns
     -------
@@ -96,12 +99,12 @@ def gap_chains(
     """
     # By raw intervals, so that the rivals of a gap are the same for all chains that share it: for one that
     # cannot decide a chain they leave every factor of it exactly as it is.
-    found = gap_rivals(masses, event, lower, upper, has_room(system, lower, upper), rivals)
+    found = gap_rivals(masses, event, lower, upper, has_room(system, lower, upper), rivals, copies)
     first, last = masses.lower[event].min(axis=1), masses.upper[event].max(axis=1)
     near = last.astype(np.uint64) - first.astype(np.uint64) < FARTHEST
     usable = np.asarray(near) & ~found.entangled
     rows = np.flatnonzero(usable)
-    return usable, _with_distinct_gaps(event, lower, upper, found, rows)
+    return usable, _with_distinct_gaps(event, lower, upper, found, rows, copies)
 
 
 def has_room(system: Ticks, lower: Ticks, upper: Ticks) -> Flags:
@@ -111,7 +114,7 @@ def has_room(system: Ticks, lower: Ticks, upper: Ticks) -> Flags:
 
 
 def _with_distinct_gaps(
-    event: Indexes, lower: Ticks, upper: Ticks, found: GapRivals, rows: Indexes
+    event: Indexes, lower: Ticks, upper: Ticks, found: GapRivals, rows: Indexes, copies: Indexes
 ) -> GapChains:
     """Number the gaps of some chains; gaps of one left, one right event and the same rivals are one."""
     event, gaps = event[rows], event.shape[1] - 1
@@ -129,11 +132,12 @@ def _with_distinct_gaps(
     number[order] = np.cumsum(fresh) - 1
     first = order[fresh]
     picked = np.repeat(begins[first], sizes[first])
+    copy = np.repeat(copies[first % gaps], sizes[first])
     rival_offsets = np.concatenate([[0], np.cumsum(sizes[first])])
     within = np.arange(rival_offsets[-1]) - np.repeat(rival_offsets[:-1], sizes[first])
     return GapChains(
         event, lower[rows], upper[rows], number.reshape(len(rows), gaps),
-        Gaps(left[first], right[first], rival_offsets, found.events[picked + within] >> 1),
+        Gaps(left[first], right[first], rival_offsets, (found.events[picked + within] >> 1) + copy),
     )  # fmt: skip
 
 
@@ -146,7 +150,7 @@ def _same(order: Indexes, *keys: Indexes) -> Flags:
     return same
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _tell_apart(order, begins, sizes, events, fresh):
     """Mark as fresh also the lists, in this order, that differ from the one before."""
     for i in range(1, len(order)):

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.confidence.gaps.cells import density_at
@@ -25,6 +24,7 @@ from cepctl.engines.confidence.gaps.product_trees import (
 from cepctl.engines.confidence.gaps.rival_products import INDEX
 from cepctl.engines.confidence.gaps.row_sums import add_rows
 from cepctl.engines.confidence.gram_shares import shares_of_sums
+from cepctl.engines.kernels.kernel import inner
 
 
 class FirstSums(NamedTuple):
@@ -48,7 +48,7 @@ class FirstSums(NamedTuple):
     ones: Reals
 
 
-@njit(nogil=True, cache=True)
+@inner
 def first_sums_for(cells, first_gaps, first, middle):
     """Room for the sums of these gaps."""
     kinds, rivals = first_gaps.kinds.apart.shape
@@ -66,7 +66,7 @@ def first_sums_for(cells, first_gaps, first, middle):
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@inner
 def mass_up_to_nodes(cells, free, included):
     """Mass of each rival before each node, or up to it where it is included."""
     rivals = len(free.slope)
@@ -78,7 +78,7 @@ def mass_up_to_nodes(cells, free, included):
     return at
 
 
-@njit(nogil=True, cache=True)
+@inner
 def load(cells, first_gaps, buckets, first, middle, current, sums):
     """Take the next cell of s."""
     kinds = first_gaps.kinds
@@ -100,7 +100,7 @@ def load(cells, first_gaps, buckets, first, middle, current, sums):
             _fill_own(cells, first_gaps, current, sums.alive[k], sums.past[sums.alive[k]])
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _fill_rows(cells, first_gaps, current, begin, end, count, sums):
     """Q1(s, t) for the nodes s of a cell and t from `begin` to `end` - 1, and the sums over all s."""
     until, own, width = sums.until, cells.first[current], end - begin
@@ -126,7 +126,7 @@ def _fill_rows(cells, first_gaps, current, begin, end, count, sums):
         add_rows(past, sums.rows[k], cells.weight[own : own + nodes], width, 0)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _fill_factors(until, before, slope, offset, factors):
     """What one rival leaves between some nodes s of a cell and each of the nodes t."""
     width = len(until)
@@ -136,7 +136,7 @@ def _fill_factors(until, before, slope, offset, factors):
             row[k] = 1.0 - abs(until[k] - here)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _fill_own(cells, first_gaps, current, kind, past):
     """Sums over s < t within the cell of t, for the nodes t."""
     own, count = cells.first[current], cells.first[current + 1] - cells.first[current]

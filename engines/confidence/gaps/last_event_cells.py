@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.confidence.cell_nodes import node_count
 from cepctl.engines.confidence.gaps.cells import alive_together, density_at
 from cepctl.engines.confidence.gauss_nodes import lies_inside, real_count
+from cepctl.engines.kernels.kernel import inner
 
 
 class Ends(NamedTuple):
@@ -33,7 +33,7 @@ class Ends(NamedTuple):
     real: Flags
 
 
-@njit(nogil=True, cache=True)
+@inner
 def ends_of(buckets, cells, window, pivot, first, last, first_gaps, last_gaps, left_degree, linked):
     """Cells of the last events that follow a pivot; `left_degree`: of F as a function of t, per cell."""
     cut = cells.cut
@@ -68,7 +68,7 @@ def ends_of(buckets, cells, window, pivot, first, last, first_gaps, last_gaps, l
     return Ends(begin, nodes, degree, cell, oldest, real)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _any_mass(buckets, events, tick):
     """Whether some event can have this tick."""
     found = False
@@ -77,7 +77,7 @@ def _any_mass(buckets, events, tick):
     return found
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _between_ticks(cells, cell):
     """Whether sums over part of a cell may end between ticks."""
     return not cells.every[cell] or cells.first[cell] == cells.first[cell + 1]

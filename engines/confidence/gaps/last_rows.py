@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.confidence.cell_nodes import place_nodes
@@ -22,6 +21,7 @@ from cepctl.engines.confidence.gaps.rival_products import INDEX
 from cepctl.engines.confidence.gaps.row_sums import inner_product
 from cepctl.engines.confidence.gauss_nodes import place_real, place_real_to_end
 from cepctl.engines.confidence.gram_shares import shares_of_values
+from cepctl.engines.kernels.kernel import inner
 
 
 class Span(NamedTuple):
@@ -75,7 +75,7 @@ class LastRows(NamedTuple):
     base: Reals
 
 
-@njit(nogil=True, cache=True)
+@inner
 def last_rows_for(cells, last_gaps, up_to, weight, most_ends, most_nodes, room):
     """Room for so many ticks u, nodes t of each and points of each."""
     kinds, rivals = last_gaps.kinds.apart.shape
@@ -92,7 +92,7 @@ def last_rows_for(cells, last_gaps, up_to, weight, most_ends, most_nodes, room):
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@inner
 def find_relevant(last_gaps, span, begin, relevant):
     """Rivals that may lie between some t, of the cell `begin` or later, and some u; returns their number."""
     known = 0
@@ -104,7 +104,7 @@ def find_relevant(last_gaps, span, begin, relevant):
     return known
 
 
-@njit(nogil=True, cache=True)
+@inner
 def fill_rows(cells, last_gaps, mass, span, linked, count, steps, known, last):
     """Fill the rows for `count` ticks u; returns their places up to the points of u's cell, and all."""
     width = span.until - span.since
@@ -134,7 +134,7 @@ def fill_rows(cells, last_gaps, mass, span, linked, count, steps, known, last):
     return inner, size
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _place(cells, mass, c, skipped, since, stop, to_stop, owner, bulk, size, last):
     """Add points of a cell from `since` to before `stop`; returns the new number of places."""
     if since >= stop:
@@ -157,7 +157,7 @@ def _place(cells, mass, c, skipped, since, stop, to_stop, owner, bulk, size, las
     return size + added
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _fill_factors(last_gaps, r, span, count, bulk, inner, size, last, factors):
     """What one rival leaves at each place."""
     own, width, points = span.own, span.until - span.since, last.points
@@ -178,7 +178,7 @@ def _fill_factors(last_gaps, r, span, count, bulk, inner, size, last, factors):
                 factors[bulk + k] = 1.0 - (at - min(first + each * (points.offset[k] + 1.0), 1.0))
 
 
-@njit(nogil=True, cache=True)
+@inner
 def share_points(cells, c, begin, end, points):
     """Find how much the nodes of a cell count for F at the points from `begin` to `end` - 1."""
     if begin < end and not cells.every[c]:
@@ -189,7 +189,7 @@ def share_points(cells, c, begin, end, points):
         )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@inner
 def values_at(cells, c, begin, end, points, values, result):
     """Add what F is at each of these points of a cell, given its values at the nodes there."""
     if cells.every[c]:
@@ -202,7 +202,7 @@ def values_at(cells, c, begin, end, points, values, result):
             result[k] += each * shares[k]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def gather(cells, c, begin, end, points, row, sums):
     """The other way round: add the points of a row to the nodes, by how much these count for them."""
     if cells.every[c]:

@@ -56,6 +56,14 @@ class OpenedRing:
         """The place of the last event of a match."""
         return int(np.flatnonzero(self.order == len(self.order) - 1)[0])
 
+    def copies(self, count: int) -> Indexes:
+        """By how much the number of an event grows for what lies in each gap, shape (l - 1,).
+
+        Of `count` events that is the copy where both ends of the gap are moved; only the gap at the edge of
+        the window, where copies meet events, is as it was in time.
+        """
+        return np.where(self.is_moved[:-1] & self.is_moved[1:], count, 0)
+
     def events(self, event: Indexes, count: int) -> Indexes:
         """The events of matches, shape (n, l), in this order: of `count` events, or of their moved copies."""
         return np.asarray(event.take(self.order, axis=1) + np.where(self.is_moved, count, 0))

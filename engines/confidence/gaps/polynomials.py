@@ -29,7 +29,6 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Reals
 from cepctl.engines.columns.masses import Masses
@@ -37,6 +36,7 @@ from cepctl.engines.confidence.gaps.cells import cells_of, cuts_of, rival_free
 from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, window_ticks
 from cepctl.engines.confidence.gaps.last_event_cells import ends_of
 from cepctl.engines.confidence.gaps.sums import sum_pairs
+from cepctl.engines.kernels.kernel import inner, kernel
 
 WORK_BOUND = 1_000_000_000
 """Products that a chain may take: about a second of one core."""
@@ -77,7 +77,7 @@ def wide_gap_confidence(
     return result
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _solve(buckets, gaps, inner, outer, linked, starts, window, bounds, confidence):
     for group in range(len(starts) - 1):
         begin, size = starts[group], starts[group + 1] - starts[group]
@@ -90,7 +90,7 @@ def _solve(buckets, gaps, inner, outer, linked, starts, window, bounds, confiden
                 begin += size
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _solve_group(buckets, gaps, inner, outer, linked, window, bounds, confidence):
     """Sum the chains of one pivot: those with gaps inner[i] (where they are linked) and outer[i]."""
     bound, most_values = bounds

@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Flags, Indexes
 from cepctl.engines.confidence.gaps.rival_products import AT_ONCE, INDEX
+from cepctl.engines.kernels.kernel import inner
 
 MOST_PLACES = 2048
 """Places of one row, about: so many rows then stay in the cache."""
@@ -46,7 +46,7 @@ class Plan(NamedTuple):
     factors: Indexes
 
 
-@njit(nogil=True, cache=True)
+@inner
 def kinds_of(buckets, gaps, chosen, rivals, offsets, listed):
     """Kinds of the chosen gaps, the rivals of gap g being listed[offsets[g]:offsets[g + 1]].
 
@@ -68,7 +68,7 @@ def kinds_of(buckets, gaps, chosen, rivals, offsets, listed):
     return Kinds(of, apart[:count])
 
 
-@njit(nogil=True, cache=True)
+@inner
 def plan_room(kinds, rivals):
     """Room for a plan of so many kinds, and how many rows it may need."""
     steps, depth, ranges = 2 * kinds, 0, kinds
@@ -81,7 +81,7 @@ def plan_room(kinds, rivals):
     ), kinds + depth  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@inner
 def fill_plan(apart, chosen, count, rivals, known, plan):
     """Fill the plan for the first `count` of the chosen kinds and `known` of the rivals; returns its steps.
 
@@ -120,7 +120,7 @@ def fill_plan(apart, chosen, count, rivals, known, plan):
     return steps
 
 
-@njit(nogil=True, cache=True)
+@inner
 def multiply(plan, steps, factors, given, begin, size, rows):
     """Carry out the steps on `size` places of each row, from `begin` on."""
     for step in range(steps):
@@ -137,7 +137,7 @@ def multiply(plan, steps, factors, given, begin, size, rows):
             i += AT_ONCE
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _multiply_some(target, row, factors, chosen, i, count, size):
     """Multiply a row by one to four factors, one after the other."""
     one = factors[chosen[i]]

@@ -3,7 +3,8 @@
 They are built by counting sort, so the pairs are never sorted as a whole.
 
 A list holds 2 * event + 1 where the event can lie in the gap (see `deciding_rivals`), 2 * event where it
-reaches there by raw intervals alone; ascending, each event once.
+reaches there by raw intervals alone; ascending, each event once.  Where a moved copy of the event lies in the
+gap, the list holds the event: a rival is one, wherever its copies lie.
 
 Runs inside Spark workers: imports NumPy and Numba only.
 """
@@ -14,10 +15,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.rivals import Rivals
 
 
@@ -43,6 +44,7 @@ def gap_rivals(
     upper: Ticks,
     room: Flags,
     rivals: Sequence[tuple[int, Rivals]],
+    copies: Indexes,
 ) -> GapRivals:
     """List the rivals of each gap.
 
@@ -56,40 +58,43 @@ def gap_rivals(
         Shape (n, l - 1): gaps that can be as wide as to hold a tick.
     rivals
         Number of a gap, and pairs of a chain and an event that may not lie in it.
+    copies
+        Shape (l - 1,): how much higher than that of an event the number of the copy is that lies in a gap.
     """
     count, gaps = len(event), event.shape[1] - 1
     raw = masses.lower[event], masses.upper[event]
     sizes = np.zeros(count * gaps, dtype=np.int64)
     for gap, each in rivals:
-        _count(each.row, each.event, gap, masses.lower, masses.upper, *raw, sizes)
+        _count(each.row, each.event, copies[gap], gap, masses.lower, masses.upper, *raw, sizes)
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     events = np.empty(offsets[-1], dtype=np.int64)
     ends = offsets[:-1].copy()
     for gap, each in rivals:
-        _list(each.row, each.event, gap, masses.lower, masses.upper, *raw, lower, upper, room, ends, events)
+        bounds = masses.lower, masses.upper, *raw, lower, upper, room
+        _list(each.row, each.event, copies[gap], gap, *bounds, ends, events)
     digests = np.empty(len(sizes), dtype=np.uint64)
     entangled = np.zeros(count, dtype=np.bool_)
     _settle(offsets, events, sizes, digests, entangled)
     return GapRivals(offsets, sizes, events, digests.view(np.int64), entangled)
 
 
-@njit(nogil=True, cache=True)
-def _count(rows, rivals, gap, lower, upper, raw_lower, raw_upper, sizes):
+@kernel
+def _count(rows, rivals, copy, gap, lower, upper, raw_lower, raw_upper, sizes):
     gaps = raw_lower.shape[1] - 1
     for i in range(len(rows)):
-        row, rival = rows[i], rivals[i]
+        row, rival = rows[i], rivals[i] + copy
         if upper[rival] > raw_lower[row, gap] and lower[rival] < raw_upper[row, gap + 1]:
             sizes[row * gaps + gap] += 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _list(
-    rows, rivals, gap, lower, upper, raw_lower, raw_upper, valid_lower, valid_upper, room, ends, events
+    rows, rivals, copy, gap, lower, upper, raw_lower, raw_upper, valid_lower, valid_upper, room, ends, events
 ):  # fmt: skip
     gaps = raw_lower.shape[1] - 1
     for i in range(len(rows)):
         row, rival = rows[i], rivals[i]
-        since, until = lower[rival], upper[rival]
+        since, until = lower[rival + copy], upper[rival + copy]
         if until > raw_lower[row, gap] and since < raw_upper[row, gap + 1]:
             place = row * gaps + gap
             inside = until > valid_lower[row, gap] and since < valid_upper[row, gap + 1] and room[row, gap]
@@ -97,7 +102,7 @@ def _list(
             ends[place] += 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _settle(offsets, events, sizes, digests, entangled):
     """Sort every list, leave each event once, and compare those of one chain."""
     gaps = len(sizes) // max(len(entangled), 1)
@@ -114,7 +119,7 @@ def _settle(offsets, events, sizes, digests, entangled):
             )
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _once(events):
     """Sort a list in place, so that each event stands once at its begin; returns how many these are."""
     for i in range(1, len(events)):
@@ -131,7 +136,7 @@ def _once(events):
     return size
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _meet(one, other):
     """Whether some event can lie in both gaps."""
     j = 0
@@ -143,7 +148,7 @@ def _meet(one, other):
     return False
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _mixed(value):
     """The finaliser of splitmix64."""
     value += np.uint64(0x9E3779B97F4A7C15)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals
+from cepctl.engines.kernels.kernel import inner
 
 AT_ONCE = 4
 """Rivals that one loop takes."""
@@ -34,7 +34,7 @@ class Chosen(NamedTuple):
     end: Indexes
 
 
-@njit(nogil=True, cache=True)
+@inner
 def room_for(rivals):
     """Room for this many rivals."""
     most = max(rivals, 1)
@@ -44,7 +44,7 @@ def room_for(rivals):
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@inner
 def exclude(row, masses, chosen, count, begin, end):
     """Multiply a row by what each of `count` rivals leaves, also in the places from `begin` to `end` - 1.
 

@@ -5,12 +5,13 @@ Runs inside Spark workers: imports Numba only.
 
 from __future__ import annotations
 
-from numba import njit
-
 from cepctl.engines.confidence.gaps.rival_products import AT_ONCE, INDEX
+from cepctl.engines.kernels.kernel import inner
+
+ONE, TWO, THREE = INDEX(1), INDEX(2), INDEX(3)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def add_rows(target, rows, factors, width, since):
     """Add factors[i] times the i-th row of this width, from its place `since` on; some rows at a time."""
     size, i = len(factors), 0
@@ -28,19 +29,33 @@ def add_rows(target, rows, factors, width, since):
         i += 1
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+@inner
 def inner_product(one, other):
-    """Sum of products; reassociated, so that several are taken at once."""
-    total = 0.0
-    for k in range(INDEX(len(one))):
-        total += one[k] * other[k]
-    return total
+    """Sum of products, in four sums that are added up at the end: none waits for the one before it."""
+    size = len(one)
+    whole = size - size % AT_ONCE
+    s0 = s1 = s2 = s3 = 0.0
+    for k in range(INDEX(0), INDEX(whole), INDEX(AT_ONCE)):
+        s0 += one[k] * other[k]
+        s1 += one[k + ONE] * other[k + ONE]
+        s2 += one[k + TWO] * other[k + TWO]
+        s3 += one[k + THREE] * other[k + THREE]
+    for k in range(INDEX(whole), INDEX(size)):
+        s0 += one[k] * other[k]
+    return (s0 + s1) + (s2 + s3)
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc"})
+@inner
 def total_of(row):
-    """Sum of a row; reassociated as well."""
-    total = 0.0
-    for k in range(INDEX(len(row))):
-        total += row[k]
-    return total
+    """Sum of a row, in four sums as well."""
+    size = len(row)
+    whole = size - size % AT_ONCE
+    s0 = s1 = s2 = s3 = 0.0
+    for k in range(INDEX(0), INDEX(whole), INDEX(AT_ONCE)):
+        s0 += row[k]
+        s1 += row[k + ONE]
+        s2 += row[k + TWO]
+        s3 += row[k + THREE]
+    for k in range(INDEX(whole), INDEX(size)):
+        s0 += row[k]
+    return (s0 + s1) + (s2 + s3)

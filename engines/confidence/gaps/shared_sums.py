@@ -23,13 +23,13 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from cepctl.engines.columns.tick_sums import distance, tick_count
 from cepctl.engines.confidence.cell_nodes import most_nodes, node_count, place_nodes
+from cepctl.engines.kernels.kernel import inner, kernel
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sum_chains(buckets, event, lower, upper, offsets, rivals, window, bound, confidence):
     """Fill the confidence of every chain; NaN where the sum takes more than `bound` products.
 
@@ -40,7 +40,7 @@ def sum_chains(buckets, event, lower, upper, offsets, rivals, window, bound, con
         confidence[row] = _sum_chain(buckets, event[row], lower[row], upper[row], others, many, window, bound)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _classes(buckets, rivals):
     """The first rival of every mass, in the order of these, and how many have it."""
     found, many = np.empty(len(rivals), dtype=np.int64), np.zeros(len(rivals), dtype=np.int64)
@@ -56,7 +56,7 @@ def _classes(buckets, rivals):
     return found[:count], many[:count]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _same(buckets, one, other):
     starts = buckets.starts
     size = starts[one + 1] - starts[one]
@@ -68,7 +68,7 @@ def _same(buckets, one, other):
     return same
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _cuts(buckets, events, low, high):
     """Where some mass changes between two ticks, and both ends of the time between them."""
     points = [low, high + 1]
@@ -80,7 +80,7 @@ def _cuts(buckets, events, low, high):
     return np.unique(np.array(points))
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _spread(buckets, event, cut, before, each):
     """Fill the mass before each cell and that of each tick in it."""
     total, last = 0.0, buckets.starts[event + 1] - 1
@@ -98,7 +98,7 @@ def _spread(buckets, event, cut, before, each):
             each[c] = buckets.density[bucket]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _sum_chain(buckets, own, lower, upper, others, many, window, bound):
     """The sum over the ticks of the first event, piece by piece."""
     low, high = lower[0], upper[2]
@@ -141,7 +141,7 @@ def _sum_chain(buckets, own, lower, upper, others, many, window, bound):
     return min(max(total, 0.0), 1.0)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _pieces(cut, first, last, window):
     """Begins of the pieces of the first event's ticks, and the tick after the last one."""
     points = [first, last + 1]
@@ -153,7 +153,7 @@ def _pieces(cut, first, last, window):
     return np.unique(np.array(points))
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _work(cut, begins, alive, each, many, mass, window, degree):
     """Fill the degree in s of the sum over u on each piece; returns the products that all take, about."""
     cells, total = len(cut) - 1, 0.0
@@ -179,7 +179,7 @@ def _work(cut, begins, alive, each, many, mass, window, degree):
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _room(cut, begins, alive, degree):
     """The largest number of nodes of a piece or of a part of a cell."""
     room = 1
@@ -190,7 +190,7 @@ def _room(cut, begins, alive, degree):
     return room
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _sum_last(s, stop, cell, cut, before, each, many, mass, alive, up_to, outside, nodes, weights):
     """Sum over the ticks u of the last event before `stop`, and over the cells of the middle one.
 
@@ -214,7 +214,7 @@ def _sum_last(s, stop, cell, cut, before, each, many, mass, alive, up_to, outsid
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _sum_middle(s, u, cell, last, cut, each, many, mass, outside):
     """Sum over the ticks between s and u, a cell at a time."""
     total = 0.0
@@ -230,7 +230,7 @@ def _sum_middle(s, u, cell, last, cut, each, many, mass, outside):
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _power(base, exponent):
     result = 1.0
     while exponent > 0:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.confidence.cell_nodes import most_nodes, place_nodes
@@ -31,6 +30,7 @@ from cepctl.engines.confidence.gaps.rival_products import INDEX
 from cepctl.engines.confidence.gaps.row_sums import add_rows, inner_product, total_of
 from cepctl.engines.confidence.gauss_nodes import place_real
 from cepctl.engines.confidence.gram_shares import shares_of_sums_to_end
+from cepctl.engines.kernels.kernel import inner
 
 
 class _Pivot(NamedTuple):
@@ -64,7 +64,7 @@ class _Sums(NamedTuple):
     row: Reals
 
 
-@njit(nogil=True, cache=True)
+@inner
 def sum_pairs(
     buckets, cells, ends, first_gaps, last_gaps, pivot, first, last, pair_first, pair_last, linked,
     window, confidence,
@@ -106,7 +106,7 @@ def sum_pairs(
             confidence[i] = sums.at_cell[0, pair_last[i]]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _sums_for(
     cells, buckets, first_gaps, last_gaps, first, last, pair_first, pair_last, most_ends, places
 ):  # fmt: skip
@@ -123,7 +123,7 @@ def _sums_for(
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _pass_to(
     cell, current, cells, first_gaps, buckets, first, middle, pair_first, pair_last, firsts, sums, confidence
 ):  # fmt: skip
@@ -143,7 +143,7 @@ def _pass_to(
     return current
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _settle(first_gaps, pair_first, pair_last, firsts, sums, confidence):
     """Add the chains with s in the cell that is passed."""
     for i in range(len(confidence)):
@@ -152,7 +152,7 @@ def _settle(first_gaps, pair_first, pair_last, firsts, sums, confidence):
             confidence[i] += firsts.density[a] * sums.at_cell[first_gaps.kinds.of[a], pair_last[i]]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _sum_cell(
     e, buckets, cells, ends, last_gaps, middle, last, linked, window, places, weights, firsts, rows, sums,
     room,
@@ -194,7 +194,7 @@ def _sum_cell(
                     sums.at_cell[0, c] += sums.ending[c] * total_of(row)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _find_alive(buckets, last_gaps, last, start, oldest, sums):
     """Last events with mass in a cell and a first event that may still come; returns how many kinds."""
     alive, of = 0, last_gaps.kinds.of
@@ -208,7 +208,7 @@ def _find_alive(buckets, last_gaps, last, start, oldest, sums):
     return alive
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _add_linked(cells, last_gaps, span, begun, count, inner, size, alive, middle, firsts, rows, sums):
     """Add the rows of some u to the sums of chains of three."""
     width = span.until - span.since
@@ -229,7 +229,7 @@ def _add_linked(cells, last_gaps, span, begun, count, inner, size, alive, middle
         _add_after(cells, last_gaps, span, count, inner, i, rows, sums)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _place_tail(cells, old, count, shift, sums):
     own, end = cells.first[old], cells.first[old + 1]
     if cells.every[old]:
@@ -243,7 +243,7 @@ def _place_tail(cells, old, count, shift, sums):
         )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _begin(cells, span, kind, count, inner, size, middle, firsts, rows, sums):
     """Values of F, but for what came before the cell of u - W, at all places of a row."""
     width, begun, points = span.until - span.since, sums.begun, rows.points
@@ -268,7 +268,7 @@ def _begin(cells, span, kind, count, inner, size, middle, firsts, rows, sums):
         values_at(cells, old, inner - bulk, size - bulk, points, past, begun[inner:size])
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _add_after(cells, last_gaps, span, count, inner, i, rows, sums):
     """Add a row to what is known for all s after the cell of u - W."""
     width, row = span.until - span.since, sums.row
@@ -289,7 +289,7 @@ def _add_after(cells, last_gaps, span, count, inner, i, rows, sums):
                 after[k] += each * total[k]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _pivot_of(cells, buckets, event):
     begin = np.searchsorted(cells.cut, buckets.lower[event])
     stop = np.searchsorted(cells.cut, buckets.upper[event] + 1)
@@ -299,7 +299,7 @@ def _pivot_of(cells, buckets, event):
     return _Pivot(begin, stop, mass)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _most_in_cell(cells):
     most = 1
     for c in range(len(cells.every)):
@@ -307,7 +307,7 @@ def _most_in_cell(cells):
     return most
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _room(cells):
     """Largest number of ticks that parts of two cells need."""
     room = 1

@@ -5,12 +5,12 @@ Runs inside Spark workers: imports NumPy and Numba only.
 
 from __future__ import annotations
 
-from numba import njit
+from cepctl.engines.confidence.gaps.rival_products import AT_ONCE, INDEX
+from cepctl.engines.confidence.gaps.row_sums import ONE, THREE, TWO
+from cepctl.engines.kernels.kernel import inner
 
-from cepctl.engines.confidence.gaps.rival_products import INDEX
 
-
-@njit(nogil=True, cache=True)
+@inner
 def total_of(own, lower, valid_lower, valid_upper, mass, tables, slot, window, carried):
     """Sum over all ticks of the chain."""
     last, base = len(own) - 1, lower[own[-1]]
@@ -41,7 +41,7 @@ def total_of(own, lower, valid_lower, valid_upper, mass, tables, slot, window, c
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _sum_of_two(since, until, earliest, first_lower, base, window, binding, mass, summed):
     """Sum over all ticks of a chain of two."""
     total = 0.0
@@ -51,25 +51,20 @@ def _sum_of_two(since, until, earliest, first_lower, base, window, binding, mass
     return total
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+@inner
 def _sum_of_three(
     since, until, begin, stop, middle, earliest, first_lower, base, window, binding, mass, summed, table
 ):  # fmt: skip
-    """Sum over all ticks of a chain of three; reassociated as `_product` is."""
+    """Sum over all ticks of a chain of three."""
     total = 0.0
     for u in range(since, until + 1):
         oldest = max(u - window + 1, earliest) if binding else earliest
-        i, j = INDEX(oldest - first_lower), INDEX(u - base)
-        inside = 0.0
         first, end = max(begin, oldest + 1) - middle, min(stop, u) - middle
-        if first < end:
-            for k in range(INDEX(first), INDEX(end)):
-                inside += summed[i, k] * table[j, k]
-        total += mass[j] * inside
+        total += mass[u - base] * _product(summed, oldest - first_lower, table, u - base, first, end)
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _carry(own, lower, valid_lower, valid_upper, tables, slot, oldest, carried):
     """Fill carried[j, t], for all events but the first and last, with the sum over what comes before t."""
     begin, stop = valid_lower[1] - lower[own[1]], valid_upper[1] - lower[own[1]] + 1
@@ -81,11 +76,19 @@ def _carry(own, lower, valid_lower, valid_upper, tables, slot, oldest, carried):
         begin, stop = following, until
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+@inner
 def _product(left, i, right, j, begin, stop):
-    """Sum of products of two rows between two places; reassociated, so that several are taken at once."""
-    total = 0.0
-    if begin < stop:
-        for k in range(INDEX(begin), INDEX(stop)):
-            total += left[i, k] * right[j, k]
-    return total
+    """Sum of products of two rows between two places, in four sums: none waits for the one before it."""
+    if begin >= stop:
+        return 0.0
+    whole = stop - (stop - begin) % AT_ONCE
+    i, j = INDEX(i), INDEX(j)
+    s0 = s1 = s2 = s3 = 0.0
+    for k in range(INDEX(begin), INDEX(whole), INDEX(AT_ONCE)):
+        s0 += left[i, k] * right[j, k]
+        s1 += left[i, k + ONE] * right[j, k + ONE]
+        s2 += left[i, k + TWO] * right[j, k + TWO]
+        s3 += left[i, k + THREE] * right[j, k + THREE]
+    for k in range(INDEX(whole), INDEX(stop)):
+        s0 += left[i, k] * right[j, k]
+    return (s0 + s1) + (s2 + s3)

@@ -25,7 +25,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses, ticks_between
@@ -33,6 +32,7 @@ from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, window_ticks
 from cepctl.engines.confidence.gaps.rival_products import INDEX, exclude, room_for
 from cepctl.engines.confidence.gaps.table_sums import total_of
+from cepctl.engines.kernels.kernel import inner, kernel
 
 MOST_TICKS = 512
 """Widest interval that is tabulated tick by tick."""
@@ -91,7 +91,7 @@ class _Tabulated(NamedTuple):
     cumulated: Reals
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _solve(buckets, chains, gaps, order, window, tabulated, confidence):
     event, held, tables, lower = chains.event, tabulated.held, tabulated.tables, buckets.lower
     length, slots, ticks = event.shape[1], held.shape[1], tables.shape[2]
@@ -114,7 +114,7 @@ def _solve(buckets, chains, gaps, order, window, tabulated, confidence):
         )
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _spans(chains, count):
     """Least and greatest valid ticks of the left and the right event of each gap, over all its chains."""
     gap = chains.gap
@@ -130,7 +130,7 @@ def _spans(chains, count):
     return spans
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _masses(buckets, event, mass):
     """Mass of every tick of an event's interval."""
     begin = buckets.lower[event]
@@ -139,7 +139,7 @@ def _masses(buckets, event, mass):
         mass[buckets.lo[b] - begin : buckets.hi[b] - begin + 1] = buckets.density[b]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _cumulate(buckets, event, first, count, ramp, up_to):
     """P(t <= tick) for consecutive ticks from `first`; exactly 0 and 1 outside the interval."""
     upper, lo, hi = buckets.upper[event], buckets.lo, buckets.hi
@@ -157,7 +157,7 @@ def _cumulate(buckets, event, first, count, ramp, up_to):
         up_to[i] = 1.0
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _tabulate(buckets, gaps, number, span, first, tabulated, table):
     """Fill the table of a gap, in the form for the first or for another, and the reach of left ticks.
 
@@ -189,7 +189,7 @@ def _tabulate(buckets, gaps, number, span, first, tabulated, table):
         )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _fill_summed(
     since, until, begin, end, shift, right_lower, others, lower, at_left, at_right, reach, weight, summed
 ):  # fmt: skip
@@ -217,7 +217,7 @@ def _fill_summed(
                 row[y] = weight[x] * row[y] + later[y]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _fill_table(
     since, until, begin, end, shift, left_lower, others, upper, at_left, at_right, reach, weight, table
 ):  # fmt: skip
@@ -243,7 +243,7 @@ def _fill_table(
             row[x] *= weight[x]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _allow(row, begin, since, stop, end):
     """1 from `since` to before `stop`, and 0 around it, from `begin` to before `end`."""
     for t in range(INDEX(begin), INDEX(since)):
@@ -254,7 +254,7 @@ def _allow(row, begin, since, stop, end):
         row[t] = 0.0
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _fill_reach(left_lower, since, until, others, lower, upper, reach):
     """For each left tick the last tick after which some rival certainly lies between the two."""
     for x in range(since, until):

@@ -15,11 +15,11 @@ Runs inside Spark workers: imports NumPy and Numba only.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Flags, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, window_ticks
+from cepctl.engines.kernels.kernel import inner, kernel
 
 _NONE = np.iinfo(np.int64).max
 
@@ -45,7 +45,7 @@ def range_of_places(
     return first, -last, (first != _NONE) & (last != _NONE)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _first_ticks(buckets, event, gap, gaps, window, place):
     count, length = event.shape
     result = np.empty(count, dtype=np.int64)
@@ -65,7 +65,7 @@ def _first_ticks(buckets, event, gap, gaps, window, place):
     return result
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _next_possible(buckets, event, tick):
     """First tick of positive mass at or after `tick`."""
     for b in range(buckets.starts[event], buckets.starts[event + 1]):
@@ -74,7 +74,7 @@ def _next_possible(buckets, event, tick):
     return _NONE
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _pushed(buckets, own, gap, gaps, tick):
     """Push ticks up as order and rivals force them, once along the chain; tells whether any moved."""
     lower, upper, rivals = buckets.lower, buckets.upper, gaps.rivals

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.confidence.gauss_nodes import holds_polynomials, real_count, zeros_of_gram
+from cepctl.engines.kernels.kernel import inner
 
 
 class Cells(NamedTuple):
@@ -35,7 +35,7 @@ class Cells(NamedTuple):
     weights: Reals
 
 
-@njit(nogil=True, cache=True)
+@inner
 def cells_between(buckets, before, after, members, low, high):
     """The cells from tick `low` to `high`, both included, with the masses of these events."""
     cut = _cuts(buckets, before, after, members, low, high)
@@ -59,14 +59,14 @@ def cells_between(buckets, before, after, members, low, high):
     return Cells(cut, each, alive, ends[0], ends[1], many, places, weights)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def most_places(ticks, degree):
     """How many places `place` may need for at most so many ticks."""
     count = real_count(degree)
     return min(ticks, max(2 * count, count * count // 3 + 1))
 
 
-@njit(nogil=True, cache=True)
+@inner
 def place(ticks, degree, places, weights):
     """Fill places and weights that sum a polynomial of this degree over the first ticks; their number."""
     count = real_count(degree)
@@ -81,7 +81,7 @@ def place(ticks, degree, places, weights):
     return ticks
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _cuts(buckets, before, after, members, low, high):
     starts = buckets.starts
     room = 2 + 2 * (starts[before + 1] - starts[before] + starts[after + 1] - starts[after])
@@ -96,7 +96,7 @@ def _cuts(buckets, before, after, members, low, high):
     return np.unique(points[:count])
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _add_cuts(buckets, event, low, high, points, count):
     for b in range(buckets.starts[event], buckets.starts[event + 1]):
         for point in (buckets.lo[b], buckets.hi[b] + 1):
@@ -106,7 +106,7 @@ def _add_cuts(buckets, event, low, high, points, count):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _spread(buckets, event, cut, each):
     """Fill the mass of a single tick in each cell."""
     bucket, stop = buckets.starts[event], buckets.starts[event + 1]

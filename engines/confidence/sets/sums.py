@@ -27,11 +27,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from cepctl.arrays import Indexes, Reals
 from cepctl.engines.confidence.cell_nodes import most_nodes, node_count, place_nodes
 from cepctl.engines.confidence.sets.cells import cells_between, most_places, place
+from cepctl.engines.kernels.kernel import inlined, inner, kernel
 
 
 class _Space(NamedTuple):
@@ -48,7 +48,7 @@ class _Space(NamedTuple):
     between: Reals
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sum_sets(buckets, ends, lower, upper, offsets, members, window, bound, confidence):
     """Fill the confidence of every set; NaN where its sum takes more than `bound` products.
 
@@ -72,7 +72,7 @@ def sum_sets(buckets, ends, lower, upper, offsets, members, window, bound, confi
         confidence[row] = _sum_set(buckets, ends[row], lower[row], upper[row], own, window, bound)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _sum_set(buckets, ends, lower, upper, members, window, bound):
     window = window if 0 < window <= upper[1] - lower[0] else 0
     # In one order, in whatever order the pattern or the ids have them.
@@ -91,7 +91,7 @@ def _sum_set(buckets, ends, lower, upper, members, window, bound):
     return min(total, 1.0)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _pieces(cut, first, last, window):
     """Begins of the pieces of s, and the tick after the last one."""
     points = np.empty(2 * len(cut) + 2, dtype=np.int64)
@@ -107,7 +107,7 @@ def _pieces(cut, first, last, window):
     return np.unique(points[:count])
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _space(cells, begins, size):
     room = np.int64(cells.places.shape[1])
     for p in range(len(begins) - 1):
@@ -119,7 +119,7 @@ def _space(cells, begins, size):
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _sum_piece(cells, own, begin, end, window, space, left):
     """Sum over the ticks of s from `begin` to `end` - 1 and those of t; also what is left of the bound."""
     cut, between = cells.cut, space.between
@@ -157,7 +157,7 @@ def _sum_piece(cells, own, begin, end, window, space, left):
     return total, left
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _factors(each, own, cell, between, factors):
     """Fill the factors of members that are not known between these cells; also the product of the others."""
     known, size = 1.0, 0
@@ -173,7 +173,7 @@ def _factors(each, own, cell, between, factors):
     return known, size
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def _over_t(places, weights, count, factors, size):
     """The sum over some ticks of t, at one of s."""
     total = 0.0
@@ -185,7 +185,7 @@ def _over_t(places, weights, count, factors, size):
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _apart(after_s, s_places, s_weights, t_places, t_weights, factors, size):
     """The sum over all ticks of s and t in two cells; `after_s`: ticks of its cell after its first one."""
     total = 0.0
@@ -196,7 +196,7 @@ def _apart(after_s, s_places, s_weights, t_places, t_weights, factors, size):
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _moving(cells, own, cell, begin, end, window, space, size):
     """The same where s ends the ticks of t: those after it in its own cell, or before a `window` after it."""
     cut, factors, s_ticks = cells.cut, space.factors, space.ticks

@@ -75,6 +75,19 @@ def test_what_happens_every_minute_is_measured_once(measured: list[int]) -> None
             assert row["end"] - first["end"] == row["start"] - first["start"]
 
 
+def test_matches_at_other_times_are_others_where_a_constant_limits_what_must_be_absent() -> None:
+    """The first C counts for nothing, the second breaks its match in half of the worlds."""
+    query = "PATTERN SEQ(!C n, A a) WHERE n.time >= '1970-01-01T00:00:00.003Z' WITHIN 2 ticks"
+    events = [
+        Event("c1", "C", 0, 1),
+        Event("a1", "A", 2, 2),
+        Event("c2", "C", 10, 11),
+        Event("a2", "A", 12, 12),
+    ]
+    rows = match_events(plan_of(query), event_table(events)).to_pylist()
+    assert [(row["start"], row["confidence"]) for row in rows] == [(2, 1.0), (12, 0.5)]
+
+
 @pytest.mark.parametrize("cases", [next_match_cases, contiguity_cases, negation_cases])
 def test_measuring_once_changes_no_bit(cases: Any) -> None:
     """Every event on a grid of four ticks, so that many are alike."""

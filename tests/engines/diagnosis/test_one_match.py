@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 
 import pytest
@@ -10,10 +11,12 @@ from hypothesis import strategies as st
 from cepctl.engines.diagnosis.one_match import OneMatch, ids_of, one_match
 from cepctl.engines.event.match import match_events
 from cepctl.errors import UsageError
+from cepctl.render.one_match import print_match
 from tests.engines.agreement import FEW_EXAMPLES, check, rows_by_signature
 from tests.plans import Event, event_table, plan_of
 from tests.strategies import (
     Case,
+    alone_or_group_cases,
     and_cases,
     chain_cases,
     contiguity_cases,
@@ -23,6 +26,7 @@ from tests.strategies import (
     or_cases,
     sequence_cases,
     timing_cases,
+    twin_cases,
 )
 
 FIGURE = (Event("a1", "A", 1, 5), Event("c2", "C", 3, 5), Event("b3", "B", 3, 5), Event("c4", "C", 4, 8))
@@ -129,6 +133,22 @@ def test_ids_are_read_as_the_output_writes_them() -> None:
     assert ids_of("a%201 b%2B1+b2 c%25") == (("a 1",), ("b+1", "b2"), ("c%",))
 
 
+def test_a_match_of_two_readings_has_the_row_of_both() -> None:
+    """The b is after a, or at least 3 ticks before it: in 6 and in 1 of 16 worlds."""
+    events = (Event("a", "A", 2, 5), Event("b", "B", 2, 5))
+    query = "PATTERN OR(AND(A a, B b), AND(A c, B d)) WHERE a.time < b.time AND c.time - d.time >= 3 ticks"
+    match = one_match(plan_of(query), event_table(events), ids_of("a b"))
+    assert match.other_readings == 1
+    assert match.confidence == pytest.approx(6 / 16)
+    assert match.whole is not None
+    assert (match.whole.start, match.whole.end) == (2, 5)
+    assert match.whole.confidence == pytest.approx(7 / 16)
+    said = io.StringIO()
+    print_match(match, "ticks", said)
+    assert said.getvalue().startswith("confidence 0.4375, from 2 to 5")
+    assert "which has 0.375" in " ".join(said.getvalue().split())
+
+
 def agrees_with_the_rows(case: Case) -> None:
     """Every row of a query, shown, has its range and confidence; its factors fall, its bins sum to 1."""
     plan = replace(plan_of(case.query), minimum_confidence=None)
@@ -137,10 +157,10 @@ def agrees_with_the_rows(case: Case) -> None:
         match, row = one_match(plan, case.table, signature, bins=6), rows[signature]
         assert match.reasons == ()
         assert row["start"] <= match.start <= match.end <= row["end"]
-        if not match.other_readings:
-            assert (match.start, match.end) == (row["start"], row["end"])
-        if not match.other_readings:
-            assert match.confidence == pytest.approx(row["confidence"], abs=1e-9)
+        assert (match.other_readings == 0) == (match.whole is None)
+        whole = match.whole or match
+        assert (whole.start, whole.end) == (row["start"], row["end"])
+        assert whole.confidence == pytest.approx(row["confidence"], abs=1e-9)
         chances = [each.probability for each in match.factors]
         assert chances == sorted(chances, reverse=True) or max(abs(a - b) for a, b in
             zip(chances, sorted(chances, reverse=True), strict=True)) < 1e-9  # fmt: skip
@@ -152,6 +172,7 @@ def agrees_with_the_rows(case: Case) -> None:
 def test_what_is_shown_is_what_matches() -> None:
     check(
         st.one_of(chain_cases(), negation_cases(), next_match_cases(), contiguity_cases(), timing_cases(),
-                  kleene_cases(), and_cases(), sequence_cases(), or_cases()),
+                  kleene_cases(), and_cases(), sequence_cases(), or_cases(), twin_cases(),
+                  alone_or_group_cases()),
         agrees_with_the_rows, FEW_EXAMPLES,
     )  # fmt: skip

@@ -1,95 +1,18 @@
-"""CONFIDENCE and --top-k inside the search: the same rows as filtering afterwards, for less work."""
+"""CONFIDENCE and --top-k inside the search: less work; that no row is lost is held in test_thresholds."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
-from hypothesis import strategies as st
 
 from cepctl.clocks import Clocks
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.enumeration.search import enumeration_parts
 from cepctl.engines.enumeration.threshold import Threshold, chain_columns, upper_bounds
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.pattern.difference_constraints import closed_system
-from cepctl.engines.rows.order import ordered
-from cepctl.precision import CONFIDENCE_SLACK
-from tests.engines.agreement import EXAMPLES, check
-from tests.engines.clock_cases import CLOCK_LEVELS, ClockCase
 from tests.plans import Event, event_table, on, plan_of
-from tests.strategies import (
-    Case,
-    and_cases,
-    chain_cases,
-    contiguity_cases,
-    kleene_cases,
-    negation_cases,
-    next_match_cases,
-    or_cases,
-    sequence_cases,
-    timing_cases,
-)
-
-EVERY = (
-    chain_cases()
-    | next_match_cases()
-    | contiguity_cases()
-    | negation_cases()
-    | and_cases()
-    | or_cases()
-    | timing_cases()
-    | kleene_cases()
-    | sequence_cases()
-)
-SHARES = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
-
-
-def filtered_afterwards(case: Case, least: float) -> pa.Table:
-    rows = match_events(plan_of(case.query), case.table)
-    return rows.filter(pc.greater_equal(rows.column("confidence"), least - CONFIDENCE_SLACK))
-
-
-def test_a_threshold_returns_the_rows_that_a_filter_would() -> None:
-    def same(drawn: tuple[Case, float]) -> None:
-        case, share = drawn
-        found = sorted(match_events(plan_of(case.query), case.table).column("confidence").to_pylist())
-        # On a confidence that occurs, where the slack matters most.
-        least = found[int(share * (len(found) - 1))] if found else share
-        plan = replace(plan_of(case.query), minimum_confidence=least)
-        assert ordered(match_events(plan, case.table)).equals(ordered(filtered_afterwards(case, least)))
-
-    check(st.tuples(EVERY, SHARES), same, EXAMPLES)
-
-
-def test_the_k_most_probable_rows_are_the_first_k_of_all() -> None:
-    def same(drawn: tuple[Case, int]) -> None:
-        case, k = drawn
-        plan = plan_of(case.query)
-        found = match_events(plan, case.table, MatchOptions(top=k))
-        assert ordered(found, k).equals(ordered(match_events(plan, case.table), k))
-
-    check(st.tuples(EVERY, st.integers(1, 4)), same, EXAMPLES)
-
-
-def test_a_threshold_returns_the_rows_that_a_filter_would_where_events_share_clocks() -> None:
-    def same(drawn: tuple[ClockCase, float]) -> None:
-        case, share = drawn
-        plan = plan_of(case.query, case.clocks)
-        rows = match_events(plan, case.table)
-        found = sorted(rows.column("confidence").to_pylist())
-        least = found[int(share * (len(found) - 1))] if found else share
-        wanted = rows.filter(pc.greater_equal(rows.column("confidence"), least - CONFIDENCE_SLACK))
-        kept = match_events(replace(plan, minimum_confidence=least), case.table)
-        assert ordered(kept).equals(ordered(wanted))
-
-    check(st.tuples(CLOCK_LEVELS["everything"], SHARES), same, max(EXAMPLES // 10, 1))
-
 
 # --- the threshold -------------------------------------------------------------------------
 

@@ -7,7 +7,6 @@ import re
 from dataclasses import replace
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
@@ -18,7 +17,6 @@ from cepctl.engines.rows.order import ordered
 from cepctl.engines.worlds.kleene_summary import exact_summaries
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
 from cepctl.plan.summary import summary_refusals
-from cepctl.precision import CONFIDENCE_SLACK
 from tests.engines.agreement import EXAMPLES, FEW_EXAMPLES, check
 from tests.plans import Event, event_table, plan_of
 from tests.random_events import streams
@@ -103,22 +101,6 @@ CASES = {"histograms": summary_cases(), "intervals": summary_cases(even=True)}
 @pytest.mark.parametrize("name", CASES)
 def test_a_summary_says_what_the_worlds_say(name: str) -> None:
     check(CASES[name], agrees_with_the_judge, EXAMPLES)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_the_most_probable_rows_and_those_above_a_threshold_are_the_first_of_all(name: str) -> None:
-    def same(case: Case) -> None:
-        plan = plan_of(case.query)
-        every = ordered(match_events(plan, case.table, SUMMARY))
-        best = match_events(plan, case.table, replace(SUMMARY, top=1))
-        assert ordered(best, 1).equals(every.slice(0, 1))
-        for least in every.column("confidence").to_pylist()[:1]:
-            above = match_events(replace(plan, minimum_confidence=least), case.table, SUMMARY)
-            assert ordered(above).equals(
-                every.filter(pc.greater_equal(every.column("confidence"), least - CONFIDENCE_SLACK))
-            )
-
-    check(CASES[name], same, FEW_EXAMPLES)
 
 
 def test_both_ways_to_sum_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

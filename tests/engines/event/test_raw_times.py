@@ -185,3 +185,53 @@ def test_matches_in_several_pieces_are_one_table() -> None:
     pieces = pa.concat_tables([matches.slice(at, 7) for at in range(0, matches.num_rows, 7)])
     assert missed_by_raw_times(plan, pieces, table) == missed_by_raw_times(plan, matches, table)
     assert 0 < missed_by_raw_times(plan, matches, table).missed < matches.num_rows
+
+
+@st.composite
+def probable_cases(draw: st.DrawFn) -> tuple[str, tuple[Event, ...], list[int | None]]:
+    """A query that asks `prob(...)`, of positive and of negated components, and events with raw times."""
+    asked = draw(
+        st.sampled_from(
+            [
+                "prob(a.time < b.time) > 0.4",
+                "prob(n.time > a.time) > 0.5",
+                "prob(n.time - a.time <= 2 ticks) >= 0.3",
+                "NOT prob(b.time - a.time > 3 ticks) > 0.5",
+            ]
+        )
+    )
+    pattern = draw(st.sampled_from(["SEQ(A a, !N n, B b)", "OR(SEQ(A a, !N n, B b), SEQ(A a, !N n, C b))"]))
+    events, ticks = [], []
+    for number, kind in enumerate(draw(st.lists(st.sampled_from("ABCNN"), min_size=2, max_size=5))):
+        lower = draw(st.integers(0, 6))
+        events.append(Event(f"e{number}", kind, lower, lower + draw(st.integers(0, 4))))
+        ticks.append(draw(st.none() | st.integers(lower - 1, lower + 5)))
+    return f"PATTERN {pattern} WHERE {asked} WITHIN 9 ticks", tuple(events), ticks
+
+
+def test_probabilities_are_asked_of_raw_times_as_the_judge_asks_them() -> None:
+    def agrees(drawn: tuple[str, tuple[Event, ...], list[int | None]]) -> None:
+        query, events, ticks = drawn
+        plan, table = plan_of(query), with_times(event_table(events), ticks)
+        matches = match_events(plan, table, MatchOptions(raw_times=True))
+        expected = expected_counts(plan, matches, table)
+        assert counts_of(matches.column(FOUND_AT_RAW_TIMES)) == expected
+        assert missed_by_raw_times(plan, matches, table) == expected
+
+    check(probable_cases(), agrees, 4 * FEW_EXAMPLES)
+
+
+def test_a_condition_between_start_and_end_of_an_absence_is_held_to_raw_times() -> None:
+    query = "PATTERN SEQ(A a, !N n, B b) WHERE n.end - n.start <= 2 ticks WITHIN 20 ticks"
+    absent = Event("n", "N", 0, 10)
+    plan = plan_of(query)
+    for raw, missed in ((3, 1), (7, 0)):
+        table = with_times(event_table([A, B, absent]), [1, 5, raw])
+        matches = match_events(plan, table, MatchOptions(raw_times=True))
+        assert counts_of(matches.column(FOUND_AT_RAW_TIMES)) == RawTimeCounts(1, missed, 0)
+
+
+@pytest.mark.parametrize(("raw", "missed"), [((1, 9), 1), ((1, 3), 0)])
+def test_what_was_hardly_probable_may_be_so_at_raw_times(raw: tuple[int, int], missed: int) -> None:
+    query = "PATTERN SEQ(A a, B b) WHERE prob(b.time - a.time > 3 ticks) < 0.5 WITHIN 20 ticks"
+    assert counts(query, (A, raw[0]), (B, raw[1])) == RawTimeCounts(1, missed, 0)

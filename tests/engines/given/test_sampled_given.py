@@ -54,13 +54,11 @@ def test_they_are_as_near_to_the_exact_ones_as_their_error_says(
     estimated = {str(row["signature"]): row for row in match_events(plan, table, OPTIONS).to_pylist()}
     monkeypatch.undo()
     exact = match_events(plan, table).to_pylist()
-    assert {str(row["signature"]) for row in exact} <= set(estimated)
+    assert {str(row["signature"]) for row in exact} == set(estimated)
     for row in exact:
-        found = estimated.pop(str(row["signature"]))
+        found = estimated[str(row["signature"])]
         assert abs(found["confidence"] - row["confidence"]) <= found["confidence_error"]
-        assert found["start"] <= row["start"] <= row["end"] <= found["end"]
-    # What only absences make impossible is not known to be.
-    assert all(row["confidence"] < 1e-9 for row in estimated.values())
+        assert (found["start"], found["end"]) == (row["start"], row["end"])
 
 
 def test_what_can_be_summed_is_exact() -> None:

@@ -8,17 +8,15 @@ from hypothesis import strategies as st
 
 from tests.plans import Event
 
-_CLAUSES = st.sampled_from(
-    [
-        "SEQ(* p, * q) IF p.event_id < q.event_id AND p.k = q.k",
-        "SEQ(A p, B q) IF p.lower <= q.lower",
-        "SEQ(A|B p, C q) WITHIN 9 ticks IF p.event_id < q.event_id",
-        "AND(A p, * q) WITHIN 9 ticks IF p.k = q.k",
-        "SEQ(A p, * q, C r) WITHIN 12 ticks IF p.event_id < q.event_id AND q.event_id < r.event_id",
-        "AND(* p, * q) WITHIN 10 ticks IF p.event_id < q.event_id",
-    ]
+CLAUSES = (
+    "SEQ(* p, * q) IF p.event_id < q.event_id AND p.k = q.k",
+    "SEQ(A p, B q) IF p.lower <= q.lower",
+    "SEQ(A|B p, C q) WITHIN 9 ticks IF p.event_id < q.event_id",
+    "AND(A p, * q) WITHIN 9 ticks IF p.k = q.k",
+    "SEQ(A p, * q, C r) WITHIN 12 ticks IF p.event_id < q.event_id AND q.event_id < r.event_id",
+    "AND(* p, * q) WITHIN 10 ticks IF p.event_id < q.event_id",
 )
-GIVENS = st.lists(_CLAUSES, min_size=1, max_size=2, unique=True).map(
+GIVENS = st.lists(st.sampled_from(CLAUSES), min_size=1, max_size=2, unique=True).map(
     lambda clauses: "".join(f" GIVEN {each}" for each in clauses)
 )
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from cepctl.clocks import Clocks
 from cepctl.engines.event.match import match_events
+from cepctl.engines.intervals import tied_matches
 from cepctl.engines.worlds.engine import exact_matches
 from cepctl.engines.worlds.groups import group_table
 from cepctl.errors import ContradictionError, QueryTooLargeError
@@ -112,3 +113,22 @@ def test_masses_that_leave_no_world_between_their_ends_are_a_contradiction() -> 
     between = " GIVEN SEQ(Q q, X x) IF TRUE GIVEN SEQ(X x, R r) IF TRUE"
     with pytest.raises(ContradictionError, match=r"x in 4\.\.8, r in 8\.\.8"):
         confidences(f"PATTERN SEQ(X x, R r){between}", events)
+
+
+def test_the_range_of_what_is_certain_leaves_out_holes() -> None:
+    """The event c ends at 5, 6 or 9 of its clock, and within 9 ticks after a starts: at 6, moved by 4."""
+    ended = lasting("c", "C", (4, 4), (5, 9))
+    c = on("n", CLOCKS, replace(ended, end_pmf=((5, 6, 0.5), (9, 9, 0.5))))
+    events = (on("n", CLOCKS, lasting("a", "A", (0, 0), (1, 1))), c)
+    clauses = " GIVEN AND(A p, C q) WITHIN 9 ticks IF TRUE"
+    agrees(ClockCase(f"PATTERN SEQ(A a, C c){clauses}", events, CLOCKS))
+    (row,) = match_events(
+        plan_of(f"PATTERN SEQ(A a, C c){clauses}", CLOCKS, lasting=True), event_table(events)
+    ).to_pylist()
+    assert (row["confidence"], row["start"], row["end"]) == (1.0, -4, 10)
+
+
+def test_a_range_told_by_the_ends_of_masses_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tied_matches, "_have_holes", lambda *_: False)
+    with pytest.raises(AssertionError):
+        test_the_range_of_what_is_certain_leaves_out_holes()

@@ -77,6 +77,9 @@ def stream(random: Random) -> pa.Table:
         "PATTERN SEQ(A a, B+ b[], D d) WHERE b[i].time - a.time <= 40 ticks STRATEGY skip_till_next_match",
         "PATTERN SEQ(B+ b[], C c) STRATEGY skip_till_next_match",
         "PATTERN SEQ(A a, B+ b[], C c) STRATEGY strict_contiguity",
+        "PATTERN SEQ(A+ a[], B+ b[], C c) STRATEGY strict_contiguity",
+        "PATTERN SEQ(A+ a[], B+ b[], C c) STRATEGY skip_till_next_match",
+        "PATTERN SEQ(D d, A a, B+ b[]) STRATEGY skip_till_next_match WITHIN 120 ticks",
         "PATTERN SEQ(A a, B+ b[]) STRATEGY strict_contiguity WITHIN 60 ticks",
     ],
 )

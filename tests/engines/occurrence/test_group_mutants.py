@@ -18,7 +18,7 @@ from tests.strategies import LEVELS
 EXAMPLES = 400
 
 
-def _kept(clauses: Clauses, kept: Sequence[int]) -> Clauses:
+def kept_clauses(clauses: Clauses, kept: Sequence[int]) -> Clauses:
     """Some of the clauses."""
     rows = np.array(kept, dtype=np.int64)
     differences, offsets = owned(clauses.difference_offsets, rows)
@@ -36,7 +36,7 @@ def _kept(clauses: Clauses, kept: Sequence[int]) -> Clauses:
 def _a_comparison_is_forgotten(problems: Sequence[Problems], count: int, *, limited: bool) -> Clauses:
     found = clauses_of(problems, count, limited=limited)
     firsts = set(found.clause_offsets[:-1].tolist())
-    return _kept(found, [k for k in range(len(found.absent)) if k not in firsts])
+    return kept_clauses(found, [k for k in range(len(found.absent)) if k not in firsts])
 
 
 def _a_row_is_absorbed_that_is_not_implied(

@@ -14,7 +14,7 @@ from cepctl.engines.occurrence import occurrence
 from cepctl.engines.worlds.groups import Key, exact_groups
 from cepctl.errors import QueryTooLargeError
 from tests.engines.occurrence.groups_agree import by_key, groups_agree, in_order
-from tests.plans import Event, event_table, histogram, plan_of
+from tests.plans import Event, event_table, histogram, lasting, plan_of
 from tests.strategies import Case
 
 FIG_1 = (Event("a1", "A", 1, 5), Event("c2", "C", 3, 5), Event("b3", "B", 3, 5), Event("c4", "C", 4, 8))
@@ -144,6 +144,19 @@ def test_a_group_that_costs_too_much_is_refused_by_name(monkeypatch: pytest.Monk
     assert "the occurrence of the whole input is too costly" in said
     assert "2 rows with 1 events in common (hubs) need more than 3 products" in said or "hubs" in said
     assert "0.231111" in said
+
+
+def test_rows_without_hubs_that_cost_too_much_are_refused_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each event is compared with a constant alone: some a has to start in time, and some b."""
+    events = [lasting(f"{kind}{i}", kind, (0, 9 + i), (20, 29)) for kind in "AB" for i in range(2)]
+    in_time = " AND ".join(f"{name}.start <= '1970-01-01T00:00:00.002Z'" for name in "ab")
+    plan = plan_of(f"PATTERN ISEQ(A a, B b) WHERE {in_time} GROUP BY ()", lasting=True)
+    (row,) = match_events(plan, event_table(events)).to_pylist()
+    assert row["occurrence"] == pytest.approx((1 - 7 / 10 * 8 / 11) ** 2, rel=1e-12)
+    for bound in (3, 6, 12):
+        monkeypatch.setattr(occurrence, "WORK_BOUND", bound)
+        with pytest.raises(QueryTooLargeError, match=rf"4 rows with 0 .* need more than {bound} products"):
+            match_events(plan, event_table(events))
 
 
 def test_a_key_that_costs_too_much_loses_no_other(monkeypatch: pytest.MonkeyPatch) -> None:

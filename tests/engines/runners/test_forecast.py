@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,28 @@ def test_the_time_is_forecast_by_the_pace_of_the_trial(monkeypatch: pytest.Monke
     found = len(cepctl.match(QUERIES["window"], EVENT_TABLE))
     assert told is not None
     assert found / 2 / 3 <= told.seconds <= found / 2 * 3
+
+
+def _compiling_first(
+    clock: _Clock, compiled: list[float], seconds: float, *arguments: Any
+) -> Iterator[pa.RecordBatch]:
+    clock.seconds += seconds
+    compiled[0] += seconds
+    return clock.match_batches(*arguments)
+
+
+def test_kernels_that_are_compiled_meanwhile_are_not_forecast(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each kernel is compiled once, however many events there are, and later runs find it."""
+    told = []
+    for seconds in (0.0, 60.0):
+        clock, compiled = _Clock(), [0.0]
+        found = partial(_compiling_first, clock, compiled, seconds)
+        monkeypatch.setattr(forecasts, "match_batches", found)
+        monkeypatch.setattr(forecasts, "compiling_seconds", partial(compiled.__getitem__, 0))
+        with opened() as (plan, inputs):
+            told.append(forecast(plan, inputs.sources(plan.attributes), MatchOptions(), clock))
+    assert told[0] == told[1]
+    assert told[0] is not None and told[0].seconds > 0
 
 
 def test_a_trial_that_has_lasted_enough_stops_and_still_speaks_of_all() -> None:

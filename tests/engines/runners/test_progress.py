@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from threading import Event
+from types import SimpleNamespace
+
 import pyarrow as pa
 import pytest
 
 from cepctl.engines.concurrency import concurrently, telling
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.runners import progress as progresses
 from cepctl.engines.runners.local import batches
 from cepctl.engines.runners.progress import Progress
+from cepctl.engines.runners.slices import Slicing, TimeSlice
 from tests.plans import plan_of
 
 
@@ -53,6 +58,46 @@ def test_the_line_has_per_cent_rows_and_from_two_seconds_on_the_time_left() -> N
         "matching: 50 %, about 10 s left, 1,200 rows so far",
         "matching: 100 %, 1,200 rows so far",
     ]
+
+
+def test_while_kernels_are_compiled_the_line_says_so() -> None:
+    lines: list[str] = []
+    Progress(lines.append).compiling(12, 41.7)
+    assert lines == ["compiling kernels, which later runs find: 12 so far, 42 s"]
+
+
+class _Tracker:
+    """One stage of one task on Spark, which is not done."""
+
+    numCompletedTasks, numTasks = 0, 1  # noqa: N815  (PySpark's names)
+
+    def statusTracker(self) -> _Tracker:  # noqa: N802
+        return self
+
+    def getActiveStageIds(self) -> list[int]:  # noqa: N802
+        return [1]
+
+    def getStageInfo(self, _: int) -> _Tracker:  # noqa: N802
+        return self
+
+
+@pytest.mark.parametrize(("kept", "said"), [(3, "compiling kernels"), (0, "0 of 1 tasks")])
+def test_while_workers_of_this_machine_compile_kernels_no_tasks_are_counted(
+    kept: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = Event()
+    lines: list[str] = []
+
+    def tell(line: str) -> None:
+        lines.append(line)
+        heard.set()
+
+    monkeypatch.setattr(progresses, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(progresses, "kernels_written_since", lambda moment: kept)
+    progress = Progress(tell, slicing=Slicing((TimeSlice(),), events=8_000, most_read=2_000))
+    with progress.watching(_Tracker(), SimpleNamespace(value=0)):
+        assert heard.wait(30)
+    assert lines[0].startswith(said)
 
 
 def test_writing_says_how_much_is_written_of_how_many_rows() -> None:

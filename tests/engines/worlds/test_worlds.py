@@ -480,9 +480,17 @@ def test_too_many_worlds_are_refused_with_their_number() -> None:
 
 def test_too_many_groups_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cepctl.engines.worlds.stream.MAX_WORK", 1_000)
-    events = [Event(f"b{n}", "B", n, n) for n in range(20)]
+    events = [Event(f"b{n}", "B", n, n) for n in range(12)]
     with pytest.raises(QueryTooLargeError, match="more than 1,000 steps"):
         found("PATTERN SEQ(B+ b[])", *events)
+
+
+@pytest.mark.parametrize("query", ["SEQ(A a, B+ b[])", "SEQ(A a, B+ b[]) WHERE b[i].x >= b[i-1].x"])
+def test_sets_of_a_group_that_are_too_many_are_refused_before_one_is_listed(query: str) -> None:
+    events = [Event("a", "A", 0, 0), *(Event(f"b{n:02}", "B", n, n, x=n) for n in range(1, 18))]
+    with pytest.raises(QueryTooLargeError, match=r"17 events .* b\[\] .* 2\^17 - 1 sets.* at most 100,000"):
+        found(f"PATTERN {query}", *events)
+    assert len(found(f"PATTERN {query}", *events[:9])) == 2**8 - 1
 
 
 def test_an_event_without_mass_is_named() -> None:

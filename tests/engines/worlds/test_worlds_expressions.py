@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cepctl.engines.worlds.expressions import Members, Scene, evaluate, holds
+from cepctl.engines.worlds.search import Search
+from cepctl.engines.worlds.stream import Stream, Work
 from cepctl.errors import UnsupportedQueryError
-from cepctl.language.ast import Duration, Expression, IsNull
+from cepctl.language.ast import (
+    Aggregate,
+    Attribute,
+    Binary,
+    Call,
+    Constant,
+    Duration,
+    EventTime,
+    Expression,
+    IsNull,
+    MatchField,
+    Unary,
+)
 from cepctl.language.parser import parse
+from tests.plans import plan_of
 
 ROW = {
     "event_id": "e1",
@@ -133,3 +150,42 @@ def test_groups(text: str, members: Members, expected: bool) -> None:
 def test_what_has_no_value_is_refused_by_name() -> None:
     with pytest.raises(UnsupportedQueryError, match="Duration"):
         evaluate(Duration(None, ticks=5), Scene({"a": (ROW,)}))
+
+
+A = Attribute("a", "i")
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        Aggregate("median", "b", "i"),  # type: ignore[arg-type]
+        Aggregate("median", "b", "no"),  # type: ignore[arg-type]
+        Aggregate("median", "b", None),  # type: ignore[arg-type]
+        Aggregate("sum", "b", None),
+        Call("sqrt", (A,)),
+        Call("sqrt", (Constant(None),)),
+        Unary("~", A),  # type: ignore[arg-type]
+        Unary("~", Constant(None)),  # type: ignore[arg-type]
+        Binary("^", A, A),  # type: ignore[arg-type]
+        Binary("XOR", A, Constant(None)),  # type: ignore[arg-type]
+        Binary("==", A, A),  # type: ignore[arg-type]
+        Attribute("b", "i", "next"),  # type: ignore[arg-type]
+        EventTime("a", "middle"),  # type: ignore[arg-type]
+        EventTime("a", "event_id"),  # type: ignore[arg-type]
+        MatchField("score"),  # type: ignore[arg-type]
+    ],
+    ids=repr,
+)
+def test_a_word_that_the_judge_does_not_know_fails(expression: Expression) -> None:
+    """Also where what it is asked of is null; nothing falls through to another word."""
+    with pytest.raises(UnsupportedQueryError, match="does not know"):
+        evaluate(expression, Scene({"a": (ROW,), "b": (ROW, ROW)}))
+
+
+def test_a_strategy_or_a_scope_that_the_judge_does_not_know_fails() -> None:
+    plan = plan_of("PATTERN SEQ(A a, B b) WHERE a.x = b.x")
+    (alternative,) = plan.alternatives
+    other = replace(alternative, links=(replace(alternative.links[0], scope="later"),))  # type: ignore[arg-type]
+    for strange, pattern in ((replace(plan, strategy="last_match"), alternative), (plan, other)):  # type: ignore[arg-type]
+        with pytest.raises(UnsupportedQueryError, match="does not know"):
+            Search(strange, pattern, Stream.of([], ()), Work())

@@ -1,0 +1,23 @@
+"""A window holds a set for certain where no two of its events can be too far apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from cepctl.engines.event.match import match_events
+from cepctl.engines.worlds.engine import match_table
+from tests.engines.agreement import rows_by_signature
+from tests.plans import Event, event_table, plan_of
+
+EVENTS = [Event("a", "A", 1, 6), Event("b", "A", 2, 2), Event("c", "A", 3, 4)]
+
+
+@pytest.mark.parametrize("pattern", ["A+ a[]", "AND(A a, A b)", "AND(A a, A b, A c)", "SEQ(A a, A+ b[])"])
+@pytest.mark.parametrize("window", range(2, 8))
+def test_the_interval_of_one_member_says_nothing_of_how_far_it_is_from_others(
+    pattern: str, window: int
+) -> None:
+    plan, table = plan_of(f"PATTERN {pattern} WITHIN {window} ticks"), event_table(EVENTS)
+    expected, found = (rows_by_signature(engine(plan, table)) for engine in (match_table, match_events))
+    certain = {key for key, row in expected.items() if row["confidence"] == 1.0}
+    assert {key for key, row in found.items() if row["confidence"] == 1.0} == certain
