@@ -23,6 +23,7 @@ from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.contract.times import LogTime, parse_time
+from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
 from cepctl.io.source.event_lines import LineBatches, LineEvent, lines_fit
 from cepctl.io.source.json_objects import flat_value, json_object
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
@@ -130,7 +131,10 @@ def cri_piece(line: str) -> _Piece | str:
 
 def docker_piece(line: str) -> _Piece | str:
     """A line of a log of Docker's driver json-file."""
-    entry = json_object(line)
+    try:
+        entry = json_object(line)
+    except NotUnicodeError:
+        return NOT_UNICODE
     if entry is None or not isinstance(entry.get("log"), str) or not isinstance(entry.get("time"), str):
         return NOT_DOCKER
     text = entry["log"]

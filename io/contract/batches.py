@@ -26,7 +26,7 @@ from cepctl.io.contract.natural_columns import (
     pure_text,
     with_mixtures,
 )
-from cepctl.io.contract.reader import END_COLUMNS, RAW_COLUMNS, ReadOptions
+from cepctl.io.contract.reader import END_COLUMNS, END_GRAIN, GRAIN, RAW_COLUMNS, ReadOptions
 from cepctl.io.contract.times import LogTime
 from cepctl.schema import ATTRIBUTE_PREFIX, CLOCK, CLOCK_OFFSET, FIXED_COLUMNS, LENGTH_COLUMNS
 
@@ -53,6 +53,7 @@ class End:
     zone_seconds: int = 0
     before: int = 0
     after: int = 0
+    grain: int | None = None
 
 
 @dataclass
@@ -68,6 +69,7 @@ class EventBatches:
     _numbered: int = 0
     _fixed: list[list[Any]] = field(init=False)
     _ends: list[End | None] = field(default_factory=list)
+    _grains: list[int | None] = field(default_factory=list)
     _attributes: list[Mapping[str, Value]] = field(default_factory=list)
     _shared: list[Mapping[str, Value]] = field(default_factory=list)
     _sharing: list[int] = field(default_factory=list)
@@ -96,11 +98,12 @@ class EventBatches:
         after: int = 0,
         end: End | None = None,
         number: int | None = None,
+        grain: int | None = None,
     ) -> None:
         """Append one event at `micros` since the epoch (None: unusable).
 
         With an `end` it is an interval event, and `micros` its start.  `number` is that of its record,
-        None for one more than that of the event before it.
+        None for one more than that of the event before it; `grain` as GRAIN of io/contract/reader.py.
         """
         self._numbered = self._numbered + 1 if number is None else number
         numbers, ids, names, times, zones, befores, afters = self._fixed
@@ -112,6 +115,7 @@ class EventBatches:
         befores.append(before)
         afters.append(after)
         self._ends.append(end)
+        self._grains.append(grain)
         self._attributes.append(attributes)
         if self._shared and self._shared[-1] is _NOTHING:
             self._sharing[-1] += 1
@@ -133,7 +137,7 @@ class EventBatches:
 
         There are as many `ends` as events, or none.
         """
-        micros, zones, spreads, _, _ = zip(*times, strict=True)
+        micros, zones, spreads, _, _, grains, _ = zip(*times, strict=True)
         count = len(numbers)
         # With a type: mypy finds another one for a mixture in every run.
         fixed: tuple[Iterable[object], ...]
@@ -141,6 +145,7 @@ class EventBatches:
         for column, values in zip(self._fixed, fixed, strict=True):
             column.extend(values)
         self._ends.extend(ends or repeat(None, count))
+        self._grains.extend(grains)
         self._attributes.extend(attributes)
         shared, sizes = zip(*groups, strict=True)
         self._shared.extend(shared)
@@ -159,6 +164,10 @@ class EventBatches:
         }
         if any(self._ends):
             columns |= end_columns(self._ends)
+            if END_GRAIN in columns and self.options.exact_times:
+                del columns[END_GRAIN]
+        if any(grain is not None for grain in self._grains) and not self.options.exact_times:
+            columns[GRAIN] = pa.array(self._grains, pa.int64())
         mixed: dict[str, str | None] = {}
         for name, values, places in self._columns():
             column = column_name(name)
@@ -170,7 +179,8 @@ class EventBatches:
             columns[column] = array if places is None else array.take(places)
         if self._crowded:
             columns[REST] = natural_array(list(map(self._names.rest, self._rows())))
-        self._fixed, self._ends, self._crowded = [[] for _ in RAW_COLUMNS], [], False
+        self._fixed, self._ends, self._grains = [[] for _ in RAW_COLUMNS], [], []
+        self._crowded = False
         self._attributes, self._shared, self._sharing = [], [], []
         return with_mixtures(pa.RecordBatch.from_pydict(columns), mixed)
 
@@ -205,11 +215,14 @@ class EventBatches:
 
 def end_columns(ends: Sequence[End | None]) -> dict[str, pa.Array]:
     """The columns of the ends of events, of which some have one."""
-    parts = ("micros", "zone_seconds", "before", "after")
-    return {
+    parts = ("micros", "zone_seconds", "before", "after", "grain")
+    columns = {
         name: pa.array([None if end is None else getattr(end, part) for end in ends], type)
-        for (name, type), part in zip(END_COLUMNS.items(), parts, strict=True)
+        for (name, type), part in zip({**END_COLUMNS, END_GRAIN: pa.int64()}.items(), parts, strict=True)
     }
+    if columns[END_GRAIN].null_count == len(ends):
+        del columns[END_GRAIN]
+    return columns
 
 
 def column_name(attribute: str) -> str:

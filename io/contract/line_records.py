@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO, Protocol
 
+OPEN_QUOTE = "a quote is opened and not closed in this row"
+"""The cause of rejects behind which rows are numbered by the whole file alone."""
 LONGEST_ROW = 1 << 20
 """A file with longer rows is not cut: its reader may or may not bear them, by where they stand."""
 

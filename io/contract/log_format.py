@@ -14,16 +14,20 @@ No other module knows a format by its name.  How one is added is told in CONTRIB
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import IO
 
 import pyarrow as pa
 
 from cepctl.io.contract.line_records import LineRecords
-from cepctl.io.contract.reader import ColumnMap, Reader
+from cepctl.io.contract.reader import ColumnMap, Reader, ReadOptions, ReadReport
+from cepctl.io.contract.unicode_text import unicode_events
 
 ZONELESS = "logs that write times without a zone"
 """What a message calls the files that `time_zone` is for."""
+WRITTEN = "logs whose times are written"
+"""What a message calls the files that `exact_times` is for."""
 
 
 @dataclass(frozen=True)
@@ -98,3 +102,9 @@ class LogFormat:
     recognises_patterned: Callable[[bytes], bool] | None = None
     whole_days: bool = False
     repeats: Repeats | None = None
+
+    def read(
+        self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
+    ) -> Iterator[pa.RecordBatch]:
+        """The events of one file in file order, all text of which is Unicode; raises as the reader does."""
+        yield from unicode_events(self.reader.read(stream, source, options, report), source, report)

@@ -106,9 +106,9 @@ def _text_array(texts: Sequence[Value]) -> pa.Array:
     try:
         return pa.array(texts, pa.string())
     except UnicodeEncodeError:
-        # JSON can write half of a surrogate pair, which is not a character and has no UTF-8.
-        encoded = (None if text is None else str(text).encode("utf-8", "replace") for text in texts)
-        return pa.array([None if text is None else text.decode() for text in encoded], pa.string())
+        # Half of a surrogate pair has no UTF-8; by bytes that are none, unicode_text.py knows the record.
+        encoded = [None if text is None else str(text).encode("utf-8", "surrogatepass") for text in texts]
+        return pa.array(encoded, pa.binary()).view(pa.string())
 
 
 def as_text(value: bool | int | float | str) -> str:

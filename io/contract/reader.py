@@ -16,6 +16,10 @@ Readers for input that brings its own intervals add `lower`, `upper` (and `pmf`)
 interval events add `end_time`, the time of the end as the log gave it, null where an event has none,
 and where zone or default uncertainty of the end differ from those of the start also
 `end_zone_seconds`, `end_before` and `end_after`; the rule that fits an event is applied to both.
+
+Readers of formats that do not say themselves how far a written time can be trusted add GRAIN (and END_GRAIN):
+the microseconds of the unit that a time is written to, 0 where it has a fraction or is exact, null for none.
+Where no time of a file has a fraction, each stands for its whole unit (cepctl/ingestion/written_units.py).
 """
 
 from __future__ import annotations
@@ -43,6 +47,9 @@ RAW_COLUMNS: dict[str, pa.DataType] = {
 SHOWN_CHARACTERS = 200
 BEYOND_TIME = "beyond the range of ticks, -2^62 to 2^62; a coarser time_unit reaches further"
 NO_TIME = "no time"
+CUT_TIMES = "times with digits finer than a tick of {}, which are cut: {{:,}}; --time-unit names a finer one"
+BELOW_MICROSECONDS = "times with digits below the microsecond, which are cut: {:,}"
+GRAIN, END_GRAIN = "cepctl.raw.grain", "cepctl.raw.end_grain"
 END_COLUMNS: dict[str, pa.DataType] = {
     END_TIME: TIME_TYPE,
     "end_zone_seconds": pa.int32(),
@@ -56,13 +63,15 @@ class Reject:
     """A record that could not become an event: where it stands, why, and the record itself.
 
     `raw` is the whole record as the file has it (text where the bytes are no longer known), empty
-    where there is none to show; whoever shows or keeps it makes it shorter.
+    where there is none to show; whoever shows or keeps it makes it shorter.  `records` is how many records
+    are lost by it, about: more than one where damage takes others along.
     """
 
     source: str
     line: int | None
     cause: str
     raw: str | bytes = ""
+    records: int = 1
 
     @property
     def text(self) -> str:
@@ -149,7 +158,7 @@ class ReadOptions:
     `keep_unmatched` makes events of records that none fits. `epoch_unit` (s, ms, us or ns) is that of
     numbers in the columns of times of plain files, and `time_format` the form of their written times, in
     codes of strptime; without them both are told from the file.  `per_object` is the type of object of which
-    an event about several becomes one event for each.
+    an event about several becomes one event for each.  With `exact_times` a time without a fraction is exact.
     """
 
     time_zone: str | None = None
@@ -163,6 +172,7 @@ class ReadOptions:
     epoch_unit: str | None = None
     time_format: str | None = None
     per_object: str | None = None
+    exact_times: bool = False
 
 
 class Reader(Protocol):

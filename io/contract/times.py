@@ -33,6 +33,17 @@ _LOOSE = re.compile(
     re.ASCII,
 )
 
+# A group for each unit after the day: hours, minutes, seconds, fractions.
+_UNITS = re.compile(
+    r"\s*(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{8}|\d{4}-?W\d\d(?:-?\d)?)"
+    r"(?:(?:[Tt]|\s+)(\d{1,2})(?::?(\d{2})(?::?(\d{2})([.,]\d)?)?)?)?",
+    re.ASCII,
+)
+_BELOW_MICROSECONDS = re.compile(r"[.,]\d{6}\d*[1-9]", re.ASCII)
+_USUAL_LENGTH = len("2026-06-14T08:15:04.123456Z")
+_WHOLE_SECONDS = (len("2026-06-14T08:15:04Z"), len("2026-06-14T08:15:04+02:00"))
+_GRAINS = (3_600_000_000, 60_000_000, 1_000_000, 0)
+
 # Up to here a time is a date (9999-12-31); larger numbers in a log are damage.
 LAST_SECOND = 253_402_300_799
 
@@ -52,6 +63,10 @@ class LogTime(NamedTuple):
         Whether the text itself names its zone.
     in_gap
         Whether the text names a local time that the clocks skipped.
+    grain
+        Microseconds of the unit that the text is written to, 0 where it has a fraction of a second.
+    cut
+        Whether the text has digits below the microsecond, which are lost.
     """
 
     micros: int
@@ -59,6 +74,8 @@ class LogTime(NamedTuple):
     spread: int = 0
     zone_given: bool = True
     in_gap: bool = False
+    grain: int = 0
+    cut: bool = False
 
 
 def named_zone(name: str | None) -> ZoneInfo | None:
@@ -98,20 +115,37 @@ def parse_time(text: str | None, zone: ZoneInfo | None = None) -> LogTime | None
     if time is not None:
         return time
     moment = _read(text.strip())
-    return None if moment is None else log_time(moment, zone)
+    if moment is None or (time := log_time(moment, zone, written_grain(text))) is None:
+        return None
+    return time._replace(cut=True) if _BELOW_MICROSECONDS.search(text) else time
 
 
-def log_time(moment: datetime, zone: ZoneInfo | None) -> LogTime | None:
+def log_time(moment: datetime, zone: ZoneInfo | None, grain: int = 0) -> LogTime | None:
     """A date and time as it was written, in `zone` (UTC when None) where it has none of its own."""
     try:
         offset = moment.utcoffset()
         if offset is None:
-            return _in_zone(moment, zone)
+            return _in_zone(moment, zone)._replace(grain=grain)
         since, zone_seconds = moment - _EPOCH, offset.days * 86_400 + offset.seconds
         seconds = since.days * 86_400 + since.seconds
-        return LogTime(seconds * 1_000_000 + since.microseconds, zone_seconds)
+        return LogTime(seconds * 1_000_000 + since.microseconds, zone_seconds, grain=grain)
     except OverflowError:
         return None
+
+
+def written_grain(text: str) -> int:
+    """Microseconds of the unit that a time in ISO 8601 is written to, 0 where it has a fraction of a second.
+
+    Examples
+    --------
+    >>> written_grain("2026-06-14T08:15:02Z"), written_grain("2026/06/14 08:15"), written_grain("20260614")
+    (1000000, 60000000, 86400000000)
+    >>> written_grain("2026-06-14T08:15:02,000+0200")
+    0
+    """
+    found = _UNITS.match(text)
+    last = found.lastindex if found is not None else None
+    return 86_400_000_000 if last is None else _GRAINS[last - 1]
 
 
 def usual_time(text: str) -> LogTime | None:
@@ -131,7 +165,12 @@ def usual_time(text: str) -> LogTime | None:
     except (ValueError, TypeError):
         return None
     seconds = since.days * 86_400 + since.seconds - zone_seconds
-    return LogTime(seconds * 1_000_000 + since.microseconds, zone_seconds)
+    if len(text) in _WHOLE_SECONDS and text[16] == ":" and text[19] in "Z+-":
+        grain = 1_000_000
+    else:
+        grain = 0 if text[19:20] in (".", ",") else written_grain(text)
+    cut = len(text) > _USUAL_LENGTH and _BELOW_MICROSECONDS.match(text, 19) is not None
+    return LogTime(seconds * 1_000_000 + since.microseconds, zone_seconds, 0, True, False, grain, cut)
 
 
 @lru_cache(maxsize=4096)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from cepctl.errors import UsageError
@@ -37,6 +38,8 @@ _SHAPES = [
     re.compile(rf"{_CLOCK}\s(?:{_DATES[2]})", re.IGNORECASE),
 ]
 _FULL_NAME = 4
+# The codes of a unit, from the finest on, with its length in microseconds.
+_FINEST_UNITS = (("f", 0), ("STcXs", 1_000_000), ("MR", 60_000_000), ("HI", 3_600_000_000))
 _ISO = re.compile(r"\s*\d{4}([-/.])\d{1,2}\1\d{1,2}(?!\d)", re.ASCII)
 _GROUPS = re.compile(r"(\d{1,4}[^\d:]{1,3}){2}\d{1,4}", re.ASCII)
 _MONTH = re.compile(rf"\b({_MONTHS})", re.IGNORECASE)
@@ -72,9 +75,22 @@ def parse_written(text: str | None, form: str, zone: ZoneInfo | None = None) -> 
     if text is None:
         return None
     try:
-        return log_time(datetime.strptime(text.strip(), form), zone)
+        return log_time(datetime.strptime(text.strip(), form), zone, form_grain(form))
     except ValueError:
         return None
+
+
+@lru_cache(maxsize=64)
+def form_grain(form: str) -> int:
+    """Microseconds of the finest unit that times of a form tell, 0 where that is a fraction of a second.
+
+    Examples
+    --------
+    >>> form_grain("%d.%m.%Y %H:%M"), form_grain("%d.%m.%Y"), form_grain("%c"), form_grain("%s.%f %Y")
+    (60000000, 86400000000, 1000000, 0)
+    """
+    codes = set(re.findall("%(.)", form.replace("%%", "")))
+    return next((grain for letters, grain in _FINEST_UNITS if codes & set(letters)), 86_400_000_000)
 
 
 def possible_forms(text: str) -> tuple[str, ...]:

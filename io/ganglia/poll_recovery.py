@@ -5,6 +5,7 @@ It takes over from the place where expat stopped (regular_polls.py), or reads th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
@@ -12,6 +13,7 @@ from operator import itemgetter
 from typing import Any, Protocol
 
 from cepctl.io.contract.reader import ReadReport, Reject
+from cepctl.io.ganglia.poll_elements import ROOT, SUMMARIES
 from cepctl.io.ganglia.sample_columns import (
     PLACE_FIELDS,
     SAMPLE_FIELDS,
@@ -20,10 +22,16 @@ from cepctl.io.ganglia.sample_columns import (
     SampleColumns,
     by_upper_name,
 )
+from cepctl.io.source.xml_mending import LOST, Lost, Mending, Shape
 from cepctl.io.source.xml_prolog import Prolog
 from cepctl.io.source.xml_stream import Complaint, Elements
 
 _TAGS = ("GRID", "CLUSTER", "HOST", "METRIC", "METRICS")
+_SHAPE = Shape(
+    {ROOT: 0, "GRID": 1, "CLUSTER": 2, "HOST": 3},
+    frozenset({"METRIC", *SUMMARIES}),
+    nests=frozenset({"GRID"}),
+)
 _KNOWN = frozenset({*_TAGS, "HOSTS", "EXTRA_DATA"})
 # What is read of an element; of one with more attributes than this only the first are looked at.
 _NAMES = frozenset({*SAMPLE_FIELDS, *PLACE_FIELDS})
@@ -42,6 +50,8 @@ _WRITTEN = _NAMES | {
     "URL",
     "AUTHORITY",
 }
+_STRANGE = "not an element that Ganglia writes, but one with a name"
+_NAMED = re.compile(r"NAME\s*=", re.IGNORECASE)
 # So many elements that have ended may stay in the tree of a poll beside each other.
 _MOST_KEPT = 1_000
 _Found = tuple[Place, tuple[Sample, str | None]]
@@ -61,7 +71,7 @@ class RecoveredPoll:
     summaries
         How many summaries of metrics were passed over.
     strangers
-        How many elements and texts Ganglia does not write.
+        How many elements and texts Ganglia does not write, without a name: others are rejects.
     """
 
     def __init__(
@@ -70,7 +80,7 @@ class RecoveredPoll:
         """A poll that begins on this line of the source; `prolog` checks its beginning."""
         self.summaries = self.strangers = 0
         self._columns, self._report = columns, report
-        self._elements = Elements(prolog, _TAGS, ("start", "end"))
+        self._elements = Elements(prolog, _TAGS, ("start", "end"), mending=Mending(_SHAPE, self._reject_lost))
         self._source, self._line = source, line
         self._around: dict[str, list[dict[str, str]]] = {"GRID": [], "CLUSTER": [], "HOST": []}
         self._place: Place | None = None
@@ -128,25 +138,49 @@ class RecoveredPoll:
         names = (inner[tag].get("NAME") for tag in ("CLUSTER", "GRID"))
         return Place(*map(inner["HOST"].get, PLACE_FIELDS), *names)
 
-    def _reject(self, element: Any) -> None:
+    def _reject_lost(self, lost: Lost) -> None:
+        self._report.records += lost.records
+        line = self._line + lost.line - 1
+        self._report.rejects.append(Reject(self._source, line, LOST, lost.raw, lost.records))
+
+    def _reject(self, element: Any, cause: str = "no metric name", text: str | None = None) -> None:
         line = self._line + int(element.sourceline or 1) - 1
         self._report.records += 1
         self._report.rejects.append(
-            Reject(self._source, line, "no metric name", str(_attributes(element))[:200])
+            Reject(self._source, line, cause, text or str(_attributes(element))[:200])
         )
 
     def _forget(self, element: Any, tag: str) -> None:
         """Drop an element that has ended, and now and then those before it; what is strange is counted."""
         if tag != "METRIC":
-            self.strangers += _has_text(element.text) + sum(map(_is_strange, element))
+            self._count_text(element.text, element)
+            for child in element:
+                self._count_strange(child)
         element.clear(keep_tail=True)
         self._kept += 1
         if self._kept < _MOST_KEPT:
             return
         self._kept = 0
         while (before := element.getprevious()) is not None:
-            self.strangers += _is_strange(before)
+            self._count_strange(before)
             element.getparent().remove(before)
+
+    def _count_strange(self, element: Any) -> None:
+        """Note that Ganglia never writes such an element, or the text after it."""
+        if element.tag not in _KNOWN:
+            if _attributes(element).get("NAME") is None:
+                self.strangers += 1
+            else:
+                self._reject(element, _STRANGE)
+        self._count_text(element.tail, element)
+
+    def _count_text(self, text: str | None, near: Any) -> None:
+        if text is None or text.isspace():
+            return
+        if _NAMED.search(text):
+            self._reject(near, _STRANGE, text)
+        else:
+            self.strangers += 1
 
 
 def _group(metric: Any) -> str | None:
@@ -169,12 +203,3 @@ def _attributes(element: Any) -> dict[str, str]:
         return by_upper_name(element.items())
     # All values together would take time that grows with the square of their number.
     return {name.upper(): str(element.get(name)) for name in names if name.upper() in _NAMES}
-
-
-def _is_strange(element: Any) -> bool:
-    """Whether Ganglia never writes such an element, or the text after it."""
-    return element.tag not in _KNOWN or _has_text(element.tail)
-
-
-def _has_text(text: str | None) -> bool:
-    return text is not None and not text.isspace()

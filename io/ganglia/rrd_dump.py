@@ -27,12 +27,14 @@ from cepctl.io.ganglia.rrd_layout import MOST_VALUES
 from cepctl.io.ganglia.series import EVENTS, STEP, SeriesEvents, columns_of_sources
 from cepctl.io.ganglia.stamped_rows import stamp_of, value_of
 from cepctl.io.source.streams import Chunks
+from cepctl.io.source.xml_mending import LOST, Lost, Mending, Shape
 from cepctl.io.source.xml_prolog import Prolog
 from cepctl.io.source.xml_stream import BLANK, Elements, without_comments
 
 NO_TIME = 0
 _TIME = re.compile(r"/\s*(\d+)\s*$")
 _ROOT = re.compile(rb"(?:<\?xml[^>]*>\s*)?(?:<!DOCTYPE\s+rrd\b[^>]*>\s*)?<rrd[\s>]")
+_SHAPE = Shape({"rrd": 0, "rra": 1, "database": 2}, frozenset({"row"}), placeholder=b"<row/>")
 _TAGS = ("step", "lastupdate", "name", "cf", "pdp_per_row", "row", "rra", "rrd")
 
 
@@ -132,12 +134,17 @@ class _Dump:
         missing = int((~dated).sum())
         if missing:
             self.report.records += missing
-            self._reject("no time", None, f"{missing:,} rows of an archive have no time")
+            shown = f"{missing:,} rows of an archive have no time"
+            self.report.rejects.append(Reject(self.source, None, "no time", shown, missing))
         if dated.any():
             ordered = np.argsort(stamps[dated], kind="stable")
             self.archives.append(
                 Archive(self.function, resolution, stamps[dated][ordered], values[dated][ordered])
             )
+
+    def reject_lost(self, lost: Lost) -> None:
+        self.report.records += lost.records
+        self.report.rejects.append(Reject(self.source, lost.line, LOST, lost.raw, lost.records))
 
     def _reject(self, cause: str, line: int | None, text: str) -> None:
         self.report.rejects.append(Reject(self.source, line, cause, text))
@@ -161,8 +168,9 @@ class RrdDump:
             If the document declares XML entities, is not a dump, or lacks what dates its rows.
         """
         prolog = Prolog("rrd", source)
-        elements = Elements(prolog, _TAGS, ("end", "comment"), keep_comments=True)
         dump = _Dump(source, report)
+        mending = Mending(_SHAPE, dump.reject_lost)
+        elements = Elements(prolog, _TAGS, ("end", "comment"), mending=mending, keep_comments=True)
         chunks = Chunks(stream)
         for chunk in chunks:
             dump.take(elements.feed(chunk))

@@ -83,9 +83,9 @@ def _archives(stream: IO[bytes], database: Database, source: str, report: ReadRe
             numbers.astype(np.float64).reshape(rows, len(database.sources))[stored],
         )
     if missing:
-        report.records += 1
+        report.records += missing
         cause = "the RRD file is cut short"
-        report.rejects.append(Reject(source, None, cause, f"{missing:,} rows are missing"))
+        report.rejects.append(Reject(source, None, cause, f"{missing:,} rows are missing", missing))
 
 
 def _oldest_first(header: ArchiveHeader, rows: int) -> Numbers:

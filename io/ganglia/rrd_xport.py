@@ -22,11 +22,12 @@ import pyarrow as pa
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
-from cepctl.io.ganglia.json_arrays import ArrayElements, whole_text
+from cepctl.io.ganglia.json_arrays import CUT, ArrayElements, Damaged, whole_text
 from cepctl.io.ganglia.origin import origin_of
 from cepctl.io.ganglia.series import STEP, SeriesEvents, columns_of_labels
 from cepctl.io.ganglia.stamped_rows import StampedRows, stamp_of, value_of
 from cepctl.io.source.streams import Chunks
+from cepctl.io.source.xml_mending import LOST, Lost, Mending, Shape
 from cepctl.io.source.xml_prolog import Prolog
 from cepctl.io.source.xml_stream import BLANK, Elements, without_comments
 
@@ -35,6 +36,7 @@ _LABEL = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*,?""")
 _LABELS_END = re.compile(r"\s*\]")
 _START = re.compile(r"""["']?start["']?\s*:\s*["']?(\d{1,15})""")
 _STEP = re.compile(r"""["']?step["']?\s*:\s*["']?(\d{1,15})""")
+_SHAPE = Shape({"xport": 0, "data": 1}, frozenset({"row"}), placeholder=b"<row/>")
 _TAGS = ("start", "step", "entry", "row", "xport")
 _DATA = re.compile(r"""["']?data["']?\s*:\s*\[""")
 _MEMBERS = tuple(
@@ -164,13 +166,24 @@ def _loose_rows(text: str, source: str, report: ReadReport) -> Iterator[_Row]:
     numbers = [name.search(text, 0, begin.start()) for name in (_START, _STEP)]
     start, step = (found[1] if found else None for found in numbers)
     told = _meta(start, step, labels, source)
-    elements = ArrayElements(text, begin.end())
-    for cells in elements:
-        yield _Row(told, None, cells)
-    if elements.damaged_line is not None:
-        report.records += 1
-        cause = "the JSON is damaged from here on"
-        report.rejects.append(Reject(source, elements.damaged_line, cause, "the rows before it were kept"))
+    for cells in ArrayElements(text, begin.end(), "[", _is_row):
+        if not isinstance(cells, Damaged):
+            yield _Row(told, None, cells)
+        elif cells.cause == CUT:
+            report.records += 1
+            report.rejects.append(Reject(source, cells.line, CUT, "the rows before it were kept"))
+        else:
+            # Rows are counted to tell their times.
+            rows = cells.text.count("[") or int(re.search(r"\d", cells.text) is not None)
+            for _ in range(rows):
+                yield _Row(told, cells.line, cells.text)
+            if not rows:
+                report.records += 1
+                report.rejects.append(Reject(source, cells.line, cells.cause, cells.text))
+
+
+def _is_row(value: Any) -> bool:
+    return isinstance(value, list) and not any(isinstance(cell, list) for cell in value)
 
 
 def _legend(text: str) -> tuple[list[str] | None, int]:
@@ -190,7 +203,13 @@ def _legend(text: str) -> tuple[list[str] | None, int]:
 
 
 def _xml_rows(chunks: Iterable[bytes], source: str, report: ReadReport) -> Iterator[_Row]:
-    elements = Elements(Prolog("xport", source), _TAGS, ("end",))
+
+    def reject_lost(lost: Lost) -> None:
+        report.records += lost.records
+        report.rejects.append(Reject(source, lost.line, LOST, lost.raw, lost.records))
+
+    mending = Mending(_SHAPE, reject_lost)
+    elements = Elements(Prolog("xport", source), _TAGS, ("end",), mending=mending)
     said: dict[str, str] = {}
     labels: list[str] = []
     told: _Meta | None = None

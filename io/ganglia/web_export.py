@@ -30,7 +30,7 @@ from cepctl.errors import LogFormatError
 from cepctl.io.contract.log_format import ZONELESS, LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import LogTime, named_zone, parse_time
-from cepctl.io.ganglia.json_arrays import ArrayElements, whole_text
+from cepctl.io.ganglia.json_arrays import DAMAGED, ArrayElements, Damaged, whole_text
 from cepctl.io.ganglia.origin import Origin, origin_of
 from cepctl.io.ganglia.series import STEP, Columns, SeriesEvents, columns_of_labels
 from cepctl.io.ganglia.stamped_rows import StampedRows, stamp_of, value_of
@@ -42,6 +42,8 @@ _SECOND = 1_000_000
 _LONGEST_LINE = 1 << 20
 _HEADER = re.compile(r'"?Timestamp"?\s*,[^\n]*')
 _JSON = re.compile(r"\s*\[\s*\{")
+_POINTS = re.compile(r'"datapoints"\s*:\s*\[')
+_POINT = re.compile(r'\[\s*(?:"NaN"|NaN|null|-?\d[\d.eE+-]*)\s*,\s*\d{1,15}\s*\]')
 _FOLDERS_FOR_BOTH = 3
 NO_HOUR = "{:,} times name an hour that the clocks skipped; they were read with the offset before it"
 
@@ -157,14 +159,34 @@ class GangliaWebJson:
                 "kind of JSON"
             )
         events = SeriesEvents(options)
-        elements = ArrayElements(text, begin + 1)
-        for element in elements:
-            yield from _metric(element, source, events, report)
-        if elements.damaged_line is not None:
-            report.records += 1
-            cause = "the JSON is damaged from here on"
-            said = "the metrics before it were kept"
-            report.rejects.append(Reject(source, elements.damaged_line, cause, said))
+        for element in ArrayElements(text, begin + 1, "{", _is_metric):
+            if isinstance(element, Damaged):
+                yield from _damaged_metric(element, source, events, report)
+            else:
+                yield from _metric(element, source, events, report)
+
+
+def _is_metric(value: Any) -> bool:
+    return isinstance(value, dict) and "datapoints" in value
+
+
+def _damaged_metric(
+    damaged: Damaged, source: str, events: SeriesEvents, report: ReadReport
+) -> Iterator[pa.RecordBatch]:
+    """The points of a metric that can be read; the others are one reject, counted by their brackets."""
+    begin = _POINTS.search(damaged.text)
+    points: list[Any] = []
+    if begin is not None and damaged.cause == DAMAGED:
+        try:
+            element = json.loads(damaged.text[: begin.end()] + "]}")
+            points = [json.loads(found[0]) for found in _POINT.finditer(damaged.text, begin.end())]
+        except ValueError:
+            points = []
+    lost = max(damaged.text.count("[") - len(points) - bool(points), 1)
+    report.records += lost
+    report.rejects.append(Reject(source, damaged.line, damaged.cause, damaged.text, lost))
+    if points:
+        yield from _metric({**element, "datapoints": points}, source, events, report)
 
 
 def _metric(element: Any, source: str, events: SeriesEvents, report: ReadReport) -> Iterator[pa.RecordBatch]:

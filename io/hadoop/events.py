@@ -28,6 +28,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -78,6 +80,22 @@ TIMES: dict[str, Times] = {
         ("KILLED", "finishTime", "AttemptKill"),
     )
 }
+_OTHER_KINDS = frozenset(("JOB_QUEUE_CHANGED", "AM_STARTED", "NORMALIZED_RESOURCE"))
+_NEARLY = 0.89
+
+
+@lru_cache(maxsize=1_024)
+def nearly_known(kind: str) -> str | None:
+    """The type of record that damage made this of; None where it is one, or unlike any.
+
+    Examples
+    --------
+    >>> nearly_known("TASK_S?ARTED"), nearly_known("TASK_STARTED"), nearly_known("TASK_UPDATED")
+    ('TASK_STARTED', None, None)
+    """
+    if kind in TIMES or kind in _OTHER_KINDS or kind.endswith("_UPDATED"):
+        return None
+    return next(iter(get_close_matches(kind, TIMES, 1, _NEARLY)), None)
 
 
 @dataclass

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.hadoop.event_columns import HeldBatch
-from cepctl.io.hadoop.events import HistoryEvents
+from cepctl.io.hadoop.events import HistoryEvents, nearly_known
 from cepctl.io.hadoop.facts import HistoryFacts, history_facts
 from cepctl.io.hadoop.records import Record
 from cepctl.io.source.copies import IN_MEMORY_BYTES, copy_of
@@ -43,6 +43,11 @@ def history_events(
         rows = HistoryEvents(options, report)
         held = _Held(file)
         for record in records(copy, report):
+            if (near := nearly_known(record.kind)) is not None:
+                report.records += 1
+                cause = f"not a type of record, but nearly {near}"
+                report.rejects.append(Reject(source, record.line, cause, record.kind))
+                continue
             if facts.spans is None:
                 facts.see(record)
             try:

@@ -1,7 +1,8 @@
 """Records of a job history in binary Avro: one after the other after the schema, without a container.
 
 The first line is `Avro-Binary`, the second the schema as JSON.  Nothing separates the records, so
-what follows damage cannot be read: reading ends there.
+what follows damage cannot be read: reading ends there, and it is told how many bytes, and about how many
+records, that is.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from cepctl.io.hadoop.avro_schema import LONGEST_SCHEMA, SchemaError, parsed_sch
 from cepctl.io.hadoop.jhist_json import MAGIC_BINARY
 from cepctl.io.hadoop.records import Record
 
+_SHORT_RECORD = 32
 _DAMAGE = (
     EOFError,
     ValueError,
@@ -48,11 +50,21 @@ def read_binary_records(stream: IO[bytes], source: str, report: ReadReport) -> I
         try:
             content = fastavro.schemaless_reader(stream, schema[0], None)
         except _DAMAGE as problem:
-            report.records += 1
-            place = f"record {number}, at byte {position:,} of {end:,}: {type(problem).__name__}"
-            report.rejects.append(Reject(source, None, "damaged or cut, read as far as it goes", place))
+            lost = _about(end - position, position - schema[1], number - 1)
+            report.records += lost
+            place = (
+                f"record {number}, at byte {position:,} of {end:,}: {type(problem).__name__}; "
+                f"{end - position:,} bytes are lost"
+            )
+            report.rejects.append(Reject(source, None, "damaged or cut, read as far as it goes", place, lost))
             return
         yield _record(content)
+
+
+def _about(lost_bytes: int, read_bytes: int, read_records: int) -> int:
+    """How many records so many bytes hold, about; where none was read, as short ones as there may be."""
+    mean = read_bytes / read_records if read_records else _SHORT_RECORD
+    return max(round(lost_bytes / mean), 1)
 
 
 def _schema(stream: IO[bytes], source: str) -> tuple[Any, int]:

@@ -12,7 +12,9 @@ from typing import Any
 
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import ReadReport, Reject
+from cepctl.io.contract.unicode_text import NOT_UNICODE, is_unicode
 from cepctl.io.hadoop.records import Record
+from cepctl.io.source.json_objects import may_hold_half_pairs
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
 
 MAGIC = b"Avro-Json"
@@ -49,7 +51,15 @@ def read_records(chunks: Chunks, source: str, report: ReadReport) -> Iterator[Re
             content = _json_object(line, number, source, report) if line.strip() else None
             if content is None:
                 continue
+        if may_hold_half_pairs(line) and not is_unicode(content):
+            report.records += 1
+            report.rejects.append(Reject(source, number, NOT_UNICODE, line))
+            continue
         kind = content.get("type")
+        if type(kind) is not str:
+            report.records += 1
+            report.rejects.append(Reject(source, number, "a record without its type", line))
+            continue
         if kind != "record" or "fields" not in content:
             yield Record(number, str(kind), _fields(content))
 

@@ -36,6 +36,7 @@ from cepctl.io.hadoop.events import EVENTS, OPTIONS, HistoryEvents
 from cepctl.io.hadoop.facts import history_facts
 from cepctl.io.hadoop.records import Record, micros, rack_of, text
 from cepctl.io.source.json_documents import Document, Element, first_members, read_documents
+from cepctl.io.source.json_recovery import FoundRecord, Records
 from cepctl.io.source.streams import Chunks
 
 _TASK_LISTS = {"mapTasks": "MAP", "reduceTasks": "REDUCE", "otherTasks": "OTHER"}
@@ -75,7 +76,7 @@ class RumenTrace:
         """Yield the events of one trace, task by task; memory holds one task at a time."""
         chunks = Chunks(stream)
         rows = HistoryEvents(options, report)
-        for part in read_documents(chunks, _TASK_LISTS, source, report):
+        for part in read_documents(chunks, _TASK_LISTS, source, report, _RECORDS):
             if isinstance(part, Element):
                 records = _task_records(part, source, report)
             else:
@@ -126,6 +127,17 @@ def _job_records(document: Document, source: str, report: ReadReport) -> list[Re
         # The damage is a reject already: what it took away is not counted again.
         kinds = tuple((kind, time) for kind, time in kinds if micros(fields.get(time)) is not None)
     return _timed(kinds, fields, _OF_JOBS, document.line, report) if kinds else []
+
+
+def _found(value: Any, name: str, _: Mapping[str, Any]) -> FoundRecord | None:
+    """A task of a damaged trace."""
+    if not isinstance(value, dict) or "taskID" not in value or "attempts" not in value:
+        return None
+    task_type = value.get("taskType")
+    return FoundRecord(next((key for key, of in _TASK_LISTS.items() if of == task_type), name), value)
+
+
+_RECORDS = Records('"taskID"', _found)
 
 
 def _task_records(element: Element, source: str, report: ReadReport) -> list[Record]:

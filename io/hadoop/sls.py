@@ -32,6 +32,7 @@ from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import LAST_SECOND
 from cepctl.io.hadoop.records import json_text, rack_of, scalar, text
 from cepctl.io.source.json_documents import Document, Element, first_members, read_documents
+from cepctl.io.source.json_recovery import FoundRecord, Records
 from cepctl.io.source.streams import Chunks
 
 _TASKS = "job.tasks"
@@ -57,7 +58,7 @@ class SchedulerLoad:
         """Yield the events of one workload, containers before their job."""
         chunks = Chunks(stream)
         load = _Load(source, EventBatches(options), report, options.epoch or 0)
-        for part in read_documents(chunks, (_TASKS,), source, report):
+        for part in read_documents(chunks, (_TASKS,), source, report, _RECORDS):
             try:
                 if isinstance(part, Element):
                     load.add_container(part)
@@ -73,6 +74,15 @@ class SchedulerLoad:
             yield load.rows.take()
         if chunks.damage:
             report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
+
+
+def _found(value: Any, _name: str, _: Mapping[str, Any]) -> FoundRecord | None:
+    """A container of a damaged workload."""
+    is_one = isinstance(value, dict) and any(name.startswith("container.") for name in value)
+    return FoundRecord(_TASKS, value) if is_one else None
+
+
+_RECORDS = Records('"container.start.ms"', _found)
 
 
 @dataclass

@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Flags
 from cepctl.io.contract.batches import INFERRED, column_name
-from cepctl.io.contract.log_format import ZONELESS, LogFormat
+from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import named_zone
 from cepctl.io.log4j.events import NODE, NODE_RAW, attribute_columns
@@ -42,6 +42,11 @@ from cepctl.schema import TIME_TYPE
 LOG_LINE = "LogLine"
 UNMATCHED = "no pattern fits the log record (--keep-unmatched makes it a LogLine)"
 
+SWALLOWED = "a line that nearly begins a record: its time, or its level, is damaged"
+_TIMES = r"\d{4}[-/.]\d\d[-/.]\d\d \d\d:\d\d:\d\d[,.]?\d* |\d\d/\d\d/\d\d \d\d:\d\d:\d\d |\d{6} \d{6} \d+ "
+_LEVELS = r"[^\n]{0,3}\d[^\n]{8,28} (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)[ \t]"
+_NEARLY_HEADER = rf"\n(?:{_TIMES}|{_LEVELS})"
+_SWALLOWED = re.compile(f"{_TIMES}|{_LEVELS}")
 _NO_ZONE = "times of log records, read as UTC; name their zone with --tz: {:,}"
 _IN_GAP = "times in an hour that the clocks skipped, read with the offset before it: {:,}"
 _TWICE = "times in an hour that happened twice, with intervals that cover both: {:,}"
@@ -98,7 +103,8 @@ class _Log:
 
     def batch(self, records: Records, numbered: int) -> pa.RecordBatch:
         """Records, the first of which is number `numbered` + 1, as raw events."""
-        self._reject_untimed(records)
+        bad = [*self._untimed(records), *self._swallowed(records)]
+        self.report.rejects.extend(sorted(bad, key=lambda reject: reject.line or 0))
         typed = typed_records(records.message, records.headers.logger, records.headers.level, self.table)
         fits = (typed.pattern >= 0) & records.headers.usable
         own = typed.pattern[fits & (typed.pattern < len(self.options.patterns))]
@@ -154,13 +160,24 @@ class _Log:
             "time": pa.array(found.micros, pa.int64()).cast(TIME_TYPE),
             "zone_seconds": pa.array(found.zone_seconds).cast(pa.int32()),
             "before": pa.array(np.zeros(len(records), np.int64)),
-            "after": pa.array(found.spread + headers.precision - 1),
+            "after": pa.array(found.spread + (0 if self.options.exact_times else headers.precision - 1)),
         }
 
-    def _reject_untimed(self, records: Records) -> None:
+    def _untimed(self, records: Records) -> Iterator[Reject]:
         for row in np.flatnonzero(~records.headers.usable):
             text = f"{records.headers.logger[int(row)]}: {records.message[int(row)]}"
-            self.report.rejects.append(Reject(self.source, int(records.line[row]), "no time", text))
+            yield Reject(self.source, int(records.line[row]), "no time", text)
+
+    def _swallowed(self, records: Records) -> Iterator[Reject]:
+        """Lines that damage keeps from beginning a record, and that stand in the record before them."""
+        suspects = pc.match_substring_regex(records.message, _NEARLY_HEADER)
+        for row in np.flatnonzero(pc.fill_null(suspects, False).to_numpy(zero_copy_only=False)):
+            lines = str(records.message[int(row)]).split("\n")
+            for place, line in enumerate(lines[1:], start=1):
+                # Not one record more: parts of a file count those that begin.
+                if _SWALLOWED.match(line):
+                    at = int(records.line[row]) + place
+                    yield Reject(self.source, at, SWALLOWED, line)
 
 
 def _inferred(name: str, values: pa.Array) -> dict[bytes, bytes] | None:
@@ -181,6 +198,11 @@ FORMAT = LogFormat(
     ),
     page="log-patterns.md",
     reader=Log4jLog(),
-    options={"time_zone": ZONELESS, "drop_domain": "log4j", "keep_unmatched": "log4j"},
+    options={
+        "time_zone": ZONELESS,
+        "exact_times": WRITTEN,
+        "drop_domain": "log4j",
+        "keep_unmatched": "log4j",
+    },
     lines=log_records,
 )

@@ -1,5 +1,9 @@
 """OCEL 2.0 as an SQLite database, opened to be read alone; nothing that is stored in it is run.
 
+A database has expressions of its own: in views, indexes, checks, generated columns and triggers, and tables
+of modules.  So only stored columns of plain tables may be read, which SQLite holds every statement to, and
+checks for damage leave out what would compute an expression.
+
 event_map_type, object_map_type    types, and the ends of the names of their tables
 event_X, object_X                  one row per event, and per value of an object: id, time, attributes
 event_object                       which event is about which object, with a qualifier
@@ -11,9 +15,9 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any
@@ -27,6 +31,11 @@ TELLING = b"event_map_type"
 _LONGEST_VALUE = 128 << 20
 _TYPES = {"BOOL": "boolean", "INT": "integer", "REAL": "float", "FLOA": "float", "DOUB": "float"}
 _OWN = frozenset(("ocel_id", "ocel_time", "ocel_changed_field"))
+_NEEDED = ("event_map_type", "object_map_type", "event", "object", "event_object")
+_CHECKS = {"table_info", "table_xinfo", "index_list", "index_xinfo", "integrity_check", "quick_check"}
+_LARGE_EVENT = 200
+_CHECKS_TABLES = (3, 33)
+_EXPRESSION = -2
 _NO_TABLE = "its type has no table, or that has no row for it"
 # What SQLite says of names that are not UTF-8 cannot be made a message of Python.
 _DAMAGE = (sqlite3.Error, OverflowError, UnicodeError)
@@ -49,23 +58,42 @@ def database_records(stream: IO[bytes], source: str, report: ReadReport) -> Iter
     with tempfile.NamedTemporaryFile(suffix=".sqlite") as copy:
         shutil.copyfileobj(stream, copy)
         copy.flush()
-        with closing(_opened(copy.name, report)) as connection:
+        with closing(opened_database(copy.name, report)) as connection:
             try:
                 tables = _tables(connection)
+                allow_only(connection, tables)
             except _DAMAGE as problem:
                 raise LogFormatError(f"{source}: damaged OCEL database: {problem}") from None
             _require_tables(tables, source)
+            events = 0
             try:
-                _say_damage(connection, report)
+                _say_damage(connection, tables, report)
                 yield from _declared(connection, tables)
                 yield from _objects(connection, tables, source, report)
-                yield from _events(connection, tables, source, report)
+                for event in _events(connection, tables, source, report):
+                    yield event
+                    events += 1
             except _DAMAGE as problem:
-                report.records += 1
-                report.rejects.append(Reject(source, None, _UNFINISHED, str(problem)))
+                lost = max(_counted(connection, tables, copy.tell()) - events, 1)
+                report.records += lost
+                report.rejects.append(Reject(source, None, _UNFINISHED, str(problem), lost))
 
 
-def _opened(path: str, report: ReadReport) -> sqlite3.Connection:
+def _counted(connection: sqlite3.Connection, tables: Mapping[str, Sequence[str]], size: int) -> int:
+    """How many events there are, by the tables that count them; where none does, by the size of the file."""
+    counts: list[int] = []
+    for table in [name for name in tables if name in ("event", "event_object") or name.startswith("event_")]:
+        try:
+            found = connection.execute(f"SELECT count(*) FROM {_quoted(table)}").fetchone()
+            counts.append(int(found[0]))
+        except _DAMAGE:
+            return max([*counts, size // _LARGE_EVENT])
+    return max(counts, default=0)
+
+
+def opened_database(path: str, report: ReadReport) -> sqlite3.Connection:
+    """A connection that reads alone and runs no code of others."""
+
     def text(raw: bytes) -> str:
         try:
             return raw.decode()
@@ -79,12 +107,31 @@ def _opened(path: str, report: ReadReport) -> sqlite3.Connection:
     connection.text_factory = text
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
+    connection.execute("PRAGMA ignore_check_constraints = ON")
     return connection
 
 
+def allow_only(connection: sqlite3.Connection, tables: Mapping[str, Sequence[str]]) -> None:
+    """From now on, refuse every statement that neither reads columns of these tables nor checks one."""
+    columns = {table: {*names, "", "ROWID"} for table, names in tables.items()}
+
+    def allowed(action: int, first: str | None, second: str | None, *_: object) -> int:
+        reads = action == sqlite3.SQLITE_READ and second in columns.get(first or "", ())
+        checks = action == sqlite3.SQLITE_PRAGMA and first in _CHECKS
+        fine = action == sqlite3.SQLITE_SELECT or reads or checks
+        return sqlite3.SQLITE_OK if fine else sqlite3.SQLITE_DENY
+
+    connection.set_authorizer(allowed)
+
+
 def _tables(connection: sqlite3.Connection) -> dict[str, list[str]]:
-    """The columns of the tables; views are none, since what they do is up to who wrote them."""
-    names = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+    """The stored columns of the tables.
+
+    Views are none, nor are tables of modules: what they do is up to who wrote them.  SQLite itself begins
+    what it keeps of a table with these words.
+    """
+    query = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql GLOB 'CREATE TABLE *'"
+    names = connection.execute(query).fetchall()
     return {
         str(name): [str(row[1]) for row in connection.execute(f"PRAGMA table_info({_quoted(str(name))})")]
         for (name,) in names
@@ -102,22 +149,40 @@ def _declared(connection: sqlite3.Connection, tables: dict[str, list[str]]) -> I
 
 
 def _require_tables(tables: dict[str, list[str]], source: str) -> None:
-    missing = [
-        name
-        for name in ("event_map_type", "object_map_type", "event", "object", "event_object")
-        if name not in tables
-    ]
+    missing = [name for name in _NEEDED if name not in tables]
     if missing:
         raise LogFormatError(
             f"{source}: not a whole OCEL database: it has no table {', '.join(missing)}; export it again"
         )
 
 
-def _say_damage(connection: sqlite3.Connection, report: ReadReport) -> None:
-    (first,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-    if first != "ok":
-        said = " ".join(str(first).split())[:200]
-        report.warnings.append(f"{_UNFINISHED}: {said}")
+def _say_damage(connection: sqlite3.Connection, tables: dict[str, list[str]], report: ReadReport) -> None:
+    """Say the first damage that is found in the tables that are read."""
+    named = [_named_tables(kind, connection, tables).values() for kind in ("event", "object")]
+    for table in dict.fromkeys(chain(_NEEDED, *named)):
+        check = _check_of(connection, table)
+        if check is None:
+            continue
+        (first,) = connection.execute(f"PRAGMA {check}({_quoted(table)})").fetchone()
+        if first != "ok":
+            said = " ".join(str(first).split())[:200]
+            report.warnings.append(f"{_UNFINISHED}: {said}")
+            return
+
+
+def _check_of(connection: sqlite3.Connection, table: str) -> str | None:
+    """The check of a table that computes no expression; None where each of them would.
+
+    A quick one does not look at indexes, but at columns that may not be null.
+    """
+    hidden = [row[6] for row in connection.execute(f"PRAGMA table_xinfo({_quoted(table)})")]
+    if any(hidden) or sqlite3.sqlite_version_info < _CHECKS_TABLES:
+        return None
+    for _, index, _, _, partial in connection.execute(f"PRAGMA index_list({_quoted(table)})").fetchall():
+        columns = connection.execute(f"PRAGMA index_xinfo({_quoted(str(index))})").fetchall()
+        if partial or any(column[1] == _EXPRESSION for column in columns):
+            return "quick_check"
+    return "integrity_check"
 
 
 def _objects(

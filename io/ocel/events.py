@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from cepctl.io.contract.batches import EventBatches
 from cepctl.io.contract.natural_columns import Value
-from cepctl.io.contract.reader import NO_TIME, ReadOptions, ReadReport, Reject
+from cepctl.io.contract.reader import BELOW_MICROSECONDS, NO_TIME, ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import LogTime, named_zone, parse_time
 from cepctl.io.ocel.objects import UNLISTED, Objects, Related
 from cepctl.io.ocel.records import OTHERS, LogEvent, LogObject
@@ -86,7 +86,12 @@ class ObjectCentricEvents:
     ) -> None:
         named = {ATTRIBUTE_PREFIX + name if name in keys else name: value for name, value in own.items()}
         self.rows.add(
-            event_type, time.micros, {**named, **keys}, zone_seconds=time.zone_seconds, after=time.spread
+            event_type,
+            time.micros,
+            {**named, **keys},
+            zone_seconds=time.zone_seconds,
+            after=time.spread,
+            grain=time.grain,
         )
 
     def _flattened(self, related: Related) -> Iterator[Related]:
@@ -108,6 +113,8 @@ class ObjectCentricEvents:
 
     def _time(self, written: str | None) -> LogTime | None:
         time = parse_time(written, self._zone)
+        if time is not None and time.cut:
+            self.report.notes[BELOW_MICROSECONDS] += 1
         if time is not None and not time.zone_given:
             notes = self.report.notes
             for note, holds in (

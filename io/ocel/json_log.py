@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import IO, Any, cast
 
 from cepctl.io.contract.reader import ReadReport, Reject
@@ -27,6 +27,7 @@ from cepctl.io.ocel.records import (
 )
 from cepctl.io.source.json_documents import Element, read_documents
 from cepctl.io.source.json_objects import flat_value
+from cepctl.io.source.json_recovery import FoundRecord, Records
 from cepctl.io.source.streams import Chunks
 from cepctl.io.source.text_encoding import Recoded
 
@@ -43,19 +44,34 @@ def json_records(stream: IO[bytes], source: str, report: ReadReport) -> Iterator
     recoded = stream.read(2) in UTF16
     stream.seek(0)
     chunks = Chunks(cast(IO[bytes], Recoded(stream, "utf-16")) if recoded else stream)
-    for part in read_documents(chunks, ARRAYS, source, report):
+    for part in read_documents(chunks, ARRAYS, source, report, Records('"id"', _found)):
         if isinstance(part, Element):
-            yield from _records(part.key, part.value, source, report)
+            yield from _records(part, source, report)
             continue
         if part.members:
             report.notes[_OTHER] += len(part.members)
+        # What stands under another name may be theirs.
+        others = sum(len(value) for value in part.members.values() if isinstance(value, list))
         for name in ("events", "objects"):
             if name in part.missing:
-                report.records += 1
-                report.rejects.append(Reject(source, part.line, _MISSING.format(name)))
+                count = max(others, 1)
+                report.records += count
+                report.rejects.append(Reject(source, part.line, _MISSING.format(name), records=count))
 
 
-def _records(key: str, value: Any, source: str, report: ReadReport) -> Iterator[Record]:
+def _found(value: Any, name: str, _: Mapping[str, Any]) -> FoundRecord | None:
+    """A record of a damaged document: the word for its array may be lost."""
+    if not isinstance(value, dict):
+        return None
+    if "id" in value and "type" in value:
+        return FoundRecord("events" if "time" in value else "objects", value)
+    if name.endswith("Types") and isinstance(value.get("attributes"), list) and "name" in value:
+        return FoundRecord(name, value)
+    return None
+
+
+def _records(part: Element, source: str, report: ReadReport) -> Iterator[Record]:
+    key, value = part.key, part.value
     if key in ("eventTypes", "objectTypes"):
         yield from _declared(key.removesuffix("Types"), value)
         return
@@ -63,13 +79,13 @@ def _records(key: str, value: Any, source: str, report: ReadReport) -> Iterator[
     if record_id is None or record_type is None:
         report.records += 1
         cause = NOT_AN_EVENT if key == "events" else NOT_AN_OBJECT
-        report.rejects.append(Reject(source, None, cause, _shown(value)))
+        report.rejects.append(Reject(source, part.line, cause, _shown(value)))
     elif key == "events":
-        yield _event(record_id, record_type, value, report)
+        yield _event(record_id, record_type, value, report, part.line)
     else:
         if value.keys() - _KNOWN:
             report.notes[ODD_OBJECT] += 1
-        yield LogObject(record_id, record_type, tuple(_values(value, report)))
+        yield LogObject(record_id, record_type, tuple(_values(value, report)), part.line)
 
 
 def _declared(kind: str, value: Any) -> Iterator[Declared]:
@@ -80,7 +96,9 @@ def _declared(kind: str, value: Any) -> Iterator[Declared]:
             yield Declared(kind, of, name, declared)
 
 
-def _event(event_id: str, event_type: str, value: dict[str, Any], report: ReadReport) -> LogEvent:
+def _event(
+    event_id: str, event_type: str, value: dict[str, Any], report: ReadReport, line: int | None
+) -> LogEvent:
     relations = []
     for each in _listed(value, "relationships"):
         object_id, qualifier = text_of(_member(each, "objectId")), text_of(_member(each, "qualifier"))
@@ -96,6 +114,7 @@ def _event(event_id: str, event_type: str, value: dict[str, Any], report: ReadRe
         time if isinstance(time, str) else None,
         attributes,
         relations,
+        line,
         raw=_shown(value),
         others={name: flat_value(each) for name, each in value.items() if name not in _KNOWN},
     )

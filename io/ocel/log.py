@@ -9,7 +9,7 @@ from typing import IO
 
 import pyarrow as pa
 
-from cepctl.io.contract.log_format import ZONELESS, LogFormat
+from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.ocel.database import MAGIC, TELLING, database_records
 from cepctl.io.ocel.events import ObjectCentricEvents
@@ -89,7 +89,7 @@ FORMAT = LogFormat(
     name="ocel",
     description="object-centric event logs, OCEL 2.0 as JSON, XML or SQLite",
     events="one type per activity, ObjectChange; ocel_id, the attributes, and one key per type of object",
-    uncertainty="1 ms; one day where every time of the file is a local midnight",
+    uncertainty="none; 1 s where no time has a fraction, one day where every time is a local midnight",
     example=(
         '{"objectTypes":[{"name":"order","attributes":[]}],"eventTypes":[{"name":"pay","attributes":[]}],\n'
         '"objects":[{"id":"o1","type":"order"}],\n'
@@ -98,6 +98,6 @@ FORMAT = LogFormat(
     ),
     page="logs-ocel.md",
     reader=ObjectCentricLog(),
-    options={"time_zone": ZONELESS, "per_object": "object-centric events"},
+    options={"time_zone": ZONELESS, "exact_times": WRITTEN, "per_object": "object-centric events"},
     whole_days=True,
 )

@@ -26,6 +26,7 @@ from cepctl.io.ocel.records import (
     Worth,
 )
 from cepctl.io.source.streams import Chunks
+from cepctl.io.source.xml_mending import LOST, Lost, Mending, Shape
 from cepctl.io.source.xml_prolog import Prolog
 from cepctl.io.source.xml_stream import Document, Elements, local_name
 
@@ -34,6 +35,9 @@ _TYPES = {"event-type": EVENT, "object-type": OBJECT}
 _READ = (EVENT, OBJECT, *_TYPES)
 _KNOWN = frozenset(("id", "type", "time"))
 _GROUPS = frozenset(("event-types", "object-types", "events", "objects"))
+_SHAPE = Shape(
+    {"log": 0, **dict.fromkeys(_GROUPS, 1)}, frozenset(_READ), inner=frozenset(("objects",)), recovers=True
+)
 _OTHER = "elements of the log that OCEL does not have, left out: {:,}"
 _NO_OBJECT = "relationships without an object-id, left out: {:,}"
 
@@ -47,7 +51,14 @@ def xml_records(stream: IO[bytes], source: str, report: ReadReport) -> Iterator[
         If the file is not XML, has another root than `log`, or declares XML entities.
     """
     document = Document(Chunks(stream), Prolog("log", source))
-    elements = Elements(document.prolog, [f"{{*}}{name}" for name in _READ], ("end",))
+
+    def reject_lost(lost: Lost) -> None:
+        report.records += lost.records
+        line = lost.line + document.blank_lines
+        report.rejects.append(Reject(source, line, LOST, lost.raw, lost.records))
+
+    tags = [f"{{*}}{name}" for name in _READ]
+    elements = Elements(document.prolog, tags, ("end",), mending=Mending(_SHAPE, reject_lost))
     for element in _ended(elements, document):
         kind = local_name(element.tag)
         line = element.sourceline + document.blank_lines
@@ -149,7 +160,7 @@ def _report_rest(elements: Elements, document: Document, source: str, report: Re
         ):
             report.notes[_OTHER] += 1
     complaint = elements.complaint
-    if complaint is not None:
+    if complaint is not None and not elements.lost_records:
         report.records += 1
         more = f" (and {complaint.count - 1} more complaints)" if complaint.count > 1 else ""
         cause = "damaged XML, read as far as it goes"

@@ -25,8 +25,16 @@ from cepctl.io.contract.batches import INFERRED, EventBatches, column_name
 from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.io.contract.natural_columns import Value
-from cepctl.io.contract.reader import NO_TIME, RAW_COLUMNS, ReadOptions, ReadReport, Reject
+from cepctl.io.contract.reader import (
+    BELOW_MICROSECONDS,
+    NO_TIME,
+    RAW_COLUMNS,
+    ReadOptions,
+    ReadReport,
+    Reject,
+)
 from cepctl.io.contract.times import LogTime
+from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
 from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
 from cepctl.io.source.text_encoding import decoded, utf8_stream
@@ -141,7 +149,7 @@ class LineBatches:
                 time.micros,
                 event.attributes,
                 zone_seconds=time.zone_seconds,
-                after=time.spread + event.precision - 1,
+                after=time.spread + self._reach(event.precision),
                 number=number,
             )
         self._waiting, self._bytes = [], 0
@@ -154,6 +162,10 @@ class LineBatches:
             )
         )
 
+    def _reach(self, precision: int) -> int:
+        """How many microseconds later than written a time may be, if written times are not exact."""
+        return precision - 1 if precision > 1 and not self.options.exact_times else 0
+
     def _inferred(self, names: Sequence[str]) -> set[str]:
         groups = {column_name(name) for pattern in self.patterns for name in pattern.attributes}
         found = set(names) if self.inferring else groups & set(names)
@@ -161,6 +173,8 @@ class LineBatches:
         return found - hosts - self.text_columns - RAW_COLUMNS.keys()
 
     def _note_time(self, time: LogTime) -> None:
+        if time.cut:
+            self.report.notes[BELOW_MICROSECONDS] += 1
         if time.zone_given:
             return
         for note, applies in (
@@ -197,12 +211,19 @@ def line_events(stream: IO[bytes], batches: LineBatches, event_of: EventOf) -> I
         if len(raw) > LONGEST_LINE:
             batches.add(number, TOO_LONG, raw)
         elif raw:
-            batches.add(number, event_of(batches.text_of(raw)), raw)
+            batches.add(number, _event_of(batches.text_of(raw), event_of), raw)
         if batches.full:
             yield batches.take()
     if len(batches):
         yield batches.take()
     chunks.tell_damage(batches.source, batches.report)
+
+
+def _event_of(line: str, event_of: EventOf) -> LineEvent | str:
+    try:
+        return event_of(line)
+    except NotUnicodeError:
+        return NOT_UNICODE
 
 
 def lines_fit(head: bytes, fits: Callable[[str], object]) -> bool:
@@ -214,8 +235,15 @@ def lines_fit(head: bytes, fits: Callable[[str], object]) -> bool:
     whole, _, rest = text.rpartition("\n")
     # The last line is cut where the head is, but for a file of one line.
     lines = [line.strip() for line in (whole or rest).split("\n", _LINES_LOOKED_AT)[:_LINES_LOOKED_AT]]
-    known = [bool(fits(line)) for line in lines if line.strip("\0")]
+    known = [_fits(line, fits) for line in lines if line.strip("\0")]
     return bool(known) and (known[0] or (sum(known) >= _FEWEST_LINES and 2 * sum(known) > len(known)))
+
+
+def _fits(line: str, fits: Callable[[str], object]) -> bool:
+    try:
+        return bool(fits(line))
+    except NotUnicodeError:
+        return False
 
 
 def _texts(events: Sequence[LineEvent], name: str) -> pa.Array:

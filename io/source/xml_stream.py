@@ -22,6 +22,7 @@ from lxml import etree
 
 from cepctl.errors import LogFormatError
 from cepctl.io.source.streams import CHUNK_BYTES, Chunks
+from cepctl.io.source.xml_mending import Mending
 from cepctl.io.source.xml_prolog import Prolog, declared_entities
 
 # libxml2 holds a tag until its end is there, and fails beyond what 32 bits count.
@@ -56,6 +57,8 @@ class Elements:
         Checks the beginning; where `document` has done so, the same one.
     tags, events
         Which elements are reported, and of what: `start`, `end`, `comment`.
+    mending
+        Takes every byte of the document first; None where nothing of it is a record.
 
     Attributes
     ----------
@@ -66,9 +69,16 @@ class Elements:
     """
 
     def __init__(
-        self, prolog: Prolog, tags: Sequence[str], events: Sequence[str], *, keep_comments: bool = False
+        self,
+        prolog: Prolog,
+        tags: Sequence[str],
+        events: Sequence[str],
+        *,
+        mending: Mending | None = None,
+        keep_comments: bool = False,
     ) -> None:
         self._prolog = prolog
+        self._mending = mending
         self._parser = _pull_parser(tags, events, keep_comments=keep_comments)
         self._tag_bytes = 0
         self._element_bytes = 0
@@ -89,6 +99,11 @@ class Elements:
         self._prolog.check(data)
         for begin in range(0, len(data), CHUNK_BYTES):
             piece = data[begin : begin + CHUNK_BYTES]
+            yield from self._parsed(piece if self._mending is None else self._mending.feed(piece))
+
+    def _parsed(self, data: bytes) -> Iterator[tuple[str, Any]]:
+        for begin in range(0, len(data), CHUNK_BYTES):
+            piece = data[begin : begin + CHUNK_BYTES]
             if self._stopped is None:
                 self._stopped = self._oversized(piece)
             if self._stopped is not None:
@@ -98,18 +113,35 @@ class Elements:
 
     def close(self) -> Iterator[tuple[str, Any]]:
         """End the document; yields what the parser held back, but no end of what was cut in half."""
+        if self._mending is not None:
+            yield from self._parsed(self._mending.feed(b"", last=True))
         self.root = self._try(self._parser.close)
-        cut = set(_last_ones(self.root)) if self.complaint is not None else set()
+        cut = set(_last_ones(self.root)) if self._own_complaint is not None else set()
         for event, element in self._completed():
-            if event != "end" or element not in cut:
+            if event != "end" or element not in cut or self._is_record(element):
                 yield event, element
+
+    def _is_record(self, element: Any) -> bool:
+        """Whether it is one that was whole before it came to the parser."""
+        mending = self._mending
+        return mending is not None and mending.mends and local_name(element.tag) in mending.shape.records
 
     @property
     def complaint(self) -> Complaint | None:
         """What is wrong with what was read so far."""
+        damage = None if self._mending is None else self._mending.damage
+        return self._stopped or (damage and Complaint(*damage)) or self._own_complaint
+
+    @property
+    def _own_complaint(self) -> Complaint | None:
         said = list(self._parser.feed_error_log)
         first = Complaint(int(said[0].line), str(said[0].message).strip(), len(said)) if said else None
         return self._stopped or first or self.unreadable
+
+    @property
+    def lost_records(self) -> int:
+        """How many records were told to be lost."""
+        return 0 if self._mending is None else self._mending.lost_records
 
     def _try(self, step: Callable[[], Any]) -> Any:
         try:

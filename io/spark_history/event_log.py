@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import IO, Any, NamedTuple
 
 import pyarrow as pa
@@ -28,6 +29,7 @@ from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import NO_TIME, ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import LAST_SECOND
+from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
 from cepctl.io.source.json_objects import json_object
 from cepctl.io.source.plain_lines import plain_lines
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
@@ -35,6 +37,7 @@ from cepctl.io.source.text_encoding import decoded, utf8_stream
 from cepctl.io.spark_history.fields import attributes_of
 
 NOT_AN_EVENT = "not an event of Spark: a JSON object with Event"
+_NEARLY = 0.85
 _FIRST = re.compile(r'\s*\{\s*"Event"\s*:\s*"(?:SparkListener|org\.apache\.spark\.)')
 _NAME = re.compile(r"(?:.*\.)?(?:SparkListener)?(\w+)", re.DOTALL)
 _APPLICATION = re.compile(r"application_\d+_\d+|app-\d{14}-\d+|local-\d+|spark-[0-9a-f]{32}")
@@ -99,6 +102,16 @@ class SparkEventLog:
         chunks.tell_damage(source, report)
 
 
+_LISTENED = tuple(f"SparkListener{kind}" for kind in _KINDS)
+
+
+def _should_have_time(name: str) -> bool:
+    """Whether an event of this name has one in every log, or has nearly the name of such an event."""
+    if name in _KINDS:
+        return "Stage" not in name
+    return bool(get_close_matches(name, (*_KINDS, *_LISTENED), 1, _NEARLY))
+
+
 @dataclass(frozen=True)
 class _Log:
     """The file being read."""
@@ -110,13 +123,18 @@ class _Log:
 
     def take(self, number: int, raw: bytes) -> str | None:
         """Take one record; returns why it is a reject, None where it is none."""
-        record = json_object(raw.decode("utf-8", "replace"))
+        try:
+            record = json_object(raw.decode("utf-8", "replace"))
+        except NotUnicodeError:
+            return NOT_UNICODE
         if record is None or not isinstance(record.get("Event"), str):
             return NOT_AN_EVENT
         found = _NAME.fullmatch(record["Event"])
         name = found[1] if found else record["Event"]
         kind = _KINDS.get(name) or _Kind(name, _ANY_TIME)
         written = next((value for path in kind.times if (value := _member(record, path)) is not None), None)
+        if written is None and _should_have_time(name):
+            return NO_TIME
         if written is None:
             # Stages that were never submitted, and what only describes the application.
             self.report.skipped[f"{name}: it has no time"] += 1

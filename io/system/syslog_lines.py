@@ -19,7 +19,7 @@ from typing import IO
 import pyarrow as pa
 
 from cepctl.io.contract.hosts import node_name
-from cepctl.io.contract.log_format import ZONELESS, LogFormat
+from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.source.event_lines import SEVERITIES, LineBatches, LineEvent, line_events, lines_fit
@@ -178,6 +178,11 @@ FORMAT = LogFormat(
     ),
     page="logs-system.md",
     reader=Syslog(),
-    options={"time_zone": ZONELESS, "drop_domain": "syslog", "epoch": "syslog without years"},
+    options={
+        "time_zone": ZONELESS,
+        "exact_times": WRITTEN,
+        "drop_domain": "syslog",
+        "epoch": "syslog without years",
+    },
     lines=plain_lines,
 )

@@ -36,14 +36,16 @@ class GivenClocks:
     last: Numbers
     broken: Flags
 
-    def refuse_empty(self, lower: Numbers, upper: Numbers, given: Flags, place: Callable[[int], str]) -> None:
-        """Raise EventSchemaError where an interval is narrower than the offset of its clock."""
+    def refuse_empty(
+        self, what: str, lower: Numbers, upper: Numbers, given: Flags, place: Callable[[int], str]
+    ) -> None:
+        """Raise EventSchemaError where the interval of `what` is narrower than the offset of its clock."""
         empty = given & ~self.broken & (lower <= upper) & (lower - self.first > upper - self.last)
         for row in np.flatnonzero(empty)[:1].tolist():
             name, offset = self.names[row].as_py(), parse_offset(self.offsets[row].as_py())
             assert offset is not None
             raise EventSchemaError(
-                empty_own_part(f"{place(row)}: the event", int(lower[row]), int(upper[row]), name, offset)
+                empty_own_part(f"{place(row)}: {what}", int(lower[row]), int(upper[row]), name, offset)
             )
 
 

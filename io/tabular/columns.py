@@ -9,7 +9,7 @@ rejected with its line.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,10 +20,18 @@ from cepctl.arrays import Causes, Flags, Numbers
 from cepctl.clocks import Clocks
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.natural_columns import with_mixtures
-from cepctl.io.contract.reader import BEYOND_TIME, NO_TIME, ReadOptions, ReadReport, Reject
+from cepctl.io.contract.reader import (
+    BEYOND_TIME,
+    END_GRAIN,
+    GRAIN,
+    NO_TIME,
+    ReadOptions,
+    ReadReport,
+    Reject,
+)
 from cepctl.io.tabular.clock_columns import NOT_AN_OFFSET, GivenClocks, given_clocks
 from cepctl.io.tabular.histograms import Histograms, histograms, spanned_by
-from cepctl.io.tabular.instants import Instants, ReadContext, blanks, instants, simple, ticks
+from cepctl.io.tabular.instants import NO_UNIT, Instants, ReadContext, blanks, instants, simple, ticks
 from cepctl.io.tabular.mapping import RESERVED
 from cepctl.schema import (
     CLOCK,
@@ -103,7 +111,7 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
     _mark(causes, time.misfits, _MISFIT.format("time"))
     _mark(causes, ~given & _no_ticks_of_time(time, read), BEYOND_TIME)
     _mark(causes, ~given & ~time.known, NO_TIME)
-    ends = _given_ends(rows, given, causes, read)
+    ends = _given_ends(rows, given, clocks, causes, read)
 
     columns: dict[str, pa.Array] = {
         "number": pa.array(rows.numbers),
@@ -113,11 +121,12 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
         "zone_seconds": _zones(rows, time),
         "before": pa.array(np.zeros(count, np.int64)),
         "after": pa.array(time.after),
+        GRAIN: _grain(time, given, options),
         "lower": pa.array(lower, mask=~given),
         "upper": pa.array(upper, mask=~given),
         "pmf": pa.array(pmf.buckets, PMF_TYPE),
         **ends.columns(),
-        **_written_ends(rows, ends.times),
+        **_written_ends(rows, ends.times, options),
     }
     if clocks is not None:
         columns |= {CLOCK: clocks.names, CLOCK_OFFSET: clocks.offsets}
@@ -147,7 +156,9 @@ class _Ends:
         return columns
 
 
-def _given_ends(rows: Rows, given: Flags, causes: Causes, read: ReadContext) -> _Ends:
+def _given_ends(
+    rows: Rows, given: Flags, clocks: GivenClocks | None, causes: Causes, read: ReadContext
+) -> _Ends:
     """The ends that the rows have, those that cannot be marked."""
     times = instants(rows.columns.get(END_TIME), END_TIME, given, read)
     if END_TIME in rows.columns:
@@ -160,7 +171,7 @@ def _given_ends(rows: Rows, given: Flags, causes: Causes, read: ReadContext) -> 
         for name in ("end_lower", "end_upper")
         if name in rows.columns
     }
-    ends, pmf = _with_histograms(rows, ends, causes)
+    ends, pmf = _with_histograms(rows, ends, clocks, causes, read)
     if len(ends) == 2:
         (first, has_first), (last, has_last) = ends["end_lower"], ends["end_upper"]
         empty = (has_first ^ has_last) | (has_first & (first > last))
@@ -176,27 +187,33 @@ def _given_ends(rows: Rows, given: Flags, causes: Causes, read: ReadContext) -> 
 
 
 def _with_histograms(
-    rows: Rows, ends: dict[str, tuple[Numbers, Flags]], causes: Causes
+    rows: Rows,
+    ends: dict[str, tuple[Numbers, Flags]],
+    clocks: GivenClocks | None,
+    causes: Causes,
+    read: ReadContext,
 ) -> tuple[dict[str, tuple[Numbers, Flags]], Histograms | None]:
     """The ends, also those that histograms span, and these; None where the file has none."""
-    if END_PMF not in rows.columns:
+    if not ends and END_PMF not in rows.columns:
         return ends, None
     count = len(causes)
-    pmf = histograms(rows.columns[END_PMF], count)
+    pmf = histograms(rows.columns.get(END_PMF), count)
     _mark(causes, pmf.broken, "end_pmf is not a list of lo:hi:p whose p sum to 1")
     nothing = (np.zeros(count, np.int64), np.zeros(count, np.bool_))
-    (lower, has_lower), (upper, has_upper) = (ends.get(name, nothing) for name in ("end_lower", "end_upper"))
-    lower, upper, has_lower, has_upper = spanned_by(pmf, lower, upper, has_lower, has_upper, causes)
-    return {"end_lower": (lower, has_lower), "end_upper": (upper, has_upper)}, pmf
+    written = [ends.get(name, nothing) for name in ("end_lower", "end_upper")]
+    lower, upper, has_lower, has_upper = _spanned(pmf, _OF_END, written, clocks, causes, read)
+    found = {"end_lower": (lower, has_lower), "end_upper": (upper, has_upper)}
+    return found, pmf if END_PMF in rows.columns else None
 
 
-def _written_ends(rows: Rows, times: Instants) -> dict[str, pa.Array]:
+def _written_ends(rows: Rows, times: Instants, options: ReadOptions) -> dict[str, pa.Array]:
     """The columns of the written times at which events end, where the file has any."""
     if END_TIME not in rows.columns:
         return {}
     columns = {
         END_TIME: pa.array(times.microseconds, mask=~times.known).cast(TIME_TYPE),
         "end_after": pa.array(times.after, mask=~times.known),
+        END_GRAIN: _grain(times, np.zeros(len(times.known), np.bool_), options),
     }
     if "zone_seconds" not in rows.columns:
         columns["end_zone_seconds"] = pa.array(times.zone_seconds, pa.int32(), mask=~times.known)
@@ -212,16 +229,50 @@ def _intervals(
 ) -> tuple[Numbers, Numbers, Flags, Flags]:
     """`lower` and `upper`, and which rows have them: as given, or spanned by histograms."""
     count = len(causes)
-    lower, has_lower = ticks(rows.columns.get("lower"), "lower", count, read)
-    upper, has_upper = ticks(rows.columns.get("upper"), "upper", count, read)
+    written = [ticks(rows.columns.get(name), name, count, read) for name in ("lower", "upper")]
+    if clocks is not None:
+        _mark(causes, clocks.broken, NOT_AN_OFFSET)
+    return _spanned(pmf, _OF_START, written, clocks, causes, read)
+
+
+@dataclass(frozen=True)
+class _Named:
+    """What messages call an interval and its columns."""
+
+    what: str
+    columns: tuple[str, str, str]
+
+
+_OF_START = _Named("the event", ("lower", "upper", "pmf"))
+_OF_END = _Named("the end of the event", ("end_lower", "end_upper", END_PMF))
+
+
+def _spanned(
+    pmf: Histograms,
+    named: _Named,
+    written: Sequence[tuple[Numbers, Flags]],
+    clocks: GivenClocks | None,
+    causes: Causes,
+    read: ReadContext,
+) -> tuple[Numbers, Numbers, Flags, Flags]:
+    """All ticks of an endpoint: as `written`, or what a histogram and the offset of the clock span.
+
+    A histogram is that of the own part.
+    """
+    (lower, has_lower), (upper, has_upper) = written
     if clocks is None:
-        return spanned_by(pmf, lower, upper, has_lower, has_upper, causes)
-    _mark(causes, clocks.broken, NOT_AN_OFFSET)
-    clocks.refuse_empty(lower, upper, has_lower & has_upper, read.place)
-    # A histogram is that of the own part.  Beyond the ends of time stays beyond.
+        return spanned_by(pmf, lower, upper, has_lower, has_upper, causes, named.columns)
+    clocks.refuse_empty(named.what, lower, upper, has_lower & has_upper, read.place)
+    # Beyond the ends of time stays beyond.
     lower, upper = (np.clip(each, EARLIEST_TICK - 1, LATEST_TICK + 1) for each in (lower, upper))
-    own = spanned_by(pmf, lower - clocks.first, upper - clocks.last, has_lower, has_upper, causes)
+    lower, upper = lower - clocks.first, upper - clocks.last
+    own = spanned_by(pmf, lower, upper, has_lower, has_upper, causes, named.columns)
     return own[0] + clocks.first, own[1] + clocks.last, own[2], own[3]
+
+
+def _grain(time: Instants, given: Flags, options: ReadOptions) -> pa.Array:
+    """The units that times are written to, of rows that are given no interval, unless all are exact."""
+    return pa.array(time.grain, mask=given | (time.grain == NO_UNIT) | options.exact_times)
 
 
 def _zones(rows: Rows, time: Instants) -> pa.Array:

@@ -21,6 +21,7 @@ from cepctl.arrays import Numbers
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
 from cepctl.io.contract.batches import INFERRED
+from cepctl.io.contract.line_records import OPEN_QUOTE
 from cepctl.io.contract.reader import (
     RAW_COLUMNS,
     ColumnMap,
@@ -41,6 +42,7 @@ from cepctl.io.tabular.header import (
     note_decimal_commas,
 )
 from cepctl.io.tabular.mapping import RESERVED, raw_names
+from cepctl.io.tabular.open_quotes import OpenQuotes
 from cepctl.io.tabular.row_ends import DelimitedRows
 from cepctl.io.tabular.row_places import Places
 from cepctl.io.tabular.transcript import Transcript
@@ -116,9 +118,10 @@ class DelimitedReader:
         gaps = LongGaps(_GAP_BYTES)
         transcript = Transcript(cast(IO[bytes], ShortenedGaps(text, gaps)), first_line=_FIRST_LINE)
         # The parser passes over a byte order mark: this one, and none that belongs to the first value.
-        recoded = Recoded(cast(IO[bytes], transcript), "utf-8", codecs.BOM_UTF8)
+        quotes = OpenQuotes(cast(IO[bytes], transcript), delimiter, len(names))
+        recoded = Recoded(cast(IO[bytes], quotes), "utf-8", codecs.BOM_UTF8)
         places = Places()
-        skipped = partial(_skipped, places, transcript, gaps, len(names), source, report)
+        skipped = partial(_skipped, places, transcript, gaps, quotes, len(names), source, report)
         try:
             for block in _blocks(io.BufferedReader(recoded, _BLOCK_BYTES), names, delimiter, places):
                 numbers = places.take(len(block))
@@ -200,6 +203,7 @@ def _skipped(
     places: Places,
     transcript: Transcript,
     gaps: LongGaps,
+    quotes: OpenQuotes,
     width: int,
     source: str,
     report: ReadReport,
@@ -212,7 +216,8 @@ def _skipped(
     firsts, lasts = places.lines(skipped)
     lines = firsts + gaps.left_out_before(firsts - _FIRST_LINE)
     for line, first, last in zip(lines.tolist(), firsts.tolist(), lasts.tolist(), strict=True):
-        yield Reject(source, line, cause, transcript.lines(first, last))
+        known = OPEN_QUOTE if first - _FIRST_LINE in quotes.mended else cause
+        yield Reject(source, line, known, transcript.lines(first, last))
 
 
 def _inferring(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -40,13 +40,14 @@ _DATES = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 class Counts:
     """Numbers of a column: `sign` times (`whole` + `nanos` / 10**9), where they are `known`.
 
-    What 64 bits do not hold is the largest number that they do.
+    What 64 bits do not hold is the largest number that they do.  `decimals`: those that have some, be they 0.
     """
 
     sign: Numbers
     whole: Numbers
     nanos: Numbers
     known: Flags
+    decimals: Flags
 
 
 def counts(column: pa.Array) -> Counts:
@@ -59,8 +60,8 @@ def counts(column: pa.Array) -> Counts:
         return _of_floats(column)
     if pa.types.is_string(column.type):
         return _of_texts(column)
-    zeros = np.zeros(len(column), np.int64)
-    return Counts(zeros, zeros, zeros, np.zeros(len(column), np.bool_))
+    zeros, none = np.zeros(len(column), np.int64), np.zeros(len(column), np.bool_)
+    return Counts(zeros, zeros, zeros, none, none)
 
 
 def _of_integers(column: pa.Array) -> Counts:
@@ -68,7 +69,8 @@ def _of_integers(column: pa.Array) -> Counts:
         column = pc.min_element_wise(column, pa.scalar(_MOST, pa.uint64()), skip_nulls=False)
     whole = _filled(column.cast(pa.int64()))
     size = np.abs(np.maximum(whole, -_MOST))
-    return Counts(np.where(whole < 0, -1, 1), size, np.zeros(len(whole), np.int64), _flags(column.is_valid()))
+    known, zeros = _flags(column.is_valid()), np.zeros(len(whole), np.int64)
+    return Counts(np.where(whole < 0, -1, 1), size, zeros, known, np.zeros(len(whole), np.bool_))
 
 
 def _of_floats(column: pa.Array) -> Counts:
@@ -79,7 +81,7 @@ def _of_floats(column: pa.Array) -> Counts:
     whole = np.floor(size)
     nanos = np.rint((size - whole) * _NANOS).astype(np.int64)
     whole = np.where(known & ~inside, _MOST, whole.astype(np.int64))
-    return Counts(np.where(values < 0, -1, 1), whole, nanos, known)
+    return Counts(np.where(values < 0, -1, 1), whole, nanos, known, known)
 
 
 def _of_texts(column: pa.Array) -> Counts:
@@ -89,7 +91,7 @@ def _of_texts(column: pa.Array) -> Counts:
     known = _flags(pc.fill_null(pc.match_substring_regex(column, _NUMBER), False))
     zeros = np.zeros(len(column), np.int64)
     if not known.any():
-        return Counts(zeros, zeros, zeros, known)
+        return Counts(zeros, zeros, zeros, known, known)
     found = pc.extract_regex(column, _NUMBER)
     sign, whole, fraction = (pc.struct_field(found, name) for name in ("sign", "whole", "fraction"))
     digits, most = pc.utf8_length(whole), str(_MOST)
@@ -102,6 +104,7 @@ def _of_texts(column: pa.Array) -> Counts:
         _filled(pc.if_else(larger, most, whole).cast(pa.int64())),
         _filled(nanos.cast(pa.int64())),
         known,
+        _flags(pc.fill_null(pc.greater(pc.utf8_length(fraction), 0), False)),
     )
 
 

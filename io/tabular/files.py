@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import IO
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cepctl.clocks import clocks_of
 from cepctl.errors import LogFormatError, UncertaintyModelError
 from cepctl.io.contract.clock_offsets import rescaled_with_clocks
-from cepctl.io.contract.log_format import ZONELESS, LogFormat
+from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.source.plain_lines import plain_lines
 from cepctl.io.source.text_encoding import BAD_UTF8
@@ -23,7 +22,8 @@ from cepctl.io.tabular.delimited import DelimitedReader
 from cepctl.io.tabular.json_lines import JsonLinesReader
 from cepctl.io.tabular.logfmt import LogfmtReader
 from cepctl.io.tabular.mapping import raw_name, raw_names, require_events
-from cepctl.io.tabular.parquet_limits import BLOCK_ROWS, open_parquet, pieces
+from cepctl.io.tabular.parquet_limits import BLOCK_ROWS, open_parquet
+from cepctl.io.tabular.parquet_pieces import ROW_TOO_LONG, pieces
 from cepctl.schema import CLOCK_OFFSET, META_TIME_UNIT, TimeUnit
 
 _KEPT_OF_DATASETS = ("source", "zone_seconds")
@@ -55,16 +55,19 @@ class ParquetReader:
             # Threads would take half as much processor time again, and files are read beside each other.
             batches = file.iter_batches(BLOCK_ROWS, use_threads=False)
             for batch in batches if file.metadata.num_rows else [nothing]:
-                for piece in pieces(dict(zip(names, batch.columns, strict=True))):
-                    columns = {name: _valid_text(column, report) for name, column in piece.items()}
-                    count = len(next(iter(columns.values()), ()))
-                    numbers = taken + 1 + np.arange(count, dtype=np.int64)
-                    taken += count
-                    rows = Rows(columns, numbers, None, clocks=clocks)
+                too_long, cut = pieces(dict(zip(names, batch.columns, strict=True)))
+                report.records += len(too_long)
+                report.rejects += [
+                    Reject(source, None, ROW_TOO_LONG, f"record {taken + 1 + place:,}") for place in too_long
+                ]
+                for piece in cut:
+                    columns = {name: _valid_text(column, report) for name, column in piece.columns.items()}
+                    rows = Rows(columns, taken + 1 + piece.places, None, clocks=clocks)
                     events = raw_batch(rows, source, own_options, report)
                     table = pa.Table.from_batches([events])
                     table = rescaled_with_clocks(table, unit, options.time_unit, CLOCK_OFFSET)
                     yield from table.to_batches() or [events]
+                taken += len(batch)
             _report_missing(file, taken, source, report)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
             raise LogFormatError(f"{source}: damaged Parquet: {problem}") from problem
@@ -84,8 +87,8 @@ def _report_missing(file: pq.ParquetFile, taken: int, source: str, report: ReadR
     counted = max(metadata.num_rows, groups)
     if taken < counted:
         cause = f"rows are missing: the file counts {counted:,}, and gives {taken:,}"
-        report.records += 1
-        report.rejects.append(Reject(source, None, cause))
+        report.records += counted - taken
+        report.rejects.append(Reject(source, None, cause, records=counted - taken))
 
 
 def _unit(written: bytes, source: str) -> TimeUnit:
@@ -119,9 +122,12 @@ def _valid_text(column: pa.Array, report: ReadReport) -> pa.Array:
 _JSON_LINES, _LOGFMT = JsonLinesReader(), LogfmtReader()
 _CSV, _TSV = DelimitedReader("csv"), DelimitedReader("tsv")
 _EVENTS = "what event_type says; every other column an attribute"
-_UNCERTAINTY = "none: lower and upper as given, or time to the tick"
+_UNCERTAINTY = "none; where no time has a fraction, the second, minute or day that each is written to"
 _PLAIN = "plain event files"
-_OPTIONS = {"columns": _PLAIN, "epoch_unit": _PLAIN, "time_format": _PLAIN, "time_zone": ZONELESS}
+_OPTIONS = {
+    **{"columns": _PLAIN, "epoch_unit": _PLAIN, "time_format": _PLAIN},
+    **{"time_zone": ZONELESS, "exact_times": WRITTEN},
+}
 FORMATS = (
     LogFormat(
         name="csv",

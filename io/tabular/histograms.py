@@ -93,8 +93,12 @@ def spanned_by(
     has_lower: Flags,
     has_upper: Flags,
     causes: Causes,
+    names: tuple[str, str, str] = ("lower", "upper", "pmf"),
 ) -> tuple[Numbers, Numbers, Flags, Flags]:
-    """Intervals taken from histograms where the row gives none; where it does they must agree."""
+    """Intervals taken from histograms where the row gives none; where it does they must agree.
+
+    `names` are what the columns of both ends and of the histogram are called.
+    """
     lower, upper, has_lower, has_upper = lower.copy(), upper.copy(), has_lower.copy(), has_upper.copy()
     if not any(pmf.buckets):
         return lower, upper, has_lower, has_upper
@@ -105,6 +109,6 @@ def spanned_by(
         begins = not has_lower[row] or lower[row] in (first, widest[0])
         ends = not has_upper[row] or upper[row] in (last, widest[1])
         if not (begins and ends):
-            causes[row] = causes[row] or "lower and upper are not the extremes of pmf"
+            causes[row] = causes[row] or "{} and {} are not the extremes of {}".format(*names)
         lower[row], upper[row], has_lower[row], has_upper[row] = first, last, True, True
     return lower, upper, has_lower, has_upper

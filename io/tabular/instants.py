@@ -13,7 +13,7 @@ What the first number and the first written time of a column are, all of its fil
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Numbers
 from cepctl.errors import LogFormatError
-from cepctl.io.contract.reader import ReadOptions, ReadReport
+from cepctl.io.contract.reader import BELOW_MICROSECONDS, CUT_TIMES, ReadOptions, ReadReport
 from cepctl.io.contract.written_times import is_like_a_date, is_like_iso, possible_forms
 from cepctl.io.tabular.epoch_times import (
     TICKS,
@@ -39,6 +39,7 @@ from cepctl.schema import LATEST_TICK, TIME_TYPE
 _AS_EPOCH = "numbers in the column {column} read as {unit} since 1970: {{:,}}; --epoch-unit names another"
 _AS_TICKS = "small numbers in the column {column} read as ticks of {unit}: {{:,}}; --epoch-unit names a unit"
 _TEXTS_LOOKED_AT = 100
+SECOND, DAY, NO_UNIT = 1_000_000, 86_400_000_000, -1
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,8 @@ class Instants:
     """Times in epoch microseconds: `known` says which rows have one; zones as offsets from UTC.
 
     `beyond`: rows whose number 64 bits of microseconds do not hold; `misfits`: rows with a number of another
-    size than the first of the column.  They have no time.
+    size than the first of the column.  They have no time.  `grain`: microseconds of the unit that each is
+    written to, 0 where it has a fraction of a second, NO_UNIT where there is none, as of ticks.
     """
 
     microseconds: Numbers
@@ -73,6 +75,7 @@ class Instants:
     known: Flags
     beyond: Flags
     misfits: Flags
+    grain: Numbers
 
 
 def ticks(column: pa.Array | None, name: str, count: int, read: ReadContext) -> tuple[Numbers, Flags]:
@@ -88,6 +91,8 @@ def ticks(column: pa.Array | None, name: str, count: int, read: ReadContext) -> 
         found = _written(_without(column, numbers.known), name, read)
     else:
         found = _no_instants(count)
+    cut = np.count_nonzero(found.known & (found.microseconds % read.unit != 0))
+    read.report.notes[CUT_TIMES.format(read.options.time_unit)] += int(cut)
     return np.where(whole, numbers.sign * numbers.whole, found.microseconds // read.unit), whole | found.known
 
 
@@ -101,9 +106,11 @@ def instants(column: pa.Array | None, name: str, as_ticks: Flags, read: ReadCont
     """
     if column is None or pa.types.is_null(column.type):
         return _no_instants(len(as_ticks))
+    is_days = pa.types.is_date(column.type)
     column = simple(column)
     if pa.types.is_timestamp(column.type):
-        return _from_timestamps(column, read)
+        found = _from_timestamps(column, read)
+        return replace(found, grain=np.full(len(column), DAY)) if is_days else found
     is_text = pa.types.is_string(column.type)
     if read.options.time_format is not None and (is_text or pa.types.is_integer(column.type)):
         return _written(column.cast(pa.string()), name, read)
@@ -119,12 +126,13 @@ def instants(column: pa.Array | None, name: str, as_ticks: Flags, read: ReadCont
         found.known | texts.known,
         found.beyond,
         found.misfits,
+        np.where(numbers.known, found.grain, texts.grain),
     )
 
 
 def _no_instants(count: int) -> Instants:
     zeros, nowhere = np.zeros(count, np.int64), np.zeros(count, np.bool_)
-    return Instants(zeros, zeros, zeros, nowhere, nowhere, nowhere)
+    return Instants(zeros, zeros, zeros, nowhere, nowhere, nowhere, np.full(count, NO_UNIT))
 
 
 # --- numbers -------------------------------------------------------------------------------
@@ -134,7 +142,8 @@ def _from_numbers(numbers: Counts, name: str, as_ticks: Flags, read: ReadContext
     chosen = read.options.epoch_unit
     if chosen is not None:
         micros, known = microseconds(numbers, chosen)
-        return _counted(micros, known, numbers.known & ~known)
+        _note_cut(numbers, chosen, known, read)
+        return _counted(micros, known, numbers.known & ~known, grain=_grain_of(numbers, chosen))
     guessed = numbers.known & ~as_ticks
     beyond = guessed & (numbers.whole > LATEST_TICK) & ~fitting(numbers, "ns")
     guessed &= ~beyond
@@ -142,17 +151,38 @@ def _from_numbers(numbers: Counts, name: str, as_ticks: Flags, read: ReadContext
     fits = guessed & (fitting(numbers, unit) if unit is not None else False)
     counted = (numbers.known & as_ticks & (numbers.nanos == 0)) | (fits if unit == TICKS else False)
     micros, known, too_far = _of_ticks(numbers.sign * numbers.whole, counted, read.unit)
+    grain = np.full(len(known), NO_UNIT)
     if unit is not None and unit != TICKS:
         since_1970, _ = microseconds(numbers, unit)
         micros, known = np.where(fits, since_1970, micros), known | fits
-    return _counted(micros, known, beyond | too_far, guessed & ~fits)
+        grain = np.where(fits, _grain_of(numbers, unit), NO_UNIT)
+        _note_cut(numbers, unit, fits, read)
+    return _counted(micros, known, beyond | too_far, guessed & ~fits, grain)
 
 
-def _counted(micros: Numbers, known: Flags, beyond: Flags, misfits: Flags | None = None) -> Instants:
+def _note_cut(numbers: Counts, unit: str, rows: Flags, read: ReadContext) -> None:
+    """Count the nanoseconds of which digits are lost."""
+    if unit == "ns":
+        cut = np.count_nonzero(rows & (numbers.whole % 1_000 != 0))
+        read.report.notes[BELOW_MICROSECONDS] += int(cut)
+
+
+def _grain_of(numbers: Counts, unit: str) -> Numbers:
+    return np.where(numbers.decimals | (unit != "s"), 0, SECOND)
+
+
+def _counted(
+    micros: Numbers,
+    known: Flags,
+    beyond: Flags,
+    misfits: Flags | None = None,
+    grain: Numbers | None = None,
+) -> Instants:
     none = _no_instants(len(known))
     return Instants(
         np.where(known, micros, 0), none.zone_seconds, none.after, known, beyond,
         none.misfits if misfits is None else misfits,
+        none.grain if grain is None else grain,
     )  # fmt: skip
 
 
@@ -223,6 +253,7 @@ def _written(texts: pa.Array, name: str, read: ReadContext) -> Instants:
         known,
         none.beyond,
         none.misfits,
+        np.where(known, filled(parsed.grain), NO_UNIT),
     )
 
 
@@ -260,8 +291,14 @@ def _from_timestamps(column: pa.Array, read: ReadContext) -> Instants:
     known = _flags(column.is_valid())
     exact = filled(column.cast(TIME_TYPE, safe=False).cast(pa.int64()))
     shown = filled(pc.local_timestamp(column).cast(pa.timestamp("us"), safe=False).cast(pa.int64()))
-    zone_seconds = np.where(known, (shown - exact) // 1_000_000, 0)
-    return Instants(exact, zone_seconds, np.where(known, after, 0), known, none.beyond, none.misfits)
+    zone_seconds = np.where(known, (shown - exact) // SECOND, 0)
+    has_fraction = exact % SECOND != 0
+    if column.type.unit == "ns":
+        cut = filled(column.cast(pa.int64())) % 1_000 != 0
+        has_fraction |= cut
+        read.report.notes[BELOW_MICROSECONDS] += int(np.count_nonzero(cut))
+    grain = np.where(known, np.where(has_fraction, 0, SECOND), NO_UNIT)
+    return Instants(exact, zone_seconds, np.where(known, after, 0), known, none.beyond, none.misfits, grain)
 
 
 def _without(texts: pa.Array, rows: Flags) -> pa.Array:

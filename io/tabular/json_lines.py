@@ -19,6 +19,7 @@ from cepctl.io.contract.attribute_limit import REST, AttributeNames
 from cepctl.io.contract.batches import BATCH_CELLS
 from cepctl.io.contract.natural_columns import mixture, natural_array
 from cepctl.io.contract.reader import ColumnMap, ReadOptions, ReadReport, Reject, among_rejects
+from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
 from cepctl.io.source.json_objects import json_object
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
 from cepctl.io.source.text_encoding import decoded, utf8_stream
@@ -47,7 +48,10 @@ class JsonLinesReader:
 
     def has_object(self, head: bytes) -> bool:
         """Whether the file begins with a line that is one object: all that a mapping can ask for."""
-        return json_object(decoded(head).lstrip().split("\n", 1)[0]) is not None
+        try:
+            return json_object(decoded(head).lstrip().split("\n", 1)[0]) is not None
+        except NotUnicodeError:
+            return True
 
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
@@ -81,9 +85,12 @@ def record_blocks(
     for number, line in numbered_lines(chunks):
         if not line.strip():
             continue
-        record = None if len(line) > LONGEST_LINE else record_of(line)
+        cause = TOO_LONG if len(line) > LONGEST_LINE else misfit
+        try:
+            record = None if cause == TOO_LONG else record_of(line)
+        except NotUnicodeError:
+            record, cause = None, NOT_UNICODE
         if record is None:
-            cause = TOO_LONG if len(line) > LONGEST_LINE else misfit
             bad.append(Reject(source, number, cause, line.strip()))
         else:
             lines.append(RecordLine(number, line.strip(), record))

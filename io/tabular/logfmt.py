@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.io.contract.batches import INFERRED
-from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport, Reject, among_rejects
+from cepctl.io.contract.reader import GRAIN, RAW_COLUMNS, ReadOptions, ReadReport, Reject, among_rejects
 from cepctl.io.contract.times import parse_time
 from cepctl.io.source.streams import Chunks
 from cepctl.io.source.text_encoding import decoded, utf8_stream
@@ -126,12 +126,15 @@ def _named(pairs: Mapping[str, str], fields: set[str], columns: set[str]) -> dic
 def _as_sure_as_written(
     events: pa.RecordBatch, lines: Sequence[RecordLine], options: ReadOptions
 ) -> pa.RecordBatch:
-    """Events that reach to the end of the last digit that their times are written with."""
+    """Events that reach to the end of the last digit that their times are written with, unless exact."""
+    if options.exact_times:
+        return events
     column = next((column for field, column in options.columns if field == "time"), "time")
     spans = {line.number: _precision(line.record.get(column)) - 1 for line in lines}
     written = np.array([spans[number] for number in events.column("number").to_pylist()], dtype=np.int64)
     place = events.schema.get_field_index("after")
-    return events.set_column(place, "after", pc.add(events.column("after"), pa.array(written, pa.int64())))
+    surer = events.set_column(place, "after", pc.add(events.column("after"), pa.array(written, pa.int64())))
+    return surer.drop_columns([GRAIN])
 
 
 def _precision(text: Any) -> int:

@@ -1,14 +1,15 @@
 """Parquet that unpacks to far more than the file has bytes: taken in small pieces, or refused beforehand.
 
 A page is unpacked as a whole, so a row group may take no more than MOST_GROUP_BYTES; the metadata
-say how much it will.  Rows are cut into pieces that take no more than PIECE_BYTES once every row has its
-text.  Until then a dictionary holds each text once, but where a block of rows takes no more in any case:
-where texts differ from row to row, gathering them in a dictionary is most of the work of reading a file.
+say how much it will, and how wide values of one width are.  Rows are cut into pieces that take no more than
+PIECE_BYTES once every row has its text (`parquet_pieces.py`).  Until then a dictionary holds each text once,
+but where a block of rows takes no more in any case: where texts differ from row to row, gathering them in a
+dictionary is most of the work of reading a file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import IO
 
@@ -18,9 +19,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cepctl.errors import LogFormatError
+from cepctl.io.tabular.parquet_pieces import PIECE_BYTES, is_text
 
 MOST_GROUP_BYTES = 1 << 30
-PIECE_BYTES = 64 << 20
 BLOCK_ROWS = 65_536
 _FEWEST_ROWS_OF_GROUP = 4_096
 """Of smaller row groups, a look at the dictionaries of each costs more than it spares."""
@@ -45,25 +46,34 @@ def open_parquet(stream: IO[bytes], source: str) -> pq.ParquetFile:
     nested = [
         place for place in range(metadata.num_columns) if metadata.schema.column(place).max_repetition_level
     ]
+    widest = max((_width(metadata.schema.column(place)) for place in range(metadata.num_columns)), default=0)
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
         # Of columns that are not nested nothing is asked: a damaged one would end the process.
         cells = max((group.column(place).num_values for place in nested), default=0)
-        size = max(group.total_byte_size, cells * _CELL_BYTES)
+        values = max(cells, min(group.num_rows, BLOCK_ROWS))
+        size = max(group.total_byte_size, cells * _CELL_BYTES, values * widest)
         if size > MOST_GROUP_BYTES:
             raise LogFormatError(
                 f"{source}: row group {number + 1} unpacks to {size:,} bytes, more than the "
                 f"{MOST_GROUP_BYTES:,} that are read at once; {_remedy(metadata, number, size)}"
             )
-    texts = [field.name for field in file.schema_arrow if _is_text(field.type)]
-    if not texts:
+    leaves = [metadata.schema.column(place) for place in range(metadata.num_columns)]
+    every = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+    if not every:
         return file
-    file = _opened(stream, metadata=metadata, read_dictionary=texts)
-    small = _small_texts(file, texts)
+    texts = [field.name for field in file.schema_arrow if is_text(field.type)]
+    file = _opened(stream, metadata=metadata, read_dictionary=every)
+    small = _small_texts(file, texts) if texts else set()
     if not small:
         return file
-    others = [name for name in texts if name not in small]
+    others = [name for name in every if name not in small]
     return _opened(stream, metadata=metadata, read_dictionary=others)
+
+
+def _width(leaf: pq.ColumnSchema) -> int:
+    """How many bytes each value takes of a column whose values are all of one width; 0 for any other."""
+    return leaf.length if leaf.physical_type == "FIXED_LEN_BYTE_ARRAY" else 0
 
 
 def _small_texts(file: pq.ParquetFile, texts: Sequence[str]) -> set[str]:
@@ -118,46 +128,4 @@ def _remedy(metadata: pq.FileMetaData, number: int, size: int) -> str:
     return (
         f"it holds row {row:,} alone, and column '{largest.path_in_schema}' is the largest in it: shorten "
         "that value, or leave the row or the column out"
-    )
-
-
-def pieces(columns: Mapping[str, pa.Array]) -> Iterator[dict[str, pa.Array]]:
-    """The rows of the columns in order, in pieces of bounded size, their text without dictionaries."""
-    block = {name: _in_one_form(column) for name, column in columns.items()}
-    sizes = np.zeros(len(next(iter(block.values()), ())), np.int64)
-    for column in block.values():
-        if pa.types.is_dictionary(column.type) and _is_text(column.type.value_type):
-            lengths = pc.take(pc.binary_length(column.dictionary), column.indices)
-        elif _is_text(column.type):
-            lengths = pc.binary_length(column)
-        else:
-            continue
-        sizes += pc.fill_null(lengths, 0).to_numpy(zero_copy_only=False)
-    number = (np.cumsum(sizes) - sizes) // PIECE_BYTES
-    begins = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist()]
-    for begin, end in zip(begins, [*begins[1:], len(sizes)], strict=True):
-        yield {name: _decoded(column.slice(begin, end - begin)) for name, column in block.items()}
-
-
-def _in_one_form(column: pa.Array) -> pa.Array:
-    """Text in the types in which dictionaries have it, too."""
-    if pa.types.is_large_string(column.type) or pa.types.is_string_view(column.type):
-        return column.cast(pa.string())
-    return column.cast(pa.binary()) if pa.types.is_large_binary(column.type) else column
-
-
-def _decoded(column: pa.Array) -> pa.Array:
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return any(
-        is_kind(kind)
-        for is_kind in (
-            pa.types.is_string,
-            pa.types.is_large_string,
-            pa.types.is_string_view,
-            pa.types.is_binary,
-            pa.types.is_large_binary,
-        )
     )

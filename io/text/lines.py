@@ -15,7 +15,7 @@ from typing import IO
 import pyarrow as pa
 
 from cepctl.errors import LogFormatError
-from cepctl.io.contract.log_format import ZONELESS, LogFormat
+from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.contract.times import LAST_SECOND, LogTime, named_zone, parse_time
 from cepctl.io.contract.written_times import parse_written, possible_forms
@@ -90,6 +90,7 @@ class _Text:
     report: ReadReport
     table: PatternTable
     batches: LineBatches
+    _known_form: bool = False
 
     def take(self, lines: Sequence[tuple[int, bytes]]) -> None:
         """Make events of those lines that a pattern fits."""
@@ -120,13 +121,15 @@ class _Text:
         if self.options.time_format is not None:
             return parse_written(text, self.options.time_format, zone)
         time = _since_1970(text) or parse_time(text, zone)
-        forms = possible_forms(text) if time is None else ()
+        # Where other times of the file could be read, it is this one that is damaged.
+        forms = possible_forms(text) if time is None and not self._known_form else ()
         if forms:
             options = " or ".join(f"--time-format '{form}'" for form in forms)
             raise LogFormatError(
                 f"{self.source}:{number}: the time '{text}' is not written as ISO 8601; name its form: "
                 f"{options}"
             )
+        self._known_form = self._known_form or time is not None
         return time
 
 
@@ -135,8 +138,9 @@ def _since_1970(text: str) -> LogTime | None:
     found = _EPOCH.fullmatch(text)
     if found is None or int(found[1]) > LAST_SECOND:
         return None
-    digits = (found[2] or found[3] or "")[:_MICRO_DIGITS].ljust(_MICRO_DIGITS, "0")
-    return LogTime(int(found[1]) * 1_000_000 + int(digits), 0)
+    written = (found[2] or found[3] or "").ljust(_MICRO_DIGITS, "0")
+    cut = written[_MICRO_DIGITS:].strip("0") != ""
+    return LogTime(int(found[1]) * 1_000_000 + int(written[:_MICRO_DIGITS]), 0, cut=cut)
 
 
 def _precision(text: str) -> int:
@@ -158,6 +162,7 @@ FORMAT = LogFormat(
     reader=_READER,
     options={
         "time_zone": ZONELESS,
+        "exact_times": WRITTEN,
         "time_format": "text with --patterns",
         "drop_domain": "other text",
     },

@@ -12,6 +12,7 @@ from typing import Any
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.source.json_objects import flat_value
+from cepctl.io.source.json_recovery import FoundRecord, Records
 from cepctl.io.traces.reading import ELEMENTS, SpanReader
 from cepctl.io.traces.spans import (
     EVENTS,
@@ -54,6 +55,19 @@ def jaeger_spans(value: Any) -> Iterator[tuple[TracedSpan | None, Any]]:
         return
     for span in spans:
         yield _span(span, processes if isinstance(processes, dict) else {}), span
+
+
+def _found(value: Any, name: str, around: Mapping[str, Any]) -> FoundRecord | None:
+    """Spans of a damaged document, with the processes that follow them."""
+    if not isinstance(value, dict):
+        return None
+    if isinstance(value.get("spans"), list):
+        return FoundRecord(name, value)
+    if "spanID" in value and ("startTime" in value or "operationName" in value):
+        alone = name == ELEMENTS and "process" in value
+        made = {"spans": [value], "processes": around.get("processes")}
+        return FoundRecord(name, value if alone else made, whole=alone)
+    return None
 
 
 def _span(span: Any, processes: Mapping[str, Any]) -> TracedSpan | None:
@@ -127,6 +141,11 @@ FORMAT = LogFormat(
         '"processes":{"p1":{"serviceName":"api"}}}]}\n'
     ),
     page="logs-traces.md",
-    reader=SpanReader(("data", ELEMENTS), jaeger_spans, (b"traceID", b"spanID")),
+    reader=SpanReader(
+        ("data", ELEMENTS),
+        jaeger_spans,
+        (b"traceID", b"spanID"),
+        Records('"startTime"', _found, behind="processes"),
+    ),
     options=OPTIONS,
 )

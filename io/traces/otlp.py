@@ -8,12 +8,13 @@ go first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.source.json_objects import flat_value
+from cepctl.io.source.json_recovery import FoundRecord, Records
 from cepctl.io.traces.reading import SpanReader
 from cepctl.io.traces.spans import (
     EVENTS,
@@ -65,6 +66,22 @@ def otlp_spans(value: Any) -> Iterator[tuple[TracedSpan | None, Any]]:
             continue
         for span in spans:
             yield _span(span, resource), span
+
+
+def _found(value: Any, _: str, around: Mapping[str, Any]) -> FoundRecord | None:
+    """Spans of a damaged document, with the resource that was read last."""
+    if not isinstance(value, dict):
+        return None
+    if "scopeSpans" in value or "instrumentationLibrarySpans" in value:
+        return FoundRecord("resourceSpans", value)
+    made: list[Any]
+    if isinstance(value.get("spans"), list):
+        made = [value]
+    elif "spanId" in value and ("startTimeUnixNano" in value or "name" in value):
+        made = [{"spans": [value]}]
+    else:
+        return None
+    return FoundRecord("resourceSpans", {"resource": around.get("resource"), "scopeSpans": made}, whole=False)
 
 
 def _span(span: Any, resource: dict[str, Value]) -> TracedSpan | None:
@@ -151,6 +168,11 @@ FORMAT = LogFormat(
         '"startTimeUnixNano":"1781417704996000000","endTimeUnixNano":"1781417705380000000"}]}]}]}\n'
     ),
     page="logs-traces.md",
-    reader=SpanReader(("resourceSpans",), otlp_spans, (b"resourceSpans",)),
+    reader=SpanReader(
+        ("resourceSpans",),
+        otlp_spans,
+        (b"resourceSpans",),
+        Records('"startTimeUnixNano"', _found, frozenset(("resource",))),
+    ),
     options=OPTIONS,
 )

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.source.json_documents import Document, Element, read_documents
+from cepctl.io.source.json_recovery import Records
 from cepctl.io.source.streams import Chunks
 from cepctl.io.source.text_encoding import utf8_stream
 from cepctl.io.traces.spans import SpanRows, TracedSpan
@@ -31,12 +32,13 @@ _LARGEST_BATCH = 20_000
 class SpanReader:
     """Reader of the spans of one tool: those in its arrays called `streamed`, and documents that are spans.
 
-    `telling` are keys that the beginning of every such file has.
+    `telling` are keys that the beginning of every such file has; `records` tells spans in damaged text.
     """
 
     streamed: tuple[str, ...]
     spans_of: SpansOf
     telling: tuple[bytes, ...]
+    records: Records
 
     def recognises(self, head: bytes) -> bool:
         text = head.removeprefix(codecs.BOM_UTF8).lstrip()
@@ -50,7 +52,7 @@ class SpanReader:
         """Yield the events of the spans of one file."""
         chunks = Chunks(utf8_stream(stream))
         rows = SpanRows(source, options, report)
-        for part in read_documents(_as_documents(chunks), self.streamed, source, report):
+        for part in read_documents(_as_documents(chunks), self.streamed, source, report, self.records):
             value, line = _value(part, self.streamed)
             if value is None:
                 continue
@@ -73,7 +75,7 @@ def _value(part: Element | Document, streamed: Sequence[str]) -> tuple[Any, int 
     What stands beside an array (totals, errors) holds none.
     """
     if isinstance(part, Element):
-        return part.value, None
+        return part.value, part.line
     alone = part.whole and len(part.missing) == len(streamed) and part.members
     return (part.members, part.line) if alone else (None, None)
 

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.source.json_objects import flat_value
+from cepctl.io.source.json_recovery import FoundRecord, Records
 from cepctl.io.traces.reading import ELEMENTS, SpanReader
 from cepctl.io.traces.spans import (
     EVENTS,
@@ -38,6 +39,13 @@ def zipkin_spans(value: Any) -> Iterator[tuple[TracedSpan | None, Any]]:
     """The spans of a trace, or the one that the value is; None for what is none."""
     for span in value if isinstance(value, list) else [value]:
         yield _span(span), span
+
+
+def _found(value: Any, name: str, _: Mapping[str, Any]) -> FoundRecord | None:
+    """A span of a damaged document."""
+    return (
+        FoundRecord(name, value) if isinstance(value, dict) and "traceId" in value and "id" in value else None
+    )
 
 
 def _span(span: Any) -> TracedSpan | None:
@@ -90,6 +98,8 @@ FORMAT = LogFormat(
         '"localEndpoint":{"serviceName":"api","ipv4":"10.0.0.7"}}]\n'
     ),
     page="logs-traces.md",
-    reader=SpanReader((ELEMENTS,), zipkin_spans, (b"traceId", b"id", b"localEndpoint")),
+    reader=SpanReader(
+        (ELEMENTS,), zipkin_spans, (b"traceId", b"id", b"localEndpoint"), Records('"traceId"', _found)
+    ),
     options=OPTIONS,
 )

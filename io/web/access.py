@@ -21,7 +21,7 @@ from typing import IO
 
 import pyarrow as pa
 
-from cepctl.io.contract.log_format import LogFormat
+from cepctl.io.contract.log_format import WRITTEN, LogFormat
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.contract.times import LogTime, log_time
@@ -124,5 +124,6 @@ FORMAT = LogFormat(
     ),
     page="logs-web.md",
     reader=AccessLog(),
+    options={"exact_times": WRITTEN},
     lines=plain_lines,
 )

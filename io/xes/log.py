@@ -24,7 +24,7 @@ from typing import IO
 
 import pyarrow as pa
 
-from cepctl.io.contract.log_format import ZONELESS, LogFormat
+from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.source.streams import Chunks
 from cepctl.io.source.xml_prolog import Prolog
@@ -83,7 +83,7 @@ FORMAT = LogFormat(
     description="XES event log (IEEE 1849)",
     events="one type per activity; case_id, the attributes of event and trace; with --intervals "
     "activities from start to end",
-    uncertainty="1 ms; one day where every time of the file is a local midnight",
+    uncertainty="none; 1 s where no time has a fraction, one day where every time is a local midnight",
     example=(
         '<log><trace><string key="concept:name" value="case 1"/>\n'
         '<event><string key="concept:name" value="submit"/>\n'
@@ -92,6 +92,6 @@ FORMAT = LogFormat(
     ),
     page="logs-xes.md",
     reader=XesLog(),
-    options={"time_zone": ZONELESS, "intervals": "XES"},
+    options={"time_zone": ZONELESS, "exact_times": WRITTEN, "intervals": "XES"},
     whole_days=True,
 )

@@ -14,6 +14,7 @@ from lxml import etree
 
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import Reject
+from cepctl.io.source.xml_mending import LOST, Lost, Mending, Shape
 from cepctl.io.source.xml_stream import Document, Elements, local_name
 from cepctl.io.xes.attributes import EVENT, TRACE, attribute_values
 from cepctl.io.xes.traces import CASE_PREFIX, OpenTrace, Traces
@@ -22,6 +23,7 @@ from cepctl.io.xes.traces import CASE_PREFIX, OpenTrace, Traces
 _WAITING_EVENTS = 500
 _WAITING_BYTES = 8 << 20
 _CARRIED = object()
+_SHAPE = Shape({"log": 0, TRACE: 1}, frozenset({EVENT}), recovers=True)
 
 
 def recover(traces: Traces, document: Document, before: bytes) -> Iterator[None]:
@@ -41,7 +43,8 @@ def recover(traces: Traces, document: Document, before: bytes) -> Iterator[None]
     LogFormatError
         If the document is not XML, or has another root than `log`.
     """
-    elements = Elements(document.prolog, (f"{{*}}{EVENT}", f"{{*}}{TRACE}"), ("end",))
+    mending = Mending(_SHAPE, partial(_reject_lost, traces, document))
+    elements = Elements(document.prolog, (f"{{*}}{EVENT}", f"{{*}}{TRACE}"), ("end",), mending=mending)
     tree = _Tree(traces, document)
     for element in _ended_elements(elements, document, before):
         kind = local_name(element.tag)
@@ -149,9 +152,16 @@ def _refuse_other_root(elements: Elements, source: str) -> None:
         raise LogFormatError(f"{source}: not XES: {found}, a <log> was expected")
 
 
+def _reject_lost(traces: Traces, document: Document, lost: Lost) -> None:
+    line = lost.line + document.blank_lines
+    traces.report.rejects.append(Reject(traces.source, line, LOST, lost.raw, lost.records))
+
+
 def _report_damage(elements: Elements, document: Document, traces: Traces) -> None:
+    # Only now: events are numbered by the records before them that were read, however they are parsed.
+    traces.report.records += elements.lost_records
     complaint, damage = elements.complaint, document.chunks.damage
-    if complaint is None and damage is None:
+    if damage is None and (complaint is None or elements.lost_records):
         return
     more = f" (and {complaint.count - 1} more complaints)" if complaint and complaint.count > 1 else ""
     cause = "truncated input" if damage else "damaged XML, read as far as it goes"

@@ -15,7 +15,7 @@ from typing import Any
 
 from cepctl.io.contract.batches import End, EventBatches
 from cepctl.io.contract.natural_columns import Value
-from cepctl.io.contract.reader import NO_TIME, ReadOptions, ReadReport, Reject
+from cepctl.io.contract.reader import BELOW_MICROSECONDS, NO_TIME, ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import LogTime, named_zone, parse_time, usual_time
 from cepctl.io.xes.intervals import START_TIMESTAMP, Activities, XesEvent
 from cepctl.schema import ATTRIBUTE_PREFIX
@@ -102,6 +102,8 @@ class Traces:
             time = self._time(written)
             if time is None:
                 return NO_TIME
+        if time.cut:
+            self._notes[BELOW_MICROSECONDS] += 1
         if trace.activities is not None:
             end = None
             if START_TIMESTAMP in attributes:
@@ -180,7 +182,10 @@ class Traces:
             names = set(chain.from_iterable(case for case, _ in self._groups))
             if not all(map(names.isdisjoint, self._attributes)):
                 self._rename()
-            ends = [end and End(end.micros, end.zone_seconds, after=end.spread) for end in self._ends]
+            ends = [
+                end and End(end.micros, end.zone_seconds, after=end.spread, grain=end.grain)
+                for end in self._ends
+            ]
             columns = (self._numbers, self._activities, self._times, self._attributes)
             self.rows.add_groups(*columns, self._groups, ends)
         self._forget()

@@ -21,7 +21,7 @@ LOG = """event_type,event_id,time,node
 A,a,1970-01-01T00:00:10Z,n1
 B,b,1970-01-01T00:00:20Z,n2
 C,c,1970-01-01T01:30:00Z,n1
-D,d,1970-01-01T00:00:30Z,
+D,d,1970-01-01T00:00:30.5Z,
 """
 PLAIN = """event_type,event_id,lower,upper,pmf,clock,clock_offset
 A,a,-1,3,,n,-2:2:1
@@ -58,7 +58,7 @@ def test_a_rule_gives_each_value_of_a_column_a_clock(tmp_path: Path) -> None:
         "a": (9_000, 11_000, "node=n1"),
         "b": (19_000, 21_000, "node=n2"),
         "c": (5_399_000, 5_401_000, "node=n1"),
-        "d": (30_000, 30_000, None),
+        "d": (30_500, 30_500, None),
     }
     assert clocks(tmp_path / "events") == {"node=n1": UNIFORM_SECOND, "node=n2": UNIFORM_SECOND}
     assert summary.notices == (
@@ -193,7 +193,7 @@ def test_two_files_may_not_give_one_clock_two_offsets(tmp_path: Path) -> None:
         ("{ by = 'node', offset = '-1 s' }", "means ± that much"),
         ("{ by = 'node', offset = { before = '-2 s', after = '1 s' } }", "the offset is empty"),
         ("{ by = 'node', offset = { histogram = [['0 s', '1 s', 0.5]] } }", "sum to 0.5, not to 1"),
-        ("{ by = 'node', offset = '1.5 ms' }", "'1.5 ms' is not a whole number of ticks of 1 ms"),
+        ("{ by = 'node', offset = '1.5 us' }", "'1.5 us' is not a whole number of ticks of 1 us"),
         ("{ by = 'node', offset = '1 s', period = '0 s' }", "period must be a whole number"),
     ],
 )

@@ -36,9 +36,9 @@ def ends(folder: Path, name: str = "events") -> dict[str, tuple[Any, ...]]:
 def test_without_a_model_an_end_is_as_certain_as_its_time(tmp_path: Path) -> None:
     ingested(tmp_path, TASKS)
     assert ends(tmp_path) == {
-        "a": (10_000, 10_000, 20_000, 20_000),
-        "b": (30_000, 30_000, None, None),
-        "c": (40_000, 40_000, 60_000, 60_000),
+        "a": (10_000, 10_999, 20_000, 20_999),
+        "b": (30_000, 30_999, None, None),
+        "c": (40_000, 40_999, 60_000, 60_999),
     }
 
 

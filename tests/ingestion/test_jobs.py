@@ -218,10 +218,10 @@ def test_times_that_are_all_local_midnights_stand_for_their_days(logs: Path, out
     assert summary.notices == ("a.xes: every time is a local midnight, so each stands for its whole day",)
 
 
-def test_one_time_of_day_is_enough_to_take_all_times_as_they_are(logs: Path, output: Path) -> None:
+def test_one_time_of_day_is_enough_to_take_no_time_for_a_day(logs: Path, output: Path) -> None:
     write(logs, a__xes=DAY_LOG.format("2020-05-01T00:00:00+02:00", "2020-05-02T10:00:00+02:00"))
-    assert run(logs, output).notices == ()
-    assert [row["upper"] - row["lower"] for row in rows(output)] == [0, 0]
+    assert not any("midnight" in notice for notice in run(logs, output).notices)
+    assert [row["upper"] - row["lower"] for row in rows(output)] == [999, 999]
 
 
 def test_a_rule_is_asked_before_the_day_default(logs: Path, output: Path) -> None:
@@ -368,7 +368,7 @@ def test_a_log_is_refused_when_most_of_its_records_are_bad_however_few_they_are(
     assert run(logs, output, overwrite=True).events == 4
 
 
-def test_a_log_without_an_event_is_refused_where_records_were_bad_and_noted_where_there_were_none(
+def test_a_log_without_an_event_is_refused_where_there_were_records_and_noted_where_there_were_none(
     logs: Path, output: Path
 ) -> None:
     write(logs, a__jsonl='{"event_type": "A", "ts": 1}\n')
@@ -380,8 +380,10 @@ def test_a_log_without_an_event_is_refused_where_records_were_bad_and_noted_wher
     assert run(logs, output).notices == ("the input has no records: the dataset has no events",)
     (logs / "a.csv").unlink()
     write(logs, a__log="2015-10-18 18:01:47,978 INFO [main] a.b.C: nothing that a pattern knows\n")
-    summary = run(logs, output, overwrite=True)
-    assert summary.notices[-1] == "none of the 1 records gives an event: the dataset has none"
+    with pytest.raises(
+        LogFormatError, match=r"none of 1 records gives an event; nothing was written\n  1 skipped: "
+    ):
+        run(logs, output, overwrite=True)
 
 
 def test_one_in_a_thousand_is_allowed_in_a_large_log(logs: Path, output: Path) -> None:
@@ -422,13 +424,32 @@ def test_standard_input_may_be_of_any_format(
 
 
 def test_a_mapping_that_nothing_can_use_is_said(logs: Path, output: Path) -> None:
-    write(logs, a__xes=DAY_LOG.format("2020-05-01T01:00:00Z", "2020-05-02T02:00:00Z"))
+    write(logs, a__xes=DAY_LOG.format("2020-05-01T01:00:00.5Z", "2020-05-02T02:00:00Z"))
     mapping = ReadOptions(columns=(("time", "ts"),))
     assert run(logs, output, read=mapping).notices == (
         "--map was not used: it is for plain event files, and there is none",
     )
     write(logs, b__csv="event_type,ts\nA,1\n")
     assert not any("--map" in note for note in run(logs, output, read=mapping, overwrite=True).notices)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (("5", "n/a"), "int and string"),
+        (("5", "0.5", "x"), "float and int and string"),
+        (("true", "7"), "bool and int"),
+        (("5", "0.5"), None),
+        (("x", "y"), None),
+        (("007", "x"), None),
+    ],
+)
+def test_several_types_in_a_column_of_csv_are_said(
+    logs: Path, output: Path, values: tuple[str, ...], said: str | None
+) -> None:
+    write(logs, a__csv="event_type,time,x\n" + "".join(f"A,{n},{value}\n" for n, value in enumerate(values)))
+    notices = [notice for notice in run(logs, output).notices if "attribute" in notice]
+    assert notices == ([] if said is None else [f"attribute 'x' holds {said}; its column is text"])
 
 
 def test_an_unknown_zone_is_refused_before_anything_is_read(logs: Path, output: Path) -> None:

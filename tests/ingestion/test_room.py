@@ -14,10 +14,10 @@ from cepctl.ingestion.apart import OUT_OF_MEMORY
 from cepctl.ingestion.assigning import assign_dataset
 from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.ingestion.reading import ReadTask, parser_died
+from cepctl.ingestion.written_units import Written
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.locations import InputFile, Location
 from cepctl.memory import READING_PROGRAM_BYTES, MemoryBudget
-from cepctl.schema import MILLISECOND
 from cepctl.uncertainty.model import UncertaintyModel, parse_model
 
 ROOT = Path(__file__).parents[2]
@@ -127,7 +127,7 @@ def test_a_file_that_took_too_much_is_named_with_the_bound(tmp_path: Path) -> No
         Location.of(str(tmp_path)),
         ReadOptions(),
         UncertaintyModel(),
-        MILLISECOND,
+        Written(),
         may_be_unreadable=True,
         memory=MemoryBudget(600_000_000, tasks=2),
     )

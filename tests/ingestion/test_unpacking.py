@@ -43,6 +43,11 @@ def test_a_tar_archive_of_one_file_is_read_as_that_file(tmp_path: Path) -> None:
     assert taken(tmp_path, tarred(TWO[1]))[1] == ["logs.bin#1", "logs.bin#2"]
 
 
+def test_a_name_in_an_archive_that_is_no_text_costs_no_event(tmp_path: Path) -> None:
+    _, ids = taken(tmp_path, tarred(("a\udcff.csv", A), ("b.csv", A[:20])))
+    assert ids == ["logs.bin/logs/a\ufffd.csv#1", "logs.bin/logs/a\ufffd.csv#2", "logs.bin/logs/b.csv#1"]
+
+
 def test_names_in_an_archive_lead_nowhere_and_stay_apart(tmp_path: Path) -> None:
     _, ids = taken(tmp_path, tarred(("../../../x.csv", A[:20]), ("../../../x.csv", A[:20]), ("/etc/.hid", A)))
     assert ids == ["logs.bin/logs/x.csv#1", "logs.bin/logs/x.csv@2#1"]

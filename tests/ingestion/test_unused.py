@@ -13,8 +13,13 @@ from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.uncertainty.model import parse_model
 
-CSV = "event_type,time,x\nStart,2024-05-01T10:00:00Z,1\nStop,2024-05-01T10:00:05Z,2\n"
-LOG = "2024-05-01 10:00:00,123 INFO Job: it began\n2024-05-01 10:00:01,123 INFO Job: it ended\n"
+CSV = "event_type,time,x\nStart,2024-05-01T10:00:00.25Z,1\nStop,2024-05-01T10:00:05Z,2\n"
+# The last record is one that cepctl knows: without any, an ingest ends with an error.
+LOG = (
+    "2024-05-01 10:00:00,123 INFO Job: it began\n2024-05-01 10:00:01,123 INFO Job: it ended\n"
+    "2024-05-01 10:00:02,123 INFO org.apache.hadoop.mapreduce.v2.app.job.impl.TaskImpl: "
+    "task_1_0001_m_000001 Task Transitioned from NEW to SCHEDULED\n"
+)
 NONE = "m.toml: rule 1 applies to no event"
 WIDE = "interval = { before = '1 s', after = '1 s' }"
 

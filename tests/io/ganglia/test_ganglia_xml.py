@@ -15,6 +15,7 @@ from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.ganglia.gmond_xml import GangliaXml
 from cepctl.io.ganglia.repeated_samples import drop_repeated_samples
+from cepctl.io.source.xml_mending import LOST
 
 READER = GangliaXml()
 PROLOG = """<?xml version="1.0" encoding="ISO-8859-1" standalone="yes"?>
@@ -202,7 +203,7 @@ def test_a_poll_cut_short_keeps_the_samples_before_the_cut() -> None:
         ("cpu_user", 1_000_002),
         ("cpu_user", 1_000_017),
     ]
-    assert [(reject.line, reject.cause) for reject in report.rejects] == [(10, "truncated poll")]
+    assert [(reject.line, reject.cause) for reject in report.rejects] == [(10, LOST), (10, "truncated poll")]
 
 
 def test_markers_that_fall_between_two_chunks_are_found() -> None:

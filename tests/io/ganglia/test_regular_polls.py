@@ -67,7 +67,9 @@ def read(content: bytes, size: int = 1 << 16) -> tuple[Any, ...]:
     except CepctlError as error:
         return (str(error),)
     events = pa.Table.from_batches(batches).to_pylist() if batches else []
-    return events, report.records, report.skipped, report.rejects, report.warnings, report.notes
+    # Damage is told as it is found, samples that are none when they are read.
+    rejects = sorted(report.rejects, key=lambda reject: (reject.line or 0, reject.cause))
+    return events, report.records, report.skipped, rejects, report.warnings, report.notes
 
 
 def by_libxml2(content: bytes) -> tuple[Any, ...]:

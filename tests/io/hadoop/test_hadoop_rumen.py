@@ -206,7 +206,7 @@ def test_a_trace_cut_in_half_keeps_every_task_before_the_cut() -> None:
     rows = read(content[: content.rindex(b'"attempts"')], report)
     assert [row["event_type"] for row in rows].count("TaskStart") == 1
     assert [(reject.line, reject.cause) for reject in report.rejects] == [
-        (1, "damaged or cut JSON, kept as far as it goes")
+        (47, "damaged or cut JSON, kept as far as it goes")
     ]
 
 

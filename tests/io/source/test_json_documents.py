@@ -111,7 +111,7 @@ def test_it_does_not_matter_where_the_file_is_cut_into_chunks(
     size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = '{"id": -12.5e3, "tasks": [true, "\\u00e9\\n", "\u00e9", 123], "of": {"a": [1, 23]}}\n{"id": 45}'
-    monkeypatch.setattr("cepctl.io.source.json_documents._FIRST_READ", 1)
+    monkeypatch.setattr("cepctl.io.source.json_text.FIRST_READ", 1)
     stream = io.BytesIO(text.encode())
     chunks = Chunks(cast(IO[bytes], _Slow(stream, size)))
     report = ReadReport()
@@ -130,7 +130,7 @@ class _Slow:
 
 
 def test_a_value_without_end_is_given_up_at_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cepctl.io.source.json_documents.LONGEST_VALUE", 1 << 18)
+    monkeypatch.setattr("cepctl.io.source.json_text.LONGEST_VALUE", 1 << 18)
     report = ReadReport()
     parts = read('{"id": 1, "of": "' + "x" * (1 << 20) + '\n{"id": 2}', report)
     assert shown(parts) == [(1, {"id": 1}), (2, {"id": 2})]

@@ -12,7 +12,7 @@ import pytest
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.source.text_encoding import BAD_UTF8
-from cepctl.io.tabular import parquet_limits
+from cepctl.io.tabular import parquet_limits, parquet_pieces
 from cepctl.io.tabular.files import ParquetReader
 from cepctl.schema import META_TIME_UNIT
 
@@ -44,7 +44,7 @@ def rows_and_memory(data: bytes) -> tuple[int, int]:
 def test_a_text_that_a_dictionary_holds_once_is_unpacked_piece_by_piece(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(parquet_limits, "PIECE_BYTES", 1_000)
+    monkeypatch.setattr(parquet_pieces, "PIECE_BYTES", 1_000)
     notes = ["x" * 400, None, "y" * 400, "x" * 400, "", "z" * 3_000, "x"]
     batches = read(written(events(notes)))
     assert [batch.column("note").to_pylist() for batch in batches] == [notes[:4], notes[4:6], notes[6:]]
@@ -56,7 +56,7 @@ def test_a_small_file_of_large_texts_takes_memory_for_a_piece_of_them() -> None:
     assert len(data) < 100_000
     rows, most = rows_and_memory(data)
     assert rows == 300
-    assert most < 5 * parquet_limits.PIECE_BYTES
+    assert most < 5 * parquet_pieces.PIECE_BYTES
 
 
 def in_dictionaries(notes: pa.Array, **options: Any) -> list[str]:
@@ -117,7 +117,7 @@ def test_many_rows_of_a_long_text_take_memory_for_a_piece_of_them(dictionary: bo
     assert len(data) < 300_000
     rows, most = rows_and_memory(data)
     assert rows == 30_000
-    assert most < 3 * parquet_limits.PIECE_BYTES
+    assert most < 3 * parquet_pieces.PIECE_BYTES
 
 
 @pytest.mark.parametrize("dictionary", [True, False])
@@ -203,3 +203,65 @@ def test_a_page_that_its_checksum_belies_is_not_read() -> None:
     data = written(events(notes), write_page_checksum=True, use_dictionary=False, compression="none")
     with pytest.raises(LogFormatError, match=r"damaged Parquet.*CRC checksum"):
         read(data.replace(b"some text", b"same text"))
+
+
+BIG, ROWS = "x" * (1 << 20), 60
+REPEATED: dict[str, Any] = {
+    "list": pa.array([[BIG, None]] * ROWS),
+    "lists": pa.array([[[BIG], []]] * ROWS, pa.list_(pa.large_list(pa.string()))),
+    "struct": pa.array([{"s": BIG, "n": 1}] * ROWS),
+    "map": pa.array([[("k", BIG)]] * ROWS, pa.map_(pa.string(), pa.string())),
+    "bytes": pa.array([BIG.encode()] * ROWS),
+}
+
+
+@pytest.mark.parametrize("kind", REPEATED)
+def test_a_text_within_others_that_a_dictionary_holds_once_is_unpacked_piece_by_piece(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet_pieces, "PIECE_BYTES", 4 << 20)
+    table = events([None] * ROWS).set_column(2, "note", REPEATED[kind])
+    data = written(table, compression="zstd")
+    assert len(data) < 100_000
+    rows, most = rows_and_memory(data)
+    assert rows == ROWS
+    assert most < ROWS * len(BIG) / 2
+
+
+@pytest.mark.parametrize("kind", REPEATED)
+def test_what_is_within_others_is_read_as_it_was(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = REPEATED[kind].slice(0, 7)
+    plain = read(written(events([None] * 7).set_column(2, "note", few), use_dictionary=False))
+    monkeypatch.setattr(parquet_pieces, "PIECE_BYTES", 3 << 20)
+    batches = read(written(events([None] * 7).set_column(2, "note", few)))
+    assert len(batches) > 2
+    columns = [pa.concat_arrays([each.column("note") for each in found]) for found in (plain, batches)]
+    assert columns[0].equals(columns[1])
+
+
+def test_a_row_that_is_longer_than_any_line_may_be_is_a_reject(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in formats of lines: what is made of it would take many times its room."""
+    monkeypatch.setattr(parquet_pieces, "LONGEST_ROW", 1_000)
+    notes, report = ["x", "y" * 1_001, "z" * 999, None, "y" * 1_001], ReadReport()
+    (batch,) = read(written(events(notes)), report)
+    assert batch.column("note").to_pylist() == ["x", "z" * 999, None]
+    assert batch.column("number").to_pylist() == [1, 3, 4]
+    assert report.records == 5
+    cause = "the row is longer than 64 MiB"
+    assert [(each.cause, each.text) for each in report.rejects] == [(cause, "record 2"), (cause, "record 5")]
+
+
+def test_texts_of_one_row_count_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet_pieces, "LONGEST_ROW", 1_000)
+    table, report = events(["x" * 600, "x"]), ReadReport()
+    table = table.append_column("more", pa.array([["y" * 300, "y" * 300], []]))
+    (batch,) = read(written(table), report)
+    assert (batch.column("number").to_pylist(), report.records) == ([2], 2)
+
+
+def test_values_of_one_width_that_a_dictionary_holds_once_are_counted_before_they_are_read() -> None:
+    wide = pa.array([b"x" * (1 << 20)] * 1_200, pa.binary(1 << 20))
+    data = written(events([None] * 1_200).set_column(2, "note", wide), compression="zstd")
+    assert len(data) < 100_000
+    with pytest.raises(LogFormatError, match=r"row group 1 unpacks to 1,258,291,200 bytes"):
+        read(data)

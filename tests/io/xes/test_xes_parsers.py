@@ -41,6 +41,8 @@ def output_of(content: bytes, options: ReadOptions) -> ReaderOutput:
     except CepctlError as problem:
         error = f"{type(problem).__name__}: {problem}"
     rejects = [(each.line, each.cause, each.text if "XML" in each.cause else "") for each in report.rejects]
+    # Damage is told as it is found, events that are none when their trace is read.
+    rejects.sort(key=lambda reject: (reject[0] or 0, *reject[1:]))
     return ReaderOutput(rows, report.records, rejects, report.warnings, error)
 
 

@@ -1,0 +1,123 @@
+"""Rows that a quote swallows which damage has opened: they are read, and the row with the quote is none.
+
+A quote before a value takes all rows up to the next quote into that value.  It is told from a value of
+several lines by these lines: where each is a row, with as many delimiters as the header, the quote is
+damage.  Its line is then handed on as one that is no row.  Only stretches of lines with an odd number of
+quotes are looked at: all others begin and end outside of them.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import IO, Any
+
+import numpy as np
+
+from cepctl.io.tabular.quoted_lines import QuotedLines
+
+_BLOCK_BYTES = 4 << 20
+_LONGEST_LOOK = 1 << 20
+# With one delimiter alone, lines of text look like rows: so many of them do not.
+_FEWEST_OF_PAIRS = 3
+# A file with more is not damaged, but of another kind.
+_MOST_MENDED = 1_000
+_NO_ROW = b"?\n"
+_STRETCH_BYTES = 1 << 16
+_DAMAGED, _WAITS, _WHOLE = "damaged", "waits for its end", "whole"
+
+
+class OpenQuotes(io.RawIOBase):
+    """The rows of a delimited text of so many columns; `mended` are lines, from 0, that became no rows."""
+
+    def __init__(self, stream: IO[bytes], delimiter: str, columns: int) -> None:
+        super().__init__()
+        self.mended: set[int] = set()
+        self._stream = stream
+        self._delimiter = delimiter.encode()
+        self._columns = columns
+        self._held = b""
+        self._ready = b""
+        self._lines = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready:
+            piece = self._stream.read(_BLOCK_BYTES)
+            self._ready = self._judged(self._held + piece, last=not piece)
+            if not piece and not self._ready:
+                return 0
+        part, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+    def _judged(self, text: bytes, *, last: bool) -> bytes:
+        """What of the text can be handed on; what may lie inside of quotes waits."""
+        self._held = b""
+        pieces: list[bytes] = []
+        while self._columns > 1 and len(self.mended) < _MOST_MENDED:
+            odd = _odd_stretch(text)
+            if odd is None or (b"\n" not in text and not last):
+                break
+            pieces.append(self._passed(text[:odd]))
+            text = text[odd:]
+            begin, end, verdict = self._first_suspect(
+                text[:_LONGEST_LOOK], last and len(text) <= _LONGEST_LOOK
+            )
+            pieces.append(self._passed(text[:begin]))
+            if verdict == _WAITS:
+                self._held = text[begin:]
+                return b"".join(pieces)
+            if verdict == _DAMAGED:
+                self.mended.add(self._lines)
+                self._lines += 1
+                pieces.append(_NO_ROW)
+            else:
+                pieces.append(self._passed(text[begin:end]))
+            text = text[end:]
+        # The last line may go on.
+        whole = len(text) if last else text.rfind(b"\n") + 1 or (len(text) > _LONGEST_LOOK) * len(text)
+        pieces.append(self._passed(text[:whole]))
+        self._held = text[whole:]
+        return b"".join(pieces)
+
+    def _passed(self, text: bytes) -> bytes:
+        self._lines += text.count(b"\n")
+        return text
+
+    def _first_suspect(self, text: bytes, last: bool) -> tuple[int, int, str]:
+        """The first line whose quote swallows rows: its begin, its end, and what is known of it."""
+        ends = QuotedLines(self._delimiter[0]).add(text)
+        inside, places = ends.inside, ends.place
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(np.int8)))
+        for first, stop in edges.reshape(-1, 2).tolist():
+            begin = int(places[first - 1]) + 1 if first else 0
+            end = int(places[first]) + 1
+            rows = text[end : int(places[stop - 1]) + 1].split(b"\n")[:-1]
+            if self._are_rows(rows):
+                return begin, end, _DAMAGED
+            if stop == len(places) and not last and len(text) - begin < _LONGEST_LOOK:
+                return begin, end, _WAITS
+        outside = np.flatnonzero(~inside)
+        safe = int(places[outside[-1]]) + 1 if len(outside) else len(text)
+        return safe, safe, _WHOLE
+
+    def _are_rows(self, lines: list[bytes]) -> bool:
+        fewest = _FEWEST_OF_PAIRS if self._columns == 2 else 1
+        return len(lines) >= fewest and all(
+            line.count(self._delimiter) == self._columns - 1 for line in lines
+        )
+
+
+def _odd_stretch(text: bytes) -> int | None:
+    """Where the first stretch of lines with an odd number of quotes begins; a short text is one."""
+    if len(text) <= _STRETCH_BYTES:
+        return 0 if b'"' in text else None
+    begin = 0
+    while begin < len(text):
+        end = text.rfind(b"\n", begin, begin + _STRETCH_BYTES) + 1 or text.find(b"\n", begin) + 1 or len(text)
+        if text.count(b'"', begin, end) % 2:
+            return begin
+        begin = end
+    return None

@@ -1,0 +1,82 @@
+"""Damage inside of one of forty records costs that record, in every format; what more it costs is rejects.
+
+Every byte of a log of forty records is damaged in turn: a bit flips, it becomes a sign that means something
+to some format, it is gone, or half of a surrogate pair stands before it.  No reader dies of it.  Either the
+file is refused, or events and rejects, counted in records, are as many as there were records: as many as
+another count finds, where the damage made another valid log of fewer (RECORDS_IN, tests/reader_account.py).
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from cepctl.io.formats import known_formats
+from tests.forty_records import COUNT, EVENTS_OF_A_RECORD, FORTY_RECORDS, WHOLE_IS_LOST
+from tests.reader_account import RECORDS_IN, account_of
+
+EVERYDAY_DAMAGES = 25
+SIGNS = (b"<", b'"', b"{", b"\0")
+# Here a mismatch is told by the reader itself.
+UNCOUNTED = ("ganglia", "xes")
+
+
+def damaged(data: bytes, number: int) -> bytes:
+    """Damage of a log by number: of eight kinds, at each of its bytes."""
+    place, kind = divmod(number, len(SIGNS) + 3)
+    before, at, behind = data[:place], data[place], data[place + 1 :]
+    if kind < len(SIGNS):
+        return before + SIGNS[kind] + behind
+    if kind == len(SIGNS):
+        return before + bytes([at ^ 1 << Random(number).randrange(8)]) + behind
+    return before + behind if kind == len(SIGNS) + 1 else before + b"\xed\xa0\x80" + data[place:]
+
+
+def silent_losses(name: str, numbers: list[int] | range) -> dict[int, str]:
+    format_name, data = FORTY_RECORDS[name]
+    each = EVENTS_OF_A_RECORD.get(name, 1)
+    true = account_of(data, format_name).events
+    lost = {}
+    for number in numbers:
+        hurt = damaged(data, number)
+        account = account_of(hurt, format_name)
+        missing = -(-(true - account.events) // each)
+        told = account.rejected + account.skipped
+        if account.refused is None and missing > told:
+            count = RECORDS_IN.get(format_name) if format_name not in UNCOUNTED else None
+            records = None if count is None else count(hurt)
+            if records is None or records > account.events // each + told:
+                lost[number] = f"{missing} records missing, {told} told; {records} by another count"
+    return lost
+
+
+def test_there_are_forty_records_of_every_format() -> None:
+    assert {known.name for known in known_formats()} == {name for name, _ in FORTY_RECORDS.values()}
+
+
+@pytest.mark.parametrize("name", FORTY_RECORDS)
+def test_damage_is_told_in_records(name: str) -> None:
+    size = len(FORTY_RECORDS[name][1]) * (len(SIGNS) + 3)
+    assert silent_losses(name, Random(name).sample(range(size), EVERYDAY_DAMAGES)) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FORTY_RECORDS)
+def test_damage_at_every_byte_is_told_in_records(name: str) -> None:
+    assert silent_losses(name, range(len(FORTY_RECORDS[name][1]) * (len(SIGNS) + 3))) == {}
+
+
+@pytest.mark.parametrize("name", [name for name in FORTY_RECORDS if name not in WHOLE_IS_LOST])
+def test_damage_in_the_middle_costs_few_records(name: str) -> None:
+    format_name, data = FORTY_RECORDS[name]
+    each = EVENTS_OF_A_RECORD.get(name, 1)
+    # Here no element around records begins or ends.
+    begin, end = len(data) // 2, len(data) * 11 // 20
+    places = Random(name).sample(range(begin, end), 8)
+    few = [
+        account_of(damaged(data, number), format_name).events // each >= COUNT - 2
+        for place in places
+        for number in range(place * (len(SIGNS) + 3), (place + 1) * (len(SIGNS) + 3), 2)
+    ]
+    assert all(few)
