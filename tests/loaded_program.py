@@ -18,12 +18,3 @@ def load_program() -> None:
     from cepctl.io.formats import known_formats
 
     list(known_formats())
-    _load_tables_of_the_compiler()
-
-
-def _load_tables_of_the_compiler() -> None:
-    """What Numba looks up before it compiles its first kernel."""
-    from numba.core.registry import cpu_target
-
-    cpu_target.typing_context.refresh()
-    cpu_target.target_context.refresh()

@@ -17,13 +17,13 @@ def random_conditions(
     draw: st.DrawFn, level: Level, strategy: str, parts: list[Part], choice: list[Part]
 ) -> list[str]:
     """Conditions over `parts` together, and over the members of an OR one by one."""
-    pools = [_own_conditions([*parts, *choice]), _links(strategy, parts)]
+    pools = [own_conditions([*parts, *choice]), links(strategy, parts)]
     if level.kleene:
-        pools.append(_group_conditions(strategy, parts))
+        pools.append(group_conditions(strategy, parts))
     if level.order:
-        pools.append(_order_conditions(parts))
+        pools.append(order_conditions(parts))
     if level.timing:
-        pools.append(_timings(parts))
+        pools.append(timings(parts))
     conditions = []
     for number, pool in enumerate(pools):
         # Own conditions sometimes, links often, the construct of the level most often.
@@ -39,12 +39,12 @@ def keys(draw: st.DrawFn, strategy: str) -> list[str]:
     return [draw(st.sampled_from(["[k]", "[k, g]"]))] if wanted else []
 
 
-def _own_conditions(parts: list[Part]) -> list[str]:
+def own_conditions(parts: list[Part]) -> list[str]:
     templates = ("{t}.x >= 1", "{t}.x < 3", "{t}.k = 'p'", "NOT ({t}.x = 0)", "({t}.x IS NULL OR {t}.x = 1)")
     return [template.format(t=part.t) for part in parts for template in templates]
 
 
-def _links(strategy: str, parts: list[Part]) -> list[str]:
+def links(strategy: str, parts: list[Part]) -> list[str]:
     templates = (
         "{a}.x = {b}.x",
         "{a}.k = {b}.k",
@@ -66,7 +66,7 @@ def _pairs(strategy: str, parts: list[Part]) -> list[tuple[Part, Part]]:
     ]
 
 
-def _group_conditions(strategy: str, parts: list[Part]) -> list[str]:
+def group_conditions(strategy: str, parts: list[Part]) -> list[str]:
     kleene = [part.variable for part in parts if part.kleene]
     alone = ("count({b}[]) <= 2", "count({b}[]) >= 2", "avg({b}[].x) >= 1", "sum({b}[].x) <= 2")
     linked = ("avg({b}[].x) >= {a}.x", "count({b}[].x) > {a}.x")
@@ -78,7 +78,7 @@ def _group_conditions(strategy: str, parts: list[Part]) -> list[str]:
     ]
 
 
-def _order_conditions(parts: list[Part]) -> list[str]:
+def order_conditions(parts: list[Part]) -> list[str]:
     templates = (
         "{b}[i].x >= {b}[i-1].x",
         "{b}[i].x > max({b}[1..i-1].x)",
@@ -89,7 +89,7 @@ def _order_conditions(parts: list[Part]) -> list[str]:
     return [template.format(b=part.variable) for part in parts if part.kleene for template in templates]
 
 
-def _timings(parts: list[Part]) -> list[str]:
+def timings(parts: list[Part]) -> list[str]:
     alone = ("{a}.time >= '1970-01-01T00:00:00.003Z'", "{a}.time < '1970-01-01T00:00:00.006Z'")
     linked = (
         "{b}.time - {a}.time <= 2 ticks",

@@ -52,11 +52,15 @@ class Account:
         What is said of what is none, and how often: rejects, warnings, notes, records left out.
     refused
         The line with which the file was refused; None where it was read.
+    rejected, skipped
+        How many records that are, those that became no event and those that give none.
     """
 
     events: int
     said: Counter[str]
     refused: str | None = None
+    rejected: int = 0
+    skipped: int = 0
 
 
 def account_of(data: bytes, format_name: str | None) -> Account:
@@ -65,8 +69,8 @@ def account_of(data: bytes, format_name: str | None) -> Account:
     events = untimed = 0
     try:
         with open_bytes(data, SOURCE) as log:
-            reader = format_of(log.head, SOURCE, format_name, OPTIONS).reader
-            for batch in reader.read(log.stream, SOURCE, OPTIONS, report):
+            known = format_of(log.head, SOURCE, format_name, OPTIONS)
+            for batch in known.read(log.stream, SOURCE, OPTIONS, report):
                 batch.validate(full=True)
                 timed = _timed(batch)
                 events, untimed = events + timed, untimed + len(batch) - timed
@@ -74,7 +78,10 @@ def account_of(data: bytes, format_name: str | None) -> Account:
     except CepctlError as problem:
         return Account(0, Counter(), str(problem))
     said = Counter({"rejects": len(report.rejects) + untimed + damage, "warnings": len(report.warnings)})
-    return Account(events, said + report.notes + report.skipped)
+    rejected = sum(reject.records for reject in report.rejects) + untimed + damage
+    return Account(
+        events, said + report.notes + report.skipped, rejected=rejected, skipped=report.skipped.total()
+    )
 
 
 def _timed(batch: pa.RecordBatch) -> int:
@@ -144,6 +151,8 @@ RECORDS_IN: dict[str, Callable[[bytes], int | None]] = {
     "text": _lines,
     "xes": lambda data: _elements(data, "event"),
     "ganglia": lambda data: _elements(data, "METRIC"),
+    "rrd-fetch": lambda data: max(_lines(data) - 1, 0),
+    "ganglia-csv": lambda data: _rows(data, ","),
     "access": _lines,
     "cri": lambda data: sum(b" P " not in line[:60] for line in data.split(b"\n") if line.strip()),
     "docker": lambda data: sum(b'\\n"' in line for line in data.split(b"\n")),

@@ -21,7 +21,19 @@ PACKAGE = ROOT / "cepctl"
 LINKED = ("engines", "io")
 
 # Parts that every other one may import.
-BASE = ("errors", "trust", "atomic", "memory", "schema", "arrays", "precision", "clocks")
+BASE = (
+    "errors",
+    "trust",
+    "atomic",
+    "memory",
+    "schema",
+    "arrays",
+    "precision",
+    "clocks",
+    "notices",
+    "side_figures",
+    "engines.kernels",
+)
 # What each room may import of cepctl, beside itself and BASE: each stands after what it needs.  A module
 # belongs to the innermost room that is named here.  A new room is a new row.
 MAY_IMPORT: dict[str, set[str]] = {
@@ -32,15 +44,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     "start_up": set(),
     "terminal": set(),
     "trust": set(),
-    "engines.kernel_cache": set(),
-    "engines.kernel_files": set(),
+    "engines.kernels": set(),
     "interrupts": set(),
     "memory": {"errors"},
+    "notices": set(),
+    "side_figures": {"errors", "notices"},
     "precision": set(),
     "schema": {"errors"},
     "clocks": {"errors", "schema"},
     "spark": {"start_up"},
-    "engines": {"engines.kernel_cache", "engines.kernel_files"},
+    "engines": set(),
     "io.contract": set(),
     "io.rows": set(),
     "language": set(),
@@ -169,7 +182,13 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.kleene",
         "engines.given",
     },
-    "doctor": {"engines.kernel_cache", "spark", "language", "plan", "ingestion", "engines.event"},
+    "doctor": {
+        "spark",
+        "language",
+        "plan",
+        "ingestion",
+        "engines.event",
+    },
     "engines.diagnosis": {
         "language",
         "plan",
@@ -428,7 +447,7 @@ def lacks_types(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def is_kernel(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    return any(ast.unparse(each).startswith("njit(") for each in function.decorator_list)
+    return any(ast.unparse(each) in {"kernel", "inner", "inlined"} for each in function.decorator_list)
 
 
 def test_in_the_engines_only_kernels_lack_types() -> None:

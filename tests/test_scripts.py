@@ -155,7 +155,9 @@ def test_java_can_be_hidden_and_nothing_else(shell: Shell, programs: Path, tmp_p
     assert done.stdout == f"{tmp_path}/links/bash\n{tmp_path}/links/find\n"
 
 
-@pytest.mark.parametrize("failing", ["lint", "doctor", "--lowest", "--without-java", "--no-lint"])
+@pytest.mark.parametrize(
+    "failing", ["lint", "doctor", "--lowest", "--without-java", "--no-lint", "fuzz--seconds"]
+)
 def test_the_build_server_runs_every_part_and_fails_with_any(copy: Path, failing: str) -> None:
     def stub(path: Path, prefix: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -164,17 +166,15 @@ def test_the_build_server_runs_every_part_and_fails_with_any(copy: Path, failing
 
     stub(copy / "scripts" / "test", "")
     stub(copy / "scripts" / "lint", "lint")
+    stub(copy / "scripts" / "fuzz", "fuzz")
     stub(copy / "bin" / "cepctl", "")
     (copy / "scripts" / "environment").write_text(
         f"make_lowest_environment() {{ :; }}\nhide_java() {{ :; }}\n"
         f"make_test_environment() {{ environment={copy}; }}\n"
     )
     done = subprocess.run([copy / ".ci" / "run", "-x"], capture_output=True, text=True, check=False)
-    early = ["tests/inspection", "tests/io", "tests/language", "tests/plan"]
-    late = " ".join(f"--ignore={each}" for each in early)
-    parts = ["lint", f"--no-lint {late} -x", "--lowest", "--without-java", f"--no-lint {' '.join(early)}"]
-    if failing == "doctor":
-        parts.insert(1, "doctor --warm")
+    parts = ["lint", "--no-lint -x", "doctor --warm", "--lowest", "--without-java"]
+    parts.append("fuzz--seconds 60 --processes 1 --seed none")
     assert (done.returncode, done.stdout.splitlines()) == (1, parts)
 
 

@@ -74,6 +74,9 @@ class LazyGroup(click.Group):
         except KeyboardInterrupt:
             being_told()  # Click ends the line of the terminal next.
             raise
+        except EOFError as problem:
+            # Click would take it for an interrupt; nothing here asks anybody.
+            raise RuntimeError("something ended before its end was read") from problem
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -18,6 +18,7 @@ Verdict = Literal["ok", "warning", "failed"]
 GIGABYTE = 10**9
 LEAST_DISK = 2 * GIGABYTE
 LEAST_MEMORY = 2 * GIGABYTE
+_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -70,19 +71,31 @@ def memory() -> Finding:
 
 
 def kernel_cache() -> Finding:
-    """Whether compiled kernels are kept, and whether there are any yet."""
-    from cepctl.engines.kernel_cache import VARIABLE, kernel_folder, passed_over
+    """Whether compiled kernels are kept, whether there are any yet, and whether all of them are whole."""
+    from cepctl.engines.kernels.files import unusable_kernels
+    from cepctl.engines.kernels.folders import VARIABLE, folder_to_write, folders_to_read, passed_over
 
-    folder = kernel_folder()
+    found = {folder: unusable_kernels(folder) for folder in folders_to_read()}
+    folder = folder_to_write()
+    kept = [f"{whole:,} kept in {place}" for place, (whole, _) in found.items()]
+    faults = [f"{path.name} {fault}" for _, unusable in found.values() for path, fault in unusable.items()]
+    told = "; ".join([*kept, *_named(faults), *passed_over()])
     if folder is None:
         remedy = f"name a folder that can be written in {VARIABLE}"
-        return Finding("kernels", "warning", "compiled in every run: no folder to keep them in", remedy)
-    kept = len(list(folder.rglob("*.nbc")))
-    told = "; ".join([f"{kept} kept in {folder}", *passed_over()])
-    if kept:
+        none = "compiled in every run: no folder to keep them in"
+        return Finding("kernels", "warning", "; ".join(filter(None, [told, none])), remedy)
+    if faults:
+        return Finding("kernels", "warning", told, "cepctl doctor --warm removes them and compiles anew")
+    if any(whole for whole, _ in found.values()):
         return Finding("kernels", "ok", told)
     remedy = "cepctl doctor --warm compiles them now; else the first match that needs one waits for it"
     return Finding("kernels", "warning", told, remedy)
+
+
+def _named(faults: list[str]) -> list[str]:
+    """The first few of them, and how many more there are."""
+    more = len(faults) - _NAMED
+    return [*faults[:_NAMED], *([f"{more:,} more are not used either"] if more > 0 else [])]
 
 
 def java() -> Finding:

@@ -1,13 +1,18 @@
 """Compiling the kernels before they are needed, so that the first match does not wait for it.
 
 A kernel is compiled when it is first called with arguments of some types.  Small queries over a few
-events call all that take long to compile.
+events call all that take long to compile.  What the compiler took it keeps, so one process after the other
+runs some of them, until it holds MOST_BYTES: what it has compiled, the next one loads.
 """
 
 from __future__ import annotations
 
+import json
+import resource
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,9 +21,13 @@ import pyarrow as pa
 from cepctl.clocks import Clocks, extremes
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.kernels.files import remove_unusable_kernels
+from cepctl.engines.kernels.kernel import Kernel
+from cepctl.engines.kernels.stages import only
+from cepctl.errors import JobError
 from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
-from cepctl.plan.plan import EventSchema
+from cepctl.plan.plan import EventSchema, Plan
 from cepctl.schema import CLOCK, FIXED_COLUMNS, MILLISECOND
 
 # Chains; rivals, absences and what ties them; groups.  W stands for the window in ticks, N for a narrow one
@@ -82,45 +91,109 @@ _WINDOW, _NARROW_WINDOW = 30, 12
 _EVENTS, _MANY_EVENTS, _MANY_KEYS = 12, 48, 300
 
 
+MOST_BYTES = 400 << 20
+"""Of a process that holds more, another one takes over."""
+# The program of such a process: from which query on, and where its modules are.
+_PROGRAM = """
+import json, sys
+begin, sys.path[:] = int(sys.argv[1]), json.loads(sys.argv[2])
+from cepctl.doctor.warming import warm_part
+print(json.dumps(warm_part(begin)))
+"""
+_Run = tuple[Plan, pa.Table, MatchOptions]
+
+
 @dataclass(frozen=True)
 class WarmUp:
-    """How many kernels had to be compiled, how many were found compiled, and how long it took."""
+    """How many kernels had to be compiled, how many were found compiled, and how long it took.
+
+    `reached` are the names of all of them.
+    """
 
     compiled: int
     found: int
     seconds: float
+    reached: frozenset[str]
 
 
-def warm_up() -> WarmUp:
-    """Call the kernels once; what is compiled is kept for later runs."""
+def warm_up(tell: Callable[[str], None] | None = None) -> WarmUp:
+    """Call the kernels once; what is compiled is kept for later runs, and damaged files are removed.
+
+    `tell` takes a line for people now and then.
+
+    Raises
+    ------
+    JobError
+        If a process that compiles them ends too early.
+    """
     began = time.monotonic()
-    schema = EventSchema({"k": pa.string()}, MILLISECOND)
+    remove_unusable_kernels()
+    at, of = 0, len(_runs())
+    compiled, found = set[str](), set[str]()
+    while at < of:
+        if tell is not None:
+            tell(f"compiling kernels: {100 * at // of} %, {len(compiled):,} compiled so far")
+        command = [sys.executable, "-c", _PROGRAM, str(at), json.dumps(sys.path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            cause = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
+            raise JobError(f"the process that compiles kernels ended too early: {cause[0]}")
+        at, more, loaded = json.loads(done.stdout)
+        compiled.update(more)
+        found.update(set(loaded) - compiled)
+    reached = frozenset(each.partition(" ")[0] for each in compiled | found)
+    return WarmUp(len(compiled), len(found), time.monotonic() - began, reached)
+
+
+def warm_part(begin: int) -> tuple[int, list[str], list[str]]:
+    """Run some of the queries, from one of them on; which comes next, and what was compiled and loaded.
+
+    Kernels have a name and types of arguments.
+    """
+    runs = _runs()
+    at = begin
+    with only("compiled"):
+        while at < len(runs) and (at == begin or _most_held() < MOST_BYTES):
+            plan, table, options = runs[at]
+            match_events(plan, table, options)
+            at += 1
+    kernels = compiled_functions().items()
+    compiled = [f"{name} {types}" for name, each in kernels for types in each.stats.cache_misses]
+    loaded = [f"{name} {types}" for name, each in kernels for types in each.stats.cache_hits]
+    return at, compiled, loaded
+
+
+def _most_held() -> int:
+    """The most bytes that this process has held so far."""
+    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return held if sys.platform == "darwin" else held << 10
+
+
+def _runs() -> list[_Run]:
+    """All queries, each with its events."""
+    schema, plain = EventSchema({"k": pa.string()}, MILLISECOND), MatchOptions()
+    runs: list[_Run] = []
     for scale in _SCALES:
         table = _events(scale)
-        for query, options in _RUNS:
-            plan = analyze(parse(_in_ticks(query, scale)), schema)
-            match_events(plan, table, options)
-        match_events(analyze(parse(_CROWDED), schema), _events(scale, step=0))
-        for query in _LASTING:
-            lasting = replace(schema, lasting=True)
-            plan = analyze(parse(_in_ticks(query, scale)), lasting)
-            match_events(plan, _with_ends(table, scale), MatchOptions(raw_times=True))
+        runs += [
+            (analyze(parse(_in_ticks(query, scale)), schema), table, options) for query, options in _RUNS
+        ]
+        runs.append((analyze(parse(_CROWDED), schema), _events(scale, step=0), plain))
+        lasting, ends = replace(schema, lasting=True), _with_ends(table, scale)
+        once = MatchOptions(raw_times=True)
+        runs += [(analyze(parse(_in_ticks(query, scale)), lasting), ends, once) for query in _LASTING]
         clocks = {
             name: tuple((low * scale, high * scale, mass) for low, high, mass in offset)
             for name, offset in _OFFSETS.items()
         }
-        stamped = _stamped(table, clocks)
-        for query in _CLOCKED:
-            plan = analyze(parse(_in_ticks(query, scale)), replace(schema, clocks=clocks))
-            match_events(plan, stamped)
-    match_events(analyze(parse(_TRIED), schema), _events(1, _MANY_EVENTS, step=0))
+        clocked, stamped = replace(schema, clocks=clocks), _stamped(table, clocks)
+        runs += [(analyze(parse(_in_ticks(query, scale)), clocked), stamped, plain) for query in _CLOCKED]
+    runs.append((analyze(parse(_TRIED), schema), _events(1, _MANY_EVENTS, step=0), plain))
     # Chains that are others moved in time are looked for among many.
-    match_events(analyze(parse(_QUERIES[0]), schema), _events(1, _MANY_EVENTS))
+    runs.append((analyze(parse(_QUERIES[0]), schema), _events(1, _MANY_EVENTS), plain))
     # So are keys.
-    match_events(analyze(parse(_OF_MANY_KEYS), schema), _many_keys())
-    kernels, missed = compiled_functions(), compiled_here()
-    found = sum(sum(each.stats.cache_hits.values()) for each in kernels.values())
-    return WarmUp(missed, found, time.monotonic() - began)
+    runs.append((analyze(parse(_OF_MANY_KEYS), schema), _many_keys(), plain))
+    return runs
 
 
 def compiled_here() -> int:
@@ -129,15 +202,13 @@ def compiled_here() -> int:
 
 
 def compiled_functions() -> dict[str, Any]:
-    """The compiled functions of the engines, by module and name."""
-    from numba.core.dispatcher import Dispatcher
-
+    """The compiled forms of the kernels that were asked for one, by module and name."""
     engines = {name: module for name, module in sys.modules.items() if name.startswith("cepctl.engines.")}
     return {
-        f"{value.py_func.__module__}.{value.py_func.__name__}": value
+        value.name: value.compiled
         for module in engines.values()
         for value in vars(module).values()
-        if isinstance(value, Dispatcher)
+        if isinstance(value, Kernel) and value.compiled is not None
     }
 
 

@@ -29,7 +29,7 @@ from cepctl.datasets.kinds import (
     unified,
     with_kinds,
 )
-from cepctl.io.contract.reader import END_COLUMNS, RAW_COLUMNS
+from cepctl.io.contract.reader import END_COLUMNS, END_GRAIN, GRAIN, RAW_COLUMNS
 from cepctl.io.source.locations import InputFile
 from cepctl.schema import (
     ATTRIBUTE_PREFIX,
@@ -117,6 +117,7 @@ def raw_table(batch: pa.RecordBatch, file: InputFile) -> pa.Table:
         columns[RAW_PREFIX + raw] = batch.column(raw).cast(pa.int64())
     columns[RAW_NUMBER] = numbers
     columns |= _end_columns(batch)
+    columns |= {name: batch.column(name) for name in (GRAIN, END_GRAIN) if name in batch.schema.names}
     for name, raw in _CLOCK_COLUMNS.items():
         known = name in batch.schema.names
         columns[raw] = batch.column(name) if known else pa.nulls(len(batch), pa.string())
@@ -125,7 +126,7 @@ def raw_table(batch: pa.RecordBatch, file: InputFile) -> pa.Table:
         if field.name in LENGTH_COLUMNS:
             columns[field.name] = batch.column(field.name).cast(LENGTH_COLUMNS[field.name])
             fields.append(pa.field(field.name, LENGTH_COLUMNS[field.name]))
-        elif field.name not in RAW_COLUMNS | END_COLUMNS | FIXED_COLUMNS | _CLOCK_COLUMNS:
+        elif field.name not in RAW_COLUMNS | END_COLUMNS | FIXED_COLUMNS | _CLOCK_COLUMNS | columns.keys():
             values = simple(pa.chunked_array([batch.column(field.name)])).combine_chunks()
             attribute = _attribute(field.name)
             columns[attribute] = values

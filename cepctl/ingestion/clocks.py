@@ -17,7 +17,7 @@ from cepctl.uncertainty.model import Rule
 from cepctl.uncertainty.stamping import Stamped
 
 
-def brings_clocks(table: pa.Table, rules: Sequence[Rule]) -> bool:
+def brings_clocks(table: pa.Table, rules: Sequence[Rule] = ()) -> bool:
     """Whether some event of a chunk has a clock, or some rule may give it one."""
     column = table.column(RAW_CLOCK)
     return column.null_count < len(column) or any(rule.clock is not None for rule in rules)

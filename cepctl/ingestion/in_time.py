@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.ingestion.chunks import is_attribute
+from cepctl.ingestion.clocks import brings_clocks, own_parts
 from cepctl.ingestion.lengths import ends_too_early
 from cepctl.io.contract.reader import BEYOND_TIME, NO_TIME, ReadReport, Reject
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK
@@ -38,10 +39,14 @@ def inside_time(table: pa.Table, report: ReadReport, source: str) -> pa.Table:
 
 
 def ending_after_start(table: pa.Table, report: ReadReport, source: str) -> pa.Table:
-    """Interval events that can end after they start, and events that do not last; the others are rejected."""
+    """Interval events that can end after they start, and events that do not last; the others are rejected.
+
+    One clock stamps both ends of an event, so its offset does not bring them into order: own parts tell.
+    """
     if table.column("end_lower").null_count == len(table):
         return table
-    return _rejecting(table, pc.fill_null(ends_too_early(table), False), ENDS_FIRST, report, source)
+    own = own_parts(table) if brings_clocks(table) else table
+    return _rejecting(table, pc.fill_null(ends_too_early(own), False), ENDS_FIRST, report, source)
 
 
 def _rejecting(

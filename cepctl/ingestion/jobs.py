@@ -20,18 +20,26 @@ from cepctl.ingestion.ordering import Order, order
 from cepctl.ingestion.own_process import in_own_process
 from cepctl.ingestion.parts import read_files
 from cepctl.ingestion.publishing import aside, publish, refuse_existing
-from cepctl.ingestion.reading import ReadTask
+from cepctl.ingestion.reading import ReadTask, discard
 from cepctl.ingestion.rejects import refuse_mostly_bad, refuse_too_many, write_rejects, write_whole
 from cepctl.ingestion.results import FileResult
 from cepctl.ingestion.room import is_little
 from cepctl.ingestion.runners import LocalRunner, Runner
 from cepctl.ingestion.schemas import unify
 from cepctl.ingestion.spooling import spooled
-from cepctl.ingestion.summary import IngestSummary, refuse_unreadable, report_text, summarised
+from cepctl.ingestion.summary import (
+    IngestSummary,
+    refuse_eventless,
+    refuse_unreadable,
+    report_text,
+    summarised,
+)
+from cepctl.ingestion.times_told import times_told
 from cepctl.ingestion.type_names import TypeNames
 from cepctl.ingestion.unpacking import unpacked
 from cepctl.ingestion.unused import unused
 from cepctl.ingestion.writing import PartTask, write_part
+from cepctl.ingestion.written_units import Written, finest, unit_of_rules
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.contract.times import named_zone
 from cepctl.io.formats import format_named, open_log
@@ -61,10 +69,11 @@ class IngestOptions:
     `strict` a file in a directory that cannot be read is an error, as one that was named always is.
     `follow_links` is for links that lead out of a directory. Of input that `is_rest`, what is new in logs
     that were read before, most records may be bad. `known_kinds` are those of attributes in earlier events,
-    which these join. All tasks at one time share the `memory`. A dataset that is `read_once` and then gone is
-    written fast rather than small, and `in_arrow` where it is small and this process alone reads it. The time
-    unit of `read` is chosen anew: the model's, else the finest of those that the files declare and of 1 ms
-    for those that do not.
+    which these join, and `known_unit` is their time unit. All tasks at one time share the `memory`. A dataset
+    that is `read_once` and then gone is written fast rather than small, and `in_arrow` where it is small and
+    this process alone reads it. The time unit of `read` is chosen anew: the model's, else that of earlier
+    events, else the finest of those that files declare, of 1 ms for those that do not, and of the digits that
+    occur in their times and in durations of the model.
     """
 
     input_format: str | None = None
@@ -79,6 +88,7 @@ class IngestOptions:
     follow_links: bool = False
     is_rest: bool = False
     known_kinds: Mapping[str, Kind] = field(default_factory=dict)
+    known_unit: TimeUnit | None = None
     memory: MemoryBudget = field(default_factory=reading_budget)
     read_once: bool = False
     in_arrow: bool = False
@@ -116,13 +126,14 @@ def ingest(
     def tell_unused(results: Sequence[FileResult], summary: IngestSummary) -> list[str]:
         return unused(options.read, options.type_names, options.model, results, summary.type_counts)
 
-    return _ingest(files, target, options, runner or LocalRunner(), tell_unused)
+    return _ingest(files, target, options, runner or LocalRunner(), tell_unused, whole=True)
 
 
 def ingest_files(files: Sequence[InputFile], output: str, options: IngestOptions) -> IngestSummary:
     """As `ingest`, of files that are known already, in this process."""
     # What fits nothing in some files may fit what comes in others.
-    return _ingest(lambda _: files, Location.of(output), options, LocalRunner(), lambda *_: [])
+    target = Location.of(output)
+    return _ingest(lambda _: files, target, options, LocalRunner(), lambda *_: [], whole=False)
 
 
 def _ingest(
@@ -131,6 +142,8 @@ def _ingest(
     options: IngestOptions,
     runner: Runner,
     tell_unused: Callable[[Sequence[FileResult], IngestSummary], list[str]],
+    *,
+    whole: bool,
 ) -> IngestSummary:
     named_zone(options.read.time_zone)
     if options.input_format is not None:
@@ -142,22 +155,28 @@ def _ingest(
         assumed = options.model.time_unit or MILLISECOND
         declared = _declared_units(files)
         stored = [dataset_of(f) for f, own in zip(files, declared, strict=True) if own and is_part(f)]
-        unit = options.model.time_unit or _finest([each or assumed for each in declared])
+        written = _written_before(options, declared)
         in_arrow = options.in_arrow and _may_take_room(files, scratch, memory)
         tasks = [
-            # Parquet that declares its unit converts itself; other ticks are of the assumed unit.
             replace(
-                _read_task(file, number, scratch, options, assumed if own is None else unit, unit, memory),
+                _read_task(file, number, scratch, options, assumed, written, memory),
+                declares_unit=own is not None,
                 in_arrow=in_arrow,
             )
             for number, (file, own) in enumerate(zip(files, declared, strict=True))
         ]
-        results = read_files(tasks, runner)
+        results, unit = _in_one_unit(tasks, read_files(tasks, runner), runner)
         filesystem, directory = events.resolve()
         schema = unify(results, options.known_kinds)
         ordered = _ordered(results, scratch, len(schema.attributes), memory)
         summary = summarised(results, ordered, schema, unit)
-        notices = (*parts_alone(stored), *summary.notices, *tell_unused(results, summary), *_nothing(summary))
+        notices = (
+            *parts_alone(stored),
+            *summary.notices,
+            *times_told(results, unit, options.model),
+            *tell_unused(results, summary),
+            *_nothing(summary),
+        )
         summary = replace(summary, notices=notices, clocks=_clocks(results))
         if options.rejects is not None:
             pieces = [piece for result in results for piece in result.reject_files]
@@ -169,6 +188,8 @@ def _ingest(
         refuse_too_many(*counted, options.max_errors)
         if not options.is_rest:
             refuse_mostly_bad(*counted, summary.events, options.max_errors)
+        if whole:
+            refuse_eventless(summary)
         metadata = _metadata(summary, options.model) | clocks_metadata(summary.clocks)
         once = options.read_once
         in_arrow = in_arrow and sum(result.size for result in results) <= MOST_ARROW_BYTES
@@ -191,7 +212,7 @@ def _nothing(summary: IngestSummary) -> list[str]:
     if summary.events:
         return []
     if summary.records:
-        return [f"none of the {summary.records:,} records gives an event: the dataset has none"]
+        return [f"none of the {summary.records:,} records gives an event yet"]
     return ["the input has no records: the dataset has no events"]
 
 
@@ -201,10 +222,10 @@ def _read_task(
     scratch: Location,
     options: IngestOptions,
     ticks: TimeUnit,
-    unit: TimeUnit,
+    written: Written,
     memory: MemoryBudget,
 ) -> ReadTask:
-    """The task of one file whose own ticks are of one unit, those of the dataset of another.
+    """The task of one file whose own ticks are of one unit.
 
     Only where nobody wants to see all rejects may it stop at the first too many.
     """
@@ -215,7 +236,7 @@ def _read_task(
         scratch,
         replace(options.read, time_unit=ticks),
         options.model,
-        unit,
+        written.with_forms(dict(file.time_forms)),
         options.type_names,
         file.format or options.input_format,
         may_be_unreadable=file.found and not options.strict,
@@ -258,8 +279,33 @@ def _unit_in_footer(file: InputFile) -> TimeUnit | None:
             return None  # the reader will say what is wrong
 
 
-def _finest(units: Sequence[TimeUnit]) -> TimeUnit:
-    return min(units, key=lambda unit: unit.microseconds, default=MILLISECOND)
+def _written_before(options: IngestOptions, declared: Sequence[TimeUnit | None]) -> Written:
+    """What is known of all times before a file is read."""
+    unit = options.model.time_unit or options.known_unit
+    if unit is not None:
+        return Written(unit if options.model.time_unit else finest([unit, *filter(None, declared)]))
+    if declared and None not in declared:
+        return Written(finest(filter(None, declared)))
+    return Written(finest([unit_of_rules(options.model.rules), *filter(None, declared)]), may_be_finer=True)
+
+
+def _in_one_unit(
+    tasks: Sequence[ReadTask], results: list[FileResult], runner: Runner
+) -> tuple[list[FileResult], TimeUnit]:
+    """The results of all files in the finest unit of all; files that were read in another are read again."""
+    unit = finest(
+        [
+            *(task.written.unit for task in tasks[:1]),
+            *(result.written.unit for result in results if result.chunks),
+        ]
+    )
+    again = [n for n, result in enumerate(results) if result.chunks and result.written.unit != unit]
+    for number in again:
+        discard(tasks[number].scratch, results[number])
+    finer = [replace(tasks[number], written=replace(results[number].written, unit=unit)) for number in again]
+    for number, result in zip(again, read_files(finer, runner), strict=True):
+        results[number] = result
+    return results, unit
 
 
 def _ordered(results: Sequence[FileResult], scratch: Location, columns: int, memory: MemoryBudget) -> Order:

@@ -17,12 +17,12 @@ from itertools import pairwise
 
 from cepctl.datasets.kinds import Kind
 from cepctl.errors import LogFormatError
-from cepctl.ingestion.reading import ReadTask, parser_died, read_file
+from cepctl.ingestion.reading import ReadTask, discard, parser_died, read_file
 from cepctl.ingestion.rejects import rejects_of_parts
 from cepctl.ingestion.results import FileResult, TimesSeen
 from cepctl.ingestion.runners import Runner
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
-from cepctl.io.contract.line_records import Cut, LineRecords, Passages, cuts
+from cepctl.io.contract.line_records import OPEN_QUOTE, Cut, LineRecords, Passages, cuts
 from cepctl.io.formats import format_of, open_log
 from cepctl.io.source.file_parts import FilePart
 from cepctl.io.source.locations import InputFile, Location
@@ -85,11 +85,29 @@ def read_files(tasks: Sequence[ReadTask], runner: Runner) -> list[FileResult]:
     """
     parts = _in_parts(tasks, runner)
     results = iter(_run(runner, [part for of_file in parts for part in of_file]))
-    pairs = list(zip(tasks, parts, strict=True))
-    found = [_joined(task, [next(results) for _ in of_file]) for task, of_file in pairs]
+    of_files = _alike(parts, [[next(results) for _ in of_file] for of_file in parts], runner)
+    found = [_joined(task, of_file) for task, of_file in zip(tasks, of_files, strict=True)]
     whole = [task for task, result in zip(tasks, found, strict=True) if result is None]
     again = iter(_run(runner, whole))
     return [next(again) if result is None else result for result in found]
+
+
+def _alike(
+    parts: Sequence[Sequence[ReadTask]], read: Sequence[list[FileResult]], runner: Runner
+) -> Sequence[list[FileResult]]:
+    """Parts with what all of a file tells of its times: those that took them otherwise, read again."""
+    again: list[tuple[int, int]] = []
+    tasks: list[ReadTask] = []
+    for number, (of_file, results) in enumerate(zip(parts, read, strict=True)):
+        known = of_file[0].written.joined(result.written for result in results)
+        for place, (task, result) in enumerate(zip(of_file, results, strict=True)):
+            if result.chunks and result.written != known:
+                discard(task.scratch, result)
+                again.append((number, place))
+                tasks.append(replace(task, written=known))
+    for (number, place), result in zip(again, _run(runner, tasks), strict=True):
+        read[number][place] = result
+    return read
 
 
 def _run(runner: Runner, tasks: Sequence[ReadTask]) -> list[FileResult]:
@@ -165,7 +183,8 @@ def _joined(task: ReadTask, parts: Sequence[FileResult]) -> FileResult | None:
     too_many = task.max_rejects is not None and causes.total() > task.max_rejects
     crowded = REST in named or len(named) + len(FIXED_COLUMNS) + len(task.options.columns) > MOST_ATTRIBUTES
     forms = {form for part in parts for form in part.time_forms.items()}
-    if too_many or crowded or len(dict(forms)) < len(forms):
+    # Rows that an open quote swallowed are numbered by the whole file alone.
+    if too_many or crowded or OPEN_QUOTE in causes or len(dict(forms)) < len(forms):
         return None
     times = TimesSeen()
     for part in parts:
@@ -188,6 +207,8 @@ def _joined(task: ReadTask, parts: Sequence[FileResult]) -> FileResult | None:
         first=min((part.first for part in parts if part.first is not None), default=None),
         last=max((part.last for part in parts if part.last is not None), default=None),
         times=times,
+        written=task.written.joined(part.written for part in parts),
+        units=sum((part.units for part in parts), Counter[int]()),
         size=sum(part.size for part in parts),
         rules=frozenset[int]().union(*(part.rules for part in parts)),
         patterns=frozenset[int]().union(*(part.patterns for part in parts)),

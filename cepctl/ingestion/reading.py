@@ -6,10 +6,12 @@ bounded size; what the whole file says (rejects, day grain, kinds of attributes)
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
+import numpy as np
 import pyarrow as pa
 
 from cepctl.datasets.arrow_files import SUFFIX
@@ -37,6 +39,7 @@ from cepctl.ingestion.rejects import RejectLog, TooManyRejectsError
 from cepctl.ingestion.results import EMPTY, FileResult, TimesSeen
 from cepctl.ingestion.room import chunk_bytes, is_little, return_freed
 from cepctl.ingestion.type_names import TypeNames, renamed
+from cepctl.ingestion.written_units import Written, WrittenOtherwiseError, in_whole_units
 from cepctl.io.contract.clock_offsets import rescaled_with_clocks
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
@@ -59,7 +62,8 @@ class ReadTask:
     """What reading one file needs.
 
     `scratch` is the directory that chunks are written to, and with `keep_rejects` all rejects.  Ticks
-    that the file gives are counted in the time unit of `options`, those of the dataset in `unit`.
+    that the file gives are counted in the time unit of `options`, those of the dataset in that of `written`,
+    which is what is known before of its times; a file that `declares_unit` gives the latter itself.
     Where `max_rejects` is given, reading stops at one reject more.  A file that `may_be_unreadable` is then
     left out, with the reason in its result, and so is any part of a file whose reading did not finish.
     Chunks are of Parquet, or `in_arrow` as long as they are few.
@@ -70,14 +74,22 @@ class ReadTask:
     scratch: Location
     options: ReadOptions
     model: UncertaintyModel
-    unit: TimeUnit
+    written: Written
     type_names: TypeNames = ()
     input_format: str | None = None
     may_be_unreadable: bool = False
     keep_rejects: bool = False
     max_rejects: int | None = None
     memory: MemoryBudget = field(default_factory=reading_budget)
+    declares_unit: bool = False
     in_arrow: bool = False
+
+    @property
+    def reading(self) -> ReadOptions:
+        """What the reader is told."""
+        if not self.declares_unit:
+            return self.options
+        return replace(self.options, time_unit=self.written.unit)
 
 
 def read_file(task: ReadTask) -> FileResult:
@@ -91,13 +103,29 @@ def read_file(task: ReadTask) -> FileResult:
     """
     return_freed(task.memory)
     kinds = kinds_read_by(task.model.rules)
-    result = _read(task, kinds)
-    if not kinds.differ:
-        return result
-    filesystem, _ = task.scratch.resolve()
-    for path in (*(chunk.path for chunk in result.chunks), *result.reject_files):
+    while True:
+        try:
+            result = _read(task, kinds)
+        except WrittenOtherwiseError as found:
+            remove(task.scratch, found.chunks)
+            task, kinds = replace(task, written=found.known), kinds_read_by(task.model.rules)
+            continue
+        if not kinds.differ:
+            return result
+        discard(task.scratch, result)
+        kinds = KindsRead(kinds.names, kinds.of_file)
+
+
+def discard(scratch: Location, result: FileResult) -> None:
+    """Delete what reading a file has written, which is to be read again."""
+    remove(scratch, [*(chunk.path for chunk in result.chunks), *result.reject_files])
+
+
+def remove(scratch: Location, paths: Sequence[str]) -> None:
+    """Delete files in the scratch directory."""
+    filesystem, _ = scratch.resolve()
+    for path in paths:
         filesystem.delete_file(path)
-    return _read(task, KindsRead(kinds.names, kinds.of_file))
 
 
 def parser_died(task: ReadTask, cause: str) -> FileResult:
@@ -133,8 +161,12 @@ def _read(task: ReadTask, kinds: KindsRead) -> FileResult:
         return _read_with(task, kinds, RejectLog(max_rejects=task.max_rejects, lines_before=before))
     filesystem, directory = task.scratch.resolve()
     path = f"{directory}/{task.number:06d}-{uuid4().hex[:12]}.rejects"
-    with filesystem.open_output_stream(path) as stream:
-        result = _read_with(task, kinds, RejectLog(stream, lines_before=before))
+    try:
+        with filesystem.open_output_stream(path) as stream:
+            result = _read_with(task, kinds, RejectLog(stream, lines_before=before))
+    except WrittenOtherwiseError:
+        filesystem.delete_file(path)
+        raise
     return replace(result, reject_files=(path,))
 
 
@@ -159,7 +191,7 @@ def _read_whole(task: ReadTask, kinds: KindsRead, report: ReadReport) -> FileRes
         if not log.head:
             return FileResult(task.file.name, EMPTY, warnings=("the file is empty",))
         known = format_of(log.head, task.file.name, task.input_format, task.options)
-        batches = known.reader.read(log.stream, task.file.name, task.options, report)
+        batches = known.read(log.stream, task.file.name, task.reading, report)
         result = _written(task, known, kinds, batches, report)
         damage = log.damage or task.file.damage
         if damage:
@@ -176,7 +208,7 @@ def _read_whole(task: ReadTask, kinds: KindsRead, report: ReadReport) -> FileRes
         notes=report.notes,
         rules=frozenset(report.rules),
         patterns=frozenset(report.patterns),
-        time_forms=dict(sorted(report.time_forms.items())),
+        time_forms=dict(sorted({**report.time_forms, **result.written.forms}.items())),
     )
 
 
@@ -190,23 +222,36 @@ class _Gathered:
     pending: list[pa.Table] = field(default_factory=list)
     chunks: list[Chunk] = field(default_factory=list)
     times: TimesSeen = field(default_factory=TimesSeen)
+    units: Counter[int] = field(default_factory=Counter)
     size: int = 0
+    flushed: bool = False
+
+    def __post_init__(self) -> None:
+        self.written = self.task.written
 
     def flush(self) -> None:
         """Write what waits."""
         task, report = self.task, self.report
         table = joined(self.pending)
         self.pending.clear()
+        known = self.written.after(table)
+        if self.flushed and known != self.written:
+            raise WrittenOtherwiseError(known, [chunk.path for chunk in self.chunks])
+        self.written, self.flushed = known, True
         read_as = self.kinds.of_next(table)
         if read_as is None:
             return
+        table, units = in_whole_units(table, known, report)
+        table = rescaled_with_clocks(table, task.reading.time_unit, known.unit, RAW_OFFSET)
         try:
-            table, assigned = with_intervals(table, task.model, task.unit, read_as)
+            table, assigned = with_intervals(table, task.model, known.unit, read_as)
         except UncertaintyModelError as problem:
             if self.kinds.known is not None:
                 raise
             self.kinds.problem = problem
             return
+        found, counts = np.unique(units[~assigned.ruled], return_counts=True)
+        self.units.update(dict(zip(found.tolist(), counts.tolist(), strict=True)))
         report.rules |= assigned.rules
         report.notes.update(unstamped_notes(assigned.unstamped, task.model.rules))
         table = inside_time(with_ends_of_lengths(table), report, task.file.name)
@@ -226,14 +271,13 @@ def _written(
     """Gather batches into chunks and write them; chunks of a day-grained file are written twice."""
     gathered = _Gathered(task, kinds, report)
     most_bytes = chunk_bytes(task.memory)
-    day_grained = known.whole_days
+    day_grained = known.whole_days and not task.options.exact_times
     ids_given = False
     named: dict[str, frozenset[Kind]] = {}
     old_types: set[str] = set()
     for batch in batches:
         ids_given = ids_given or batch.column("event_id").null_count < len(batch)
         table = raw_table(batch, task.file)
-        table = rescaled_with_clocks(table, task.options.time_unit, task.unit, RAW_OFFSET)
         table, replaced = renamed(table, task.type_names)
         old_types |= replaced
         for column in filter(lambda column: is_attribute(column.name), table.schema):
@@ -249,7 +293,10 @@ def _written(
         raise kinds.problem
     chunks = tuple(gathered.chunks)
     if day_grained and not kinds.differ:
-        chunks = tuple(_rewritten(task, chunk, number, kinds.of_file) for number, chunk in enumerate(chunks))
+        unit = gathered.written.unit
+        chunks = tuple(
+            _rewritten(task, chunk, number, kinds.of_file, unit) for number, chunk in enumerate(chunks)
+        )
     return FileResult(
         task.file.name,
         known.name,
@@ -263,6 +310,8 @@ def _written(
         named=named,
         renamed=frozenset(old_types),
         times=gathered.times,
+        written=gathered.written,
+        units=Counter() if day_grained else gathered.units,
         size=gathered.size,
         read_as=kinds.of_file,
     )
@@ -288,12 +337,12 @@ def _write(task: ReadTask, table: pa.Table, number: int, *, in_arrow: bool) -> C
     return write_chunk(table, path, filesystem, groups)
 
 
-def _rewritten(task: ReadTask, chunk: Chunk, number: int, read_as: ReadAs) -> Chunk:
+def _rewritten(task: ReadTask, chunk: Chunk, number: int, read_as: ReadAs, unit: TimeUnit) -> Chunk:
     """A chunk whose events that no rule fits have a granularity of one day."""
     filesystem, _ = task.scratch.resolve()
     table = read_chunk(chunk.path, filesystem)
     empty = pa.nulls(len(table), pa.int64())
     for name in ("lower", "upper", "end_lower", "end_upper"):
         table = table.set_column(table.column_names.index(name), name, empty)
-    table = with_intervals(table, task.model, task.unit, read_as, DAY)[0]
+    table = with_intervals(table, task.model, unit, read_as, DAY)[0]
     return _write(task, table, number, in_arrow=chunk.path.endswith(SUFFIX))

@@ -11,6 +11,7 @@ the end:
     raw          the record as the file has it
     raw_base64   instead of `raw` where that is not UTF-8
     cut          true where the record is longer than RAW_BYTES and the rest is left out
+    records      how many records are lost, about, where damage took more than one
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class RejectLog(list[Reject]):
     Attributes
     ----------
     causes
-        How many there were, by cause.
+        How many records were lost, by cause.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class RejectLog(list[Reject]):
     ) -> None:
         super().__init__()
         self.causes: Counter[str] = Counter()
+        self._of_cause: Counter[str] = Counter()
         self._stream = stream
         self._max_rejects = max_rejects
         self._lines_before = lines_before
@@ -95,8 +97,9 @@ class RejectLog(list[Reject]):
             reject = replace(reject, line=reject.line + self._lines_before)
         known = reject.cause in self.causes or len(self.causes) < _CAUSES
         cause = reject.cause if known else MORE_CAUSES
-        self.causes[cause] += 1
-        if self.causes[cause] <= _HELD:
+        self.causes[cause] += reject.records
+        self._of_cause[cause] += 1
+        if self._of_cause[cause] <= _HELD:
             super().append(reject)
         if self._stream is not None:
             self._stream.write(json_line(reject))
@@ -158,7 +161,8 @@ def sampled(samples: Sequence[Reject], causes: Counter[str]) -> str:
     lines = []
     for reject in _one_of_each_first(samples)[:_SHOWN]:
         place = reject.source if reject.line is None else f"{reject.source}:{reject.line}"
-        lines.append(f"  {place}: {reject.cause}" + (f": {reject.text}" if reject.text else ""))
+        many = f" ({reject.records:,} records)" if reject.records > 1 else ""
+        lines.append(f"  {place}: {reject.cause}{many}" + (f": {reject.text}" if reject.text else ""))
     if causes.total() > _SHOWN:
         counts = ", ".join(f"{cause}: {count:,}" for cause, count in causes.most_common())
         lines.append(f"  and so on ({counts})")
@@ -191,6 +195,8 @@ def json_line(reject: Reject) -> bytes:
         entry["raw_base64"] = base64.b64encode(raw[:RAW_BYTES]).decode()
     if len(raw) > RAW_BYTES:
         entry["cut"] = True
+    if reject.records > 1:
+        entry["records"] = reject.records
     return json.dumps(entry, ensure_ascii=False).encode() + b"\n"
 
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from cepctl.datasets.kinds import Kind, kind_of_texts
 from cepctl.ingestion.chunks import RAW_ZONE, AttributeFacts, Chunk
+from cepctl.ingestion.written_units import Written
 from cepctl.io.contract.log_format import Repeats
 from cepctl.io.contract.reader import Reject
 
@@ -68,10 +69,12 @@ class FileResult:
     could not be read and need not be has the reason in `unreadable`.  `named` are all attributes, also of
     records that became no events, and of what kinds their values are where the reader tells it; `notes` are
     warnings with a place for a number.  `first` and `last` are the ends of the uncertainty intervals, in
-    ticks; `times` tell how coarse the times are written, `time_forms` how columns of times were read
-    (ReadReport); `size` is how many bytes the values take; `rules` and `patterns` are the numbers of those of
-    the user that some event comes from; `renamed` are the types of events that were given another name.
-    `read_as` are the kinds of the attributes that rules of the model read.
+    ticks; `times` tell how coarse the times are, `written` with what fractions and in which unit they became
+    ticks, `units` how many that no rule fits stand for a unit of so many microseconds, have a fraction (0) or
+    are exact for other reasons (-1), `time_forms` how columns of times were read (ReadReport); `size` is how
+    many bytes the values take; `rules` and `patterns` are the numbers of those of the user that some event
+    comes from; `renamed` are the types of events that were given another name.  `read_as` are the kinds of
+    the attributes that rules of the model read.
     `options` are the fields of ReadOptions that its reader looks at, `repeats` says what its files may show
     again.
     """
@@ -94,6 +97,8 @@ class FileResult:
     first: int | None = None
     last: int | None = None
     times: TimesSeen = field(default_factory=TimesSeen)
+    written: Written = field(default_factory=Written)
+    units: Counter[int] = field(default_factory=Counter)
     size: int = 0
     time_forms: Mapping[str, str] = field(default_factory=dict)
     unreadable: str | None = None
@@ -113,6 +118,13 @@ class FileResult:
 
     def attributes(self) -> dict[str, AttributeFacts]:
         """The facts of the attributes in all chunks together; the kind of text is told from all of it."""
+        return {name: _told(found) for name, found in self._facts().items()}
+
+    def texts(self) -> dict[str, frozenset[Kind]]:
+        """What single values of attributes look like whose type is told from all their texts."""
+        return {name: found.kinds for name, found in self._facts().items() if found.text}
+
+    def _facts(self) -> dict[str, AttributeFacts]:
         facts = dict.fromkeys(self.named, _NO_FACTS)
         for chunk in self.chunks:
             for name, more in chunk.attributes.items():
@@ -123,7 +135,7 @@ class FileResult:
                     known.text or more.text,
                     known.beyond_floats + more.beyond_floats,
                 )
-        return {name: _told(found) for name, found in facts.items()}
+        return facts
 
 
 def _told(facts: AttributeFacts) -> AttributeFacts:

@@ -6,13 +6,15 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cepctl.datasets.kinds import Kind, unified
+from cepctl.datasets.kinds import Kind, kind_of_texts, unified
 from cepctl.ingestion.chunks import ZONE_ATTRIBUTE
 from cepctl.ingestion.results import FileResult
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
 from cepctl.schema import ATTRIBUTE_PREFIX, LENGTH_COLUMNS
 
 OTHER = "other"
+# The option of those formats whose columns are the user's own.
+_OF_PLAIN_FILES = "columns"
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,12 @@ def unify(results: Sequence[FileResult], known: Mapping[str, Kind] | None = None
     for name in kept:
         column = ATTRIBUTE_PREFIX + name if (overflow or crowded) and name == OTHER else name
         columns.append((column, name, unified(kinds[name] | {known[name]} if name in known else kinds[name])))
-    warnings = [_mixed(name, kinds[name]) for name in sorted(kept) if _is_mixed(kinds[name])]
+    texts = _mixed_texts(results)
+    seen = {
+        name: texts[name] if name in texts and kinds[name] == {Kind.STRING} else kinds[name]
+        for name in sorted(kept)
+    }
+    warnings = [_mixed(name, found) for name, found in seen.items() if _is_mixed(found)]
     warnings += [
         _rounded(name, large[name])
         for _, name, kind in sorted(columns, key=lambda column: column[1])
@@ -86,6 +93,17 @@ def unify(results: Sequence[FileResult], known: Mapping[str, Kind] | None = None
 
 def _free(columns: Sequence[tuple[str, str, Kind]]) -> bool:
     return all(column != ZONE_ATTRIBUTE for column, _, _ in columns)
+
+
+def _mixed_texts(results: Sequence[FileResult]) -> dict[str, set[Kind]]:
+    """What texts look like in columns of plain files that are text, though some would not have to be."""
+    mixed: defaultdict[str, set[Kind]] = defaultdict(set)
+    for result in results:
+        if _OF_PLAIN_FILES in result.options:
+            for name, facts in result.texts().items():
+                if kind_of_texts(facts) is Kind.STRING:
+                    mixed[name] |= facts
+    return mixed
 
 
 def _is_mixed(kinds: set[Kind]) -> bool:

@@ -112,6 +112,23 @@ def refuse_unreadable(summary: IngestSummary) -> None:
         raise LogFormatError(f"no file could be read\n{reasons(summary.unreadable)}")
 
 
+def refuse_eventless(summary: IngestSummary) -> None:
+    """Raise LogFormatError when there were records and none became an event."""
+    if summary.events or not summary.records:
+        return
+    causes = [f"  {count:,} skipped: {cause}" for cause, count in sorted(summary.skipped.items())]
+    raise LogFormatError(
+        "\n".join(
+            [
+                f"none of {summary.records:,} records gives an event; nothing was written",
+                *causes,
+                "  name the format if it is another one (cepctl formats), or make events of lines: "
+                "--patterns FILE",
+            ]
+        )
+    )
+
+
 def reasons(unreadable: Sequence[FileAccount]) -> str:
     """Why files were left out, one per line, for standard error."""
     lines = [f"  {account.unreadable}" for account in unreadable[:_SHOWN]]

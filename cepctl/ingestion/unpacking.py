@@ -7,6 +7,7 @@ them leads nowhere.
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -25,6 +26,7 @@ from cepctl.io.source.locations import InputFile, Location
 _MOST_MEMBERS = 100_000
 _SHARE_OF_DISK = 0.5
 _REMEDY = "unpack it, and name the folder"
+_NO_TEXT = re.compile("[\ud800-\udfff]")
 
 
 def unpacked(files: Sequence[InputFile], scratch: Location) -> list[InputFile]:
@@ -122,7 +124,8 @@ class _Archive:
             )
 
     def _name(self, written: str) -> str:
-        name = "/".join([self.file.name, *_steps(written)])
+        # What is no UTF-8 in it is shown as U+FFFD: the copy has a name of its own.
+        name = _NO_TEXT.sub("\ufffd", "/".join([self.file.name, *_steps(written)]))
         name = next(each for each in _numbered(name) if each not in self.names)
         self.names.add(name)
         return name

@@ -21,6 +21,7 @@ _SWITCHES: tuple[tuple[str, str, Callable[[ReadOptions], bool], str], ...] = (
     ("--drop-domain", "drop_domain", lambda read: read.drop_domain, "logs of {}"),
     ("--intervals", "intervals", lambda read: read.intervals, "logs of {}"),
     ("--per-object", "per_object", lambda read: read.per_object is not None, "logs of {}"),
+    ("--exact-times", "exact_times", lambda read: read.exact_times, "{}"),
     ("--epoch", "epoch", lambda read: read.epoch is not None, "{}"),
     ("--keep-unmatched", "keep_unmatched", lambda read: read.keep_unmatched, "{} logs"),
 )

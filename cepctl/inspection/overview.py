@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import polars as pl
 
@@ -22,6 +23,7 @@ from cepctl.inspection.values import AT_ONCE, MOST_ATTRIBUTES, AttributeValues, 
 from cepctl.matching.inputs import EventInputs
 from cepctl.matching.sketched import SketchFacts, sketch_facts
 from cepctl.memory import MemoryBudget, reading_budget
+from cepctl.side_figures import INPUT_ERRORS, SideFigure, beside
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,8 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
     inputs.require_room(observed_attributes(inputs), _COPIES, memory or reading_budget(), "inspect")
     events = observed_events(inputs)
     unit, together = inputs.schema.time_unit, simultaneous(events)
-    series = sampled_series(events, unit)
+    shown = partial(beside, passing=INPUT_ERRORS)
+    series = shown(SideFigure.SERIES, lambda: sampled_series(events, unit), ())
     first, last, uncertain = events.select(
         pl.col("lower").min(),
         pl.col("upper").max(),
@@ -82,8 +85,11 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
     looked_at = names[:MOST_ATTRIBUTES]
     room = sorted(looked_at[:AT_ONCE])
     inputs.require_room(room, _COPIES, memory or reading_budget(), "inspect")
-    values, compared = attribute_values(inputs, looked_at)
-    keys = join_keys(compared)
+    keys: tuple[JoinKey, ...] = ()
+    found = shown(SideFigure.VALUES, lambda: attribute_values(inputs, looked_at), None)
+    values, compared = ((), None) if found is None else found
+    if compared is not None:
+        keys = shown(SideFigure.KEYS, lambda: join_keys(compared), ())
     by_count = [each.event_type for each in sorted(types, key=lambda each: (-each.events, each.event_type))]
     return Inspection(
         events=events.height,
@@ -94,17 +100,19 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
         ties=ties(together),
         types=types,
         attributes=attributes,
-        orders=file_orders(events),
-        grains=granularities(events, unit),
+        orders=shown(SideFigure.FILE_ORDERS, lambda: file_orders(events), ()),
+        grains=shown(SideFigure.GRAINS, lambda: granularities(events, unit), ()),
         series=series,
-        clocks=clock_bounds(events, unit),
-        clock_graph=clock_graph(ordered_pairs(events)),
+        clocks=shown(SideFigure.CLOCK_BOUNDS, lambda: clock_bounds(events, unit), ()),
+        clock_graph=shown(SideFigure.CLOCK_GRAPH, lambda: clock_graph(ordered_pairs(events)), ClockGraph()),
         shared_clocks=inputs.schema.clocks,
         values=values,
         keys=keys,
-        examples=example_queries(inputs, by_count, best_key(keys)),
-        sketches=sketch_facts(inputs),
+        examples=shown(SideFigure.EXAMPLES, lambda: example_queries(inputs, by_count, best_key(keys)), ()),
+        sketches=shown(SideFigure.SKETCH_FACTS, lambda: sketch_facts(inputs), ()),
         orders_known=tuple(
-            each for each in known_orders(events, series) if each.holds not in inputs.schema.given
+            each
+            for each in shown(SideFigure.KNOWN_ORDERS, lambda: known_orders(events, series), ())
+            if each.holds not in inputs.schema.given
         ),
     )

@@ -6,6 +6,7 @@ relations; they do not chain), + -, * / %, the sign of a number
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import cast, get_args
 
 from cepctl.language.ast import (
@@ -20,6 +21,7 @@ from cepctl.language.ast import (
     In,
     IsNull,
     Like,
+    Span,
     StrategyClause,
     Unary,
     Variable,
@@ -210,8 +212,30 @@ class ExpressionParser(ReferenceParser):
             self.stream.take()
             return duration(token, unit)
         if unit.is_symbol("%") and not _starts_operand(self.stream.ahead()):
+            self._refuse_share(token)
             self.stream.take()
         return Constant(number(token), token.span)
+
+    def _refuse_share(self, number: Token) -> None:
+        """`80%*a.v` would be 80 times a.v, not what a percentage means: as a factor it has to be a number."""
+        stream, back, on = self.stream, -2, 1
+        while stream.position + back > 0 and stream.ahead(back).is_symbol("(", "-", "+"):
+            back -= 1
+        while stream.ahead(on).is_symbol(")"):
+            on += 1
+        before, behind = stream.ahead(back), stream.ahead(on)
+        if not (before.is_symbol("*", "/") or behind.is_symbol("*", "/")):
+            return
+        share = f"{Decimal(number.value) / 100:f}"
+        share = share.rstrip("0").rstrip(".") if "." in share else share
+        if behind.is_symbol("*", "/"):
+            named, dot, name = (stream.ahead(on + i) for i in (1, 2, 3))
+            operand = f"{named.value}.{name.value}" if dot.is_symbol(".") else "..."
+            meant = f"{share} {behind.value} {operand}"
+        else:
+            meant = f"... {before.value} {share}"
+        shown = Span(number.span.start, stream.current.span.end)
+        raise QueryProblem(shown, f"{number.value}% is no factor: it would be {number.value}; write {meant}")
 
     def _interval(self) -> Duration:
         self.stream.take()

@@ -24,6 +24,7 @@ from cepctl.language.ast import (
     StrategyClause,
 )
 from cepctl.language.expressions import ExpressionParser
+from cepctl.language.habits import Place
 from cepctl.language.keywords import CLAUSES, OTHER_LANGUAGES, STRATEGIES
 from cepctl.language.messages import Problem, QueryProblem, render
 from cepctl.language.patterns import PatternParser
@@ -170,6 +171,7 @@ class _QueryParser:
         except QueryProblem as problem:
             self.problems.append(problem.problem)
             self.stream.depth = 0
+            self.stream.place = Place()
             self.stream.skip_to_clause()
 
     # --- clauses ------------------------------------------------------------------------
@@ -178,6 +180,7 @@ class _QueryParser:
         """Li10 writes a pattern without PATTERN before it."""
         if PatternParser(self.stream).at_composite():
             self.seen.add("PATTERN")
+            self.stream.place = Place("PATTERN")
             self._pattern()
             self._expect_clause_end()
         elif not self.stream.at_clause():
@@ -189,6 +192,7 @@ class _QueryParser:
         if name in self.seen and name != "GIVEN":
             raise QueryProblem(word.span, f"a second {name} clause; a query has one")
         self.seen.add(name)
+        self.stream.place = Place(name)
         clauses: dict[str, Callable[[], None]] = {
             "PATTERN": self._pattern,
             "WHERE": self._where,
@@ -255,6 +259,11 @@ class _QueryParser:
         self.keys.append(names.attribute_name())
         while self.stream.accept_symbol(","):
             self.keys.append(names.attribute_name())
+        if self.stream.current.is_symbol("."):
+            self.stream.fail_because(
+                "PARTITION BY names an attribute that all events share, without a variable, as in "
+                f"PARTITION BY {self.stream.ahead().value or 'x'}"
+            )
 
     def _strategy(self) -> None:
         word = self.stream.current
@@ -318,6 +327,9 @@ class _QueryParser:
     def _group(self) -> None:
         if not self.stream.accept_word("BY"):
             self.stream.fail("BY after GROUP")
+        if self.stream.current.is_symbol("["):
+            name = self.stream.ahead().value or "x"
+            self.stream.fail_because(f"a key of GROUP BY is read of a variable, as in GROUP BY a.{name}")
         if self.stream.current.is_symbol("(") and self.stream.ahead().is_symbol(")"):
             self.stream.take()
             self.stream.take()
@@ -332,6 +344,11 @@ class _QueryParser:
         self.returns = self._items()
 
     def _items(self) -> tuple[ReturnItem, ...]:
+        if self.stream.current.is_symbol("*"):
+            self.stream.fail_because(
+                "RETURN names its columns, as in RETURN a.x, b.y; without it a row has confidence, start, "
+                "end and the ids of its events"
+            )
         items = self._return_items()
         while self.stream.accept_symbol(","):
             items += self._return_items()

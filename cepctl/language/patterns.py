@@ -7,6 +7,7 @@ from typing import Literal, cast
 
 from cepctl.language.ast import Allen, ComponentPattern, Composite, Duration, Expression, Pattern, Span
 from cepctl.language.expressions import ExpressionParser
+from cepctl.language.habits import Place, habit
 from cepctl.language.keywords import MATCH_FIELDS, PATTERN_OPERATORS, RESERVED
 from cepctl.language.messages import QueryProblem
 from cepctl.language.relations import at_relation, refinement, relations
@@ -66,6 +67,7 @@ class PatternParser:
             self.conditions.append(bracket.expression())
             stream.expect_symbol("]", "']' after the condition of ISEQ")
         stream.expect_symbol("(")
+        outside, stream.place = stream.place, Place(stream.place.clause, in_pattern=True)
         parts = [self.pattern()]
         while stream.accept_symbol(","):
             parts.append(self.pattern())
@@ -74,12 +76,21 @@ class PatternParser:
         if not stream.current.is_symbol(")"):
             self._fail_after_component(parts[-1])
         stream.take()
+        stream.place = outside
         kleene = stream.accept_symbol("+") is not None
         stream.depth -= 1
         return Composite(operator, tuple(parts), negated, kleene, stream.span_from(start))
 
     def _fail_after_component(self, part: Pattern) -> None:
         expected = "',' or ')'"
+        token = self.stream.current
+        words = self.stream.words_from(part.span.start)
+        several = isinstance(part, ComponentPattern) and token.kind is TokenKind.WORD and len(words) > 2
+        if several and habit(token, self.stream.place) is None:
+            *named, variable = words
+            expected += (
+                f"; a type of several words is written in quotes, as in '{' '.join(named)}' {variable}"
+            )
         if isinstance(part, ComponentPattern) and self.stream.current.is_symbol("-", ".", "/", "*", "%", "="):
             expected += "; a type that is not a plain word is written in quotes"
         self.stream.fail(expected)
@@ -122,6 +133,8 @@ class PatternParser:
         word = token.value.lower()
         if word in MATCH_FIELDS and self.stream.ahead().is_symbol(",", ")", "["):
             raise QueryProblem(
-                token.span, f"'{token.value}' means a column of the match; choose another variable"
+                token.span,
+                f"'{token.value}' means a column of the match; choose another variable, and write a type of "
+                "several words in quotes",
             )
         return self.stream.take().value if word not in RESERVED else None

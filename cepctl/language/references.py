@@ -121,6 +121,8 @@ class ReferenceParser:
         attribute = None
         if self.stream.current.is_symbol(".") and not self.stream.ahead().is_symbol("("):
             self.stream.take()
+            if self.stream.current.is_symbol("*"):
+                self.stream.fail_because(f"attributes are named one by one, as in {variable.value}.(x, y)")
             if self.stream.current.kind not in _NAMES:
                 self.attribute_name("the name of an attribute after '.'")
             attribute = self.stream.take()
@@ -190,6 +192,10 @@ class ReferenceParser:
         word = self.stream.take()
         self.stream.expect_symbol("(")
         inside = self.stream.current
+        if inside.is_symbol("*"):
+            self.stream.fail_because(
+                "the matches of each key are counted by GROUP BY a.x, the members of a group by count(b[])"
+            )
         if inside.kind not in _NAMES:
             self.stream.fail(f"the members of a Kleene variable, as in {word.value.lower()}(b[].value)")
         reference = self._reference()

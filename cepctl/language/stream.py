@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import takewhile
 
 from cepctl.language.ast import Span
+from cepctl.language.habits import Place, habit
 from cepctl.language.keywords import CLAUSES, PATTERN_OPERATORS
 from cepctl.language.messages import QueryProblem, did_you_mean
 from cepctl.language.tokens import Token, TokenKind
@@ -20,13 +22,14 @@ class TokenStream:
         self._tokens = tokens
         self.position = 0
         self.depth = 0
+        self.place = Place()
 
     @property
     def current(self) -> Token:
         return self._tokens[self.position]
 
     def ahead(self, count: int = 1) -> Token:
-        return self._tokens[min(self.position + count, len(self._tokens) - 1)]
+        return self._tokens[max(0, min(self.position + count, len(self._tokens) - 1))]
 
     @property
     def previous_end(self) -> int:
@@ -70,16 +73,33 @@ class TokenStream:
         if self.depth > MAX_NESTING:
             raise QueryProblem(self.current.span, f"nested more than {MAX_NESTING} levels deep")
 
+    def words_from(self, start: int) -> list[str]:
+        """The words in a row that begin at an offset, up to what is no word."""
+        own = [token for token in self._tokens if token.span.start >= start]
+        return [token.value for token in takewhile(lambda token: token.kind is TokenKind.WORD, own)]
+
     def fail(self, expected: str, candidates: Iterable[str] = ()) -> Token:
         """Raise the problem that the current token is not what was expected."""
         token = self.current
+        meant = habit(token, self.place)
+        if meant is not None:
+            raise QueryProblem(token.span, f"found {found_text(token)}: {meant}")
         nearest = did_you_mean(token.value, candidates) if token.kind is TokenKind.WORD else ""
         raise QueryProblem(token.span, f"found {found_text(token)}, expected {expected}{nearest}")
 
+    def fail_because(self, message: str) -> Token:
+        """Raise a problem of the current token, with how it is written instead."""
+        raise QueryProblem(self.current.span, f"found {found_text(self.current)}: {message}")
+
     def skip_to_clause(self) -> None:
         """After a problem: go on at the next clause keyword that stands outside brackets, if any."""
-        while not self.at_clause():
+        while not self.at_clause() or self._at_word_of_row():
             self.take()
+
+    def _at_word_of_row(self) -> bool:
+        """Whether the current word is a column of the match, as behind ORDER BY, and no clause."""
+        starts = self.ahead().kind in (TokenKind.SYMBOL, TokenKind.NUMBER)
+        return self.current.is_word("CONFIDENCE") and not starts
 
 
 def found_text(token: Token) -> str:

@@ -1,7 +1,8 @@
 """Query text to tokens: words, quoted names, strings, numbers and symbols, each with its span.
 
-Nothing here depends on what the words mean.  Comments (`--`, `//`) and white space are dropped;
-the mathematical signs of the papers become the words and operators that they stand for.
+Nothing here depends on what the words mean.  Signs of other languages (`&&`, `->`) are symbols, too, that no
+rule takes, so that the parser can say how they are written here.  Comments (`--`, `//`) and white space are
+dropped; the mathematical signs of the papers become the words and operators that they stand for.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ _TOKEN = re.compile(
   | (?P<number>(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+(?!\w))?)
   | (?P<string>'(?:[^']|'')*'|"(?:[^"]|"")*")
   | (?P<name>`(?:[^`]|``)+`)
+  | (?P<foreign>&&|\|\||===|=>|=<|=~|->|/\*|[&?{}:\#$@])
   | (?P<symbol>\.\.|\^[-+]|<>|<=|>=|!=|==|[-+*/%=<>()\[\],.;|!~∧∨¬≥≤≠×])
     """,
     re.VERBOSE,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cepctl.library.execution import runner_of
 from cepctl.library.ingest import Ingested, written
+from cepctl.library.keywords import told_in_keywords
 from cepctl.library.options import PathText
 from cepctl.library.raw_input import RawInput, ingest_options
 from cepctl.matching.run import RunnerName
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from cepctl.matching.run import RunnerChoice
 
 
+@told_in_keywords
 def assign(
     events: PathText,
     output: PathText,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cepctl.errors import UsageError
-from cepctl.library.notices import READING, tell
+from cepctl.notices import READING, tell
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,8 @@ EXCLUSIONS = (
                 "epoch-unit",
                 "time-format",
                 "per-object",
+                "time-unit",
+                "exact-times",
             ),
         ),
         "last",
@@ -74,7 +76,7 @@ EXCLUSIONS = (
     ),
 )
 
-_OF_EVENTS = ("format", "uncertainty", "name", "follow-links")
+_OF_EVENTS = ("format", "uncertainty", "time-unit", "name", "follow-links")
 """What an ingest applies to the events of a dataset, too, and every command to the parts of one."""
 _REMEDIES = {
     "uncertainty": "its events have their intervals; cepctl assign gives them others",

@@ -6,12 +6,14 @@ import io
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from cepctl.errors import QueryTooLargeError, UsageError
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_for_datasets
+from cepctl.library.keywords import told_in_keywords
 from cepctl.library.notices import tell_reading
 from cepctl.library.options import EventOptions, raw_input, require_choice
 from cepctl.library.query_text import query_text
@@ -21,6 +23,7 @@ from cepctl.memory import MemoryBudget, budget_of, default_budget
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 from cepctl.plan.support import engine_refusals
 from cepctl.render.counting import counted
+from cepctl.side_figures import INPUT_ERRORS, SideFigure, beside
 
 if TYPE_CHECKING:
     from cepctl.engines.event.stated_ranges import StatedRange
@@ -56,6 +59,7 @@ class Explanation:
         return held.getvalue().rstrip()
 
 
+@told_in_keywords
 def explain(
     query: str | Path,
     events: Events | None = None,
@@ -112,22 +116,30 @@ def explained(
 
     if not paths:
         return Explanation(analyze(query, None), ShownFacts(None, order))
-    from cepctl.engines.runners.memory_estimate import MemoryEstimate
     from cepctl.matching.inputs import open_events
 
     with open_events(paths, given_ingest_options(choices), memory) as inputs:
         tell_reading(inputs.summary)
         plan, counts = analyze(query, inputs.schema), inputs.schema.type_counts
-        estimate = MemoryEstimate.of(plan, counts or {}, memory)
         read, sketch = read_by_sketches(plan, inputs)
-        slices = _slices(plan, read)
-        ties = _ties(plan, inputs)
-        ranges = _ranges(plan, inputs)
-        said, figures = _forecast(plan, read, order, memory)
-        facts = ShownFacts(
-            counts, order, slices, estimate.text(), estimate.to_json(), sketch, ties, said, figures, ranges
-        )
+        shown = partial(beside, passing=INPUT_ERRORS)
+        slices = shown(SideFigure.SLICES, partial(_slices, plan, read), None)
+        estimated = partial(_memory, plan, counts or {}, memory)
+        room, room_figures = shown(SideFigure.MEMORY, estimated, (None, None))
+        ties = shown(SideFigure.TIES, partial(_ties, plan, inputs), None)
+        ranges = shown(SideFigure.RANGES, partial(_ranges, plan, inputs), ())
+        trial = partial(_forecast, plan, read, order, memory)
+        said, figures = shown(SideFigure.FORECAST, trial, (None, None))
+        facts = ShownFacts(counts, order, slices, room, room_figures, sketch, ties, said, figures, ranges)
         return Explanation(plan, facts)
+
+
+def _memory(plan: Plan, counts: Mapping[str, int], memory: MemoryBudget) -> tuple[str, Mapping[str, int]]:
+    """What a run would take, in words and in numbers."""
+    from cepctl.engines.runners.memory_estimate import MemoryEstimate
+
+    estimate = MemoryEstimate.of(plan, counts, memory)
+    return estimate.text(), estimate.to_json()
 
 
 def _ties(plan: Plan, inputs: EventInputs) -> str | None:

@@ -21,6 +21,7 @@ from cepctl.matching.run import Execution, find_rows
 from cepctl.plan.grouping import ungrouped
 from cepctl.plan.plan import FOUND_AT_RAW_TIMES
 from cepctl.plan.summary import KleeneRows
+from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
     from cepctl.engines.event.options import MatchOptions
@@ -140,6 +141,7 @@ def _is_judged(plan: Plan, execution: Execution) -> bool:
 
 def _summary_of(plan: Plan, inputs: EventInputs, rows: FoundRows, ran: Ran, *, judged: bool) -> MatchSummary:
     slicing = ran.progress.slicing
+    unanswered = None if plan.group_by is None else ""
     return MatchSummary(
         found=rows.found,
         counts=counts_of_rows(plan, inputs, rows, judged=judged),
@@ -150,7 +152,7 @@ def _summary_of(plan: Plan, inputs: EventInputs, rows: FoundRows, ran: Ran, *, j
         slices=None if slicing is None else slicing.tasks,
         best=ran.best,
         judged=judged,
-        answer=answer_of(plan, rows),
+        answer=beside(SideFigure.LIKELIEST_KEY, partial(answer_of, plan, rows), unanswered),
         impossible=ran.progress.impossible,
     )
 

@@ -27,12 +27,13 @@ def document_of_keys(matches: Matches, keys: pa.Table, listed: int, about: About
     """The document of a page that lists the `listed` most probable of some keys, which are not none."""
     import pyarrow as pa
 
+    from cepctl.engines.event.raw_time_counts import found_or_missed
     from cepctl.plan.grouping import ungrouped
     from cepctl.plan.plan import FOUND_AT_RAW_TIMES
     from cepctl.report.document import document
     from cepctl.report.key_lines import NO_KEY, KeyLines, owners
     from cepctl.report.matched_events import matched_events
-    from cepctl.report.overview import overview
+    from cepctl.report.overview import overview_beside
 
     found = matches.found
     plan = ungrouped(found.plan)
@@ -44,14 +45,14 @@ def document_of_keys(matches: Matches, keys: pa.Table, listed: int, about: About
     rows, owner = rows.filter(pa.array(owner != NO_KEY)), owner[owner != NO_KEY]
     judged = None
     if FOUND_AT_RAW_TIMES in rows.column_names:
-        judged = rows.column(FOUND_AT_RAW_TIMES).to_pylist()
+        judged = found_or_missed(rows.column(FOUND_AT_RAW_TIMES))
         rows = rows.drop_columns([FOUND_AT_RAW_TIMES])
     drawn = matched_events(plan, found.inputs, rows)
     if behind is None:
         drawn = _with_own_ranges(drawn)
     lines = KeyLines(names, shown, owner, len(matches), matches.summary.answer or "", behind is None)
     about = replace(about, found_at_raw_times=judged, keys=lines)
-    return document(drawn, overview(plan, found.inputs, drawn.matches), about)
+    return document(drawn, overview_beside(plan, found.inputs, drawn.matches), about)
 
 
 def best_matches(plan: Plan, inputs: EventInputs, keys: pa.Table) -> MatchedEvents:

@@ -12,6 +12,7 @@ from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_excluded, refuse_for_datasets
 from cepctl.library.execution import execution_of
 from cepctl.library.finding import Question, find_matches
+from cepctl.library.keywords import told_in_keywords
 from cepctl.library.matches import TIMES, Matches, Times
 from cepctl.library.options import EventOptions, raw_input, require_choice
 from cepctl.library.query_text import query_text
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from cepctl.library.events import Events
 
 
+@told_in_keywords
 def match(
     query: str | Path,
     events: Events,

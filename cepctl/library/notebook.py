@@ -1,17 +1,19 @@
 """Matches in a cell of a notebook: a table that shows everywhere, and the page of `cepctl report` below it.
 
 The page is a frame of its own, in which alone its program runs and its style holds; it asks no network, and
-what comes out of logs is never read as markup.  Where notebooks run no programs, only the table is left.
+what comes out of logs is never read as markup.  The frame is as high as its page says, and long words of the
+table break, so that a cell scrolls in no direction.  Where notebooks run no programs, only the table is left.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING
 
-from cepctl.errors import CepctlError
 from cepctl.library.pages import first_page
+from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,6 +21,15 @@ if TYPE_CHECKING:
     from cepctl.library.matches import Matches
 
 _FRAME_HEIGHT = 560
+"""Pixels, until the page has said how many it needs."""
+_LONG_WORD = 24
+_FITTING = """<script>
+addEventListener("message", ({ data, source }) => {
+  for (const frame of document.querySelectorAll("iframe[data-cepctl]"))
+    if (frame.contentWindow === source && data?.cepctlHeight > 0)
+      frame.style.height = `${data.cepctlHeight}px`;
+});
+</script>"""
 
 
 def matches_html(matches: Matches, rows: pa.Table) -> str:
@@ -44,19 +55,22 @@ def _lines(rows: pa.Table) -> Iterator[str]:
     names = [name for name in rows.column_names if name != "signature"]
     yield f"<thead><tr>{''.join(f'<th>{escape(name)}</th>' for name in names)}</tr></thead>"
     for row in rows.select(names).to_pylist():
-        cells = ("" if value is None else escape(str(value)) for value in row.values())
-        yield f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+        yield f"<tr>{''.join(_cell('' if value is None else str(value)) for value in row.values())}</tr>"
+
+
+def _cell(text: str) -> str:
+    breaks = max(map(len, text.split()), default=0) > _LONG_WORD
+    style = ' style="overflow-wrap: anywhere"' if breaks else ""
+    return f"<td{style}>{escape(text)}</td>"
 
 
 def _frame(matches: Matches, listed: int) -> list[str]:
     """The page in a frame; none where its events cannot be read any more, or its rows are of no events."""
-    try:
-        page = first_page(matches, listed)
-    except (CepctlError, OSError):
-        return []
+    page = beside(SideFigure.TIMELINES, partial(first_page, matches, listed), None)
     if page is None:
         return []
     return [
-        f'<iframe sandbox="allow-scripts" title="Timelines of matches" srcdoc="{escape(page)}" '
-        f'style="width: 100%; height: {_FRAME_HEIGHT}px; border: 0"></iframe>'
+        _FITTING,
+        f'<iframe data-cepctl sandbox="allow-scripts" title="Timelines of matches" srcdoc="{escape(page)}" '
+        f'style="width: 100%; height: {_FRAME_HEIGHT}px; border: 0"></iframe>',
     ]

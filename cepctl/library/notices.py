@@ -1,39 +1,25 @@
-"""What is to be told beside an answer: records of the logger `cepctl`, which says nothing by itself.
-
-    cepctl.reading    what an ingest skipped, left out and noticed
-    cepctl.query      what a query asks for that can hardly be meant
-
-Notes are records of the level INFO.
-"""
+"""What is said of reading the input and of the query, as records of the logger `cepctl`."""
 
 from __future__ import annotations
 
-import logging
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from functools import partial
+from typing import TYPE_CHECKING
 
+from cepctl.notices import QUERY, READING, tell
 from cepctl.render.counting import counted
+from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
     from cepctl.ingestion.summary import IngestSummary
     from cepctl.plan.plan import Plan
 
-LOGGER = "cepctl"
-QUERY, READING = f"{LOGGER}.query", f"{LOGGER}.reading"
-# Without it Python itself would print warnings where a program has not said what is to become of them.
-logging.getLogger(LOGGER).addHandler(logging.NullHandler())
-
-
-@dataclass(frozen=True)
-class Notice:
-    """What a record carries for programs, as its attribute `notice`; its message has the figures in words."""
-
-    kind: Literal["note", "warning"]
-    figures: dict[str, object] = field(default_factory=dict)
-
 
 def tell_reading(summary: IngestSummary | None) -> None:
     """Say what was skipped, left out and noticed while raw input was read; nothing where there was none."""
+    beside(SideFigure.READING_NOTICES, partial(_tell_reading, summary), None)
+
+
+def _tell_reading(summary: IngestSummary | None) -> None:
     from cepctl.ingestion.rejects import sampled
     from cepctl.ingestion.summary import reasons
 
@@ -56,13 +42,11 @@ def tell_reading(summary: IngestSummary | None) -> None:
 
 def tell_plan(plan: Plan) -> None:
     """Say what a query asks for that can hardly be meant."""
+    beside(SideFigure.QUERY_NOTICES, partial(_tell_plan, plan), None)
+
+
+def _tell_plan(plan: Plan) -> None:
     for warning in plan.warnings:
         tell(QUERY, "warning", warning)
     if plan.never is not None:
         tell(QUERY, "note", f"the query can never match: {plan.never}")
-
-
-def tell(logger: str, kind: Literal["note", "warning"], message: str, **figures: object) -> None:
-    """Log something; `figures` are for programs, the message has them in words."""
-    level = logging.WARNING if kind == "warning" else logging.INFO
-    logging.getLogger(logger).log(level, "%s", message, extra={"notice": Notice(kind, figures)})

@@ -47,6 +47,11 @@ class ReadingOptions(TypedDict, total=False):
         How times are written, where not as ISO 8601, such as `%d.%m.%Y %H:%M`.
     per_object
         Type of object of which an event of an object-centric log becomes one event for each.
+    time_unit
+        Length of a tick, such as `1 us`; without it told from the digits of the times, 1 ms at most.
+    exact_times
+        Whether times are exact that have no fraction of a second; else each stands for its whole second,
+        minute or day where no time of its file has one.
     """
 
     uncertainty: PathText | None
@@ -62,6 +67,8 @@ class ReadingOptions(TypedDict, total=False):
     epoch_unit: EpochUnit | None
     time_format: str | None
     per_object: str | None
+    time_unit: str | None
+    exact_times: bool
 
 
 class EventOptions(ReadingOptions, total=False):
@@ -103,6 +110,8 @@ def raw_input(options: Mapping[str, Any], input_format: str | None = None) -> Ra
         epoch_unit=given.get("epoch_unit"),
         time_format=given.get("time_format"),
         per_object=given.get("per_object"),
+        time_unit=given.get("time_unit"),
+        exact_times=given.get("exact_times", False),
     )
 
 

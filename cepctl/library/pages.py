@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cepctl.errors import CepctlError
 from cepctl.library.key_pages import document_of_keys
+from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,21 +57,21 @@ def _why_not(matches: Matches) -> str | None:
 
 
 def _page(matches: Matches, rows: pa.Table, listed: int, *, best_only: bool) -> str:
-    from cepctl.engines.event.raw_time_counts import RawTimeCounts
+    from cepctl.engines.event.raw_time_counts import RawTimeCounts, found_or_missed
     from cepctl.plan.plan import FOUND_AT_RAW_TIMES
     from cepctl.report.document import About, document
     from cepctl.report.matched_events import matched_events
-    from cepctl.report.overview import overview
+    from cepctl.report.overview import overview_beside
     from cepctl.report.page import page_html
     from cepctl.report.strip import strip_of
 
     found, counts = matches.found, matches.summary.counts
     judged = None
     if FOUND_AT_RAW_TIMES in rows.column_names:
-        judged = rows.column(FOUND_AT_RAW_TIMES).slice(0, listed).to_pylist()
+        judged = found_or_missed(rows.column(FOUND_AT_RAW_TIMES).slice(0, listed))
         rows = rows.drop_columns([FOUND_AT_RAW_TIMES])
     raw_times = RawTimeCounts(counts.judged, counts.missed, counts.untimed)
-    why = None if rows.num_rows else _why_not(matches)
+    why = None if rows.num_rows else beside(SideFigure.WHY_NOT, partial(_why_not, matches), None)
     about = About(
         found.query,
         matches.summary.events,
@@ -77,9 +79,10 @@ def _page(matches: Matches, rows: pa.Table, listed: int, *, best_only: bool) -> 
         raw_times,
         judged,
         why,
-        strip_of(found.plan, found.inputs),
+        beside(SideFigure.STRIP, partial(strip_of, found.plan, found.inputs), None),
     )
     if found.plan.group_by is not None and rows.num_rows:
         return page_html(document_of_keys(matches, rows, listed, about))
     shown = matched_events(found.plan, found.inputs, rows.slice(0, listed))
-    return page_html(document(shown, overview(found.plan, found.inputs, rows), about))
+    charts = overview_beside(found.plan, found.inputs, rows)
+    return page_html(document(shown, charts, about))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import BinaryIO
 
 from cepctl.errors import UsageError
 
 _MOST_BYTES = 4_000_000
+_BEGINNING = re.compile(r"\s*(--|//|(PATTERN|EVENT)\s|(SEQ|AND|OR|ISEQ)\s*[(\[])", re.IGNORECASE)
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://\S+$")
 
 
 def query_text(query: str | Path) -> str:
@@ -23,7 +26,25 @@ def query_text(query: str | Path) -> str:
     if query.startswith("@") or (query.endswith(".cep") and not any(sign.isspace() for sign in query)):
         name = query.removeprefix("@")
         raise UsageError(f"the query is the text itself; to read the file give pathlib.Path({name!r})")
+    if not begins_query(query) and is_path(query):
+        raise UsageError(
+            f"the query comes first and the events behind it, but {query!r} is a path; to read a query "
+            f"from a file give pathlib.Path({query!r})"
+        )
     return query
+
+
+def begins_query(text: str) -> bool:
+    """Whether a text begins as queries do, and paths hardly ever."""
+    return _BEGINNING.match(text) is not None
+
+
+def is_path(text: str) -> bool:
+    """Whether there is a file or a folder of this name, or a URI is one."""
+    try:
+        return _URI.match(text) is not None or Path(text).exists()
+    except (OSError, ValueError):  # too long, or with a zero byte
+        return False
 
 
 def file_text(file: str | Path) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cepctl.errors import UsageError
+from cepctl.errors import UncertaintyModelError, UsageError
 from cepctl.memory import MemoryBudget, reading_budget
 
 if TYPE_CHECKING:
     from cepctl.ingestion.jobs import IngestOptions
+    from cepctl.schema import TimeUnit
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class RawInput:
     epoch_unit: str | None = None
     time_format: str | None = None
     per_object: str | None = None
+    time_unit: str | None = None
+    exact_times: bool = False
 
 
 def given_ingest_options(raw_input: RawInput) -> IngestOptions | None:
@@ -64,6 +67,8 @@ def ingest_options(
     from cepctl.io.tabular.mapping import parse_mapping
     from cepctl.uncertainty.model import UncertaintyModel, load_model
 
+    model = load_model(raw_input.uncertainty) if raw_input.uncertainty is not None else UncertaintyModel()
+    unit = _unit(raw_input.time_unit)
     return IngestOptions(
         input_format=raw_input.input_format,
         read=ReadOptions(
@@ -77,9 +82,10 @@ def ingest_options(
             epoch_unit=raw_input.epoch_unit,
             time_format=None if raw_input.time_format is None else check_form(raw_input.time_format),
             per_object=raw_input.per_object,
+            exact_times=raw_input.exact_times,
         ),
         type_names=check_names(raw_input.renames),
-        model=load_model(raw_input.uncertainty) if raw_input.uncertainty is not None else UncertaintyModel(),
+        model=model if unit is None else replace(model, time_unit=unit),
         max_errors=max_errors,
         rejects=rejects,
         report=report,
@@ -88,6 +94,15 @@ def ingest_options(
         follow_links=raw_input.follow_links,
         memory=memory or reading_budget(),
     )
+
+
+def _unit(text: str | None) -> TimeUnit | None:
+    from cepctl.schema import TimeUnit
+
+    try:
+        return None if text is None else TimeUnit.parse(text)
+    except UncertaintyModelError as problem:
+        raise UsageError(f"the time unit: {problem}") from None
 
 
 def _instant(text: str | None, tz: str | None) -> int | None:

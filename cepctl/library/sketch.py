@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from cepctl.errors import UsageError
-from cepctl.library.notices import QUERY, READING, tell
+from cepctl.library.keywords import told_in_keywords
 from cepctl.library.options import PathText
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
+from cepctl.notices import QUERY, READING, tell
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Sketched:
         return f"{counted(self.events, 'event')} by type{by} in {self.path} ({bits:.1f} bits per event)"
 
 
+@told_in_keywords
 def sketch(
     events: PathText | Sequence[PathText],
     *,

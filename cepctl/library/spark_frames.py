@@ -6,7 +6,7 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cepctl.library.notices import READING
+from cepctl.notices import READING
 from cepctl.spark.jobs import failures_told
 from cepctl.spark.settings import is_local
 

@@ -123,7 +123,9 @@ class MatchSummary:
         counts = self.counts
         of_what = "a confidence" if self.answer is None else "an occurrence"
         said = [f"{counts.unlikely:,} with {of_what} below {UNLIKELY}"]
-        if self.judged and counts.judged:
+        if counts.unjudged:
+            said.insert(0, "not compared with raw times")
+        elif self.judged and counts.judged:
             of = f" of {counts.judged:,} with raw times" if counts.untimed else ""
             said.insert(0, f"raw times alone would have missed {counts.missed:,}{of}")
         elif self.judged:

@@ -6,8 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cepctl.matching.run import types_read
+from cepctl.notices import QUERY, tell
+from cepctl.side_figures import SideFigure, beside, left_out
 
 if TYPE_CHECKING:
+    from cepctl.engines.event.raw_time_counts import RawTimeCounts
     from cepctl.engines.rows.counts import RowCounts
     from cepctl.engines.rows.groups import FoundRows
     from cepctl.matching.inputs import EventInputs
@@ -20,7 +23,18 @@ def counts_of_rows(plan: Plan, inputs: EventInputs, rows: FoundRows, *, judged: 
     from cepctl.plan.plan import FOUND_AT_RAW_TIMES
 
     counts = rows.counts
-    if not judged or FOUND_AT_RAW_TIMES in rows.schema.names:
+    if not judged:
         return counts
-    found = missed_by_raw_times(plan, rows.table(), inputs.read(plan.attributes, types_read(plan)))
+    if FOUND_AT_RAW_TIMES in rows.schema.names:
+        if counts.unjudged:
+            because = counts.why_unjudged or "its worker failed"
+            tell(QUERY, "note", left_out(SideFigure.RAW_TIMES, because))
+        return counts
+
+    def judge() -> RawTimeCounts:
+        return missed_by_raw_times(plan, rows.table(), inputs.read(plan.attributes, types_read(plan)))
+
+    found = beside(SideFigure.RAW_TIMES, judge, None)
+    if found is None:
+        return replace(counts, unjudged=counts.rows)
     return replace(counts, judged=found.judged, missed=found.missed, untimed=found.untimed)

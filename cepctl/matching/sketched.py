@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from cepctl.arrays import Ticks
 from cepctl.datasets.marker import check_count
-from cepctl.errors import SketchError
+from cepctl.errors import CepctlError, SketchError
 from cepctl.matching.inputs import EventInputs
 from cepctl.plan.plan import Plan
+from cepctl.side_figures import SideFigure, beside
 from cepctl.sketches.archive import Archive
 from cepctl.sketches.finding import sketch_of
 from cepctl.sketches.probing import probe_rows
@@ -51,9 +53,13 @@ def narrowed_by_sketches(plan: Plan, inputs: EventInputs) -> Narrowed | None:
             return None
         for dataset, sketch in zip(inputs.datasets, known, strict=True):
             check_count(dataset.location, sketch.events, dataset.events)
-        chosen = row_groups_to_read(plan, Archive(known, inputs.schema), PLACES_PER_ROW_GROUP)
+        archive = Archive(known, inputs.schema)
+        choose = partial(row_groups_to_read, plan, archive, PLACES_PER_ROW_GROUP)
+        chosen = beside(SideFigure.SKETCH, choose, None, passing=(CepctlError,))
     except SketchError as problem:
         return Narrowed(inputs, problem=str(problem))
+    if chosen is None:
+        return None
     return Narrowed(replace(inputs, only=chosen.groups), chosen.read, chosen.of)
 
 

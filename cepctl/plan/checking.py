@@ -133,7 +133,22 @@ class Checker:
             )
             self.problems.error(span, message)
 
+    def _unknown_name(self, name: str) -> str | None:
+        """What a name alone may mean that is no variable; None where it looks like one."""
+        known = [binding.name for binding in self.names.bindings.values()]
+        if did_you_mean(name, known):
+            return None
+        attribute = self.schema is None or name in self.schema.attributes
+        read = f"{variable_text(known[0])}.{name if attribute else 'x'}"
+        shown = f"GROUP BY {read} or RETURN {read}" if self.clause == "RETURN" else read
+        text = "" if attribute and self.schema else f", and a text is written in quotes, '{name}'"
+        return f"no variable '{name}' in the pattern; an attribute is read of a variable, as in {shown}{text}"
+
     def _variable(self, name: str, span: Span) -> ValueType:
+        unknown = self._unknown_name(name) if self.names.find(name) is None else None
+        if unknown is not None:
+            self.problems.error(span, unknown)
+            return ValueType.ANY
         if self._resolve(name, span) is not None and self.clause == "WHERE":
             hint = f"; for a text write '{name}'"
             shown = variable_text(name)
@@ -152,7 +167,12 @@ class Checker:
     def _of_match(self, field: MatchField | ReachedTick) -> ValueType:
         name = field.name if isinstance(field, MatchField) else "reached"
         if self.clause == "WHERE":
-            self.problems.error(field.span, f"'{name}' of the match can be read in RETURN only")
+            own = (
+                "; a clause of its own keeps likely matches: CONFIDENCE >= 0.6"
+                if name == "confidence"
+                else ""
+            )
+            self.problems.error(field.span, f"'{name}' of the match can be read in RETURN only{own}")
         return ValueType.FLOAT if name == "confidence" else ValueType.INTEGER
 
     def _of_times(self, expression: Allen | Probability) -> ValueType:

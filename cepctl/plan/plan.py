@@ -23,7 +23,8 @@ from functools import cached_property
 import pyarrow as pa
 
 from cepctl.clocks import Clocks
-from cepctl.language.ast import Expression, Query, ReachedTick, Strategy
+from cepctl.language.ast import Expression, Probability, Query, ReachedTick, Strategy
+from cepctl.language.traversal import walk
 from cepctl.schema import TimeUnit
 
 CONFIDENCE_ERROR = "confidence_error"
@@ -229,6 +230,19 @@ class Plan:
     def tick_columns(self) -> tuple[str, ...]:
         """The columns of RETURN that are ticks, and shown as `start` and `end` are."""
         return tuple(each.name for each in self.returns if isinstance(each.expression, ReachedTick))
+
+    @cached_property
+    def asks_probabilities(self) -> bool:
+        """Whether some predicate asks `prob(...)`."""
+        asked = (
+            expression
+            for each in self.alternatives
+            for expression in (
+                *(link.expression for link in each.links),
+                *(own for component in each.components for own in component.filters),
+            )
+        )
+        return any(isinstance(part, Probability) for expression in asked for part in walk(expression))
 
     @property
     def of_intervals(self) -> bool:

@@ -32,7 +32,7 @@ from cepctl.language.messages import QueryProblem
 from cepctl.language.printer import duration_text
 from cepctl.language.traversal import rewrite, walk
 from cepctl.plan.problems import Problems
-from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TICK_MAX, TimeUnit
+from cepctl.schema import EARLIEST_TICK, LATEST_TICK, MICROSECONDS, TICK_MAX, TimeUnit
 
 FARTHEST = LATEST_TICK - EARLIEST_TICK - 2
 """Durations saturate here, the most that fits int64 with one tick to spare: beyond are only the very ends of
@@ -102,9 +102,19 @@ def duration_ticks(duration: Duration, unit: TimeUnit) -> int:
     ticks = duration.microseconds / unit.microseconds
     if ticks.denominator != 1:
         raise QueryProblem(
-            duration.span, f"{duration_text(duration)} is not a whole number of ticks: one tick is {unit}"
+            duration.span,
+            f"{duration_text(duration)} is not a whole number of ticks: one tick is {unit}"
+            f"{_remedy(duration.microseconds)}",
         )
     return int(ticks)
+
+
+def _remedy(microseconds: Fraction) -> str:
+    """Which ticks a duration is a whole number of."""
+    for name in ("s", "ms", "us"):
+        if (microseconds / MICROSECONDS[name]).denominator == 1:
+            return f"; read the logs with --time-unit '1 {name}'"
+    return ""
 
 
 def in_ticks(expression: Expression, unit: TimeUnit, problems: Problems) -> Expression:

@@ -56,10 +56,7 @@ def reason_text(match: OneMatch, reason: Reason) -> str:
 
 def _parts(match: OneMatch, times: MatchTimes, width: int) -> Iterator[Table | Text]:
     if not match.reasons:
-        text = f"confidence {_probability(match.confidence)}"
-        if match.error:
-            text += f" (estimated, off by at most {match.error:g})"
-        yield Text.assemble((text, "bold"), f", from {times.full(match.start)} to {times.full(match.end)}")
+        yield _heading(match, times)
         yield Text("")
     names, legend = _names(match, times, width)
     yield _event_table(_event_rows(match, times, names), width)
@@ -82,9 +79,27 @@ def _parts(match: OneMatch, times: MatchTimes, width: int) -> Iterator[Table | T
         yield _rival_table(match, times, names)
     if match.other_readings:
         yield Text("")
-        yield Text(
-            "Another reading of OR binds the same events; `cepctl match` prints the probability of either."
-        )
+        yield Text(_of_readings(match))
+
+
+def _heading(match: OneMatch, times: MatchTimes) -> Text:
+    """What the row of the match says, whichever reading of OR it is of."""
+    row = match.whole or match
+    text = f"confidence {_probability(row.confidence)}"
+    if match.error and match.whole is None:
+        text += f" (estimated, off by at most {match.error:g})"
+    return Text.assemble((text, "bold"), f", from {times.full(row.start)} to {times.full(row.end)}")
+
+
+def _of_readings(match: OneMatch) -> str:
+    """Which of the readings of OR that bind these events is told."""
+    if match.whole is None:
+        return "Another reading of OR binds the same events; `cepctl match` prints the probability of either."
+    others = "another reading" if match.other_readings == 1 else f"{match.other_readings} other readings"
+    return (
+        f"Of OR {others} can bind the same events: the heading is of all, the rest of the first alone, which "
+        f"has {_probability(match.confidence)}."
+    )
 
 
 def _names(match: OneMatch, times: MatchTimes, width: int) -> tuple[dict[str, str], str | None]:

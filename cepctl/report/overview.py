@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ import pyarrow.compute as pc
 from cepctl.arrays import Ticks
 from cepctl.plan.plan import Plan
 from cepctl.schema import MICROSECONDS, TimeUnit
+from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
     from cepctl.matching.inputs import EventInputs
@@ -70,6 +72,12 @@ def overview(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Overview:
         time = time_counts(matches.column("start").to_numpy(), plan.time_unit)
         keys = _key_counts(plan, inputs, matches) if plan.partition_by else None
     return Overview(matches.num_rows, [int(count) for count in confidence], time, keys)
+
+
+def overview_beside(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Overview:
+    """The same, or nothing to be drawn but how many matches there are, where that fails."""
+    nothing = Overview(matches.num_rows, [], TimeCounts(0, 1, []), None)
+    return beside(SideFigure.OVERVIEW, partial(overview, plan, inputs, matches), nothing)
 
 
 def time_counts(starts: Ticks, unit: TimeUnit) -> TimeCounts:

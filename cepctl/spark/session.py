@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -57,7 +58,8 @@ def require_startable(master: str) -> None:
 
 
 def session_runs() -> bool:
-    """Whether this process has a Spark context; PySpark is not imported to look."""
+    """Whether this process has a Spark context, other than one that is being stopped; imports no PySpark."""
+    _wait_until_stopped()
     context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
     return context is not None and context._active_spark_context is not None
 
@@ -132,6 +134,8 @@ def spark_session(
 
 
 _stopping: list[threading.Thread] = []
+_ONLY_ONE = "Only one SparkContext"
+_LEFT_SECONDS, _LOOK_SECONDS = 60.0, 0.1
 
 
 def _stop_aside(context: SparkContext) -> None:
@@ -147,8 +151,41 @@ def _stop_aside(context: SparkContext) -> None:
 
 
 def _wait_until_stopped() -> None:
-    while _stopping:
-        _stopping.pop().join()
+    for thread in [*_stopping]:
+        # It stays in the list until it is over: other threads of this process wait for it, too.
+        thread.join()
+        with suppress(ValueError):
+            _stopping.remove(thread)
+
+
+def _gateway_left() -> Any:
+    """The way to the Java process of earlier sessions of this process; None where none runs."""
+    from pyspark import SparkContext
+
+    gateway: Any = SparkContext._gateway
+    process = getattr(gateway, "proc", None)
+    if process is not None and process.poll() is not None:
+        gateway = SparkContext._gateway = SparkContext._jvm = None
+    return gateway
+
+
+def _new_context(conf: SparkConf, gateway: Any) -> SparkContext:
+    """A context; what Java still has of an earlier session of this process is stopped first.
+
+    Java can have one at a time.  Where Python knows of none, its stop was cut short or is not over yet.
+    """
+    from py4j.protocol import Py4JJavaError
+    from pyspark import SparkContext
+
+    until = time.monotonic() + _LEFT_SECONDS
+    while True:
+        try:
+            return SparkContext(conf=conf, gateway=gateway)
+        except Py4JJavaError as problem:
+            if _ONLY_ONE not in str(problem) or time.monotonic() > until:
+                raise
+        gateway.jvm.org.apache.spark.SparkContext.getOrCreate().stop()
+        time.sleep(_LOOK_SECONDS)
 
 
 def _submitted(master: str, conf: Sequence[tuple[str, str]]) -> SparkContext:
@@ -168,7 +205,7 @@ def _submitted(master: str, conf: Sequence[tuple[str, str]]) -> SparkContext:
 
 def _start(master: str, chosen: dict[str, str], *, verbose: bool) -> SparkContext:
     from py4j.protocol import Py4JError
-    from pyspark import SparkConf, SparkContext
+    from pyspark import SparkConf
 
     java = find_java()
     with _environment(java, master, chosen), temporary_folder() as directory:
@@ -177,12 +214,13 @@ def _start(master: str, chosen: dict[str, str], *, verbose: bool) -> SparkContex
         # The user's options come last, so that they win.
         shared = using_options(java) if is_local(master) else ""
         options = f"{shared} {chosen[JAVA_OPTIONS]} -Dlog4j2.configurationFile={logging.as_uri()}".strip()
+        left = _gateway_left()
         conf = SparkConf(loadDefaults=False).setAll([*(chosen | {JAVA_OPTIONS: options}).items()])
         # A process has one Java process for all its sessions.
-        gateway = SparkContext._gateway or _gateway(conf)
+        gateway = left or _gateway(conf)
         try:
             with own_interrupts():
-                return SparkContext(conf=conf, gateway=gateway)
+                return _new_context(conf, gateway)
         except Py4JError as problem:
             raise JobError(f"Spark did not start on master '{master}': {_java_cause(problem)}") from problem
 

@@ -1,6 +1,7 @@
 """Corrections that bring the emitted rows up to date: rows to retract, rows to add.
 
-A row is known by its match.  Confidences that differ by rounding alone are the same.
+A row is known by its match, and corrected to the last digit: the rows that stand at last are those of one run
+over everything, and an event that might have decided a row may round its confidence otherwise.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from cepctl.arrays import Flags
 
 CHANGE = "change"
 """The column that marks a row as added (`+`) or retracted (`-`)."""
-_ROUNDING = 1e-12
 
 
 class Correction(NamedTuple):
@@ -37,10 +37,9 @@ def _is_among(rows: pa.Table, others: pa.Table) -> Flags:
     known = pc.is_valid(place).to_numpy()
     other = pc.fill_null(place, 0).to_numpy()
     same = known.copy()
-    for name in ("start", "end"):
+    for name in ("start", "end", "confidence"):
         same &= rows.column(name).to_numpy() == others.column(name).to_numpy()[other]
-    mine, theirs = rows.column("confidence").to_numpy(), others.column("confidence").to_numpy()[other]
-    return np.asarray(same & (np.abs(mine - theirs) <= _ROUNDING * np.maximum(mine, theirs)))
+    return np.asarray(same)
 
 
 def marked(change: Correction) -> pa.Table:

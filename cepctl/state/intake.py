@@ -84,7 +84,7 @@ def arrivals(news: News, known: Known, options: IngestOptions, scratch: Path) ->
     kinds = {name: _KINDS[kind] for name, kind in known.attributes.items()}
     dataset = str(scratch / "events")
     is_rest = known.time_unit is not None
-    reading = replace(options, known_kinds=kinds, is_rest=is_rest)
+    reading = replace(options, known_kinds=kinds, known_unit=known.time_unit, is_rest=is_rest)
     summary = ingest_files([piece.file for piece in news.pieces], dataset, reading)
     with open_events([dataset]) as inputs:
         schema = _joined(known, inputs.schema)

@@ -62,13 +62,15 @@ class Assigned:
 
     `rules` are the numbers of those that some event's interval or clock comes from.  Where events have
     clocks, the intervals are their own parts; `clocks` are None where none were asked for.  `unstamped`
-    counts, by rule, the events that have no value to tell their clock by.
+    counts, by rule, the events that have no value to tell their clock by.  `ruled` are the events whose
+    interval is that of a rule.
     """
 
     lower: Ticks
     upper: Ticks
     pmf: pa.Array
     rules: frozenset[int]
+    ruled: Flags
     clocks: Stamped | None = None
     unstamped: Mapping[int, int] = field(default_factory=dict)
 
@@ -128,10 +130,11 @@ def assign(
             first, last = _span(times, raw, rule, unit)
         masses.append((rows, buckets))
         lower, upper = np.where(rows, first, lower), np.where(rows, last, upper)
+    ruled = np.logical_or.reduce([np.zeros(len(raw), np.bool_), *(rows for rows, _ in masses)])
     pmf, clocks = _with_masses(times.pmf, raw, masses), times.clocks
     if clocks is not None:
         clocks = stamped(clocks, times.microseconds, won, rules, events, unit)
-    return Assigned(lower, upper, pmf, frozenset(used), clocks, unstamped)
+    return Assigned(lower, upper, pmf, frozenset(used), ruled, clocks, unstamped)
 
 
 def rule_buckets(rule: Rule, unit: TimeUnit) -> tuple[Bucket, ...]:

@@ -43,6 +43,29 @@ def test_texts_that_begin_like_formulas_get_an_apostrophe_and_numbers_none(
         assert after[1] == before[1] == str(-int(before[5][1:]))
 
 
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_names_of_columns_that_begin_like_formulas_get_an_apostrophe_too(tmp_path: Path, form: str) -> None:
+    """Attributes have the names that the log gives them."""
+    names = ["=1+1", "+a", "-b", "@SUM(A1)", "plain"]
+    with (tmp_path / "log.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([["event_type", "time", "number", *names], ["A", 1, 2, *"vwxyz"]])
+    returned = ", ".join(f"a.`{name}` AS `{name}`" for name in names)
+    query = f"PATTERN SEQ(A a) RETURN {returned}, -a.number"
+    arguments = ["match", query, "log.csv", "--runner", "local", "--format", form]
+    plain, safe = (run([*arguments, *more], tmp_path) for more in ([], ["--csv-safe"]))
+    assert plain.returncode == safe.returncode == 0, safe.stderr
+    before, after = (
+        done.stdout.splitlines()[0].split("," if form == "csv" else "\t") for done in (plain, safe)
+    )
+    assert before[:6] == [*names, "-a.number"]
+    assert after == [f"'{name}" if name[0] in "=+-@" else name for name in before]
+
+
+def test_a_name_that_begins_like_a_formula_gets_an_apostrophe() -> None:
+    rows = pa.table({"=1": ["x"], "'=1": ["z"], "-b": [1], "'a": ["y"]})
+    assert safe_cells(rows).to_pydict() == {"'=1": ["x"], "''=1": ["z"], "'-b": [1], "'a": ["y"]}
+
+
 def test_incremental_rows_are_as_safe(log: Path) -> None:
     (log / "rows").mkdir()
     arguments = ["match", QUERY, "log.csv", "--runner", "local", "--state", "state", "-o", "rows", "--final"]

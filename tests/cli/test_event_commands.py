@@ -28,6 +28,8 @@ def test_ingest_writes_only_to_standard_error(capsys: pytest.CaptureFixture[str]
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == (
+        "note: ticks of 1 ms; 2 times have no fraction, nor has any beside them: each stands for its whole "
+        "second; --exact-times takes them as exact\n"
         "warning: left out 1 of 3 records as bad:\n"
         "  log.csv:4: no time: Job,?,n1\n"
         "2 events of 1 type from 1 file in events (time unit 1 ms)\n"
@@ -81,6 +83,6 @@ def test_ingest_on_spark_keeps_standard_output_empty() -> None:
     )
     assert told.stdout == ""
     assert told.stderr.splitlines()[-1] == "2 events of 1 type from 1 file in events (time unit 1 ms)"
-    assert len(told.stderr.splitlines()) == 3
+    assert len(told.stderr.splitlines()) == 4
     assert main(["ingest", "log.csv", "-o", "here", "--quiet"]) == 0
     assert Path("here/part-00000.parquet").read_bytes() == Path("events/part-00000.parquet").read_bytes()

@@ -206,7 +206,8 @@ LOGS = [
     (name, option)
     for name in ("ingest", "match", "report", "show", "explain", "inspect")
     for option in of_raw_input(next(each for each in all_commands() if each.name == name))
-    if (name, option) not in {("ingest", each) for each in ("format", "uncertainty", "name", "follow-links")}
+    if (name, option)
+    not in {("ingest", each) for each in ("format", "uncertainty", "time-unit", "name", "follow-links")}
 ]
 
 

@@ -11,6 +11,12 @@ import pytest
 from cepctl.cli import main
 from cepctl.ingestion.results import FileAccount
 from cepctl.render.ingest import print_accounts
+from tests.forty_records import FORTY_RECORDS
+
+COARSE = (
+    "note: ticks of 1 ms; 60 times have no fraction, nor has any beside them: each stands for its whole "
+    "second; --exact-times takes them as exact"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +49,7 @@ def test_a_table_says_what_came_of_every_file(capsys: pytest.CaptureFixture[str]
     assert main(["ingest", "logs", "-o", "events"]) == 0
     told = capsys.readouterr().err
     assert [" ".join(line.split()) for line in told.splitlines()] == [
+        COARSE,
         "warning: left out 1 of 3 files as unreadable:",
         "LICENSE: of no known format (cepctl formats lists them); its first line is 'All rights given "
         "away.'; name its format (--format; --input-format in match), or leave the file out",
@@ -59,7 +66,9 @@ def test_a_table_says_what_came_of_every_file(capsys: pytest.CaptureFixture[str]
 
 def test_one_file_needs_no_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ingest", "logs/good.csv", "-o", "events"]) == 0
-    assert capsys.readouterr().err == "60 events of 1 type from 1 file in events (time unit 1 ms)\n"
+    assert (
+        capsys.readouterr().err == f"{COARSE}\n60 events of 1 type from 1 file in events (time unit 1 ms)\n"
+    )
 
 
 def test_a_report_has_the_totals_and_every_file() -> None:
@@ -75,7 +84,7 @@ def test_a_report_has_the_totals_and_every_file() -> None:
     license_, bad, good = report["by_file"]
     assert license_["unreadable"].startswith("LICENSE: of no known format")
     assert bad["rejected"] == {"the line is not a JSON object": 1, "no time": 1}
-    assert (good["first"], good["last"]) == ("2024-05-01T10:00:00.000Z", "2024-05-01T10:00:59.000Z")
+    assert (good["first"], good["last"]) == ("2024-05-01T10:00:00.000Z", "2024-05-01T10:00:59.999Z")
     assert (good["format"], good["granularity"], good["event_types"]) == ("csv", "1 s", {"Tick": 60})
 
 
@@ -105,3 +114,26 @@ def test_of_many_files_those_with_something_left_out_are_shown() -> None:
 def test_a_long_path_is_shown_by_its_end() -> None:
     assert table(account("a/" * 40 + "name.csv"))[1].startswith("…/a/a/a/")
     assert "a/name.csv csv 0 0" in table(account("a/" * 40 + "name.csv"))[1]
+
+
+def test_what_damage_takes_is_in_the_account_and_in_the_exit_code(
+    logs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = FORTY_RECORDS["ganglia"][1]
+    damaged = data.replace(b"</HOST>", b"<?HOST>", 1).replace(b'<METRIC NAME="m7"', b'<METRIC NAME="m7 <"')
+    Path("poll.xml").write_bytes(damaged)
+    assert main(["ingest", "-q", "poll.xml", "-o", "events", "--report", "report.json"]) == 0
+    told = json.loads(Path("report.json").read_text())
+    assert (told["events"], sum(told["rejected"].values())) == (39, 2)
+    assert main(["ingest", "-q", "poll.xml", "-o", "none", "--max-errors", "1"]) == 3
+    assert not Path("none").exists()
+
+
+def test_records_lost_together_count_one_by_one(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = FORTY_RECORDS["jhist, binary"][1]
+    place = len(data) - 20 * (len(data) - data.rindex(b"\n")) // 40
+    Path("job.jhist").write_bytes(data[:place] + b"\xff" * 9 + data[place + 9 :])
+    assert main(["ingest", "job.jhist", "-o", "events", "--rejects", "rejects.jsonl"]) == 3
+    (reject,) = map(json.loads, Path("rejects.jsonl").read_text().splitlines())
+    assert 15 <= reject["records"] <= 25
+    assert "bytes are lost" in capsys.readouterr().err

@@ -117,7 +117,7 @@ def test_json_holds_everything(csv: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_the_suggested_model_can_be_assigned_and_leaves_nothing_to_suggest(
     csv: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    days = "".join(f"Day,2024-05-{day:02}T00:00:00+02:00,,\n" for day in range(1, 31))
+    days = "".join(f"Day,2024-05-{day:02}T00:00:00.0+02:00,,\n" for day in range(1, 31))
     loads = "".join(f"load,2024-05-01T00:{at // 4:02}:{at % 4 * 15:02}Z,n1,{at}\n" for at in range(40))
     csv.write_text(f"event_type,time,node,value\n{days}{loads}")
     assert main(["ingest", "log.csv", "-o", "events"]) == 0

@@ -133,6 +133,17 @@ def test_an_interrupt_exits_with_130(monkeypatch: pytest.MonkeyPatch, csv: Path)
     assert main(["ingest", str(csv), "-o", "events", "--runner", "local"]) == 130
 
 
+def test_what_ends_too_early_is_no_interrupt(monkeypatch: pytest.MonkeyPatch, csv: Path) -> None:
+    """Click takes the error of a file that is too short for Ctrl-C."""
+
+    def ended(*_: object) -> None:
+        raise EOFError
+
+    monkeypatch.setattr("cepctl.ingestion.jobs.ingest", ended)
+    with pytest.raises(RuntimeError, match="ended before"):
+        main(["ingest", str(csv), "-o", "events", "--runner", "local"])
+
+
 def test_a_closed_pipe_is_no_error(csv: Path) -> None:
     rows = "".join(f"Type{n},{n},{n}\n" for n in range(3_000))
     csv.write_text(f"event_type,time,x\n{rows}")

@@ -405,7 +405,7 @@ def test_plain_files_with_histograms(made: object, capsys: pytest.CaptureFixture
 
 
 def test_raw_logs_take_an_uncertainty_model(capsys: pytest.CaptureFixture[str]) -> None:
-    write("log.csv", "event_id,event_type,time\na,A,2024-05-01T10:00:01Z\nb,B,2024-05-01T10:00:00Z\n")
+    write("log.csv", "event_id,event_type,time\na,A,2024-05-01T10:00:01.0Z\nb,B,2024-05-01T10:00:00Z\n")
     model = write("m.toml", "rule = [{ event_type = 'A', interval = { before = '1.999 s', after = '0 s' } }]")
     assert told(capsys, AB, "log.csv") == HEADER
     assert told(capsys, AB, "log.csv", "--uncertainty", model) == (

@@ -11,7 +11,7 @@ import pytest
 
 from cepctl.cli import main
 
-AT = "2024-05-01T10:00:0{}Z"
+AT = "2024-05-01T10:00:0{}.5Z"
 EVENTS = "event_type,event_id,time,x\nA,a1,{},7\nB,b1,{},7\nB,b2,,7\nB,b3,{},8\n"
 EVENTS = EVENTS.format(*map(AT.format, "124"))
 QUERY = "PATTERN SEQ(A a, B b)"

@@ -25,7 +25,7 @@ def test_a_query_on_a_plain_file_reads_seconds_as_seconds(capsys: pytest.Capture
     Path("a.csv").write_text("event_type,time\nA,1714550400\nB,1714550460\n")
     assert main(["match", QUERY + " WITHIN 2 min", "a.csv"]) == 0
     shown = capsys.readouterr()
-    assert "1.0,2024-05-01T08:00:00.000Z,2024-05-01T08:01:00.000Z,a.csv#1 a.csv#2" in shown.out
+    assert "1.0,2024-05-01T08:00:00.000Z,2024-05-01T08:01:00.999Z,a.csv#1 a.csv#2" in shown.out
     assert shown.err.count("read as seconds since 1970: 2") == 1
     assert main(["match", QUERY, "a.csv", "--epoch-unit", "ms", "-q"]) == 0
     assert "1970-01-20T20:15:50.400Z" in capsys.readouterr().out
@@ -38,7 +38,7 @@ def test_semicolons_and_a_form_of_times_work_from_standard_input(
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     asked = ["--map", "event_type=what,time=when", "--time-format", "%d/%b/%Y:%H:%M:%S %z"]
     assert main(["match", QUERY, "-", *asked]) == 0
-    assert "1.0,2026-04-03T10:00:00.000Z,2026-04-03T10:00:01.000Z,stdin#1 stdin#2" in capsys.readouterr().out
+    assert "1.0,2026-04-03T10:00:00.000Z,2026-04-03T10:00:01.999Z,stdin#1 stdin#2" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("command", [["match", QUERY], ["explain", QUERY], ["inspect"]])
@@ -93,4 +93,4 @@ def test_runs_over_a_log_that_grows_read_its_numbers_as_its_first(capsys: pytest
     with Path("a.csv").open("a") as log:
         log.write("B,1714550401\n")
     assert main([*command, "--final"]) == 0
-    assert "1.0,2024-05-01T08:00:00.000Z,2024-05-01T08:00:01.000Z,a.csv#1 a.csv#3" in capsys.readouterr().out
+    assert "1.0,2024-05-01T08:00:00.000Z,2024-05-01T08:00:01.999Z,a.csv#1 a.csv#3" in capsys.readouterr().out

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cepctl.doctor import checks
+from cepctl.engines.kernels.files import packed, remove_unusable_kernels
 from cepctl.spark import java
 
 
@@ -27,9 +28,28 @@ def test_kernels_are_counted_where_they_are_kept(tmp_path: Path, monkeypatch: py
     (folder,) = tmp_path.iterdir()
     assert (cold.verdict, cold.told) == ("warning", f"0 kept in {folder}")
     assert "cepctl doctor --warm" in (cold.remedy or "")
-    (folder / "engines_1").mkdir()
-    (folder / "engines_1" / "chain.nbc").touch()
+    (folder / "chain.sums-1.kernel").write_bytes(packed("key", b"code"))
     assert (checks.kernel_cache().verdict, checks.kernel_cache().told) == ("ok", f"1 kept in {folder}")
+
+
+def test_damaged_kernels_are_named_and_warming_removes_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert checks.kernel_cache().verdict == "warning"
+    (folder,) = tmp_path.iterdir()
+    (folder / "whole-1.kernel").write_bytes(packed("key", b"code"))
+    for number in range(5):
+        (folder / f"torn-{number}.kernel").write_bytes(packed("key", b"code")[:-1])
+    found = checks.kernel_cache()
+    assert found.verdict == "warning"
+    assert found.told == (
+        f"1 kept in {folder}; torn-0.kernel is damaged; torn-1.kernel is damaged; torn-2.kernel is damaged; "
+        "2 more are not used either"
+    )
+    assert found.remedy == "cepctl doctor --warm removes them and compiles anew"
+    remove_unusable_kernels()
+    assert checks.kernel_cache().verdict == "ok"
 
 
 def test_without_java_spark_is_not_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from cepctl.doctor import warming
+from cepctl.errors import JobError
 
 # The compiled functions that Python calls, but for the small ones of estimates.
 ENTRIES = {
@@ -41,12 +45,14 @@ ENTRIES = {
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 
 PROGRAM = """
-from cepctl.doctor.warming import compiled_functions, warm_up
-print(warm_up().compiled)
-for name, each in compiled_functions().items():
-    if each.signatures:
-        print(name)
+import resource
+from cepctl.doctor.warming import warm_up
+done = warm_up()
+whose = resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF
+print(done.compiled, *(resource.getrusage(each).ru_maxrss for each in whose), *done.reached)
 """
+MOST_KILOBYTES = 700_000
+"""What the largest process may take that compiles kernels; beside the one that starts it, below 1 GB."""
 
 
 # The misses of one command line, which is run in the same process.
@@ -70,6 +76,42 @@ def told(program: str, cache: Path, *arguments: object) -> list[str]:
     ).stdout.split()
 
 
+def test_what_one_process_has_no_room_for_the_next_one_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each runs one query here; that a process compiles nothing is not told twice."""
+    parts = iter([(1, ["a int"], []), (3, ["b int"], ["a int", "c int"]), (4, [], ["b int"])])
+    begun: list[str] = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        begun.append(command[3])
+        return subprocess.CompletedProcess(command, 0, json.dumps(next(parts)), "")
+
+    lines: list[str] = []
+    monkeypatch.setattr(warming, "_runs", lambda: [None] * 4)
+    monkeypatch.setattr("subprocess.run", run)
+    done = warming.warm_up(lines.append)
+    assert begun == ["0", "1", "3"]
+    assert (done.compiled, done.found, done.reached) == (2, 1, frozenset("abc"))
+    assert lines[1] == "compiling kernels: 25 %, 1 compiled so far"
+
+
+def test_a_process_that_compiles_and_dies_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    died = subprocess.CompletedProcess([], -9, "", "")
+    monkeypatch.setattr("subprocess.run", lambda *_, **__: died)
+    with pytest.raises(JobError, match="the process that compiles kernels ended too early: exit code -9"):
+        warming.warm_up()
+
+
+def test_a_part_ends_where_its_process_holds_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[int] = []
+    monkeypatch.setattr(warming, "_runs", lambda: [(number, None, None) for number in range(4)])
+    monkeypatch.setattr(warming, "match_events", lambda number, *_: ran.append(number))
+    for held, expected in ((0, [1, 2, 3]), (warming.MOST_BYTES, [1])):
+        ran.clear()
+        monkeypatch.setattr(warming, "_most_held", lambda held=held: held)
+        assert warming.warm_part(1)[0] == expected[-1] + 1
+        assert ran == expected
+
+
 @pytest.mark.slow
 def test_the_first_match_finds_everything_compiled(tmp_path: Path) -> None:
     cache, events, rows = tmp_path / "cache", tmp_path / "events", tmp_path / "rows.csv"
@@ -85,5 +127,7 @@ def test_a_second_process_finds_everything_compiled(tmp_path: Path) -> None:
     first, second = (told(PROGRAM, tmp_path) for _ in range(2))
     assert int(first[0]) > 0
     assert second[0] == "0"
-    reached = set(first[1:])
+    assert max(map(int, first[1:3])) < MOST_KILOBYTES * (1_000 if sys.platform == "darwin" else 1)
+    assert sum(map(int, first[1:3])) < 1_000_000 * (1_000 if sys.platform == "darwin" else 1)
+    reached = set(first[3:])
     assert {f"cepctl.engines.{module}.{name}" for module, name in ENTRIES.items()} <= reached

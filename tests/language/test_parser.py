@@ -222,7 +222,7 @@ MISTAKES = {
     "PATTERN A a CONFIDENCE >= 101%": "expected a confidence from 0 to 1",
     "PATTERN A a RETURN": "expected a value",
     "PATTERN A a RETURN a.x AS 5": "a column name after AS",
-    "PATTERN A a LIMIT 5": "found 'LIMIT', expected the next clause",
+    "PATTERN A a LIMIT 5": "found 'LIMIT': the command line says how many rows",
 }
 
 
@@ -241,7 +241,8 @@ def test_every_clause_reports_its_problem_and_the_caret_stands_under_it() -> Non
     with pytest.raises(QuerySyntaxError) as problem:
         parse("PATTERN SEQ(A a B b)\nWHERE a.x >\nWITHIN five")
     assert str(problem.value) == (
-        "line 1, column 17: found 'B', expected ',' or ')'\n"
+        "line 1, column 17: found 'B', expected ',' or ')'; a type of several words is written in quotes, "
+        "as in 'A a B' b\n"
         "  PATTERN SEQ(A a B b)\n"
         "                  ^\n"
         "line 3, column 1: found 'WITHIN', expected a value, such as a.value, 95 or 'text'\n"

@@ -18,6 +18,7 @@ import pytest
 
 import cepctl
 from cepctl.cli import main
+from cepctl.errors import UsageError
 
 Make = Callable[[pa.Table, Path], Any]
 QUERY = (
@@ -106,9 +107,31 @@ def test_times_in_a_frame_are_those_of_the_log(times: pl.Series) -> None:
     frame = pl.DataFrame({"kind": pl.Series(["A", "B"]).cast(pl.Categorical), "at": times})
     (row,) = cepctl.match("PATTERN SEQ(A a, B b)", frame, map={"event_type": "kind", "time": "at"})
     assert row["confidence"] == 1.0
-    assert (row["start"], row["end"]) == tuple(
-        dt.datetime(1970, 1, 1, 0, 0, second, tzinfo=dt.UTC) for second in (1, 2)
-    )
+    first, last = (dt.datetime(1970, 1, 1, 0, 0, second, tzinfo=dt.UTC) for second in (1, 3))
+    assert (row["start"], row["end"]) == (first, last - dt.timedelta(milliseconds=1))
+
+
+@pytest.mark.parametrize("library", ["polars", "pandas", "arrow"])
+def test_times_of_a_frame_without_a_fraction_are_whole_seconds_or_exact(library: str) -> None:
+    frame: Any = pl.DataFrame({"event_type": ["A", "B"], "time": [dt.datetime(2024, 5, 1, 0, 0, 1)] * 2})
+    if library == "pandas":
+        pytest.importorskip("pandas")
+        frame = frame.to_pandas()
+    elif library == "arrow":
+        frame = frame.to_arrow()
+    query = "PATTERN SEQ(A a, B b)"
+    assert [row["confidence"] for row in cepctl.match(query, frame)] == [0.4995]
+    assert not len(cepctl.match(query, frame, exact_times=True))
+
+
+def test_ticks_are_those_of_the_finest_digit_or_of_the_unit_that_is_named() -> None:
+    times = [dt.datetime(2024, 5, 1, 0, 0, 1, micros) for micros in (100, 900)]
+    frame = pl.DataFrame({"event_type": ["A", "B"], "time": times})
+    query = "PATTERN SEQ(A a, B b)"
+    assert [row["confidence"] for row in cepctl.match(query, frame)] == [1.0]
+    assert not len(cepctl.match(query, frame, time_unit="1 ms"))
+    with pytest.raises(UsageError, match="the time unit: 'soon' is not a duration"):
+        cepctl.match(query, frame, time_unit="soon")
 
 
 def test_levels_of_a_pandas_index_that_have_names_are_columns() -> None:

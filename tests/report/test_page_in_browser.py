@@ -368,7 +368,7 @@ def test_whatever_can_be_used_has_a_name(opened: Page, tmp_path: Path) -> None:
     for node in nodes:
         role = node.get("role", {}).get("value")
         if not node.get("ignored") and role in used:
-            named[role].append(node.get("name", {}).get("value", ""))
+            named[role].append(node.get("name", {}).get("value", "").strip())
     assert named["searchbox"] == ["Contains"]
     assert [name.partition(" ")[0] for name in named["slider"]] == ["Confidence"]
     assert "Timeline of start0 load0-0 stop0" in named["button"]
@@ -440,3 +440,21 @@ def test_a_strip_shows_where_a_sketch_leaves_room_and_where_the_matches_are(
     assert len(opened.all("#strip .stretch")) == 20
     assert len(opened.all("#strip .raw")) == 20
     opened.picture("strip", tmp_path)
+
+
+def test_a_cell_of_a_notebook_scrolls_in_no_direction(opened: Page, tmp_path: Path) -> None:
+    (tmp_path / "events.csv").write_text(stream(3, 2).replace("load", "load" * 20), encoding="utf-8")
+    cell = cepctl.match(QUERY, tmp_path / "events.csv")._repr_html_()
+    output = tmp_path / "report.html"
+    output.write_text(f'<!doctype html><div id="cell" style="width: 900px; overflow: auto">{cell}</div>')
+    opened.browser.get(output.as_uri())
+    height = "return document.querySelector('iframe').style.height"
+    WebDriverWait(opened.browser, 60).until(lambda each: each.execute_script(height) != "560px")
+    box = opened.one("#cell")
+    assert box.get_property("scrollWidth") == box.get_property("clientWidth")
+    assert box.get_property("scrollHeight") == box.get_property("clientHeight")
+    opened.browser.switch_to.frame(opened.one("iframe"))
+    opened.await_count("tr.match", 6)
+    page = opened.one("html")
+    assert page.get_property("scrollHeight") == page.get_property("clientHeight")
+    opened.browser.switch_to.default_content()

@@ -18,6 +18,29 @@ for _ in range(2):
 """
 
 
+LEFT = """
+from pyspark import SparkContext
+from cepctl.spark import session
+from cepctl.spark.session import session_runs, spark_session
+from cepctl.spark.settings import settings
+
+def run():
+    with spark_session("local[1]", [("spark.app.name", "again")]) as s:
+        print(s.sparkContext.appName, s.sparkContext.parallelize([1, 2], 2).sum())
+    print(session_runs())
+
+# Its stop was cut short: Java has it, and Python does not know.
+session._start("local[1]", settings("local[1]"), verbose=False)
+SparkContext._active_spark_context = None
+run()
+# Java died.
+java = SparkContext._gateway.proc
+java.kill()
+java.wait()
+run()
+"""
+
+
 @pytest.mark.parametrize(
     ("master", "local"),
     [
@@ -72,3 +95,9 @@ def test_sessions_follow_each_other_at_once_and_standard_output_holds_nothing_bu
     told = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True, check=True)
     assert told.stdout == "5\n5\n"
     assert "-XX:+UseSerialGC" in told.stderr
+
+
+@pytest.mark.spark
+def test_what_earlier_sessions_left_is_in_the_way_of_none_and_one_that_stops_does_not_run() -> None:
+    told = subprocess.run([sys.executable, "-c", LEFT], capture_output=True, text=True, check=False)
+    assert told.stdout == "again 3\nFalse\n" * 2, told.stderr

@@ -115,6 +115,12 @@ def reopened_runs_sum_up_to_one(delivery: Delivery) -> None:
     assert_equal_rows(wanted, summed(runs.emitted))
 
 
+def eager_and_reopened_runs_sum_up_to_one(delivery: Delivery) -> None:
+    runs = runs_of(delivery, slack=0, eager=True, reopen=True, keep=10**6)
+    wanted = in_one_run(runs.plan, [event for piece in delivery.pieces for event in piece])
+    assert_equal_rows(wanted, summed(runs.emitted))
+
+
 def test_any_split_and_order_within_the_slack_gives_the_rows_of_one_run() -> None:
     check(deliveries(st.one_of(*LEVELS.values())), delayed_runs_amount_to_one)
 
@@ -128,7 +134,23 @@ def test_late_events_are_told_and_the_rest_is_as_if_they_were_not_there() -> Non
 
 
 def test_reopened_runs_sum_up_to_the_rows_of_one_run_with_the_late_events() -> None:
-    check(deliveries(st.one_of(*LEVELS.values())), reopened_runs_sum_up_to_one, 2 * FEW_EXAMPLES)
+    check(deliveries(st.one_of(*LEVELS.values())), reopened_runs_sum_up_to_one, FEW_EXAMPLES)
+    check(deliveries(st.one_of(*LEVELS.values())), eager_and_reopened_runs_sum_up_to_one, FEW_EXAMPLES)
+
+
+def test_a_late_event_that_others_leave_nothing_to_decide_changes_no_more_than_one_run_would() -> None:
+    """Between e0 and e4 e1 can only lie where e5 does: it rounds their confidence otherwise, and no more."""
+    group = "PATTERN SEQ(C+ a[]) WHERE count(a[]) <= 2 STRATEGY strict_contiguity WITHIN 5 ticks"
+    events = (
+        Event("e0", "C", 1, 2),
+        Event("e3", "C", 2, 3),
+        Event("e2", "C", 1, 3),
+        Event("e4", "C", 3, 5),
+        Event("e5", "C", 4, 4),
+        Event("e1", "C", 1, 6, pmf=((1, 1, 0.1), (4, 4, 0.6), (5, 6, 0.3))),
+    )
+    reopened_runs_sum_up_to_one(Delivery(Case(group, events), (5,), 0, 0))
+    eager_and_reopened_runs_sum_up_to_one(Delivery(Case(group, events), (5,), 0, 0))
 
 
 def test_any_split_of_events_that_share_clocks_gives_the_rows_of_one_run() -> None:
@@ -154,6 +176,7 @@ def test_any_split_gives_the_rows_of_one_run_in_many_cases(level: str) -> None:
 @pytest.mark.parametrize("level", LEVELS)
 def test_reopened_runs_sum_up_in_many_cases(level: str) -> None:
     check(deliveries(LEVELS[level]), reopened_runs_sum_up_to_one, MANY_EXAMPLES // 2)
+    check(deliveries(LEVELS[level]), eager_and_reopened_runs_sum_up_to_one, MANY_EXAMPLES // 2)
     check(deliveries(LEVELS[level]), late_events_are_left_out, MANY_EXAMPLES // 2)
 
 

@@ -49,11 +49,13 @@ def _lines(finding: Finding) -> list[str]:
 
 
 def _warm(runner: RunnerChoice) -> None:
+    from cepctl.cli.match.progress import shown_progress
     from cepctl.doctor.recording import record_classes
     from cepctl.doctor.warming import warm_up
     from cepctl.spark.settings import is_local
 
-    done = warm_up()
+    with shown_progress(quiet=False) as progress:
+        done = warm_up(progress.tell)
     kernels = counted(done.compiled, "kernel")
     say("summary", f"{kernels} compiled, {done.found} found compiled, {done.seconds:.0f} s")
     if runner.runner != "local" and is_local(runner.master):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from cepctl.cli.match.progress import shown_progress
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.query_text import query_argument, read_query
 from cepctl.cli.options.shared import (
@@ -60,5 +61,6 @@ def command(
         click.echo(support_table())
         return
     text, events = read_query(arguments, query_file)
-    explanation = explained(parse(text), events, order, memory, raw_input)
+    with shown_progress(quiet=quiet):
+        explanation = explained(parse(text), events, order, memory, raw_input)
     print_plan(explanation.plan, explanation.facts, as_json=output_format == "json")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -33,6 +34,7 @@ from cepctl.library.selection import Matching
 from cepctl.library.sketch import SKETCH_USES, SketchUse
 from cepctl.matching.run import Execution, RunnerChoice
 from cepctl.plan.summary import KLEENE_ROWS, KleeneRows
+from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
     from cepctl.io.rows.folder import RowFolder
@@ -148,20 +150,26 @@ def _run_once(request: MatchRequest) -> int:
         plan, inputs = matches.found.plan, matches.found.inputs
         trace = _trace(matches, request.rows.limit) if target.form == "trace" else None
         if request.why_not:
-            tell_why_not(plan, inputs, target.form)
+            beside(SideFigure.WHY_NOT, partial(tell_why_not, plan, inputs, target.form), None)
         if not request.quiet:
-            hint = not request.why_not and plan.never is None
-            tell_summary(matches.summary, hint=hint, limit=request.rows.limit)
-            hint_at_runner(request.question.execution, matches.summary.events)
-            hint_at_kernels(request.question.execution)
+            _tell(request, matches)
         if trace is not None:
             write_pieces(trace, request.rows.output, target.compression)
         else:
             _write(matches, request, target, folder, guarded=guarded)
         if not request.quiet and request.question.kleene == "groups":
-            _remember(request, matches)
+            beside(SideFigure.LAST_MATCH, partial(_remember, request, matches), None)
     write_metrics(request.metrics, figures_of(matches.summary))
     return len(matches)
+
+
+def _tell(request: MatchRequest, matches: Matches) -> None:
+    """The summary of a run, and what would have been quicker."""
+    execution, hint = request.question.execution, not request.why_not and matches.found.plan.never is None
+    tell = partial(tell_summary, matches.summary, hint=hint, limit=request.rows.limit)
+    beside(SideFigure.SUMMARY, tell, None)
+    beside(SideFigure.RUNNER_HINT, partial(hint_at_runner, execution, matches.summary.events), None)
+    beside(SideFigure.KERNEL_HINT, partial(hint_at_kernels, execution), None)
 
 
 def _remember(request: MatchRequest, matches: Matches) -> None:

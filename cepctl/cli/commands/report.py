@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from cepctl.cli.match.summary import tell_summary
@@ -18,6 +20,7 @@ from cepctl.library.pages import report_page
 from cepctl.library.raw_input import RawInput
 from cepctl.library.selection import Matching
 from cepctl.matching.run import Execution, RunnerChoice
+from cepctl.side_figures import SideFigure, beside
 
 
 @click.command("report", cls=CheckedCommand)
@@ -70,6 +73,6 @@ def command(
     with find_matches(question, events) as matches:
         write_whole(output, [report_page(matches, listed).encode()])
     if not quiet:
-        tell_summary(matches.summary, hint=False)
+        beside(SideFigure.SUMMARY, partial(tell_summary, matches.summary, hint=False), None)
         shown = f", which lists the {listed:,} most probable" if len(matches) > listed else ""
         say("summary", f"page in {output}{shown}")

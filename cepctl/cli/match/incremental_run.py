@@ -6,6 +6,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from cepctl.library.notices import tell_reading
 from cepctl.library.raw_input import ingest_options
 from cepctl.matching.run import starting_between
 from cepctl.matching.table_engine import TableEngine
+from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,7 +87,7 @@ def run_with_state(request: MatchRequest) -> int:
         late=run.outcome.late.num_rows,
         watermark=_seconds(run.outcome.progress.watermark, run.plan.time_unit),
     )
-    tell(request, run, figures)
+    beside(SideFigure.SUMMARY, partial(tell, request, run, figures), None)
     write_metrics(request.metrics, figures)
     return len(run.rows)
 

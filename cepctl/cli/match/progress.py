@@ -20,6 +20,7 @@ _ERASE_LINE = "\r\x1b[K"
 @contextmanager
 def shown_progress(*, quiet: bool) -> Iterator[Progress]:
     """The progress of one run; it is shown where standard error is a terminal."""
+    from cepctl.engines.kernels.announcing import kernels_told
     from cepctl.engines.runners.progress import Progress
 
     if quiet or in_json() or not sys.stderr.isatty():
@@ -33,8 +34,10 @@ def shown_progress(*, quiet: bool) -> Iterator[Progress]:
         terminal.write(_ERASE_LINE + visible(line)[: width - 1])
         terminal.flush()
 
+    progress = Progress(tell)
     try:
-        yield Progress(tell)
+        with kernels_told(progress.compiling):
+            yield progress
     finally:
         terminal.write(_ERASE_LINE)
         terminal.flush()

@@ -103,8 +103,8 @@ _ROW_OPTIONS = (
     click.option(
         "--csv-safe",
         is_flag=True,
-        help="In CSV and TSV, put an apostrophe before texts that a spreadsheet would evaluate (those that "
-        "begin with = + - @, a tab or a carriage return).",
+        help="In CSV and TSV, put an apostrophe before texts and names of columns that a spreadsheet would "
+        "evaluate (those that begin with = + - @, a tab or a carriage return).",
     ),
 )
 

@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 
 from cepctl.cli.options.query_completion import completed_query, is_query
 from cepctl.errors import UsageError
-from cepctl.library.query_text import file_text, text_in
+from cepctl.library.query_text import begins_query, file_text, is_path, text_in
 
 STANDARD_INPUT = "-"
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -58,14 +58,27 @@ def read_query(arguments: Sequence[str], query_file: str | None) -> tuple[str, t
     query, *events = arguments
     if query.startswith("@"):
         return _text_of(query[1:]), tuple(events)
+    _refuse_path(query, next(filter(_is_query, events), None))
     if query.endswith(".cep") and not any(sign.isspace() for sign in query):
         raise UsageError(f"QUERY is the text itself; to read the file write @{query} or -f {query}")
     return query, tuple(events)
 
 
+def _refuse_path(query: str, behind: str | None) -> None:
+    """Raise UsageError where a path stands in the place of the query; `behind` it may stand the query."""
+    if begins_query(query) or not is_path(query):
+        return
+    if behind is not None:
+        raise UsageError(f"QUERY comes first and EVENTS behind it, but '{query}' is a path")
+    raise UsageError(
+        f"a query is missing: '{query}' is a path, and QUERY comes before EVENTS; to read a query from a "
+        f"file write @{query} or -f {query}"
+    )
+
+
 def _is_query(argument: str) -> bool:
     """Whether an argument that stands where EVENTS should is a query."""
-    return argument.startswith("@") or argument.lower().split(maxsplit=1)[:1] == ["pattern"]
+    return argument.startswith("@") or begins_query(argument)
 
 
 def query_file_of(arguments: Sequence[str], query_file: str | None) -> str | None:

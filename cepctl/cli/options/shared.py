@@ -215,6 +215,18 @@ _RAW_INPUT_OPTIONS = (
         metavar="TYPE",
         help="In object-centric logs (OCEL), make of an event one for each object of this type.",
     ),
+    click.option(
+        "--time-unit",
+        metavar="UNIT",
+        help="Length of a tick, such as '1 us'; without it that of the finest digit of the times, no coarser "
+        "than 1 ms.",
+    ),
+    click.option(
+        "--exact-times",
+        is_flag=True,
+        help="Take times without a fraction of a second as exact; else each stands for its whole second, "
+        "minute or day where no time of its file has one.",
+    ),
 )
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cepctl.cli.output.metrics import write_metrics
 from cepctl.cli.output.notices import in_json, say
 from cepctl.cli.output.run_figures import RunFigures, rejects_in
 from cepctl.render.counting import counted
+from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
+    from cepctl.ingestion.results import FileAccount
     from cepctl.library.ingest import Ingested
     from cepctl.library.sketch import Sketched
 
@@ -21,15 +24,19 @@ def report(dataset: Ingested, metrics: str | None = None, *, quiet: bool) -> Non
     summary = dataset.summary
     figures = RunFigures(summary.events, rejects_in(summary), dataset.seconds)
     if not quiet:
-        if in_json():
-            for account in summary.accounts:
-                say("file", f"{counted(account.events, 'event')} from {account.file}", **asdict(account))
-        elif len(summary.accounts) > 1:
-            from cepctl.render.ingest import print_accounts
-
-            print_accounts(summary.accounts)
-        say("summary", str(dataset), **figures.known())
+        beside(SideFigure.ACCOUNTS, partial(_tell_accounts, summary.accounts), None)
+        beside(SideFigure.SUMMARY, lambda: say("summary", str(dataset), **figures.known()), None)
     write_metrics(metrics, figures)
+
+
+def _tell_accounts(accounts: Sequence[FileAccount]) -> None:
+    if in_json():
+        for account in accounts:
+            say("file", f"{counted(account.events, 'event')} from {account.file}", **asdict(account))
+    elif len(accounts) > 1:
+        from cepctl.render.ingest import print_accounts
+
+        print_accounts(accounts)
 
 
 def tell_sketches(sketches: Sequence[Sketched], *, quiet: bool) -> None:

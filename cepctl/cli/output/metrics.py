@@ -19,6 +19,7 @@ import click
 
 from cepctl.cli.output.rows import refuse_unwritable, write_whole
 from cepctl.cli.output.run_figures import RunFigures
+from cepctl.side_figures import SideFigure, beside
 
 _METRICS = {
     "events": ("cepctl_events", "Events that the last run read."),
@@ -87,5 +88,8 @@ def metrics_text(figures: RunFigures, task: str, finished: float) -> str:
 
 def write_metrics(file: str | None, figures: RunFigures) -> None:
     """Write the metrics of a run that succeeded, if a file was asked for."""
-    if file is not None:
-        write_whole(file, [metrics_text(figures, Path(file).stem, time.time()).encode()])
+    if file is None:
+        return
+    text = beside(SideFigure.METRICS, lambda: metrics_text(figures, Path(file).stem, time.time()), None)
+    if text is not None:
+        write_whole(file, [text.encode()])

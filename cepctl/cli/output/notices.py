@@ -18,14 +18,14 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Literal, cast
 
 import click
 
-from cepctl.library.notices import LOGGER, QUERY, Notice
+from cepctl.notices import LOGGER, QUERY, Notice
 from cepctl.spark.java_output import LOGGER as JAVA
 
 Kind = Literal["error", "warning", "note", "hint", "summary", "file", "why-not"]
@@ -40,10 +40,17 @@ _command: ContextVar[str | None] = ContextVar("command", default=None)
 
 
 def say(kind: Kind, message: str, **figures: object) -> None:
-    """Say something on standard error; `figures` are for programs, the message has them in words."""
+    """Say something on standard error; `figures` are for programs, the message has them in words.
+
+    Where standard error takes no more (a full disk, a reader that has gone), nothing is said.
+    """
+    with suppress(OSError):
+        click.echo(_notice(kind, message, figures), err=True)
+
+
+def _notice(kind: Kind, message: str, figures: dict[str, object]) -> str:
     if not in_json():
-        click.echo(f"{kind}: {message}" if kind in _PREFIXED else message, err=True)
-        return
+        return f"{kind}: {message}" if kind in _PREFIXED else message
     notice = {
         "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "level": kind if kind in _LEVELS else "info",
@@ -52,7 +59,7 @@ def say(kind: Kind, message: str, **figures: object) -> None:
         "message": message,
         **figures,
     }
-    click.echo(json.dumps(notice, ensure_ascii=False), err=True)
+    return json.dumps(notice, ensure_ascii=False, default=str)
 
 
 @contextmanager

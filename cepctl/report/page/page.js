@@ -177,4 +177,10 @@ function keyChart(report, onpick) {
   return { ...chart, name: "key", counts: (kept) => tally(kept, keys.length, (match) => place.get(match.key) ?? -1) };
 }
 
+// A notebook shows the page in a frame, which is to be as high as the page.
+function tellHeight() {
+  parent.postMessage({ cepctlHeight: Math.ceil(document.documentElement.getBoundingClientRect().height) }, "*");
+}
+
 main();
+if (parent !== window) new ResizeObserver(tellHeight).observe(document.documentElement);

@@ -1,0 +1,158 @@
+"""How fine the times of a file are written: the digits that occur, and the unit of times without a fraction.
+
+Both are facts of a whole file, but intervals are assigned chunk by chunk.  So a file is read with what is
+known of it up to now (`Written`), and read again from its beginning in the rare case that a later chunk says
+otherwise than those that are already written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.arrays import Flags, Numbers
+from cepctl.ingestion.chunks import RAW_AFTER, RAW_END_AFTER, RAW_END_TIME, has_column
+from cepctl.io.contract.reader import CUT_TIMES, END_GRAIN, GRAIN, ReadReport
+from cepctl.schema import END_TIME, MILLISECOND, TimeUnit, parse_duration
+from cepctl.uncertainty.clock_rules import OffsetNormal
+from cepctl.uncertainty.model import Latency, Rule
+
+MICROSECOND = TimeUnit(1)
+_FORM = "{} fractions"
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column of times in a chunk: its name in logs, and the columns beside it."""
+
+    name: str
+    times: str
+    grain: str
+    after: str
+    given: str
+
+
+_COLUMNS = (
+    _Column("time", "time", GRAIN, RAW_AFTER, "lower"),
+    _Column(END_TIME, RAW_END_TIME, END_GRAIN, RAW_END_AFTER, "end_lower"),
+)
+
+
+@dataclass(frozen=True)
+class Written:
+    """What is known of the times of a file.
+
+    `unit` is the tick, which digits make finer where it `may_be_finer`.  Of the columns `with_fractions` some
+    time has a fraction of a second, so that those without have lost zeros.
+    """
+
+    unit: TimeUnit = MILLISECOND
+    may_be_finer: bool = False
+    with_fractions: frozenset[str] = frozenset()
+
+    def with_forms(self, forms: Mapping[str, str]) -> Written:
+        """With what earlier parts of a log tell of its rest, in the forms of its times."""
+        told = frozenset(column.name for column in _COLUMNS if _FORM.format(column.name) in forms)
+        return replace(self, with_fractions=self.with_fractions | told)
+
+    @property
+    def forms(self) -> dict[str, str]:
+        """What is to be told of the rest of a log, as `ReadReport.time_forms` has it."""
+        return {_FORM.format(name): "some" for name in sorted(self.with_fractions)}
+
+    def after(self, table: pa.Table) -> Written:
+        """What is known when the events of a chunk are, too."""
+        fractions = {column.name for column in _COLUMNS if _has_fraction(table, column)}
+        unit = self.unit
+        if self.may_be_finer and any(np.any(_times(table, column) % 1_000) for column in _COLUMNS):
+            unit = finest([unit, MICROSECOND])
+        return replace(self, unit=unit, with_fractions=self.with_fractions | fractions)
+
+    def joined(self, others: Iterable[Written]) -> Written:
+        """What is known when parts of the same file tell this."""
+        known = self
+        for other in others:
+            fractions = known.with_fractions | other.with_fractions
+            known = replace(known, unit=finest([known.unit, other.unit]), with_fractions=fractions)
+        return known
+
+
+class WrittenOtherwiseError(Exception):
+    """A chunk says otherwise of the times of its file than what the `chunks` before it were written with."""
+
+    def __init__(self, known: Written, chunks: Sequence[str]) -> None:
+        super().__init__("times are written otherwise than they were at first")
+        self.known = known
+        self.chunks = tuple(chunks)
+
+
+def finest(units: Iterable[TimeUnit]) -> TimeUnit:
+    """The shortest of some units, a millisecond of none."""
+    return min(units, key=lambda unit: unit.microseconds, default=MILLISECOND)
+
+
+def unit_of_rules(rules: Iterable[Rule]) -> TimeUnit:
+    """A tick that holds the durations of rules, as far as microseconds do; a millisecond where that does."""
+    lengths = [length for rule in rules for length in _durations(rule)]
+    whole = all((length / MILLISECOND.microseconds).denominator == 1 for length in lengths)
+    return MILLISECOND if whole else MICROSECOND
+
+
+def _durations(rule: Rule) -> list[Fraction]:
+    intervals = [each for each in (rule.interval, rule.end, rule.length) if each is not None]
+    lengths = [Fraction(length) for each in intervals for length in (each.before, each.after)]
+    if isinstance(rule.shape, Latency):
+        lengths += [Fraction(edge) for delay in rule.shape.delays for edge in (delay.start, delay.end)]
+    if rule.clock is not None and not isinstance(rule.clock.offset, OffsetNormal):
+        lengths += [parse_duration(text) for text in rule.clock.offset.written]
+    return lengths
+
+
+def in_whole_units(table: pa.Table, known: Written, report: ReadReport) -> tuple[pa.Table, Numbers]:
+    """A chunk whose times reach to the end of the unit that they are written to.
+
+    Returns
+    -------
+    table, units
+        The events, and the unit for which each start stands, in microseconds: 0 where it has a fraction,
+        below 0 where it is exact for other reasons.
+    """
+    units = np.full(len(table), -1)
+    for column in _COLUMNS:
+        cut = int(np.count_nonzero(_times(table, column) % known.unit.microseconds))
+        if cut and not known.may_be_finer:
+            report.notes[CUT_TIMES.format(known.unit)] += cut
+        if not has_column(table, column.grain):
+            continue
+        grain = pc.fill_null(table.column(column.grain), -1)
+        is_coarse = column.name not in known.with_fractions
+        if column.times == "time":
+            written = np.where(_assigned(table, column), grain.to_numpy(), -1)
+            units = written if is_coarse else np.where(written == 0, 0, -1)
+        if is_coarse:
+            reach = pc.add(table.column(column.after), pc.max_element_wise(pc.subtract(grain, 1), 0))
+            place = table.column_names.index(column.after)
+            table = table.set_column(place, table.schema.field(place), reach)
+        table = table.drop_columns([column.grain])
+    return table, units
+
+
+def _has_fraction(table: pa.Table, column: _Column) -> bool:
+    return has_column(table, column.grain) and bool(pc.any(pc.equal(table.column(column.grain), 0)).as_py())
+
+
+def _times(table: pa.Table, column: _Column) -> Numbers:
+    """The times from which intervals follow, in microseconds."""
+    times = pc.fill_null(table.column(column.times).cast(pa.int64()), 0)
+    return np.asarray(times.to_numpy(), dtype=np.int64)[_assigned(table, column)]
+
+
+def _assigned(table: pa.Table, column: _Column) -> Flags:
+    """Events that have a time, and no interval beside it."""
+    known = pc.and_(pc.is_valid(table.column(column.times)), pc.is_null(table.column(column.given)))
+    return np.asarray(known.to_numpy(), dtype=np.bool_)

@@ -1,0 +1,83 @@
+"""Errors in the words of a program: options by the keywords of the library, not of the command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from cepctl.errors import CepctlError
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+KEYWORDS = frozenset(
+    (
+        *(
+            "approximate",
+            "conf",
+            "drop_domain",
+            "engine",
+            "epoch",
+            "epoch_unit",
+            "exact_times",
+            "follow_links",
+        ),
+        *(
+            "input_format",
+            "intervals",
+            "keep_unmatched",
+            "kleene",
+            "map",
+            "master",
+            "max_errors",
+            "max_matches",
+        ),
+        *("max_memory", "min_confidence", "name", "no_given", "order", "overwrite", "patterns", "per_object"),
+        *("rejects", "report", "runner", "since", "sketch", "sketch_on", "sketch_share", "strict", "time"),
+        *("time_format", "time_unit", "top_k", "tz", "uncertainty", "until"),
+    )
+)
+"""What the calls of the library take, by their names."""
+_PAIR = re.compile(r"--(map|name) ([^\s=,;]+)=([^\s=,;)]+)")
+_VALUE = re.compile(r"--([a-z][a-z-]*) ('[^']*'|[A-Z]{2,}|\d[\w.]*|[a-z]+(?=[;,)]|$| runs?\b))")
+_OPTION = re.compile(r"--([a-z][a-z-]*)")
+_FORMAT = "(--format; --input-format in match)"
+
+
+def in_keywords(text: str) -> str:
+    """A message with its options as keywords; one that the library has not stays as it is.
+
+    Examples
+    --------
+    >>> in_keywords("which is it: --map time=COLUMN; or --top-k 3, --max-memory")
+    "which is it: map={'time': 'COLUMN'}; or top_k=3, max_memory"
+    >>> in_keywords("one row for all with --kleene summary, and --state")
+    'one row for all with kleene=summary, and --state'
+    """
+    text = text.replace(_FORMAT, "(format; input_format in match)")
+    text = _PAIR.sub(r"\1={'\2': '\3'}", text)
+    text = _VALUE.sub(lambda found: _named(found[1], found[0], f"={found[2]}"), text)
+    return _OPTION.sub(lambda found: _named(found[1], found[0], ""), text)
+
+
+def _named(option: str, written: str, value: str) -> str:
+    keyword = option.replace("-", "_")
+    return f"{keyword}{value}" if keyword in KEYWORDS else written
+
+
+def told_in_keywords(call: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """The same call, whose errors name keywords."""
+
+    @wraps(call)
+    def calling(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
+        try:
+            return call(*arguments, **options)
+        except CepctlError as problem:
+            problem.args = tuple(
+                in_keywords(each) if isinstance(each, str) else each for each in problem.args
+            )
+            raise
+
+    return calling
