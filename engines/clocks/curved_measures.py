@@ -19,7 +19,7 @@ from cepctl.engines.clocks.curved_chains import curved_chain, curved_space
 from cepctl.engines.clocks.curved_masses import CurvedMasses
 from cepctl.engines.clocks.curved_sums import curved_sums
 from cepctl.engines.clocks.curves import Curves
-from cepctl.engines.columns.bindings import Bindings, single_events
+from cepctl.engines.columns.bindings import Bindings, take
 from cepctl.engines.columns.masses import Buckets, Masses
 from cepctl.engines.confidence.certainty import certainly_in_order
 from cepctl.engines.confidence.chain.ring import NO_WINDOW
@@ -48,7 +48,8 @@ def curved_measured(
     shape: Shape, masses: Masses, bound: dict[int, Bindings], rivals: list[Rivals]
 ) -> Measured:
     """Measure matches that the given rivals can break; the confidence of what is too much work is NaN."""
-    matches = single_events([bound[i] for i in sorted(bound)])
+    # A part of an OR may bind groups, of one event each where all parts are to hold together.
+    matches = np.stack([group.members for group in groups_of(shape, bound)], axis=1)
     found = impossible(len(matches))
     if not len(matches):
         return found
@@ -60,7 +61,7 @@ def curved_measured(
         return found
     for begin in range(0, len(matches), _PROBLEMS_AT_ONCE):
         rows = np.arange(begin, min(begin + _PROBLEMS_AT_ONCE, len(matches)))
-        part = {i: np.asarray(each)[rows] for i, each in bound.items()}
+        part = {i: take(each, rows) for i, each in bound.items()}
         near = [each.taken(rows) for each in rivals]
         found.put(rows, _coupled(CoupledMatches(shape, masses, groups_of(shape, part), near), masses))
     return found

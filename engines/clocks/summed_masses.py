@@ -16,7 +16,7 @@ from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.kernels.kernel import inner
 
 CUTS_OF_BLOCK = 8
-_NO_CLOCK, _CUTS_OF_BLOCK = NO_CLOCK, CUTS_OF_BLOCK
+_NO_CLOCK, _CUTS_OF_BLOCK, _NO_BLOCK = NO_CLOCK, CUTS_OF_BLOCK, -1
 
 
 @inner
@@ -33,7 +33,8 @@ def blocks_of(stamps, event, clock, against):
 def write_sum(stamps, event, clock, against, buckets, curves, at):
     """Write the buckets of an event's mass from place `at` on; returns the place after, and the degree.
 
-    Their cuts are those of all blocks, so that each block is one polynomial in each of them.
+    Their cuts are those of all blocks, so that each block is one polynomial in each of them.  Where no block
+    is, there is no bucket: a hole, which a match cannot use.
     """
     blocks = blocks_of(stamps, event, clock, against)
     cuts, count, degree = np.empty(_CUTS_OF_BLOCK * blocks, dtype=np.int64), 0, 0
@@ -44,7 +45,7 @@ def write_sum(stamps, event, clock, against, buckets, curves, at):
     cuts = np.unique(cuts[:count])
     for i in range(len(cuts) - 1):
         buckets.lo[at + i], buckets.hi[at + i] = cuts[i], cuts[i + 1] - 1
-        curves.degree[at + i] = 0
+        curves.degree[at + i] = _NO_BLOCK
         curves.begin[at + i] = curves.middle[at + i] = curves.end[at + i] = 0.0
     for number in range(blocks):
         base, sizes, density = _block(stamps, event, clock, against, number)
@@ -53,7 +54,19 @@ def write_sum(stamps, event, clock, against, buckets, curves, at):
         while i < len(cuts) - 1 and cuts[i] <= last:
             _add_block(base, sizes, density, buckets, curves, at + i)
             i += 1
-    return at + len(cuts) - 1, degree
+    return _without_holes(buckets, curves, at, at + len(cuts) - 1), degree
+
+
+@inner
+def _without_holes(buckets, curves, at, after):
+    """Move together the buckets that some block is in; returns the place after the last."""
+    for i in range(at, after):
+        if curves.degree[i] == _NO_BLOCK:
+            continue
+        buckets.lo[at], buckets.hi[at], curves.degree[at] = buckets.lo[i], buckets.hi[i], curves.degree[i]
+        curves.begin[at], curves.middle[at], curves.end[at] = curves.begin[i], curves.middle[i], curves.end[i]
+        at += 1
+    return at
 
 
 @inner

@@ -164,6 +164,63 @@ def test_the_judge_finds_the_same(layout: str) -> None:
         assert_same_rows(match_table(plan, event_table(events)), match_events(plan, event_table(events)))
 
 
+def with_holes(draw: random.Random) -> Offset:
+    """Two or three buckets, with ticks between them where the offset never is."""
+    lows = draw.choice([(-3, 0), (0, 2), (-3, 0, 2), (-2, 1, 4)])
+    shares = (0.25, 0.75) if len(lows) == 2 else (0.5, 0.25, 0.25)
+    return tuple((low, low + draw.randint(0, 1), share) for low, share in zip(lows, shares, strict=True))
+
+
+def assert_holes_as_the_judge(layout: str, seed: int) -> None:
+    draw = random.Random(f"holes {layout} {seed}")
+    clocks: Clocks = {name: with_holes(draw) for name in sorted(set(layout) - {"-"})}
+    events = []
+    for kind, name in zip(KINDS, layout, strict=False):
+        lower = draw.randint(0, 2) + len(events) // 2
+        own = Event(kind.lower(), kind, lower, lower + draw.choice([0, 0, 0, 1]))
+        events.append(own if name == "-" else on(name, clocks, own))
+    plan, table = plan_of(text_of(layout, draw.choice([None, 5])), clocks), event_table(events)
+    assert_same_rows(match_table(plan, table), match_events(plan, table))
+
+
+def test_a_match_cannot_use_a_hole_of_an_offset() -> None:
+    # C is at 0, 2 or 3, before the D at 2: so at 0, B before it at -1, and E, three ticks after B, not after D.
+    clocks: Clocks = {
+        "k": ((-3, -1, 0.5), (0, 0, 0.25), (2, 2, 0.25)),
+        "m": ((0, 0, 0.25), (2, 3, 0.75)),
+        "n": ((-1, 1, 1.0),),
+    }
+    own = [Event(kind.lower(), kind, at, at) for kind, at in zip(KINDS, (0, 1, 0, 2, 4), strict=True)]
+    events = [
+        each if name == "-" else on(name, clocks, each) for name, each in zip("nkm-k", own, strict=True)
+    ]
+    assert not match_events(plan_of(text_of("nkm-k", None), clocks), event_table(events)).num_rows
+
+
+@pytest.mark.parametrize(("layout", "seed"), [("mnkk", 15), ("mnk-l", 88), ("mkn-k", 0), ("nkm-k", 0)])
+def test_the_judge_finds_the_same_beside_holes(layout: str, seed: int) -> None:
+    assert_holes_as_the_judge(layout, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layout", ("mkn-k", "nkm-k", "mn-k", "mnkk", "kmnk", "mnnkm", "mnk-l"))
+def test_many_matches_cannot_use_holes_of_offsets(layout: str) -> None:
+    for seed in range(150):
+        assert_holes_as_the_judge(layout, seed)
+
+
+def test_parts_of_an_or_that_bind_groups_of_one_event_hold_together() -> None:
+    clocks: Clocks = {"k": ((-2, 2, 1.0),), "m": ((-2, 2, 1.0),), "n": ((-1, 1, 1.0),)}
+    own = [Event("x", "N", -1, -1), Event("y", "B", 1, 1), Event("z", "C", 2, 2), Event("w", "B", 4, 5)]
+    events = [on(name, clocks, each) for name, each in zip("mkmn", own, strict=True)]
+    groups, singles = "SEQ(B+ a[], B+ b[], C+ c[])", "SEQ(B ax, B bx, C cx)"
+    plan = plan_of(f"PATTERN OR({groups}, {singles}) STRATEGY strict_contiguity", clocks)
+    table = event_table(events)
+    found = match_events(plan, table)
+    assert found.num_rows == 1
+    assert_same_rows(match_table(plan, table), found)
+
+
 PATTERNS = (
     "SEQ(A a, B b, C c) WHERE c.time - a.time <= 9 ticks",
     "SEQ(A a, B b, C c) WHERE b.time - a.time >= 2 ticks WITHIN 12 ticks",
