@@ -174,7 +174,7 @@ def with_holes(draw: random.Random) -> Offset:
 def assert_holes_as_the_judge(layout: str, seed: int) -> None:
     draw = random.Random(f"holes {layout} {seed}")
     clocks: Clocks = {name: with_holes(draw) for name in sorted(set(layout) - {"-"})}
-    events = []
+    events: list[Event] = []
     for kind, name in zip(KINDS, layout, strict=False):
         lower = draw.randint(0, 2) + len(events) // 2
         own = Event(kind.lower(), kind, lower, lower + draw.choice([0, 0, 0, 1]))
@@ -184,13 +184,14 @@ def assert_holes_as_the_judge(layout: str, seed: int) -> None:
 
 
 def test_a_match_cannot_use_a_hole_of_an_offset() -> None:
-    # C is at 0, 2 or 3, before the D at 2: so at 0, B before it at -1, and E, three ticks after B, not after D.
+    # C is at 0, 2 or 3, and before the D at 2: so at 0, B at -1, and E, three ticks after B, not after D.
     clocks: Clocks = {
         "k": ((-3, -1, 0.5), (0, 0, 0.25), (2, 2, 0.25)),
         "m": ((0, 0, 0.25), (2, 3, 0.75)),
         "n": ((-1, 1, 1.0),),
     }
-    own = [Event(kind.lower(), kind, at, at) for kind, at in zip(KINDS, (0, 1, 0, 2, 4), strict=True)]
+    places = ((0, 1), (1, 1), (0, 0), (2, 2), (4, 4))
+    own = [Event(kind.lower(), kind, *place) for kind, place in zip(KINDS, places, strict=True)]
     events = [
         each if name == "-" else on(name, clocks, each) for name, each in zip("nkm-k", own, strict=True)
     ]
