@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from made_pages import ROOT, write_or_check
 
 from cepctl.cli import COMMANDS, cli
+from cepctl.cli.options.help_groups import GroupedCommand
 
 PAGE = ROOT / "docs" / "command-line.md"
 WIDTH = 100
@@ -20,6 +21,9 @@ HEAD = """# Command line
 
 Every option can also be set in the environment (`CEPCTL_MATCH_TOP_K=10` for `cepctl match --top-k 10`)
 or in a file, `cepctl.toml`: [configuration](configuration.md).
+
+`cepctl match --help` and `cepctl ingest --help` show the dozen options that most runs need; `--help-all`
+shows all, as this page does.  What answers a question also [answers as JSON](json.md), by one schema.
 
 Only results go to standard output; progress, warnings and the summary go to standard error.
 
@@ -35,12 +39,12 @@ Only results go to standard output; progress, warnings and the summary go to sta
 """
 
 
-def help_text(words: list[str]) -> str:
+def help_text(words: list[str], wish: str = "--help") -> str:
     """What `cepctl WORDS --help` prints, `WIDTH` columns wide."""
     # Elsewhere, because the help would show the defaults that a cepctl.toml sets here.
     with tempfile.TemporaryDirectory() as elsewhere, contextlib.chdir(elsewhere):
         told = CliRunner().invoke(
-            cli, [*words, "--help"], prog_name="cepctl", terminal_width=WIDTH, max_content_width=WIDTH
+            cli, [*words, wish], prog_name="cepctl", terminal_width=WIDTH, max_content_width=WIDTH
         )
     if told.exception is not None:
         raise told.exception
@@ -49,7 +53,9 @@ def help_text(words: list[str]) -> str:
 
 def section(words: list[str]) -> str:
     title = " ".join(["cepctl", *words])
-    return f"\n## `{title}`\n\n```text\n{help_text(words)}\n```\n"
+    command = cli.get_command(click.Context(cli), words[0]) if words else None
+    wish = "--help-all" if isinstance(command, GroupedCommand) else "--help"
+    return f"\n## `{title}`\n\n```text\n{help_text(words, wish)}\n```\n"
 
 
 def command_words() -> list[list[str]]:

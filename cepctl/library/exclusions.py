@@ -72,6 +72,13 @@ EXCLUSIONS = (
     Exclusion(("match",), "last", (True,), "it shows a row of the last match; --rank says which"),
     Exclusion(("epoch-unit",), "time-format", (), "every time is read by the form, even one of digits alone"),
     Exclusion(
+        ("format", "output", "csv-safe", "overwrite", "state", "show"),
+        "json",
+        (True,),
+        "it is a form of its own, on standard output",
+    ),
+    Exclusion(("json",), "support", (True,), "its table is not about a query"),
+    Exclusion(
         ("file", "format", "order", "max-memory"), "support", (True,), "its table is not about a query"
     ),
 )

@@ -10,7 +10,7 @@ import re
 import shlex
 import sys
 from dataclasses import asdict
-from typing import TextIO
+from typing import Any, TextIO
 
 from rich.markup import escape
 from rich.table import Table
@@ -119,11 +119,16 @@ def _print_parts(console: SafeConsole, inspection: Inspection, events: str) -> N
 
 
 def inspection_json(inspection: Inspection) -> str:
-    """All of it as one JSON object; lengths of time are microseconds, first and last are ticks."""
+    """All of it as one JSON object, as text."""
+    return json.dumps(inspection_facts(inspection), ensure_ascii=False, indent=2)
+
+
+def inspection_facts(inspection: Inspection) -> dict[str, Any]:
+    """All of it as JSON has it; lengths of time are microseconds, first and last are ticks."""
     content = asdict(inspection)
     for clock, facts in zip(inspection.clocks, content["clocks"], strict=True):
         facts |= {"verdict": clock.verdict, "provably_skewed": clock.provably_skewed}
-    return json.dumps(content, ensure_ascii=False, indent=2)
+    return content
 
 
 def _print(console: SafeConsole, table: Table, rows: int | None = None, rest: str = "--format json") -> None:

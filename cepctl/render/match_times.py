@@ -15,9 +15,9 @@ Times = Literal["iso", "ticks"]
 
 
 class MatchTimes:
-    """How times are written: ticks, or ISO 8601, without the date where all times share it."""
+    """Ticks, or ISO 8601, without the date where all times share it, unless they are to be `dated`."""
 
-    def __init__(self, match: OneMatch, times: Times) -> None:
+    def __init__(self, match: OneMatch, times: Times, *, dated: bool = False) -> None:
         self.unit: TimeUnit = match.plan.time_unit
         self.times = times
         shown = [*(each.event for each in match.members), *(each.event for each in match.rivals)]
@@ -25,7 +25,7 @@ class MatchTimes:
         ticks += [each.upper for member in match.members if (each := member.event.until) is not None]
         usable = [each for each in match.members if each.valid_lower <= each.valid_upper]
         ticks += [tick for each in usable for tick in (each.valid_lower, each.valid_upper)]
-        self.one_day = times == "iso" and len({self.full(tick)[:_DATE] for tick in ticks}) == 1
+        self.one_day = not dated and times == "iso" and len({self.full(tick)[:_DATE] for tick in ticks}) == 1
 
     def full(self, tick: int) -> str:
         """With its date."""

@@ -9,10 +9,13 @@ from typing import Any
 
 import click
 
+from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.settings import DEFAULT_FILE, effective, file_settings, options_of
+from cepctl.cli.options.shared import json_option
+from cepctl.cli.output.answers import print_answer
 
 
-@click.command("config")
+@click.command("config", cls=CheckedCommand)
 @click.argument("names", nargs=-1, metavar="[COMMAND...]")
 @click.option(
     "--format",
@@ -22,8 +25,9 @@ from cepctl.cli.options.settings import DEFAULT_FILE, effective, file_settings, 
     show_default=True,
     help="A file that --config takes, or JSON for programs.",
 )
+@json_option
 @click.pass_context
-def command(context: click.Context, names: tuple[str, ...], output_format: str) -> None:
+def command(context: click.Context, names: tuple[str, ...], output_format: str, as_json: bool) -> None:
     """Show the options of each COMMAND (of all without one): their values, and where each comes from.
 
     That is the environment, the configuration file or the default; the command line wins over all of
@@ -40,7 +44,9 @@ def command(context: click.Context, names: tuple[str, ...], output_format: str) 
         settings = file_settings(each, all_commands, COMMANDS, file)
         if each.name is not None and each.name in (names or COMMANDS) and options_of(each):
             found[each.name] = effective(each, settings, context.parent)
-    if output_format == "json":
+    if as_json:
+        print_answer("config", {"options": _as_objects(found)})
+    elif output_format == "json":
         click.echo(json.dumps(_as_objects(found), indent=2, ensure_ascii=False))
     else:
         used = file or (DEFAULT_FILE if Path(DEFAULT_FILE).is_file() else None)

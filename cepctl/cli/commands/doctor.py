@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
 from cepctl.cli.options.exclusions import CheckedCommand
-from cepctl.cli.options.shared import runner_options
+from cepctl.cli.options.shared import json_option, runner_options
+from cepctl.cli.output.answers import print_answer
 from cepctl.cli.output.notices import say
 from cepctl.matching.run import RunnerChoice
 from cepctl.render.counting import counted
@@ -25,8 +27,9 @@ FAILED = 4
     help="Compile the kernels now (some minutes), so that no match has to wait for them; with --runner "
     "spark and a local master also record Java's classes (200 MB), so that Spark starts in less time.",
 )
+@json_option
 @runner_options
-def command(warm: bool, runner: RunnerChoice) -> int:
+def command(warm: bool, as_json: bool, runner: RunnerChoice) -> int:
     """Check Python, disk, memory, compiled kernels, Java, Spark and its workers' Python.
 
     Each line says what was found, and what to do where something is missing; Spark is started for it.
@@ -36,10 +39,15 @@ def command(warm: bool, runner: RunnerChoice) -> int:
 
     if warm:
         _warm(runner)
-    failed = 0
+    failed, told = 0, []
     for finding in findings(runner.runner, runner.master, runner.conf):
-        click.echo("\n".join(_lines(finding)))
         failed += finding.verdict == "failed"
+        if as_json:
+            told.append(asdict(finding))
+        else:
+            click.echo("\n".join(_lines(finding)))
+    if as_json:
+        print_answer("doctor", {"findings": told})
     return FAILED if failed else 0
 
 

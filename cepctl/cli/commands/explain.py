@@ -8,11 +8,13 @@ from cepctl.cli.match.progress import shown_progress
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.query_text import query_argument, read_query
 from cepctl.cli.options.shared import (
+    json_option,
     memory_option,
     raw_input_options,
     verbosity_options,
     words_or_json,
 )
+from cepctl.cli.output.answers import print_answer
 from cepctl.errors import UsageError
 from cepctl.library.explain import explained
 from cepctl.library.raw_input import RawInput
@@ -23,6 +25,7 @@ from cepctl.plan.evaluation_order import ORDERS, OrderName
 @click.command("explain", cls=CheckedCommand)
 @query_argument("[EVENTS...]")
 @words_or_json
+@json_option
 @click.option(
     "--order",
     type=click.Choice(ORDERS),
@@ -38,6 +41,7 @@ def command(
     arguments: tuple[str, ...],
     query_file: str | None,
     output_format: str,
+    as_json: bool,
     order: OrderName,
     memory: MemoryBudget,
     support: bool,
@@ -53,7 +57,7 @@ def command(
     """
     from cepctl.language.parser import parse
     from cepctl.plan.support import support_table
-    from cepctl.render.explain import print_plan
+    from cepctl.render.explain import plan_json, print_plan
 
     if support:
         if arguments:
@@ -63,4 +67,7 @@ def command(
     text, events = read_query(arguments, query_file)
     with shown_progress(quiet=quiet):
         explanation = explained(parse(text), events, order, memory, raw_input)
+    if as_json:
+        print_answer("explain", plan_json(explanation.plan, explanation.facts))
+        return
     print_plan(explanation.plan, explanation.facts, as_json=output_format == "json")

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import click
 
-from cepctl.cli.options.shared import words_or_json
+from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.shared import json_option, words_or_json
+from cepctl.cli.output.answers import print_answer
 
 
-@click.command("formats")
+@click.command("formats", cls=CheckedCommand)
 @words_or_json
+@json_option
 @click.option(
     "--show", "shown", metavar="NAME", help="Print a short example of one format, and nothing else."
 )
-def command(output_format: str, shown: str | None) -> None:
+def command(output_format: str, as_json: bool, shown: str | None) -> None:
     """List the formats that ingest, match, explain and inspect read, and what each yields.
 
     The format of a file is told from its content, never from its name; --format (--input-format in
@@ -22,6 +27,9 @@ def command(output_format: str, shown: str | None) -> None:
     from cepctl.io.catalogue import all_formats, example_of
     from cepctl.render.formats import print_formats
 
+    if as_json:
+        print_answer("formats", {"formats": [asdict(facts) for facts in all_formats()]})
+        return
     if shown is not None:
         click.echo(example_of(shown), nl=False)
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.help_groups import READING_GROUPS, GroupedCommand
 from cepctl.cli.options.shared import (
     raw_input_options,
     reading_memory_option,
@@ -21,8 +21,21 @@ from cepctl.library.sketch import USUAL_SHARE, refuse_unsketchable, sketched
 from cepctl.matching.run import RunnerChoice
 from cepctl.memory import MemoryBudget
 
+USUAL = {
+    "What to read": ("format", "uncertainty", "tz", "name", "map", "intervals"),
+    "What to write": ("output", "overwrite", "rejects", "max-errors"),
+    "Where to run": ("runner", "quiet"),
+}
+FURTHER = {
+    "What to write, further": ("strict", "report", "metrics"),
+    "Sketches: --sketch, and what asks for it": ("sketch", "sketch-on", "sketch-share"),
+    **READING_GROUPS,
+    "How it is run; --master and --conf are Spark's": ("max-memory", "master", "conf"),
+    "Messages": ("verbose", "log-format"),
+}
 
-@click.command("ingest", cls=CheckedCommand)
+
+@click.command("ingest", cls=GroupedCommand, usual=USUAL, further=FURTHER)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
 @click.option(
     "-o",

@@ -7,7 +7,8 @@ import shlex
 import click
 
 from cepctl.cli.options.exclusions import CheckedCommand
-from cepctl.cli.options.shared import raw_input_options, reading_memory_option, verbosity_options
+from cepctl.cli.options.shared import json_option, raw_input_options, reading_memory_option, verbosity_options
+from cepctl.cli.output.answers import print_answer
 from cepctl.cli.output.rows import write_whole
 from cepctl.library.inspect import inspected
 from cepctl.library.outputs import refuse_overwriting
@@ -25,6 +26,7 @@ from cepctl.memory import MemoryBudget
     show_default=True,
     help="Tables for people, JSON for programs.",
 )
+@json_option
 @click.option(
     "--write-model",
     type=click.Path(),
@@ -38,6 +40,7 @@ from cepctl.memory import MemoryBudget
 def command(
     events: tuple[str, ...],
     output_format: str,
+    as_json: bool,
     write_model: str | None,
     full: bool,
     raw_input: RawInput,
@@ -50,13 +53,15 @@ def command(
     With --full also how far the times can be trusted: ties, disorder, granularity, sampling steps and the
     clocks of hosts.  EVENTS are ingested datasets, plain event files or raw logs; nothing is changed.
     """
-    from cepctl.render.inspection import inspection_json, print_inspection
+    from cepctl.render.inspection import inspection_facts, inspection_json, print_inspection
 
     refuse_overwriting({"--write-model": write_model}, events, raw_input)
     found = inspected(events, raw_input, memory)
     if write_model is not None:
         write_whole(write_model, [found.model.encode()])
-    if output_format == "json":
+    if as_json:
+        print_answer("inspect", inspection_facts(found.facts))
+    elif output_format == "json":
         click.echo(inspection_json(found.facts))
     else:
         print_inspection(found.facts, full=full, events=shlex.join(events))

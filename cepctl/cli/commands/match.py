@@ -17,11 +17,13 @@ from cepctl.cli.match.request import MatchRequest, RowChoice, row_options
 from cepctl.cli.match.runner_hint import hint_at_kernels, hint_at_runner
 from cepctl.cli.match.summary import figures_of, tell_summary
 from cepctl.cli.match.why_not import tell_why_not
-from cepctl.cli.options.exclusions import CheckedCommand, asked_for, refuse_or_leave_out
+from cepctl.cli.options.exclusions import asked_for, refuse_or_leave_out
+from cepctl.cli.options.help_groups import READING_GROUPS, GroupedCommand
 from cepctl.cli.options.incremental import Incremental, state_options
 from cepctl.cli.options.matching import matching_options
 from cepctl.cli.options.query_text import query_argument, query_file_of, read_query
-from cepctl.cli.options.shared import raw_input_options, runner_options, verbosity_options
+from cepctl.cli.options.shared import json_option, raw_input_options, runner_options, verbosity_options
+from cepctl.cli.output.answers import answer_around
 from cepctl.cli.output.metrics import metrics_option, write_metrics
 from cepctl.cli.output.rows import names_folder, refuse_unwritable, row_target, write_pieces, write_rows
 from cepctl.errors import UsageError
@@ -44,7 +46,28 @@ MATCHES_IN_PARTS = 10_000_000_000
 """The cap where rows go to a folder and nothing else was said, but for groups, which are tried in memory."""
 
 
-@click.command("match", cls=CheckedCommand)
+USUAL = {
+    "What to ask": ("file", "min-confidence", "top-k", "since", "until", "uncertainty"),
+    "What to print": ("format", "output", "columns", "limit", "json"),
+    "Where to run": ("runner",),
+}
+FURTHER = {
+    "What to ask, further": ("kleene", "no-given", "approximate", "max-matches"),
+    "What to print, further": ("time", "csv-safe", "overwrite", "why-not", "fail-on-match", "metrics"),
+    "Incremental runs: --state DIR, and what exists only beside it": (
+        *("state", "slack", "final", "eager", "late", "reopen", "keep", "follow"),
+        *("keep-sketch", "sketch-on"),
+    ),
+    "Which logs are read": ("input-format",),
+    **READING_GROUPS,
+    "How it is run; --master and --conf are Spark's": (
+        *("engine", "order", "sketch", "max-memory", "master", "conf"),
+    ),
+    "Messages": ("quiet", "verbose", "log-format"),
+}
+
+
+@click.command("match", cls=GroupedCommand, usual=USUAL, further=FURTHER)
 @query_argument("EVENTS...")
 @matching_options
 @click.option(
@@ -64,6 +87,7 @@ MATCHES_IN_PARTS = 10_000_000_000
     "hold a match, which changes no row; a state that is begun on such keeps a sketch, too.",
 )
 @row_options
+@json_option
 @click.option("--overwrite", is_flag=True, help="Replace a folder of rows, -o ROWS/, that is there.")
 @click.option(
     "--why-not",
@@ -85,6 +109,7 @@ def command(
     kleene: KleeneRows,
     sketch: SketchUse,
     rows: RowChoice,
+    as_json: bool,
     overwrite: bool,
     why_not: bool,
     fail_on_match: bool,
@@ -104,6 +129,8 @@ def command(
     from cepctl.language.traversal import components_of
 
     text, paths = read_query(arguments, query_file)
+    if as_json:
+        rows = replace(rows, form="json")
     in_parts = incremental.state is None and rows.output is not None and names_folder(rows.output)
     if overwrite and not in_parts:
         because = "without a folder of rows (-o ROWS/): a file is always replaced"
@@ -119,7 +146,9 @@ def command(
     )  # fmt: skip
     if incremental.follow and fail_on_match:
         raise UsageError("--fail-on-match cannot apply with --follow: it runs until it is interrupted")
-    request = MatchRequest(question, paths, incremental, rows, why_not, metrics, quiet, overwrite=overwrite)
+    request = MatchRequest(
+        question, paths, incremental, rows, why_not, metrics, quiet, overwrite=overwrite, as_json=as_json
+    )
     if incremental.state is None and rows.output is not None:
         refuse_unwritable(rows.output)
     written = {"-o": rows.output, "--metrics": metrics, "--late": incremental.late}
@@ -207,7 +236,7 @@ def _found(request: MatchRequest, folder: RowFolder | None) -> Matches:
 def _write(
     matches: Matches, request: MatchRequest, target: RowFile, folder: RowFolder | None, *, guarded: bool
 ) -> None:
-    from cepctl.io.rows.encoding import TimeFormat, require_calendar
+    from cepctl.io.rows.encoding import TimeFormat, encoded_rows, require_calendar
     from cepctl.io.rows.shown import Shown
 
     times, counts = cast(TimeFormat, request.rows.times), matches.summary.counts
@@ -222,6 +251,10 @@ def _write(
             count = write_parts(matches, folder, shown, execution, limit, progress)
         folder.publish(count)
         return
+    if request.as_json:
+        pieces = encoded_rows(matches.blocks(request.rows.limit), "json", shown)
+        write_pieces(answer_around("match", pieces, _beside_rows(request, matches)), None)
+        return
     chosen = bool(request.rows.chosen)
     write_rows(
         matches.blocks(request.rows.limit),
@@ -231,6 +264,13 @@ def _write(
         quiet=request.quiet,
         chosen=chosen,
     )
+
+
+def _beside_rows(request: MatchRequest, matches: Matches) -> dict[str, object]:
+    """What `--json` says beside the rows."""
+    summary = matches.summary
+    figures = {"found": summary.found, "text": str(summary), **figures_of(summary).known()}
+    return {"query": request.question.text, "summary": figures}
 
 
 def _trace(matches: Matches, limit: int | None) -> Iterator[bytes]:

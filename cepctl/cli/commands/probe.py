@@ -9,9 +9,10 @@ import click
 from cepctl.cli.match.request import RowChoice, row_options
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.query_text import query_argument, query_file_of, read_query
-from cepctl.cli.options.shared import verbosity_options
+from cepctl.cli.options.shared import json_option, verbosity_options
+from cepctl.cli.output.answers import answer_around
 from cepctl.cli.output.notices import say
-from cepctl.cli.output.rows import row_target, write_rows
+from cepctl.cli.output.rows import row_target, write_pieces, write_rows
 from cepctl.errors import UsageError
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.probe import PROBE_COLUMNS, Probe, probed
@@ -25,9 +26,15 @@ if TYPE_CHECKING:
 @click.command("probe", cls=CheckedCommand)
 @query_argument("SOURCE...")
 @row_options
+@json_option
 @verbosity_options
 def command(
-    arguments: tuple[str, ...], query_file: str | None, rows: RowChoice, quiet: bool, verbose: bool
+    arguments: tuple[str, ...],
+    query_file: str | None,
+    rows: RowChoice,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
 ) -> None:
     """Tell where QUERY can have matches in SOURCE: datasets with sketches beside them, sketches, or states.
 
@@ -36,11 +43,12 @@ def command(
     itself, or @FILE.
     """
     from cepctl.io.rows.columns import require_columns
+    from cepctl.io.rows.encoding import encoded_rows
     from cepctl.io.rows.shown import Shown
     from cepctl.language.parser import parse
 
     text, paths = read_query(arguments, query_file)
-    target = row_target(rows.form, rows.output)
+    target = row_target("json" if as_json else rows.form, rows.output)
     if target.parts:
         raise UsageError(f"-o {rows.output} names a folder, and a probe has few rows; name a file")
     if target.form == "trace":
@@ -57,6 +65,10 @@ def command(
         say("note", _told(found))
     times = cast("TimeFormat", rows.times)
     shown = Shown(found.plan.time_unit, times, target.form, rows.chosen, guarded)
+    if as_json:
+        pieces = encoded_rows(iter([found.rows]), "json", shown)
+        write_pieces(answer_around("probe", pieces, {"query": text}), None)
+        return
     write_rows(iter([found.rows]), shown, target, rows.output, quiet=quiet, chosen=bool(rows.chosen))
 
 

@@ -12,7 +12,14 @@ import click
 from cepctl.cli.match.last_match import recall
 from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.query_text import query_argument, read_query
-from cepctl.cli.options.shared import memory_option, no_given_option, raw_input_options, verbosity_options
+from cepctl.cli.options.shared import (
+    json_option,
+    memory_option,
+    no_given_option,
+    raw_input_options,
+    verbosity_options,
+)
+from cepctl.cli.output.answers import print_answer
 from cepctl.errors import NoMatchError, UsageError
 from cepctl.library.finding import Question, find_matches, planned
 from cepctl.library.notices import tell_reading
@@ -71,6 +78,7 @@ class _Asked:
     show_default=True,
     help="How times are written.",
 )
+@json_option
 @no_given_option
 @raw_input_options("--input-format")
 @memory_option
@@ -82,6 +90,7 @@ def command(
     rank: int | None,
     last: bool,
     times: str,
+    as_json: bool,
     no_given: bool,
     raw_input: RawInput,
     memory: MemoryBudget,
@@ -96,6 +105,7 @@ def command(
     from cepctl.engines.diagnosis.one_match import ids_of, one_match
     from cepctl.render.match_times import Times
     from cepctl.render.one_match import drawing_width, print_match, reason_text
+    from cepctl.render.one_match_facts import match_facts
 
     if last:
         asked = _asked_of_last(arguments, rank or 1, no_given)
@@ -109,7 +119,10 @@ def command(
     with _found(asked, memory) as (plan, inputs, ids):
         inputs.require_room(plan.attributes, _COPIES, memory, "show")
         match = one_match(plan, inputs.read(plan.attributes), ids_of(ids), bins=drawing_width())
-    print_match(match, cast(Times, times))
+    if as_json:
+        print_answer("show", {"match": ids, **match_facts(match, cast(Times, times))})
+    else:
+        print_match(match, cast(Times, times))
     if match.reasons:
         reasons = "; ".join(reason_text(match, each) for each in match.reasons)
         raise NoMatchError(f"'{ids}' is not a match of the query: {reasons}")

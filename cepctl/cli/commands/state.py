@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from cepctl.cli.options.shared import words_or_json
+from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.shared import json_option, words_or_json
+from cepctl.cli.output.answers import print_answer
 from cepctl.errors import StateError
 
 
@@ -15,10 +18,11 @@ def command() -> None:
     """Look at the state that `cepctl match --state` keeps between runs."""
 
 
-@command.command("show")
+@command.command("show", cls=CheckedCommand)
 @click.argument("directory", metavar="DIR")
 @words_or_json
-def show(directory: str, output_format: str) -> None:
+@json_option
+def show(directory: str, output_format: str, as_json: bool) -> None:
     """Show how far the runs with the state DIR have come, what it is bound to and what it keeps."""
     from cepctl.render.state import print_state
     from cepctl.state.overview import overview
@@ -27,4 +31,8 @@ def show(directory: str, output_format: str) -> None:
     saved = load(Path(directory))
     if saved is None:
         raise StateError(f"{directory} holds no state yet; cepctl match --state {directory} begins one")
-    print_state(overview(Path(directory), saved), as_json=output_format == "json")
+    shown = overview(Path(directory), saved)
+    if as_json:
+        print_answer("state show", asdict(shown))
+    else:
+        print_state(shown, as_json=output_format == "json")

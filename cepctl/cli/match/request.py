@@ -120,6 +120,7 @@ class MatchRequest:
 
     `continued`: rows have been printed before, and these go on below them.  `overwrite`: a folder of rows is
     replaced.
+    `as_json`: the rows stand in the one answer that `--json` prints.
     """
 
     question: Question
@@ -131,6 +132,7 @@ class MatchRequest:
     quiet: bool
     continued: bool = False
     overwrite: bool = False
+    as_json: bool = False
 
     @property
     def directory(self) -> Path:

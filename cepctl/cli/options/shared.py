@@ -50,6 +50,12 @@ words_or_json = click.option(
     show_default=True,
     help="Words for people, JSON for machines.",
 )
+json_option = click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print the answer as one JSON object, of one schema for all commands (docs/json.md).",
+)
 
 
 def _pairs(context: click.Context, parameter: click.Parameter, values: Sequence[str]) -> Conf:
