@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = ("cepctl", "engines", "io", "pyproject.toml", "README.md", "LICENSE")
+SOURCES = ("cepctl", "engines", "io", "sample_data", "docs", "pyproject.toml", "LICENSE")
 
 pytestmark = pytest.mark.slow
 
@@ -62,6 +63,34 @@ def test_the_source_archive_holds_engines_and_io(built: Path) -> None:
     with tarfile.open(archive) as content:
         names = {name.partition("/")[2] for name in content.getnames()}
     assert modules(ROOT / "engines", "cepctl/engines") | modules(ROOT / "io", "cepctl/io") <= names
+
+
+def test_an_index_would_take_both_and_show_their_page(built: Path) -> None:
+    archives = [str(path) for path in built.iterdir()]
+    done = subprocess.run(
+        [sys.executable, "-m", "twine", "check", "--strict", *archives],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("PASSED") == len(archives) == 2
+
+
+def test_the_page_of_an_index_links_to_nothing_that_is_only_in_the_checkout() -> None:
+    page = (ROOT / "docs" / "package.md").read_text(encoding="utf-8")
+    assert re.findall(r"\]\((?!https?://)[^)]*\)", page) == []
+
+
+def test_the_demo_of_an_installed_wheel_answers_outside_of_the_checkout(built: Path, tmp_path: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "stranger"], check=True)
+    programs = tmp_path / "stranger" / "bin"
+    subprocess.run([programs / "python", "-m", "pip", "install", "--quiet", wheel], check=True)
+    shown = subprocess.run(
+        [programs / "cepctl", "demo"], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout
+    assert "task_1772009204117_0042_m_000011  node04  99.1  46.6    0.773790" in shown
 
 
 def test_the_wheel_installs_with_its_dependencies_and_answers(built: Path, tmp_path: Path) -> None:

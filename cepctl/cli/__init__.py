@@ -34,6 +34,7 @@ from cepctl.interrupts import being_told
 from cepctl.start_up import light_start
 
 COMMANDS: dict[str, str] = {
+    "demo": "Write sample logs into a folder, ask them a question, and name what to try next.",
     "ingest": "Turn logs into a dataset of Parquet events.",
     "assign": "Assign the uncertainty intervals of a dataset anew.",
     "derive": "Make events that last of runs of samples.",
