@@ -15,7 +15,8 @@
     any ..._ATTEMPT_KILLED        finishTime                     AttemptKill
 
 Records of every other type have no time of their own: they are counted as skipped, by type.  A
-record of the types above whose times are all missing (0 or less) becomes one event without a time.
+record of the types above whose times are all missing (0 or less) becomes one event without a time; where
+it has another, one that is missing or no number is a reject, and one that says 0 or less is counted.
 With `ReadOptions.intervals` the record that ends a job, task or attempt is also the interval event
 that it closes (spans.py).
 
@@ -37,7 +38,7 @@ import pyarrow as pa
 from cepctl.io.contract.attribute_limit import REST, AttributeNames
 from cepctl.io.contract.batches import BATCH_CELLS, BATCH_EVENTS, column_name, end_columns
 from cepctl.io.contract.natural_columns import Value, natural_array, with_mixtures
-from cepctl.io.contract.reader import ReadOptions, ReadReport
+from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.contract.sparse_columns import SparseColumn
 from cepctl.io.hadoop.event_columns import HOSTS, EventColumns, HeldBatch
 from cepctl.io.hadoop.facts import HistoryFacts
@@ -98,10 +99,22 @@ def nearly_known(kind: str) -> str | None:
     return next(iter(get_close_matches(kind, TIMES, 1, _NEARLY)), None)
 
 
+def tell_missing(
+    source: str, line: int | None, what: str, fields: Mapping[str, Any], time: str, report: ReadReport
+) -> None:
+    """Tell of one of several times that cannot be used: a reject, unless the log says that there is none."""
+    value = fields.get(time, "")
+    if value is None or (type(value) is int and value <= 0):
+        report.skipped[f"{what}: the log says that it has no time"] += 1
+    else:
+        report.rejects.append(Reject(source, line, f"no time: {what}; the rest of its record is kept", time))
+
+
 @dataclass
 class HistoryEvents:
     """The events of a history that wait for their batch; numbers them from 1 as they come."""
 
+    source: str
     options: ReadOptions
     report: ReadReport
     _numbered: int = 0
@@ -135,9 +148,9 @@ class HistoryEvents:
         kind, fields = record.kind, record.fields
         times = TIMES.get(kind)
         if times is None:
-            self.report.skipped[kind] += 1
+            self._tell_untimed(record)
             return
-        usable = None if len(times) == 1 else self._usable(fields, times, facts)
+        usable = None if len(times) == 1 else self._usable(record, times, facts)
         values = fields.values()
         key = kind, *fields, *map(type, values)
         shape = self._shapes.get(key)
@@ -162,19 +175,29 @@ class HistoryEvents:
         if len(shape.rows) >= ROWS_AT_ONCE:
             self._flush(shape)
 
-    def _usable(
-        self, fields: Mapping[str, Any], times: Times, facts: HistoryFacts
-    ) -> list[tuple[int | None, str]]:
+    def _tell_untimed(self, record: Record) -> None:
+        """Count a record of a type that has no times, unless damage made it one."""
+        near = nearly_known(record.kind)
+        if near is None:
+            self.report.skipped[record.kind] += 1
+        else:
+            cause = f"not a type of record, but nearly {near}"
+            self.report.rejects.append(Reject(self.source, record.line, cause, record.kind))
+
+    def _usable(self, record: Record, times: Times, facts: HistoryFacts) -> list[tuple[int | None, str]]:
         """The events of a record that may have several; one without a time if it has no time at all."""
+        fields = record.fields
         usable: list[tuple[int | None, str]] = []
         for field_, name in times:
             time = fields.get(field_)
             # What `micros` does, without a call for each time.
             if type(time) is int and 0 < time < FIRST_BEYOND_TIME:
                 usable.append((time * 1_000, name))
-        if facts.times_complete and usable and len(usable) < len(times):
+        if usable and len(usable) < len(times):
             known = {name for _, name in usable}
-            self.report.skipped.update(f"{name} without a time" for _, name in times if name not in known)
+            for field_, name in times:
+                if name not in known and field_ not in facts.untold:
+                    tell_missing(self.source, record.line, name, fields, field_, self.report)
         return usable or [(None, times[-1][1])]
 
     def _admit(self, names: Collection[str]) -> None:

@@ -39,13 +39,13 @@ class Attempts:
 class HistoryFacts:
     """The facts of one history, or of the part of one that says all about its tasks.
 
-    `times_complete` says that in this kind of history every record has all the times of its kind.  `spans`
-    are there where interval events are asked for.
+    `untold` are the times that records of this kind of history do not have; any other that is missing is
+    damage.  `spans` are there where interval events are asked for.
     """
 
     tasks: dict[str, Attempts] = field(default_factory=dict)
     spans: Spans | None = None
-    times_complete: bool = False
+    untold: frozenset[str] = frozenset()
 
     def attempts_of(self, task: str | None) -> Attempts:
         """The attempts of a task, of which more may become known."""
@@ -63,10 +63,10 @@ class HistoryFacts:
 
 
 def history_facts(
-    records: Iterable[Record], options: ReadOptions, *, times_complete: bool = False
+    records: Iterable[Record], options: ReadOptions, *, untold: frozenset[str] = frozenset()
 ) -> HistoryFacts:
     """Look through all records of a history before any becomes an event."""
-    facts = HistoryFacts(spans=Spans() if options.intervals else None, times_complete=times_complete)
+    facts = HistoryFacts(spans=Spans() if options.intervals else None, untold=untold)
     for record in records:
         facts.see(record)
         if facts.spans is not None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.hadoop.event_columns import HeldBatch
-from cepctl.io.hadoop.events import HistoryEvents, nearly_known
+from cepctl.io.hadoop.events import HistoryEvents
 from cepctl.io.hadoop.facts import HistoryFacts, history_facts
 from cepctl.io.hadoop.records import Record
 from cepctl.io.source.copies import IN_MEMORY_BYTES, copy_of
@@ -27,27 +27,22 @@ def history_events(
     options: ReadOptions,
     report: ReadReport,
     *,
-    times_complete: bool = False,
+    untold: frozenset[str] = frozenset(),
 ) -> Iterator[pa.RecordBatch]:
     """The events of a history, in the order of its records.
 
     `records` gives the records of a copy of the file, which stands at its start, and fills a report.
-    The copy goes to disk where it is large, and so do the events.  `times_complete` says that every record
-    has all the times of its kind, so that one which is missing is damage.
+    The copy goes to disk where it is large, and so do the events.  `untold` are the times that records of
+    this kind of history do not have; any other that is missing is damage.
     """
     with copy_of(chunks) as copy, tempfile.TemporaryFile() as file:
-        facts = HistoryFacts(times_complete=times_complete)
+        facts = HistoryFacts(untold=untold)
         if options.intervals:
-            facts = history_facts(records(copy, ReadReport()), options, times_complete=times_complete)
+            facts = history_facts(records(copy, ReadReport()), options, untold=untold)
             copy.seek(0)
-        rows = HistoryEvents(options, report)
+        rows = HistoryEvents(source, options, report)
         held = _Held(file)
         for record in records(copy, report):
-            if (near := nearly_known(record.kind)) is not None:
-                report.records += 1
-                cause = f"not a type of record, but nearly {near}"
-                report.rejects.append(Reject(source, record.line, cause, record.kind))
-                continue
             if facts.spans is None:
                 facts.see(record)
             try:

@@ -55,7 +55,7 @@ class HadoopJobHistory:
                 )
             return read_records(Chunks(copy), source, notes)
 
-        yield from history_events(Chunks(stream), records, source, options, report, times_complete=True)
+        yield from history_events(Chunks(stream), records, source, options, report)
 
 
 FORMAT = LogFormat(

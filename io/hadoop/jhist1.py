@@ -10,9 +10,10 @@ An entity is spread over several entries; each becomes the record that Hadoop 2 
     Job with JOB_PRIORITY or JOB_STATUS only  JOB_PRIORITY_CHANGED, JOB_STATUS_CHANGED
     Task with START_TIME                      TASK_STARTED
     Task with FINISH_TIME and TASK_STATUS     TASK_FINISHED, or TASK_FAILED unless it succeeded
-    Task with neither                         TASK_UPDATED
+    Task with FINISH_TIME alone               TASK_UPDATED
     MapAttempt, ReduceAttempt                 MAP_, REDUCE_, SETUP_ or CLEANUP_ATTEMPT_STARTED, _FINISHED,
                                               _FAILED, _KILLED, by TASK_TYPE and TASK_STATUS
+    any of these without its time             none: rejected
     Meta, Jobtracker                          no events: counted as skipped
 
 What becomes of these records is the table of hadoop_events.py.  Keys become the fields of Hadoop 2
@@ -25,12 +26,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from typing import IO, Any
 
 import pyarrow as pa
 
 from cepctl.io.contract.log_format import LogFormat
-from cepctl.io.contract.reader import ReadOptions, ReadReport
+from cepctl.io.contract.reader import NO_TIME, ReadOptions, ReadReport, Reject
 from cepctl.io.hadoop.events import EVENTS, OPTIONS
 from cepctl.io.hadoop.held_back import history_events
 from cepctl.io.hadoop.jhist1_entries import Entry, is_history, read_entries
@@ -73,7 +75,17 @@ _NUMBERS = {
     "FAILED_REDUCES": "failedReduces",
     "HTTP_PORT": "httpPort",
 }
+# Maps only say when they finished.
+_UNTOLD = frozenset(("mapFinishTime",))
 _ATTEMPT_TYPES = frozenset({"MAP", "REDUCE", "SETUP", "CLEANUP"})
+# Entries without times of their own, and what one of them says at least.
+_ENOUGH: dict[str, tuple[str, ...]] = {
+    "JOB_STATUS_CHANGED": ("JOB_STATUS",),
+    "JOB_PRIORITY_CHANGED": ("JOB_PRIORITY",),
+    "TASK_UPDATED": ("START_TIME", "FINISH_TIME"),
+}
+_TELLING = ("SUBMIT_TIME", "LAUNCH_TIME", "START_TIME", "FINISH_TIME", "TASK_STATUS")
+_NEARLY = 0.8
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
 
 
@@ -90,9 +102,16 @@ class HadoopOldJobHistory:
         """Yield the events of one file in file order; see hadoop_events.py for what becomes an event."""
 
         def records(copy: IO[bytes], notes: ReadReport) -> Iterator[Record]:
-            return map(_record, read_entries(Chunks(copy), source, notes))
+            for entry in read_entries(Chunks(copy), source, notes):
+                record = _record(entry)
+                if _lost_its_time(record.kind, entry.values):
+                    notes.records += 1
+                    said = " ".join(f'{key}="{value}"' for key, value in entry.values.items())
+                    notes.rejects.append(Reject(source, entry.line, NO_TIME, f"{entry.kind} {said}"))
+                else:
+                    yield record
 
-        yield from history_events(Chunks(stream), records, source, options, report)
+        yield from history_events(Chunks(stream), records, source, options, report, untold=_UNTOLD)
 
 
 def _record(entry: Entry) -> Record:
@@ -127,6 +146,18 @@ def _kind(kind: str, values: Mapping[str, str]) -> str:
         task_type = given if given in _ATTEMPT_TYPES else kind.removesuffix("Attempt").upper()
         return f"{task_type}_ATTEMPT_{_ending(values)}"
     return kind
+
+
+def _lost_its_time(kind: str, values: Mapping[str, str]) -> bool:
+    """Whether an entry that gives no event would, were it not damaged."""
+    if kind.endswith("_ATTEMPT_UPDATED"):
+        return True
+    needed = _ENOUGH.get(kind)
+    if needed is None:
+        return False
+    strange = values.keys() - _FIELDS.keys() - _NUMBERS.keys()
+    nearly = any(get_close_matches(key, _TELLING, 1, _NEARLY) for key in strange)
+    return nearly or values.keys().isdisjoint(needed)
 
 
 def _job_kind(values: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ r"""Entries of a job history as Hadoop 0.20 and 1.x wrote it: `Kind KEY="value" 
                                                  (before 0.20 entries had no ` .` at their end)
     \" \= \. \\ in a value                       the character itself
     !!FILE=name!! (joined histories)             begins another file; configurations are skipped
-    lines that belong to no entry                rejected, adjacent ones together
+    lines that belong to no entry                rejected, adjacent ones together, but for damaged entries
 
 A value holds no bare quote and, from `VERSION="1"` on, no bare dot, so neither the end of an entry
 nor the first key of the next can stand inside one.
@@ -26,6 +26,8 @@ LONGEST_ENTRY = 1 << 24
 
 _KINDS = rb"(?:Meta|Jobtracker|Job|Task|MapAttempt|ReduceAttempt)"
 _FIRST_LINE = re.compile(_KINDS + rb" +[A-Z_]+=\"")
+_ENTRY = re.compile(rb"\b" + _FIRST_LINE.pattern)
+_NEARLY_ENTRY = re.compile(rb"[A-Z_]+=\".*\" \.\s*\Z", re.DOTALL)
 _FILE = re.compile(rb"\f?!!FILE=(.*)!!\s*")
 _KIND = re.compile(r"[A-Za-z]+")
 _PAIR = re.compile(r'\s*([A-Z_0-9]+)="([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
@@ -67,12 +69,14 @@ class _Entries:
         if header:
             yield from self.end()
             self._begin_file(header[1])
-        elif self.in_configuration:
-            return
         elif _FIRST_LINE.match(line):
+            # Also in a configuration, where the name of the file behind it is damaged.
+            self.in_configuration = False
             yield from self.end()
             self._begin(number, line)
             yield from self._complete(line)
+        elif self.in_configuration:
+            return
         elif self.lines:
             self._go_on(line)
             yield from self._complete(line)
@@ -137,12 +141,13 @@ class _Entries:
 
     def _stray(self, number: int, line: bytes) -> None:
         self.strays += 1
-        if self.strays == 1:
+        if self.strays == 1 or _NEARLY_ENTRY.search(line):
             self._reject(number, "not an entry of a job history", line)
 
     def _reject(self, line: int, cause: str, raw: bytes) -> None:
-        self.report.records += 1
-        self.report.rejects.append(Reject(self.source, line, cause, raw))
+        count = max(len(_ENTRY.findall(raw)), 1)
+        self.report.records += count
+        self.report.rejects.append(Reject(self.source, line, cause, raw, count))
 
 
 def read_entries(chunks: Chunks, source: str, report: ReadReport) -> Iterator[Entry]:

@@ -7,6 +7,7 @@ union is written as `{type: value}`; the values here are unwrapped, in records, 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -22,6 +23,7 @@ MAGIC_BINARY = b"Avro-Binary"
 BOM = b"\xef\xbb\xbf"
 
 _DECODE = json.JSONDecoder().raw_decode
+_RECORD = re.compile(rb'\{\s*"type"\s*:\s*"[A-Z_]+"\s*,\s*"event"')
 _AVRO_TYPES = frozenset(
     {"null", "boolean", "int", "long", "float", "double", "bytes", "string", "array", "map"}
 )
@@ -81,8 +83,9 @@ def _json_object(line: bytes, number: int, source: str, report: ReadReport) -> d
         content = None
     if isinstance(content, dict):
         return content
-    report.records += 1
-    report.rejects.append(Reject(source, number, "no complete JSON object", line))
+    count = max(len(_RECORD.findall(line)), 1)
+    report.records += count
+    report.rejects.append(Reject(source, number, "no complete JSON object", line, count))
     return None
 
 

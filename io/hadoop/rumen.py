@@ -14,11 +14,12 @@ hadoop_events.py turns into events:
                shuffleFinished, sortFinished,           ..._ATTEMPT_FINISHED; by `result` ..._FAILED,
                finishTime                               ..._KILLED
 
-A time of -1 is missing: the record is counted as skipped, or, where an object has no time at all,
-becomes one event without a time.  A task comes with its attempts and before its job, whose fields may
-follow its tasks.  What describes the end (`result`, counters, resource usage) is on the last event
-of its object, with -1 read as null; `jobID`, `user` and the like on every one.  Old traces escape
-dots in host names (`n7\.example\.com`): they are undone.
+A time of -1 says that there is none: the record is counted as skipped, or, where an object has no time
+at all, becomes one event without a time; a time that is missing or no number is a reject.  A task comes
+with its attempts and before its job, whose fields may follow its tasks.  What describes the end
+(`result`, counters, resource usage) is on the last event of its object, with -1 read as null; `jobID`,
+`user` and the like on every one.  Old traces escape dots in host names (`n7\.example\.com`): they are
+undone.
 
 A topology (`{name, children}`) is recognised; it holds no events and is counted as skipped.
 """
@@ -32,9 +33,9 @@ import pyarrow as pa
 
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
-from cepctl.io.hadoop.events import EVENTS, OPTIONS, HistoryEvents
+from cepctl.io.hadoop.events import EVENTS, OPTIONS, HistoryEvents, tell_missing
 from cepctl.io.hadoop.facts import history_facts
-from cepctl.io.hadoop.records import Record, micros, rack_of, text
+from cepctl.io.hadoop.records import Record, json_text, micros, rack_of, text
 from cepctl.io.source.json_documents import Document, Element, first_members, read_documents
 from cepctl.io.source.json_recovery import FoundRecord, Records
 from cepctl.io.source.streams import Chunks
@@ -53,11 +54,16 @@ _FIELDS = {
     "sortFinished": "sortFinishTime",
     "vmemKbytes": "vMemKbytes",
 }
+# What stands once in every attempt.
+_ATTEMPT = '"attemptID"'
 _OF_JOBS = ("jobid", "jobName", "user", "queue", "priority")
 _OF_TASKS = ("taskid", "taskType")
 _OF_ATTEMPTS = ("taskid", "attemptId", "taskType", "hostname", "rackname")
+_UNTOLD = frozenset(("mapFinishTime",))
 _NO_LIST = "jobs without the list {} of their tasks: {{:,}}"
 _NO_ATTEMPTS = "tasks without the list of their attempts: {:,}"
+_HIDDEN = "tasks in a member of a job that is no list of tasks"
+_HIDDEN_ATTEMPTS = "attempts in a member of a task that is not their list"
 
 
 class RumenTrace:
@@ -75,7 +81,7 @@ class RumenTrace:
     ) -> Iterator[pa.RecordBatch]:
         """Yield the events of one trace, task by task; memory holds one task at a time."""
         chunks = Chunks(stream)
-        rows = HistoryEvents(options, report)
+        rows = HistoryEvents(source, options, report)
         for part in read_documents(chunks, _TASK_LISTS, source, report, _RECORDS):
             if isinstance(part, Element):
                 records = _task_records(part, source, report)
@@ -92,7 +98,7 @@ class RumenTrace:
 
 def _add(records: list[Record], rows: HistoryEvents, source: str, report: ReadReport) -> None:
     try:
-        facts = history_facts(records, rows.options)
+        facts = history_facts(records, rows.options, untold=_UNTOLD)
         for record in records:
             rows.add(record, facts)
     except RecursionError:
@@ -105,7 +111,7 @@ def _add(records: list[Record], rows: HistoryEvents, source: str, report: ReadRe
 def _job_records(document: Document, source: str, report: ReadReport) -> list[Record]:
     fields = _fields(document.members)
     if text(fields.get("jobid")):
-        report.notes.update(_NO_LIST.format(name) for name in document.missing)
+        _tell_tasks(document, source, report)
     else:
         if not document.whole:
             return []
@@ -126,7 +132,16 @@ def _job_records(document: Document, source: str, report: ReadReport) -> list[Re
     if not document.whole:
         # The damage is a reject already: what it took away is not counted again.
         kinds = tuple((kind, time) for kind, time in kinds if micros(fields.get(time)) is not None)
-    return _timed(kinds, fields, _OF_JOBS, document.line, report) if kinds else []
+    return _timed(kinds, fields, _OF_JOBS, source, document.line, report) if kinds else []
+
+
+def _tell_tasks(document: Document, source: str, report: ReadReport) -> None:
+    """Note which lists of tasks a job does not have; tasks that stand elsewhere in it are rejects."""
+    report.notes.update(_NO_LIST.format(name) for name in document.missing)
+    if document.hidden:
+        names = ", ".join(document.members)
+        report.records += document.hidden
+        report.rejects.append(Reject(source, document.line, _HIDDEN, names, document.hidden))
 
 
 def _found(value: Any, name: str, _: Mapping[str, Any]) -> FoundRecord | None:
@@ -148,24 +163,28 @@ def _task_records(element: Element, source: str, report: ReadReport) -> list[Rec
     attempts = element.value.get("attempts")
     if not isinstance(attempts, list):
         report.notes[_NO_ATTEMPTS] += 1
+        shown = json_text(element.value)
+        if hidden := shown.count(_ATTEMPT):
+            report.records += hidden
+            report.rejects.append(Reject(source, None, _HIDDEN_ATTEMPTS, shown, hidden))
     fields = _fields({name: value for name, value in element.value.items() if name != "attempts"})
     task_type = text(fields.get("taskType")) or _TASK_LISTS[element.key]
     fields["taskType"] = task_type
     failed = fields.get("taskStatus") in ("FAILED", "KILLED")
     kinds = (("TASK_STARTED", "startTime"), ("TASK_FAILED" if failed else "TASK_FINISHED", "finishTime"))
-    first, *last = _timed(kinds, fields, _OF_TASKS, None, report)
+    first, *last = _timed(kinds, fields, _OF_TASKS, source, None, report)
     records = [first]
     for attempt in attempts if isinstance(attempts, list) else ():
         if isinstance(attempt, dict):
             ids = {"taskid": fields.get("taskid"), "taskType": task_type}
-            records += _attempt_records(task_type, ids | _fields(attempt), report)
+            records += _attempt_records(task_type, ids | _fields(attempt), source, report)
         else:
             report.records += 1
             report.rejects.append(Reject(source, None, "not an attempt of a Rumen trace", str(attempt)))
     return records + last
 
 
-def _attempt_records(task_type: str, fields: dict[str, Any], report: ReadReport) -> list[Record]:
+def _attempt_records(task_type: str, fields: dict[str, Any], source: str, report: ReadReport) -> list[Record]:
     host = text(fields.get("hostname"))
     if host:
         fields["hostname"] = host.replace("\\.", ".")
@@ -174,7 +193,7 @@ def _attempt_records(task_type: str, fields: dict[str, Any], report: ReadReport)
         (f"{task_type}_ATTEMPT_STARTED", "startTime"),
         (f"{task_type}_ATTEMPT_{_ending(fields.get('taskStatus'))}", "finishTime"),
     )
-    return _timed(kinds, fields, _OF_ATTEMPTS, None, report)
+    return _timed(kinds, fields, _OF_ATTEMPTS, source, None, report)
 
 
 def _fields(members: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,15 +212,16 @@ def _timed(
     kinds: tuple[tuple[str, str], ...],
     fields: Mapping[str, Any],
     common: tuple[str, ...],
+    source: str,
     line: int | None,
     report: ReadReport,
 ) -> list[Record]:
     """A record for every time that is known, the last with all fields; one without a time if none is."""
     usable = [(kind, time) for kind, time in kinds if micros(fields.get(time)) is not None]
-    for kind, _ in kinds if usable else kinds[1:]:
+    for kind, time in kinds if usable else kinds[1:]:
         if kind not in dict(usable):
             report.records += 1
-            report.skipped[f"{kind} without a time"] += 1
+            tell_missing(source, line, kind, fields, time, report)
     known = usable or list(kinds[:1])
     records = []
     for kind, time in known[:-1]:

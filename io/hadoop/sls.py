@@ -8,7 +8,8 @@
                                             container.end.ms      MapAttemptFinish, ReduceAttemptFinish;
                                                                   ContainerFinish for other types
 
-Times are milliseconds after the epoch of `ReadOptions.epoch`; without one they count from 1970, and
+A container may have `duration.ms` instead of its end, and a job no end; any other time that is missing is a
+reject.  Times are milliseconds after the epoch of `ReadOptions.epoch`; without one they count from 1970, and
 a warning says so.  Containers have no ids: `attempt_id` is made of the job's id, `#` and the place in
 its `job.tasks`.  With `ReadOptions.intervals` a job is also a Job, a container a TaskAttempt.  Other
 members become attributes (`job.queue.name` queue, `container.priority` priority, ...).  A list of
@@ -20,6 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import IO, Any
 
 import pyarrow as pa
@@ -42,6 +44,13 @@ _NO_EPOCH = "times are relative and count from 1970-01-01; say with --epoch when
 _ATTRIBUTES = {"id": "job_id", "queue_name": "queue", "type": "task_type", "host": "node_raw"}
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
 _NO_TASKS = f"jobs without the list {_TASKS}, whose containers are not known: {{:,}}"
+_HIDDEN = f"containers in a member of a job that is not {_TASKS}"
+
+
+_END, _LENGTH, _END_OF_JOB = "container.end.ms", "duration.ms", "job.end.ms"
+_STARTS = frozenset(("job.start.ms",))
+_NEVER_SAID = object()
+_NEARLY = 0.8
 
 
 class SchedulerLoad:
@@ -116,8 +125,9 @@ class _Load:
         }
         word = f"{task_type.capitalize()}Attempt" if task_type in ("MAP", "REDUCE") else "Container"
         self._add_pair(
+            None,
             (f"{word}Start", f"{word}Finish", "TaskAttempt"),
-            (element.value.get("container.start.ms"), element.value.get("container.end.ms")),
+            (element.value.get("container.start.ms"), _end_of(element.value)),
             ids | {name: value for name, value in attributes.items() if name not in ids},
         )
 
@@ -135,16 +145,24 @@ class _Load:
             names = ", ".join(members)
             self._reject(document.line, "not a job of a workload", names)
         else:
-            if document.missing:
+            if document.hidden:
+                self.report.records += document.hidden
+                self._reject(document.line, _HIDDEN, ", ".join(members), document.hidden)
+            elif document.missing:
                 self.report.notes[_NO_TASKS] += 1
             self._add_pair(
+                document.line,
                 ("JobSubmit", "JobFinish", "Job"),
-                (members.get("job.start.ms"), members.get("job.end.ms")),
+                (members.get("job.start.ms"), _end_of_job(members)),
                 {"job_id": None, **_attributes(members, "job.")},
             )
 
     def _add_pair(
-        self, types: tuple[str, str, str], written: tuple[Any, Any], attributes: Mapping[str, Value]
+        self,
+        line: int | None,
+        types: tuple[str, str, str],
+        written: tuple[Any, Any],
+        attributes: Mapping[str, Value],
     ) -> None:
         """Start and end as two events, and as one interval event where that is asked for."""
         times = [self._micros(value) for value in written]
@@ -152,9 +170,11 @@ class _Load:
         if start is None and end is None:
             self.rows.add(types[0], None, attributes)
             return
-        for event_type, time in zip(types[:2], times, strict=True):
-            if time is None:
-                self.report.skipped[f"{event_type} without a time"] += 1
+        for event_type, time, value in zip(types[:2], times, written, strict=True):
+            if value is _NEVER_SAID:
+                self.report.skipped[f"{event_type}: the workload does not say when"] += 1
+            elif time is None:
+                self._reject(line, f"no time: {event_type}; the rest is kept", json_text(dict(attributes)))
             else:
                 self.dated = True
                 self.rows.add(event_type, time, attributes)
@@ -170,8 +190,22 @@ class _Load:
         micros = self.epoch + value * 1000
         return micros if abs(micros) < LAST_SECOND * 1_000_000 else None
 
-    def _reject(self, line: int | None, cause: str, raw: str) -> None:
-        self.report.rejects.append(Reject(self.source, line, cause, raw))
+    def _reject(self, line: int | None, cause: str, raw: str, records: int = 1) -> None:
+        self.report.rejects.append(Reject(self.source, line, cause, raw, records))
+
+
+def _end_of(container: Mapping[str, Any]) -> Any:
+    """When a container ends, which some workloads tell by how long it runs."""
+    start, end, length = (container.get(name) for name in ("container.start.ms", _END, _LENGTH))
+    if _END in container or not isinstance(start, int) or not isinstance(length, int):
+        return end
+    return start + length
+
+
+def _end_of_job(members: Mapping[str, Any]) -> Any:
+    """When a job ends: a workload need not say it, unless a member is nearly called so."""
+    known = _END_OF_JOB in members or get_close_matches(_END_OF_JOB, members.keys() - _STARTS, 1, _NEARLY)
+    return members.get(_END_OF_JOB) if known else _NEVER_SAID
 
 
 def _attributes(members: Mapping[str, Any], prefix: str) -> dict[str, Value]:

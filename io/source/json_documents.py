@@ -38,13 +38,15 @@ class Document:
     """A document that ended, or that damage ended: its members but the streamed.
 
     `whole` says that it ended by itself; `line` is the line on which it begins; `missing` are the
-    streamed arrays that a whole document does not have.
+    streamed arrays that a whole document does not have; `hidden` is how many records stand in members that
+    are none of them, by their sign (json_recovery.py).
     """
 
     line: int
     members: dict[str, Any]
     whole: bool = True
     missing: tuple[str, ...] = ()
+    hidden: int = 0
 
 
 @dataclass
@@ -58,10 +60,11 @@ class _Documents:
     records: Records | None = None
     members: dict[str, Any] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
+    hidden: int = 0
 
     def elements(self) -> Iterator[Element]:
         """Read one document: the elements of its streamed arrays now, the rest into `members`."""
-        self.members, self.names = {}, []
+        self.members, self.names, self.hidden = {}, [], 0
         self.text.next_of("{")
         if self.text.peek() == "}":
             self.text.next_of("}")
@@ -73,10 +76,15 @@ class _Documents:
                     yield from self._array(name)
                 else:
                     self.members[name] = self.text.value()
+                    self._count_hidden()
             except NotUnicodeError as problem:
                 self._leave_out(problem)
             if self.text.next_of(",}") == "}":
                 return
+
+    def _count_hidden(self) -> None:
+        if self.records is not None:
+            self.hidden += self.text.text.count(self.records.sign, self.text.begun, self.text.position)
 
     def _leave_out(self, problem: NotUnicodeError) -> None:
         """Go on behind a member whose value, or whose name, is not Unicode."""
@@ -165,7 +173,7 @@ def read_documents(
                 return
         else:
             missing = tuple(name for name in streamed if name not in documents.names)
-            yield Document(line, documents.members, missing=missing)
+            yield Document(line, documents.members, missing=missing, hidden=documents.hidden)
 
 
 def first_members(head: bytes, streamed: Collection[str]) -> frozenset[str]:

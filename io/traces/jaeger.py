@@ -22,6 +22,7 @@ from cepctl.io.traces.spans import (
     TracedSpan,
     end_of,
     instant,
+    moments_of,
     others_of,
     text_or_none,
     whole_number,
@@ -84,7 +85,6 @@ def _span(span: Any, processes: Mapping[str, Any]) -> TracedSpan | None:
     references = span.get("references")
     if isinstance(references, list) and len(references) > 1:
         tags.setdefault("references", flat_value(references))
-    logs = span.get("logs")
     return TracedSpan(
         trace_id,
         span_id,
@@ -96,7 +96,7 @@ def _span(span: Any, processes: Mapping[str, Any]) -> TracedSpan | None:
         _text(tags.pop("span.kind", None)),
         "error" if str(own.get("error", "")).lower() == "true" else None,
         tags=tags,
-        moments=tuple(_moment(log) for log in logs) if isinstance(logs, list) else (),
+        moments=moments_of(span, "logs", _KNOWN, _moment),
         others=others_of(span, _KNOWN),
     )
 

@@ -23,6 +23,7 @@ from cepctl.io.traces.spans import (
     Moment,
     TracedSpan,
     instant,
+    moments_of,
     others_of,
     text_or_none,
     whole_number,
@@ -96,7 +97,6 @@ def _span(span: Any, resource: dict[str, Value]) -> TracedSpan | None:
     message = text_or_none(_member(span, "status", "message"))
     if message is not None:
         tags.setdefault("status_message", message)
-    events = span.get("events")
     return TracedSpan(
         trace_id,
         span_id,
@@ -108,7 +108,7 @@ def _span(span: Any, resource: dict[str, Value]) -> TracedSpan | None:
         _named(span.get("kind"), _KINDS, "SPAN_KIND_"),
         _named(_member(span, "status", "code"), _STATUSES, "STATUS_CODE_"),
         tags=tags,
-        moments=tuple(_moment(event) for event in events) if isinstance(events, list) else (),
+        moments=moments_of(span, "events", _KNOWN, _moment),
         others=others_of(span, _KNOWN),
     )
 

@@ -51,10 +51,12 @@ class SpanReader:
     ) -> Iterator[pa.RecordBatch]:
         """Yield the events of the spans of one file."""
         chunks = Chunks(utf8_stream(stream))
-        rows = SpanRows(source, options, report)
+        rows = SpanRows(source, options, report, self.records.sign)
         for part in read_documents(_as_documents(chunks), self.streamed, source, report, self.records):
             value, line = _value(part, self.streamed)
             if value is None:
+                if isinstance(part, Document) and part.hidden:
+                    rows.reject_hidden(part.hidden, line)
                 continue
             try:
                 for span, raw in self.spans_of(value):
@@ -72,12 +74,12 @@ class SpanReader:
 def _value(part: Element | Document, streamed: Sequence[str]) -> tuple[Any, int | None]:
     """What may hold spans: an element of an array, or a whole document without any such array.
 
-    What stands beside an array (totals, errors) holds none.
+    What stands beside an array (totals, errors) should hold none.
     """
     if isinstance(part, Element):
         return part.value, part.line
     alone = part.whole and len(part.missing) == len(streamed) and part.members
-    return (part.members, part.line) if alone else (None, None)
+    return (part.members if alone else None), part.line
 
 
 def _as_documents(chunks: Iterable[bytes]) -> Iterator[bytes]:

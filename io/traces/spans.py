@@ -11,8 +11,9 @@ came of it.  A tag that is called like one of these is called `tag.NAME`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 from cepctl.io.contract.batches import End, EventBatches
@@ -27,9 +28,13 @@ UNCERTAINTY = "none: microseconds, by the clock of the service's host"
 OPTIONS = {"drop_domain": "traces", "intervals": "traces"}
 
 NOT_A_SPAN = "not a span: an object with the ids of its trace and its own"
-_UNENDED = "SpanFinish: a span that has not ended, or at no time"
+NO_END = "no end: the span has not ended, or at no time; its start is kept"
+HIDDEN = "spans in a member of their document that holds none"
+NO_MOMENT = "no time: an event of a span, which is kept"
 _BACKWARDS = "spans that end before they start, kept as the points of both: {:,}"
 _OTHERS = "spans with members that spans of their kind do not have, kept as attributes: {:,}"
+# One sign of the shortest name, `logs`, may be another.
+_NEARLY = 0.74
 _HOSTS = ("host.name", "hostname", "k8s.node.name", "host")
 _OWN = frozenset(
     ("trace_id", "span_id", "parent_id", "name", "service", "node", "node_raw", "kind", "status")
@@ -69,23 +74,27 @@ class TracedSpan:
 
 @dataclass
 class SpanRows:
-    """The events of the spans of one file."""
+    """The events of the spans of one file; `sign` is what stands once in each of them."""
 
     source: str
     options: ReadOptions
     report: ReadReport
+    sign: str
     rows: EventBatches = field(init=False)
 
     def __post_init__(self) -> None:
         self.rows = EventBatches(self.options)
 
     def add(self, span: TracedSpan | None, raw: Any, line: int | None = None) -> None:
-        """Take one span; None is a reject."""
-        self.report.records += 1
+        """Take one span; None is a reject, of all spans that stand in what was read."""
         if span is None or span.start is None:
             cause = NOT_A_SPAN if span is None else NO_TIME
-            self.report.rejects.append(Reject(self.source, line, cause, _shown(raw)))
+            shown = _shown(raw)
+            count = max(shown.count(self.sign), 1) if span is None else 1
+            self.report.records += count
+            self.report.rejects.append(Reject(self.source, line, cause, shown, count))
             return
+        self.report.records += 1
         own: dict[str, Value] = {
             "trace_id": span.trace_id,
             "span_id": span.span_id,
@@ -99,17 +108,23 @@ class SpanRows:
             self.report.notes[_OTHERS] += 1
         tags = {**_tags(span.others), **_tags(span.tags)}
         self._add_span(span, span.start, own | tags | {"kind": span.kind})
+        if span.end is None:
+            self.report.rejects.append(Reject(self.source, line, NO_END, _shown(raw)))
         for moment in span.moments:
             if moment.micros is None:
-                self.report.skipped["SpanEvent: it has no time"] += 1
+                self.report.rejects.append(Reject(self.source, line, NO_MOMENT, _shown(raw)))
             else:
                 said = {"event": moment.name} if moment.name is not None else {}
                 self.rows.add("SpanEvent", moment.micros, {**own, **_tags(moment.tags), **said})
 
+    def reject_hidden(self, count: int, line: int | None) -> None:
+        """So many spans stand where no span does."""
+        self.report.records += count
+        self.report.rejects.append(Reject(self.source, line, HIDDEN, "", count))
+
     def _add_span(self, span: TracedSpan, start: int, attributes: dict[str, Value]) -> None:
         whole = {**attributes, "status": span.status}
         if span.end is None:
-            self.report.skipped[_UNENDED] += 1
             self.rows.add("SpanStart", start, attributes)
         elif self.options.intervals and span.end >= start:
             self.rows.add("Span", start, whole, end=End(span.end))
@@ -118,6 +133,28 @@ class SpanRows:
                 self.report.notes[_BACKWARDS] += 1
             self.rows.add("SpanStart", start, attributes)
             self.rows.add("SpanFinish", span.end, whole)
+
+
+def moments_of(
+    span: Mapping[str, Any], name: str, known: frozenset[str], moment_of: Callable[[Any], Moment]
+) -> tuple[Moment, ...]:
+    """The moments in a member of a span; at no time where that is no list, or its name is damaged.
+
+    `known` are the members that spans have.
+    """
+    named = span.get(name)
+    lists = [] if named is None else [named]
+    if named is None:
+        others = [other for other in span.keys() - known if isinstance(span[other], list)]
+        lists = [span[other] for other in get_close_matches(name, others, 1, _NEARLY)]
+        moment_of = _damaged
+    return tuple(
+        moment_of(each) for found in lists for each in (found if isinstance(found, list) else [found])
+    )
+
+
+def _damaged(_: Any) -> Moment:
+    return Moment(None, None, {})
 
 
 def _tags(tags: Mapping[str, Value]) -> dict[str, Value]:

@@ -20,6 +20,7 @@ from cepctl.io.traces.spans import (
     TracedSpan,
     end_of,
     instant,
+    moments_of,
     others_of,
     plain_tags,
     text_or_none,
@@ -64,7 +65,6 @@ def _span(span: Any) -> TracedSpan | None:
     if span.get("shared") is True:
         tags.setdefault("shared", True)
     start = instant(span.get("timestamp"))
-    notes = span.get("annotations")
     return TracedSpan(
         trace_id,
         span_id,
@@ -77,7 +77,7 @@ def _span(span: Any) -> TracedSpan | None:
         "error" if "error" in tags else None,
         text_or_none(local.get("ipv4")) or text_or_none(local.get("ipv6")),
         tags,
-        tuple(_moment(note) for note in notes) if isinstance(notes, list) else (),
+        moments_of(span, "annotations", _KNOWN, _moment),
         others_of(span, _KNOWN),
     )
 

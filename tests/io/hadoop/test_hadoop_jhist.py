@@ -309,7 +309,14 @@ def lifetime() -> list[str]:
         record("MAP_ATTEMPT_STARTED", **failed, startTime=T0 + 3),
         record("MAP_ATTEMPT_FAILED", **failed, status="FAILED", finishTime=T0 + 4),
         record("MAP_ATTEMPT_STARTED", **good, startTime=T0 + 5),
-        record("MAP_ATTEMPT_FINISHED", **good, taskStatus="SUCCEEDED", finishTime=T0 + 8, counters={}),
+        record(
+            "MAP_ATTEMPT_FINISHED",
+            **good,
+            taskStatus="SUCCEEDED",
+            mapFinishTime=0,
+            finishTime=T0 + 8,
+            counters={},
+        ),
         record("TASK_FINISHED", taskid=TASK, status="SUCCEEDED", finishTime=T0 + 9),
         record("JOB_FINISHED", jobid=JOB, finishedMaps=1, finishTime=T0 + 10),
     ]
@@ -365,8 +372,24 @@ def test_what_only_started_or_only_ended_is_counted_and_no_interval_event() -> N
     assert report.skipped == {
         "not an interval event: started, but no end is known": 1,
         "not an interval event: ended, but no start is known": 1,
-        "MapFinish without a time": 1,
+        "MapFinish: the log says that it has no time": 1,
     }
+
+
+def test_one_of_several_times_that_damage_took_is_a_reject_and_the_rest_is_kept() -> None:
+    for damage in ({"mapFinishTime": "soon"}, {"mapFin<shTime": T0}):
+        report = ReadReport()
+        rows = read(history(record("MAP_ATTEMPT_FINISHED", finishTime=T0 + 5, **damage)), report=report)
+        assert [row["event_type"] for row in rows] == ["MapAttemptFinish"]
+        (reject,) = report.rejects
+        assert (reject.line, reject.cause) == (3, "no time: MapFinish; the rest of its record is kept")
+
+
+def test_lines_joined_by_damage_are_as_many_rejects_as_records() -> None:
+    first, second = (record("TASK_STARTED", taskid=TASK, startTime=T0 + n) for n in range(2))
+    report = ReadReport()
+    assert read(history(f"{first}\0{second}", first), report=report) != []
+    assert [(reject.line, reject.records) for reject in report.rejects] == [(3, 2)]
 
 
 def real_histories() -> list[Path]:

@@ -145,6 +145,31 @@ def test_a_time_that_is_none_makes_an_event_without_one(time: str) -> None:
     assert (row["event_type"], row["time"]) == ("TaskStart", None)
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [
+        f'MapAttempt TASK_TYPE="MAP" TASKID="{TASK}" START_TIMU="{T0}"',
+        f'MapAttempt TASK_TYPE="MAP" TASKID="{TASK}" TASK_STATVS="SUCCESS" FINISH_TIME="{T0}"',
+        f'Task TASKID="{TASK}" TASK_TYPE="MAP" START_TIE="{T0}"',
+        f'Task TASKID="{TASK}" TASK_STATVS="SUCCESS" FINISH_TIME="{T0}"',
+        f'Job JOBID="j" JOBNAME="n" SUBMIT_TYME="{T0}"',
+        f'Job JOBID="j" LAUNCHTIME="{T0}" JOB_STATUS="PREP"',
+        f'Job JOBID="j" JOB_STATUS="SUCCESS" FINISH_TIMX="{T0}" FINISHED_MAPS="1"',
+    ],
+)
+def test_an_entry_that_lost_its_time_is_a_reject(entry: str) -> None:
+    report = ReadReport()
+    assert read(f"{entry} .\n", report) == []
+    assert [(reject.line, reject.cause, reject.text) for reject in report.rejects] == [(1, "no time", entry)]
+    assert (report.records, report.skipped) == (1, {})
+
+
+def test_a_task_that_only_says_when_it_was_last_heard_of_is_counted() -> None:
+    report = ReadReport()
+    assert read(f'Task TASKID="{TASK}" FINISH_TIME="{T0}" .\n', report) == []
+    assert (report.skipped, report.rejects) == ({"TASK_UPDATED": 1}, [])
+
+
 def test_jobs_tasks_and_attempts_are_interval_events_on_request() -> None:
     rows = read(LIFETIME, options=ReadOptions(intervals=True))
     spans = [row for row in rows if row["end_time"]]
@@ -171,6 +196,22 @@ def test_histories_joined_in_one_file_are_read_and_their_configurations_skipped(
     assert read(joined, report) == read(LIFETIME)
     assert report.skipped["configuration of a job"] == 2
     assert report.rejects == []
+
+
+def test_a_history_whose_name_is_damaged_is_read_behind_a_configuration() -> None:
+    joined = f"!!FILE=jt_1_job_1_conf.xml!!\n<configuration>\n\f!?FILE=jt_1_job_1_ann_a!!\n{LIFETIME}\n"
+    report = ReadReport()
+    assert read(joined, report) == read(LIFETIME)
+    assert report.rejects == []
+
+
+def test_entries_lost_together_are_as_many_rejects() -> None:
+    first, second = (f'Task TASKID="{n}" TASK_TYPE="MAP" START_TIME="{T0}" .' for n in "ab")
+    for text, records in ((f"{first}\0{second}\n", [2]), (f"?{first}\nT{second}\n", [1, 1])):
+        report = ReadReport()
+        assert read(f"{first}\n{text}{second}\n", report) != []
+        assert [reject.records for reject in report.rejects] == records
+        assert report.records == 4
 
 
 def test_a_file_is_told_from_its_first_line() -> None:

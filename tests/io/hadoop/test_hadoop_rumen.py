@@ -162,10 +162,69 @@ def test_a_missing_time_is_counted_and_what_is_known_is_kept() -> None:
     assert times(rows) == [("TaskStart", 2), ("MapAttemptStart", 3), ("JobSubmit", 0), ("JobFinish", 10)]
     assert rows[1]["hdfs_bytes_read"] == 7
     assert report.skipped == {
-        "MAP_ATTEMPT_FINISHED without a time": 1,
-        "TASK_FINISHED without a time": 1,
-        "JOB_INITED without a time": 1,
+        "MAP_ATTEMPT_FINISHED: the log says that it has no time": 1,
+        "TASK_FINISHED: the log says that it has no time": 1,
+        "JOB_INITED: the log says that it has no time": 1,
     }
+    assert report.rejects == []
+
+
+@pytest.mark.parametrize(
+    ("member", "damaged", "kind"),
+    [
+        ('"finishTime": 1297337199008', '"finishTime": "x297337199008"', "MAP_ATTEMPT_FINISHED"),
+        ('"finishTime": 1297337199008', '"fi<ishTime": 1297337199008', "MAP_ATTEMPT_FINISHED"),
+        ('"startTime": 1297337199002', '"stattTime": 1297337199002', "TASK_STARTED"),
+        ('"launchTime"', '"lanchTime"', "JOB_INITED"),
+    ],
+)
+def test_a_time_that_damage_took_is_a_reject(member: str, damaged: str, kind: str) -> None:
+    text = json.dumps(LIFETIME)
+    assert member in text
+    report = ReadReport()
+    rows = read(text.replace(member, damaged).encode(), report)
+    assert len(rows) == len(read(text.encode())) - 1
+    assert [reject.cause for reject in report.rejects] == [f"no time: {kind}; the rest of its record is kept"]
+
+
+def test_a_phase_of_a_reduce_attempt_that_damage_took_is_a_reject() -> None:
+    reduced = attempt(0, startTime=T0, shuffleFinished=T0 + 1, sortFinished=T0 + 2, finishTime=T0 + 3)
+    reduced["sortFin<shed"] = reduced.pop("sortFinished")
+    report = ReadReport()
+    whole = task(reduced, taskType="REDUCE", startTime=T0, finishTime=T0 + 9)
+    read(trace(job(reduceTasks=[whole])), report)
+    assert [reject.cause for reject in report.rejects] == [
+        "no time: SortFinish; the rest of its record is kept"
+    ]
+
+
+def test_tasks_under_another_name_than_their_list_are_so_many_rejects() -> None:
+    hidden = json.loads(json.dumps(LIFETIME))
+    hidden["mapTasks"] *= 2
+    hidden["m<pTasks"] = hidden.pop("mapTasks")
+    report = ReadReport()
+    read(trace(hidden), report)
+    (reject,) = report.rejects
+    assert (reject.cause, reject.records) == ("tasks in a member of a job that is no list of tasks", 2)
+
+
+def test_attempts_under_another_name_than_their_list_are_so_many_rejects() -> None:
+    hidden = json.loads(json.dumps(LIFETIME))
+    (of,) = hidden["mapTasks"]
+    of["attempus"] = of.pop("attempts")
+    report = ReadReport()
+    assert [row["event_type"] for row in read(trace(hidden), report)][:2] == ["TaskStart", "TaskFinish"]
+    (reject,) = report.rejects
+    assert (reject.cause, reject.records) == ("attempts in a member of a task that is not their list", 2)
+
+
+def test_a_type_of_task_that_is_nearly_one_costs_its_records() -> None:
+    hurt = json.loads(json.dumps(LIFETIME))
+    hurt["mapTasks"][0]["taskType"] = "M<P"
+    report = ReadReport()
+    read(trace(hurt), report)
+    assert len(report.rejects) == 4
+    assert report.rejects[0].cause == "not a type of record, but nearly MAP_ATTEMPT_STARTED"
 
 
 def test_what_has_no_time_at_all_is_one_event_without_a_time() -> None:

@@ -120,7 +120,35 @@ def test_a_missing_time_is_counted_and_none_at_all_makes_an_event_without_one() 
     rows = read(job(container(1, None), container("soon", 10**30)), report=report)
     assert times([row for row in rows if row["time"]])[0] == ("MapAttemptStart", 1)
     assert [row["event_type"] for row in rows if row["time"] is None] == ["MapAttemptStart"]
-    assert report.skipped == {"MapAttemptFinish without a time": 1}
+    assert [reject.cause for reject in report.rejects] == ["no time: MapAttemptFinish; the rest is kept"]
+
+
+def test_a_container_may_say_how_long_it_runs() -> None:
+    running = {"container.host": "/r/n", "container.start.ms": 5, "duration.ms": 7, "container.type": "map"}
+    report = ReadReport()
+    assert times(read(job(running), report=report))[:2] == [("MapAttemptStart", 5), ("MapAttemptFinish", 12)]
+    assert report.rejects == []
+
+
+def test_a_job_need_not_say_when_it_ends_but_a_damaged_end_is_a_reject() -> None:
+    endless = job(container(1, 2))
+    del endless["job.end.ms"]
+    report = ReadReport()
+    assert times(read(endless, report=report))[2:] == [("JobSubmit", 0)]
+    assert (report.skipped, report.rejects) == ({"JobFinish: the workload does not say when": 1}, [])
+    for damaged in ({**endless, "job.<nd.ms": 5}, {**endless, "job.end.ms": "soon"}):
+        report = ReadReport()
+        assert times(read(damaged, report=report))[2:] == [("JobSubmit", 0)]
+        assert [reject.cause for reject in report.rejects] == ["no time: JobFinish; the rest is kept"]
+
+
+def test_containers_under_another_name_than_their_list_are_so_many_rejects() -> None:
+    hidden = job(container(1, 2), container(3, 4))
+    hidden["job.t<sks"] = hidden.pop("job.tasks")
+    report = ReadReport()
+    assert len(read(hidden, report=report)) == 2
+    (reject,) = report.rejects
+    assert (reject.cause, reject.records) == ("containers in a member of a job that is not job.tasks", 2)
 
 
 def test_nodes_are_recognised_and_give_no_events() -> None:

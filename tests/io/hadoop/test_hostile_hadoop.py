@@ -31,6 +31,7 @@ FIELDS: dict[str, dict[str, object]] = {
     "MapAttemptFinished": {
         "taskid": "string",
         "attemptId": "string",
+        "mapFinishTime": "long",
         "finishTime": "long",
         "hostname": "string",
         "cpuUsages": {"type": "array", "items": "int"},
@@ -50,6 +51,7 @@ EVENTS = [
         {
             "taskid": TASK,
             "attemptId": ATTEMPT,
+            "mapFinishTime": 0,
             "finishTime": T0 + 2,
             "hostname": "/r1/n1",
             "cpuUsages": [1, 2, 3],
@@ -123,6 +125,7 @@ TRACE = {
         }
     ],
     "submitTime": T0,
+    "launchTime": -1,
     "finishTime": T0 + 9,
     "jobProperties": {"a": None},
 }

@@ -11,6 +11,8 @@ import pytest
 
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.formats import format_named, known_formats, recognised_format
+from cepctl.io.traces.spans import HIDDEN, NO_END, NO_MOMENT, NOT_A_SPAN
+from tests.forty_records import COUNT, FORTY_RECORDS
 from tests.small_logs import SMALL_LOGS
 
 TOOLS = ("otlp", "jaeger", "zipkin")
@@ -76,7 +78,17 @@ def test_with_intervals_a_span_is_one_event(tool: str, micros: int) -> None:
     [
         ("jaeger", json.loads(SMALL_LOGS["jaeger"][1])["data"]),
         ("jaeger", json.loads(SMALL_LOGS["jaeger"][1])["data"][0]),
-        ("jaeger", {"traceID": "1", "spanID": "2", "operationName": "x", "startTime": 5, "process": {}}),
+        (
+            "jaeger",
+            {
+                "traceID": "1",
+                "spanID": "2",
+                "operationName": "x",
+                "startTime": 5,
+                "duration": 1,
+                "process": {},
+            },
+        ),
         ("zipkin", [[{**ZIPKIN, "localEndpoint": {}}]]),
         ("zipkin", {**ZIPKIN, "localEndpoint": {}}),
         ("otlp", json.loads(SMALL_LOGS["otlp"][1])),
@@ -89,11 +101,74 @@ def test_every_shape_of_a_file_is_told_and_read(tool: str, text: Any) -> None:
     assert (len(events) > 0, report.rejects) == (True, [])
 
 
-def test_what_has_not_ended_or_ends_too_early_stays_points_and_is_counted() -> None:
-    spans = [{**ZIPKIN, "duration": duration} for duration in (None, "-1", 1e40)]
-    events, report = read("zipkin", spans, intervals=True)
-    assert [event["event_type"] for event in events] == ["SpanStart"] * 3
-    assert report.skipped == {"SpanFinish: a span that has not ended, or at no time": 3}
+@pytest.mark.parametrize("intervals", [False, True])
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_span_without_an_end_keeps_its_start_and_is_a_reject(tool: str, intervals: bool) -> None:
+    member = {"otlp": b"endTimeUnixNano", "jaeger": b"duration", "zipkin": b"duration"}[tool]
+    whole = SMALL_LOGS[tool][1]
+    all_events, _ = read(tool, whole, intervals=intervals)
+    hurt = whole.replace(b'"%s"' % member, b'"%sX"' % member[:-1], 1)
+    events, report = read(tool, hurt, intervals=intervals)
+    assert [event["event_type"] for event in events].count("SpanStart") >= 1
+    assert len(events) == len(all_events) - (not intervals)
+    assert [reject.cause for reject in report.rejects] == [NO_END]
+    assert member[:-1].decode() in report.rejects[0].text + str(report.rejects[0].raw)
+
+
+@pytest.mark.parametrize("duration", [None, "-1", 1e40])
+def test_an_end_that_is_no_time_is_a_reject(duration: Any) -> None:
+    events, report = read("zipkin", [{**ZIPKIN, "duration": duration}], intervals=True)
+    assert [event["event_type"] for event in events] == ["SpanStart"]
+    assert ([reject.cause for reject in report.rejects], report.skipped) == ([NO_END], {})
+
+
+def test_what_happened_at_no_time_is_a_reject_of_its_own() -> None:
+    notes = [{"timestamp": 1781417704996500, "value": "sent"}, {"timestamp": "soon", "value": "got"}, 7]
+    events, report = read("zipkin", [{**ZIPKIN, "duration": 9, "annotations": notes}])
+    assert [event["event_type"] for event in events] == ["SpanStart", "SpanFinish", "SpanEvent"]
+    assert [reject.cause for reject in report.rejects] == [NO_MOMENT, NO_MOMENT]
+
+
+@pytest.mark.parametrize(
+    ("tool", "member", "damaged"),
+    [("otlp", b'"events"', b'"ewents"'), ("jaeger", b'"logs"', b'"l<gs"')],
+)
+def test_moments_under_a_damaged_name_are_rejects(tool: str, member: bytes, damaged: bytes) -> None:
+    whole = SMALL_LOGS[tool][1]
+    assert member in whole
+    moments = [event["event_type"] for event in read(tool, whole)[0]].count("SpanEvent")
+    events, report = read(tool, whole.replace(member, damaged, 1))
+    assert [event["event_type"] for event in events].count("SpanEvent") == 0
+    assert [reject.cause for reject in report.rejects] == [NO_MOMENT] * moments
+
+
+@pytest.mark.parametrize(
+    ("tool", "member", "damaged", "cause"),
+    [
+        ("otlp", b'"resourceSpans"', b'"resourceSpan"', NOT_A_SPAN),
+        ("otlp", b'"scopeSpans"', b'"scopeSp<ns"', NOT_A_SPAN),
+        ("otlp", b'"spans"', b'"spanz"', NOT_A_SPAN),
+        ("jaeger", b'"data"', b'"dataa"', NOT_A_SPAN),
+        ("jaeger", b'"spans"', b'"sxans"', NOT_A_SPAN),
+    ],
+)
+def test_the_spans_of_a_list_whose_name_is_damaged_are_so_many_rejects(
+    tool: str, member: bytes, damaged: bytes, cause: str
+) -> None:
+    events, report = read(tool, FORTY_RECORDS[tool][1].replace(member, damaged, 1))
+    assert events == []
+    assert {reject.cause for reject in report.rejects} == {cause}
+    assert sum(reject.records for reject in report.rejects) == report.records == COUNT
+
+
+def test_spans_beside_the_list_of_a_document_are_rejects() -> None:
+    span = {"traceID": "1", "spanID": "2", "operationName": "x", "startTime": 5, "duration": 1}
+    events, report = read("jaeger", {"data": [{"spans": [span]}], "dato": [{"spans": [span, span]}]})
+    assert len(events) == 2
+    assert [(reject.cause, reject.records) for reject in report.rejects] == [(HIDDEN, 2)]
+
+
+def test_a_span_that_ends_too_early_stays_two_points_with_a_note() -> None:
     early = json.loads(SMALL_LOGS["otlp"][1].replace(b"1781417705380000000", b"1781417704380000000"))
     events, report = read("otlp", early, intervals=True)
     assert [event["event_type"] for event in events[:2]] == ["SpanStart", "SpanFinish"]
