@@ -171,12 +171,13 @@ class PreparedAlternative:
         columns = tuple(self.search.singles.index(i) for i in order)
         fewest = FEWEST_STARTS if self.shape.plain_chain else FEWEST_COSTLY_STARTS
         events = self.events if self.intervals is None else self.intervals.hulls
+        parts: Sequence[Callable[[], Iterator[Indexes]]]
         parts = enumeration_parts(self.search_within_gaps(), events, columns, owned, fewest=fewest)
         if any(len(block) > 2 for block in self.alternative.blocks):
-            from cepctl.engines.event.and_groups import require_few_matches
+            from cepctl.engines.event.and_groups import few_matches
 
             most = None if self.options.top is not None else self.options.max_matches
-            require_few_matches(self.search, parts, most, in_one_sum=self.measure.in_one_sum)
+            parts = few_matches(self.search, parts, most, in_one_sum=self.measure.in_one_sum)
         return [partial(self._matches, part, owned) for part in parts]
 
     def search_within_gaps(self) -> Search:
