@@ -9,11 +9,11 @@ Runs inside Spark workers: imports the standard library only.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from queue import Empty, Full, Queue
-from threading import Event, Lock, Thread
-from typing import Generic, TypeVar
+from threading import Condition, Event, Lock, Semaphore, Thread
+from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
 Part = Callable[[], Iterator[Item]]
@@ -52,6 +52,27 @@ def concurrently(parts: Sequence[Part[Item]], threads: int) -> Iterator[Item]:
         crew.stop()
         raise
     crew.stop()
+
+
+def in_turn(parts: Iterable[Callable[[], Item]], threads: int) -> Iterator[Item]:
+    """Yield what parts give, in their order, while threads are at work on those that follow.
+
+    The threads take parts themselves, so that what is made is yielded at once, however long the next part is
+    waited for; at most a few results are held.  An exception ends the others and is raised in its turn.
+
+    Examples
+    --------
+    >>> list(in_turn([lambda: "a", lambda: "b"], threads=2))
+    ['a', 'b']
+    """
+    if threads <= 1:
+        yield from (part() for part in parts)
+        return
+    queue = _Turns(iter(parts), threads)
+    try:
+        yield from queue.results()
+    finally:
+        queue.stop()
 
 
 def telling(parts: Sequence[Part[Item]], told: Callable[[int, int], None] | None) -> Sequence[Part[Item]]:
@@ -130,6 +151,68 @@ class _Crew(Generic[Item]):
                 continue
             return True
         return False
+
+
+class _Turns(Generic[Item]):
+    """The threads of `in_turn`, and what they have made, by its number."""
+
+    def __init__(self, parts: Iterator[Callable[[], Item]], threads: int) -> None:
+        self._parts = parts
+        self._taking = Lock()
+        self._changed = Condition()
+        self._room = Semaphore(threads + _WAITING_PER_THREAD)
+        self._made: dict[int, Item | BaseException | _Finished] = {}
+        self._taken = 0
+        self._stopped = False
+        for _ in range(threads):
+            Thread(target=self._work, daemon=True).start()
+
+    def results(self) -> Iterator[Item]:
+        number = 0
+        while True:
+            with self._changed:
+                while number not in self._made:
+                    self._changed.wait()
+                made = self._made.pop(number)
+            if isinstance(made, _Finished):
+                return
+            if isinstance(made, BaseException):
+                raise made
+            yield made
+            self._room.release()
+            number += 1
+
+    def stop(self) -> None:
+        """Let the threads end once they have made what they are at."""
+        self._stopped = True
+        self._room.release()
+
+    def _work(self) -> None:
+        while True:
+            self._room.acquire()
+            with self._taking:
+                if self._stopped:
+                    self._room.release()
+                    return
+                number, self._taken = self._taken, self._taken + 1
+                try:
+                    part = next(self._parts, None)
+                except BaseException as problem:
+                    part = partial(_raised, problem)
+            made: Item | BaseException | _Finished
+            try:
+                made = _Finished() if part is None else part()
+            except BaseException as problem:
+                made = problem
+            if part is None:
+                self.stop()
+            with self._changed:
+                self._made[number] = made
+                self._changed.notify_all()
+
+
+def _raised(problem: BaseException) -> Any:
+    raise problem
 
 
 def usable_cores() -> int:

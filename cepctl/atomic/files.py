@@ -13,7 +13,7 @@ from cepctl.atomic.places import real_place
 from cepctl.atomic.unfinished import begin, finish
 
 
-def write_whole_file(file: Path, pieces: Iterable[bytes], mode: int | None = None) -> None:
+def write_whole_file(file: Path, pieces: Iterable[bytes | memoryview], mode: int | None = None) -> None:
     """Write a file under a hidden name and rename it; what killed runs have left of it is removed first.
 
     A file that is there keeps its permissions unless `mode` gives others, and a link to it stays one.  What

@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cepctl.engines.rows.groups import FoundRows
+    from cepctl.engines.rows.pieces import Piece
     from cepctl.library.summary import MatchSummary
     from cepctl.matching.inputs import EventInputs
     from cepctl.plan.plan import Plan
@@ -103,14 +105,13 @@ class Matches:
 
     def blocks(self, limit: int | None = None) -> Iterator[pa.Table]:
         """The rows as the engines give them, times in ticks, one block or more; at most `limit` of them."""
+        yield from (piece() for piece in self.pieces(limit))
+
+    def pieces(self, limit: int | None = None, *, nested: bool = True) -> Iterator[Piece]:
+        """What makes these blocks, each in any thread; without `nested` perhaps without nested lists."""
         self._require_files()
-        left = limit
-        for block in self._found.rows.blocks():
-            yield told(block.slice(0, left))
-            if left is not None:
-                left -= min(left, block.num_rows)
-                if not left:
-                    return
+        for piece in self._found.rows.pieces(limit, nested=nested):
+            yield partial(_told_of, piece)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for block in self.blocks():
@@ -187,6 +188,10 @@ class Matches:
     def _require_files(self) -> None:
         if not self._readable:
             raise JobError("these matches are closed, and their rows lay in temporary files; match again")
+
+
+def _told_of(piece: Piece) -> pa.Table:
+    return told(piece())
 
 
 def told(rows: pa.Table) -> pa.Table:

@@ -121,7 +121,7 @@ def _write(path: Path, blocks: Iterable[pa.Table], shown: Shown) -> int:
 
     try:
         with path.open("wb") as stream:
-            stream.writelines(encoded_rows(counted(), "parquet", shown))
+            stream.writelines(encoded_rows(counted(), "parquet", shown, threads=1))
     except OSError as problem:
         raise JobError(f"cannot write {path}: {problem.strerror or problem}") from None
     return rows

@@ -138,7 +138,7 @@ def current_segments(directory: Path) -> tuple[Path, ...] | None:
 def prepare(
     directory: Path,
     saved: Saved,
-    rows: Iterable[bytes],
+    rows: Iterable[bytes | memoryview],
     segments: Mapping[str, Path] = MappingProxyType({}),
 ) -> Path:
     """Write a run aside, forced to disk; returns its directory, which is not valid yet.
@@ -239,7 +239,7 @@ def _require_ours(directory: Path) -> None:
             )
 
 
-def _write_files(aside: Path, saved: Saved, rows: Iterable[bytes]) -> None:
+def _write_files(aside: Path, saved: Saved, rows: Iterable[bytes | memoryview]) -> None:
     progress = saved.progress
     for name in _TABLES:
         pq.write_table(getattr(progress, name), aside / f"{name}.parquet", compression="zstd")

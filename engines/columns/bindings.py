@@ -170,7 +170,7 @@ def block_group(bound: Sequence[Bindings]) -> Group:
 def signatures(bound: Sequence[Bindings], ids: pa.Array) -> pa.Array:
     """Signatures of a batch: list<list<string>>, one inner list per positive component."""
     if any(isinstance(each, Group) for each in bound):
-        inner, events = _listed(bound)
+        inner, events = listed(bound)
     else:
         events = single_events(bound).reshape(-1)
         inner = np.arange(len(events) + 1, dtype=np.int32)
@@ -180,7 +180,7 @@ def signatures(bound: Sequence[Bindings], ids: pa.Array) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(outer), lists)
 
 
-def _listed(bound: Sequence[Bindings]) -> tuple[Indexes, Indexes]:
+def listed(bound: Sequence[Bindings]) -> tuple[Indexes, Indexes]:
     """Where what each component of each match binds begins, and the events, match after match."""
     sizes = np.stack(
         [each.sizes if isinstance(each, Group) else np.ones(len(each), dtype=np.int64) for each in bound],

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pyarrow as pa
 
-from cepctl.engines.columns.bindings import MatchBatch, members_of, signatures
+from cepctl.engines.columns.bindings import MatchBatch, members_of
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.returns import return_columns
 from cepctl.engines.concurrency import concurrently, telling
@@ -26,8 +26,12 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.own_laws import with_own_laws
 from cepctl.engines.event.raw_time_counts import RawTimeJudge
 from cepctl.engines.rows.groups import group_schema
+from cepctl.engines.rows.numbers import NumberedRows, RowMaker
 from cepctl.engines.rows.order import ordered
+from cepctl.engines.rows.sorted import FoundBatch
 from cepctl.errors import QueryTooLargeError
+from cepctl.language.ast import Probability, ReachedTick
+from cepctl.language.traversal import walk
 from cepctl.memory import size_text
 from cepctl.plan.clock_support import require_known_clocks
 from cepctl.plan.interval_support import refuse_intervals
@@ -114,8 +118,21 @@ def match_batches(
     owned: tuple[int, int] | None = None,
     told: Callable[[int, int], None] | None = None,
 ) -> Iterator[pa.RecordBatch]:
+    """What `found_batches` gives, with the columns of the output but for the text of the signature."""
+    for rows in found_batches(plan, table, options, owned, told):
+        yield rows.batch() if isinstance(rows, NumberedRows) else rows
+
+
+def found_batches(
+    plan: Plan,
+    table: pa.Table,
+    options: MatchOptions,
+    owned: tuple[int, int] | None = None,
+    told: Callable[[int, int], None] | None = None,
+) -> Iterator[FoundBatch]:
     """The matches of each alternative, batch by batch, so that memory stays bounded.
 
+    They are numbers where a row is one match and all are wanted, so that what is written can be made later.
     `owned` keeps only matches whose first component's event has its `lower` between two ticks, both
     included.  `told` hears how many parts of the work are done, and of how many.
     """
@@ -133,6 +150,7 @@ def match_batches(
         yield from group_batches(plan, counted, _of_each(counted, owned, options, told), judge)
         return
     threshold = Threshold((plan.minimum_confidence or 0.0) - CONFIDENCE_SLACK, options.top)
+    batches: Iterator[FoundBatch]
     if options.kleene == "summary":
         require_summary(plan)
         if prepared[0].intervals is not None:
@@ -144,15 +162,18 @@ def match_batches(
         batches = concurrently(telling(parts, told), options.threads)
     elif len(prepared) == 1:
         source = prepared[0].above(threshold)
-        parts = [partial(_found, source, each, threshold, judge) for each in source.parts(owned)]
+        rows_of = partial(_rows, source, _maker(source), threshold, judge)
+        parts = [partial(_found, each, rows_of) for each in source.parts(owned)]
         batches = concurrently(telling(parts, told), options.threads)
     else:
         from cepctl.engines.event.union import united
 
         every = united(prepared, _of_each(prepared, owned, options, told))
-        batches = (_rows(source, matches, threshold, judge) for source, matches in every)
-    if options.top is not None and options.top <= _MOST_CHOSEN:
-        batches = _best(batches, threshold, options)
+        batches = (_rows(source, _maker(source), threshold, judge, matches) for source, matches in every)
+    if options.top is not None:
+        batches = (rows.batch() if isinstance(rows, NumberedRows) else rows for rows in batches)
+        if options.top <= _MOST_CHOSEN:
+            batches = _best(batches, threshold, options)
     rows = 0
     for batch in batches:
         rows += batch.num_rows
@@ -233,13 +254,10 @@ def _ordered(batches: list[pa.RecordBatch], options: MatchOptions) -> pa.Table:
 
 
 def _found(
-    source: PreparedAlternative,
-    part: Callable[[], Iterator[MatchBatch]],
-    threshold: Threshold,
-    judge: RawTimeJudge | None,
-) -> Iterator[pa.RecordBatch]:
+    part: Callable[[], Iterator[MatchBatch]], rows_of: Callable[[MatchBatch], NumberedRows]
+) -> Iterator[NumberedRows]:
     for matches in part():
-        yield _rows(source, matches, threshold, judge)
+        yield rows_of(matches)
 
 
 def _summarised(summary: Summary, part: Callable[[], Iterator[SummaryBatch]]) -> Iterator[pa.RecordBatch]:
@@ -270,27 +288,35 @@ def _starting(matches: MatchBatch, first: int | None, last: int | None) -> Match
     return matches if last is None else matches.filter(matches.start <= last)
 
 
-def _rows(
-    source: PreparedAlternative, matches: MatchBatch, threshold: Threshold, judge: RawTimeJudge | None
-) -> pa.RecordBatch:
+def _maker(source: PreparedAlternative) -> RowMaker:
+    """Makes rows of the matches of a source; those that are asked for what takes long are made when found."""
     plan, events = source.plan, source.events
+    returns = () if _is_costly(plan) else plan.returns
+    returned = partial(return_columns, events, source.alternative, returns)
+    return RowMaker(events.names, schema_for(plan, source.options), returned)
+
+
+def _is_costly(plan: Plan) -> bool:
+    """Whether RETURN asks for probabilities or ticks beside those of the row."""
+    return any(
+        isinstance(part, Probability | ReachedTick) for each in plan.returns for part in walk(each.expression)
+    )
+
+
+def _rows(
+    source: PreparedAlternative,
+    maker: RowMaker,
+    threshold: Threshold,
+    judge: RawTimeJudge | None,
+    matches: MatchBatch,
+) -> NumberedRows:
+    plan = source.plan
     if source.options.top is not None:
         matches = _starting(matches, *source.options.starting)
     reached = threshold.reached(matches.confidence, matches.start)
     kept = matches if reached.all() else matches.filter(reached)
-    approximate = source.options.approximate is not None
-    judged = {} if judge is None else {FOUND_AT_RAW_TIMES: judge.judged(source, kept)}
-    columns = {
-        "signature": signatures(kept.bound, events.names),
-        "start": kept.start,
-        "end": kept.end,
-        "confidence": kept.confidence,
-        **({CONFIDENCE_ERROR: kept.errors} if approximate else {}),
-        **return_columns(events, source.alternative, plan.returns, kept, partial(_reached, source, kept)),
-        **judged,
-    }
-    schema = schema_for(plan, source.options)
-    return pa.RecordBatch.from_arrays(
-        [pa.array(column) for column in columns.values()],
-        schema=schema if judge is None else judge.told_in(schema),
-    )
+    computed = {} if judge is None else {FOUND_AT_RAW_TIMES: judge.judged(source, kept)}
+    if _is_costly(plan):
+        find = partial(_reached, source, kept)
+        computed |= return_columns(source.events, source.alternative, plan.returns, kept, find)
+    return NumberedRows(maker, kept, computed, "" if judge is None else judge.why_not)

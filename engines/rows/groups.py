@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from cepctl.engines.rows.counts import WHY_UNJUDGED, RowCounts
 from cepctl.engines.rows.cuts import Part
+from cepctl.engines.rows.pieces import Piece, pieces_of
 from cepctl.engines.rows.sorted import SortedRows
 from cepctl.plan.plan import EXPECTED_ERROR, FOUND_AT_RAW_TIMES, OCCURRENCE_ERROR, Plan
 from cepctl.precision import CONFIDENCE_DECIMALS
@@ -99,6 +100,10 @@ class GroupRows:
     def blocks(self) -> Iterator[pa.Table]:
         """The rows that are kept, in their order, as one block."""
         yield self.table()
+
+    def pieces(self, limit: int | None = None, *, nested: bool = True) -> Iterator[Piece]:
+        """The rows that are kept, at most `limit`; without `nested` they are the same."""
+        yield from pieces_of(self.blocks(), limit)
 
     size = merging_bytes = 0
 

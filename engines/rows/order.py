@@ -29,7 +29,14 @@ def match_text(signature: pa.ChunkedArray | pa.Array) -> pa.Array:
     if isinstance(signature, pa.ChunkedArray):
         signature = pa.concat_arrays(signature.chunks)
     inner = signature.flatten()
-    ids = encoded_ids(inner.flatten())
+    lists = pa.ListArray.from_arrays(_offsets(inner), encoded_ids(inner.flatten()))
+    return joined_text(pa.ListArray.from_arrays(_offsets(signature), lists))
+
+
+def joined_text(signature: pa.ListArray) -> pa.Array:
+    """Signatures of encoded ids as text."""
+    inner = signature.flatten()
+    ids = inner.flatten()
     single = len(ids) == len(inner) and pc.all(pc.equal(pc.list_value_length(inner), 1)).as_py()
     groups = ids if single else pc.binary_join(pa.ListArray.from_arrays(_offsets(inner), ids), "+")
     return pc.binary_join(pa.ListArray.from_arrays(_offsets(signature), groups), " ")

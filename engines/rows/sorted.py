@@ -1,5 +1,6 @@
 """The rows of a run, taken in any order and given back in their one order; beyond memory they lie on disk.
 
+    as numbers           held as such until they are written (`numbers.py`); else as they are
     all of them          held until they exceed the budget; then sorted, written as a run, and at last merged
     the best of them     held as long as they fit, which needs no disk
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 from uuid import uuid4
 
 import pyarrow as pa
@@ -18,11 +20,15 @@ import pyarrow.compute as pc
 
 from cepctl.engines.rows.counts import WHY_UNJUDGED, RowCounts
 from cepctl.engines.rows.cuts import Part, parts_of
+from cepctl.engines.rows.numbers import NumberedRows
 from cepctl.engines.rows.order import ordered
+from cepctl.engines.rows.pieces import HeldNumbers, Piece, pieces_of
 from cepctl.engines.rows.runs import Run, merged, write_run
 from cepctl.errors import QueryTooLargeError
 from cepctl.memory import MemoryBudget, size_text
 
+FoundBatch: TypeAlias = pa.RecordBatch | NumberedRows
+"""Rows as they are found: with the columns of the output, or as numbers."""
 FAN_IN = 256
 """Runs that are merged at once, each an open file."""
 
@@ -35,8 +41,10 @@ class WantedRows:
     first: int | None = None
     last: int | None = None
 
-    def kept(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+    def kept(self, rows: FoundBatch) -> FoundBatch:
         """The rows that start in time."""
+        if isinstance(rows, NumberedRows):
+            return rows.starting(self.first, self.last)
         for tick, compare in ((self.first, pc.greater_equal), (self.last, pc.less_equal)):
             if tick is not None:
                 rows = rows.filter(compare(rows.column("start"), tick))
@@ -83,12 +91,13 @@ class SortedRows:
         self.folder, self.shared = folder, shared
         self._wanted, self._memory = wanted, memory
         self._held: list[pa.RecordBatch] = []
+        self._numbers = HeldNumbers()
         self._size = 0
         self._levels: list[list[Run]] = [[]]
         self._table: pa.Table | None = None
 
-    def add(self, rows: pa.RecordBatch) -> None:
-        """Take rows in.
+    def add(self, rows: FoundBatch) -> None:
+        """Take rows in: all of them as numbers, or none; those of which the best are kept are none.
 
         Raises
         ------
@@ -99,14 +108,18 @@ class SortedRows:
         rows = self._wanted.kept(rows)
         if not rows.num_rows:
             return
+        facts = rows.facts if isinstance(rows, NumberedRows) else rows
         if self._wanted.top is None:
-            self._counts += RowCounts.of(rows)
+            self._counts += RowCounts.of(facts)
         self._why_unjudged = (
-            self._why_unjudged or (rows.schema.metadata or {}).get(WHY_UNJUDGED, b"").decode()
+            self._why_unjudged or (facts.schema.metadata or {}).get(WHY_UNJUDGED, b"").decode()
         )
         self._table = None
-        self._held.append(rows)
-        self._size += rows.nbytes
+        if isinstance(rows, NumberedRows):
+            self._size += self._numbers.add(rows)
+        else:
+            self._held.append(rows)
+            self._size += rows.nbytes
         if self._size <= self._memory.rows:
             return
         if self._wanted.top is not None and self._keep_best():
@@ -123,7 +136,7 @@ class SortedRows:
 
     def gathered(self) -> Gathered:
         """Write all that is held, for another process to adopt."""
-        if self._held:
+        if self._size:
             self._spill()
         return Gathered(self.found, self._counts, tuple(run for level in self._levels for run in level))
 
@@ -145,12 +158,22 @@ class SortedRows:
         """Whether some rows lie on disk."""
         return any(self._levels)
 
+    def pieces(self, limit: int | None = None, *, nested: bool = True) -> Iterator[Piece]:
+        """What makes the rows that are kept, in their order, one piece or more; each in any thread.
+
+        At most `limit` rows.  Without `nested` those that are numbers come without nested lists.
+        """
+        if self._numbers and not self.spilled and self._table is None:
+            yield from self._numbers.in_order.pieces(limit, nested=nested)
+            return
+        yield from pieces_of(self.blocks(), limit)
+
     def blocks(self) -> Iterator[pa.Table]:
         """The rows that are kept, in their order, one block or more; may be asked for again."""
         if not self.spilled:
-            yield self._in_memory()
+            yield from self._blocks_in_memory()
             return
-        if self._held:
+        if self._size:
             self._spill()
         left = self._wanted.top
         for block in merged([run for level in self._levels for run in level], self.merging_bytes):
@@ -164,7 +187,7 @@ class SortedRows:
         """The rows, all of them in runs, cut into parts of so many; none where no row lies on disk."""
         if not self.spilled:
             return []
-        if self._held:
+        if self._size:
             self._spill()
         return parts_of([run for level in self._levels for run in level], rows_of_part)
 
@@ -187,9 +210,18 @@ class SortedRows:
 
     def _in_memory(self) -> pa.Table:
         if self._table is None:
+            self._table = pa.concat_tables(self._blocks_in_memory())
+        return self._table
+
+    def _blocks_in_memory(self) -> Iterator[pa.Table]:
+        if self._table is not None:
+            yield self._table
+        elif self._numbers:
+            yield from (piece() for piece in self._numbers.in_order.pieces())
+        else:
             raw = self.schema.remove(0)
             self._table = ordered(pa.Table.from_batches(self._held, raw), self._wanted.top)
-        return self._table
+            yield self._table
 
     @property
     def merging_bytes(self) -> int:
@@ -208,9 +240,9 @@ class SortedRows:
         return self.folder / f"{uuid4().hex}.arrow"
 
     def _spill(self) -> None:
-        block = self._in_memory()
-        self._table, self._held, self._size = None, [], 0
-        self._add_run(write_run(self._new_file(), iter([block])))
+        run = write_run(self._new_file(), self._blocks_in_memory())
+        self._table, self._held, self._numbers, self._size = None, [], HeldNumbers(), 0
+        self._add_run(run)
 
     def _add_run(self, run: Run) -> None:
         """Keep few runs: as many as are merged at once become one of the next level."""

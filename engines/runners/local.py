@@ -10,10 +10,11 @@ import pyarrow as pa
 
 from cepctl.datasets.row_groups import EventSource, row_groups
 from cepctl.engines.concurrency import concurrently, usable_cores
-from cepctl.engines.event.match import match_batches, match_events
+from cepctl.engines.event.match import found_batches, match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.groups import FoundRows
 from cepctl.engines.rows.order import ordered
+from cepctl.engines.rows.sorted import FoundBatch
 from cepctl.engines.runners.progress import Progress
 from cepctl.engines.runners.shuffle import refuse_repeated, repeated_id
 from cepctl.engines.runners.slice_task import Owned, Room, SliceTask
@@ -32,9 +33,9 @@ def run(plan: Plan, events: pa.Table, options: MatchOptions | None = None) -> pa
 
 def batches(
     plan: Plan, events: pa.Table, options: MatchOptions, told: Callable[[int, int], None] | None = None
-) -> Iterator[pa.RecordBatch]:
+) -> Iterator[FoundBatch]:
     """The rows of a plan on an event table, on all cores, as they are found; `told` hears how far it is."""
-    yield from match_batches(plan, events, replace(options, threads=usable_cores()), told=told)
+    yield from found_batches(plan, events, replace(options, threads=usable_cores()), told=told)
 
 
 def collect_stored(

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from cepctl.engines.concurrency import in_turn, usable_cores
 from cepctl.errors import UsageError
 from cepctl.io.rows.columns import answer_first
 from cepctl.io.rows.forms import ROWS_OF_GROUP, TYPED_FORMS
@@ -24,7 +27,10 @@ from cepctl.schema import TimeUnit
 
 RowFormat = Literal["csv", "tsv", "json", "jsonl", "md", "parquet", "arrow"]
 TimeFormat = Literal["iso", "ticks"]
-_ROWS_AT_ONCE = 200_000
+_ROWS_AT_ONCE = 1 << 18
+Block: TypeAlias = pa.Table | Callable[[], pa.Table]
+"""Rows, or what makes them."""
+Encoded: TypeAlias = bytes | memoryview
 _BYTES_AT_ONCE = 1 << 20
 _OUT_OF_RANGE = "value out of range"  # what Arrow writes for years of more than 15 bits
 _BEYOND = "a match lies beyond the years that ISO 8601 can write; use --time ticks"
@@ -77,8 +83,32 @@ def _text(instants: pa.ChunkedArray) -> pa.ChunkedArray:
     ends = pc.min_max(local)
     if any(_OUT_OF_RANGE in (ends[end].cast(pa.string()).as_py() or "") for end in ("min", "max")):
         raise UsageError(_BEYOND)
-    date_and_time = pc.replace_substring(local.cast(pa.string()), " ", "T")
-    return pc.binary_join_element_wise(date_and_time, "Z", "")
+    return pa.chunked_array([_iso(chunk) for chunk in local.cast(pa.string()).chunks], pa.string())
+
+
+def _iso(texts: pa.StringArray) -> pa.StringArray:
+    """`2024-05-01 10:00:00` as `2024-05-01T10:00:00Z`: whole columns of bytes where all are as long."""
+    count = len(texts)
+    width = pc.binary_length(texts[0]).as_py() if count else None
+    held = texts.buffers()[2]
+    begins = (
+        np.frombuffer(texts.buffers()[1], np.int32)[texts.offset : texts.offset + count + 1]
+        if width
+        else None
+    )
+    if (
+        texts.null_count
+        or width is None
+        or held is None
+        or begins is None
+        or (np.diff(begins) != width).any()
+    ):
+        return pc.binary_join_element_wise(pc.replace_substring(texts, " ", "T"), "Z", "")
+    longer = np.empty((count, width + 1), np.uint8)
+    longer[:, :width] = np.frombuffer(held, np.uint8)[begins[0] : begins[-1]].reshape(count, width)
+    longer[:, len("2024-05-01")], longer[:, width] = ord("T"), ord("Z")
+    offsets = np.arange(0, (count + 1) * (width + 1), width + 1, dtype=np.int32)
+    return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(longer))
 
 
 def require_calendar(start: int | None, end: int | None, unit: TimeUnit, times: TimeFormat) -> None:
@@ -94,47 +124,88 @@ def require_calendar(start: int | None, end: int | None, unit: TimeUnit, times: 
 
 
 def encoded_rows(
-    blocks: Iterable[pa.Table],
+    blocks: Iterable[Block],
     form: RowFormat,
     shown: Callable[[pa.Table], pa.Table] = lambda block: block,
     *,
     empty_header: bool = True,
     header: bool = True,
-) -> Iterator[bytes]:
+    threads: int | None = None,
+) -> Iterator[Encoded]:
     """Blocks of rows, each as `shown`, as bytes, piece by piece.
 
-    How the rows are cut into blocks changes no byte; there is one block at least.  `empty_header`:
-    CSV has its header also where there are no rows.  Without `header` it never has one.
+    How the rows are cut into blocks, and how many threads make and show them (None: one for each core),
+    changes no byte; there is one block at least.  `empty_header`: CSV has its header also where there are no
+    rows.  Without `header` it never has one.
     """
+    threads = usable_cores() if threads is None else threads
     if form in TYPED_FORMS:
-        yield from _grouped(blocks, shown, _parquet_writer if form == "parquet" else pa.ipc.new_file)
+        tables = in_turn((partial(_shown, part, shown) for part in _parts(blocks)), threads)
+        yield from _grouped(tables, _parquet_writer if form == "parquet" else pa.ipc.new_file)
         return
-    plain = _PLAIN.get(form)
-    begun = plain is None or not header
-    opening = b"["
+    encode = _DELIMITED.get(form, _json_lines)
+    pieces = in_turn((partial(_text_piece, part, shown, encode) for part in _parts(blocks)), threads)
+    if form in _DELIMITED:
+        begun = not header
+        for piece in pieces:
+            if not begun and (piece.rows or empty_header):
+                begun = True
+                yield piece.header
+            if piece.rows:
+                yield piece.text
+    elif form == "jsonl":
+        yield from (piece.text for piece in pieces if piece.rows)
+    else:
+        yield from _one_array(pieces)
+
+
+def _parts(blocks: Iterable[Block]) -> Iterator[Callable[[], pa.Table]]:
+    """What makes the blocks, those that are there already some rows at a time."""
     for block in blocks:
-        for start in range(0, max(block.num_rows, 1), _ROWS_AT_ONCE):
-            part = shown(block.slice(start, _ROWS_AT_ONCE))
-            if plain is not None:
-                part = part.drop_columns([name for name in ("signature",) if name in part.column_names])
-                if not begun and (part.num_rows or empty_header):
-                    begun = True
-                    yield plain(part.slice(0, 0), True)
-            if not part.num_rows:
-                continue
-            if plain is not None:
-                yield plain(part, False)
-            elif form == "jsonl":
-                yield _frame(part).write_ndjson().encode()
-            else:
-                # A line break in a text is written as an escape, so that each one ends a row.
-                yield opening + _frame(part).write_ndjson().encode().rstrip(b"\n").replace(b"\n", b",\n")
-                opening = b",\n"
-    if form == "json":
-        yield b"[]\n" if opening == b"[" else b"]\n"
+        if isinstance(block, pa.Table):
+            for start in range(0, max(block.num_rows, 1), _ROWS_AT_ONCE):
+                yield partial(block.slice, start, _ROWS_AT_ONCE)
+        else:
+            yield block
 
 
-def compressed(pieces: Iterable[bytes], codec: str) -> Iterator[bytes]:
+def _shown(made: Callable[[], pa.Table], shown: Callable[[pa.Table], pa.Table]) -> pa.Table:
+    return shown(made())
+
+
+@dataclass(frozen=True)
+class _TextPiece:
+    """Some rows as text, and the header that would stand above them."""
+
+    rows: int
+    header: Encoded
+    text: Encoded
+
+
+def _text_piece(
+    made: Callable[[], pa.Table],
+    shown: Callable[[pa.Table], pa.Table],
+    encode: Callable[[pl.DataFrame, bool], Encoded],
+) -> _TextPiece:
+    rows = shown(made())
+    if encode is not _json_lines and "signature" in rows.column_names:
+        rows = rows.drop_columns(["signature"])
+    frame = _frame(rows)
+    return _TextPiece(rows.num_rows, encode(frame.clear(), True), encode(frame, False))
+
+
+def _one_array(pieces: Iterable[_TextPiece]) -> Iterator[bytes]:
+    """Lines of JSON as one array."""
+    opening = b"["
+    for piece in pieces:
+        if piece.rows:
+            # A line break in a text is written as an escape, so that each one ends a row.
+            yield opening + bytes(piece.text).rstrip(b"\n").replace(b"\n", b",\n")
+            opening = b",\n"
+    yield b"[]\n" if opening == b"[" else b"]\n"
+
+
+def compressed(pieces: Iterable[Encoded], codec: str) -> Iterator[bytes]:
     """The pieces compressed; how they are cut changes no byte."""
     sink = _Pieces()
     with pa.CompressedOutputStream(pa.PythonFile(sink, "w"), codec) as stream:
@@ -150,17 +221,15 @@ def compressed(pieces: Iterable[bytes], codec: str) -> Iterator[bytes]:
     yield from sink.taken()
 
 
-def _grouped(
-    blocks: Iterable[pa.Table], shown: Callable[[pa.Table], pa.Table], opened: Callable[..., Any]
-) -> Iterator[bytes]:
+def _grouped(blocks: Iterable[pa.Table], opened: Callable[..., Any]) -> Iterator[bytes]:
     """Groups of always the same number of rows, each written as it is full."""
     sink = _Pieces()
     writer = None
     for group in _regrouped(blocks, ROWS_OF_GROUP):
-        rows = shown(group).combine_chunks()
         if writer is None:
-            writer = opened(sink, rows.schema)
-        writer.write_table(rows)
+            writer = opened(sink, group.schema)
+        writer.write_table(group)
+        del group
         yield from sink.taken()
     if writer is not None:
         writer.close()
@@ -172,7 +241,7 @@ def _parquet_writer(sink: Any, schema: pa.Schema) -> pq.ParquetWriter:
 
 
 def _regrouped(blocks: Iterable[pa.Table], size: int) -> Iterator[pa.Table]:
-    """The same rows in blocks of `size`, the last one smaller."""
+    """The same rows in blocks of `size`, the last one smaller; each column is one array."""
     held: list[pa.Table] = []
     count = 0
     first = True
@@ -180,12 +249,27 @@ def _regrouped(blocks: Iterable[pa.Table], size: int) -> Iterator[pa.Table]:
         held.append(block)
         count += block.num_rows
         while count >= size:
-            whole = pa.concat_tables(held)
-            yield whole.slice(0, size)
+            count -= size
+            last = held.pop()
+            rest = last.slice(last.num_rows - count)
+            held.append(last.slice(0, last.num_rows - count))
+            del last
+            yield _in_one(held)
             first = False
-            held, count = [whole.slice(size)], count - size
+            held.append(rest)
     if count or first:
-        yield pa.concat_tables(held)
+        yield _in_one(held)
+
+
+def _in_one(held: list[pa.Table]) -> pa.Table:
+    """The tables as one, which they are taken for column by column; the list is empty then."""
+    schema = held[0].schema
+    columns = [[chunk for table in held for chunk in table.column(at).chunks] for at in range(len(schema))]
+    held.clear()
+    arrays: list[pa.ChunkedArray] = []
+    while columns:
+        arrays.append(pa.chunked_array(columns.pop(0), schema.field(len(arrays)).type).combine_chunks())
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 class _Pieces(io.RawIOBase):
@@ -212,13 +296,21 @@ class _Pieces(io.RawIOBase):
         return held
 
 
-def _delimited(separator: str, matches: pa.Table, header: bool) -> bytes:
-    return _frame(matches).write_csv(include_header=header, separator=separator).encode()
+def _delimited(separator: str, frame: pl.DataFrame, header: bool) -> Encoded:
+    sink = io.BytesIO()
+    frame.write_csv(sink, include_header=header, separator=separator)
+    return sink.getbuffer()
 
 
-def _markdown(matches: pa.Table, header: bool) -> bytes:
+def _json_lines(frame: pl.DataFrame, header: bool) -> Encoded:
+    sink = io.BytesIO()
+    if not header:
+        frame.write_ndjson(sink)
+    return sink.getbuffer()
+
+
+def _markdown(frame: pl.DataFrame, header: bool) -> bytes:
     """Rows of a table of Markdown, numbers to the right; what would end a cell or begin HTML is escaped."""
-    frame = _frame(matches)
     lines = []
     if header:
         rulers = ["---:" if kind.is_numeric() else "---" for kind in frame.dtypes]
@@ -234,7 +326,7 @@ def _markdown_rows(frame: pl.DataFrame) -> list[str]:
     return frame.select(pl.format("| {} |", joined)).to_series().to_list()
 
 
-_PLAIN: dict[str, Callable[[pa.Table, bool], bytes]] = {
+_DELIMITED: dict[str, Callable[[pl.DataFrame, bool], Encoded]] = {
     "csv": partial(_delimited, ","),
     "tsv": partial(_delimited, "\t"),
     "md": _markdown,

@@ -25,6 +25,8 @@ FILE_FORMS = ("csv", "tsv", "json", "jsonl", "md", "parquet", "arrow")
 """Forms that are written row by row."""
 DELIMITED_FORMS = ("csv", "tsv")
 """Forms that spreadsheets open."""
+FLAT_FORMS = ("table", *DELIMITED_FORMS, "md")
+"""Forms that hold no nested lists."""
 TYPED_FORMS = ("parquet", "arrow")
 """Forms that have timestamps, which are text in the others."""
 ROWS_OF_GROUP = 1 << 20

@@ -27,7 +27,7 @@ from cepctl.cli.output.answers import answer_around
 from cepctl.cli.output.metrics import metrics_option, write_metrics
 from cepctl.cli.output.rows import names_folder, refuse_unwritable, row_target, write_pieces, write_rows
 from cepctl.errors import UsageError
-from cepctl.io.rows.forms import RowFile
+from cepctl.io.rows.forms import FLAT_FORMS, RowFile
 from cepctl.library.finding import Question, find_matches
 from cepctl.library.matches import Matches
 from cepctl.library.outputs import refuse_overwriting
@@ -257,7 +257,7 @@ def _write(
         return
     chosen = bool(request.rows.chosen)
     write_rows(
-        matches.blocks(request.rows.limit),
+        matches.pieces(request.rows.limit, nested=target.form not in FLAT_FORMS),
         shown,
         target,
         request.rows.output,

@@ -38,7 +38,7 @@ class ComputedRun:
 
 def hand_over(request: MatchRequest, run: ComputedRun) -> None:
     """Write the state aside, hand the rows over, and make both valid at once."""
-    from cepctl.io.rows.encoding import RowFormat, TimeFormat, encoded_rows
+    from cepctl.io.rows.encoding import Encoded, RowFormat, TimeFormat, encoded_rows
     from cepctl.io.rows.shown import Shown
     from cepctl.state.store import deliver, prepare, run_name
 
@@ -52,7 +52,7 @@ def hand_over(request: MatchRequest, run: ComputedRun) -> None:
     shown = Shown(run.plan.time_unit, times, form, request.rows.chosen, guarded, ticks)
     shown(run.rows)  # What cannot be written changes no state.
     target = None
-    pieces: Iterator[bytes] = iter(())
+    pieces: Iterator[Encoded] = iter(())
     if request.rows.output is not None:
         target = Path(request.rows.output, f"{run_name(run.saved.run)}.{form}")
         if target.exists():

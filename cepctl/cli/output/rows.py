@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -15,6 +15,8 @@ from cepctl.io.rows.forms import RowFile, folder_of_rows, row_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from cepctl.io.rows.encoding import Block, Encoded
 
 
 def row_target(wanted: str | None, output: str | None) -> RowFile:
@@ -45,7 +47,7 @@ def refuse_unwritable(output: str) -> None:
 
 
 def write_rows(
-    blocks: Iterator[pa.Table],
+    blocks: Iterable[Block],
     shown: Callable[[pa.Table], pa.Table],
     file: RowFile,
     output: str | None,
@@ -67,21 +69,25 @@ def write_rows(
 
             print_matches(rows, chosen=chosen)
             return
-        pieces: Iterable[bytes] = [_table_text(rows).encode()]
+        pieces: Iterable[Encoded] = [_table_text(rows).encode()]
     else:
         pieces = encoded_rows(
-            blocks, cast(RowFormat, file.form), shown, empty_header=not quiet, header=header
+            blocks,
+            cast(RowFormat, file.form),
+            shown,
+            empty_header=not quiet,
+            header=header,
         )
     write_pieces(pieces, output, file.compression)
 
 
-def _whole(blocks: Iterator[pa.Table]) -> pa.Table:
+def _whole(blocks: Iterable[Block]) -> pa.Table:
     import pyarrow as pa
 
-    return pa.concat_tables(blocks)
+    return pa.concat_tables(block if isinstance(block, pa.Table) else block() for block in blocks)
 
 
-def write_pieces(pieces: Iterable[bytes], output: str | None, compression: str | None = None) -> None:
+def write_pieces(pieces: Iterable[Encoded], output: str | None, compression: str | None = None) -> None:
     """Write bytes to standard output, or to a file that appears whole; compressed, if they are to be."""
     if compression is not None:
         from cepctl.io.rows.encoding import compressed
@@ -103,7 +109,7 @@ def _table_text(rows: pa.Table) -> str:
     return held.getvalue()
 
 
-def write_whole(output: str, pieces: Iterable[bytes]) -> None:
+def write_whole(output: str, pieces: Iterable[Encoded]) -> None:
     """Write a file that appears whole or not at all; raises JobError when it cannot be written."""
     try:
         write_whole_file(Path(output), pieces)

@@ -1,0 +1,235 @@
+"""The one order of rows, told by numbers: confidence, start, and ranks of the ids in the text of each.
+
+The text of a match is made of ids and what ends each of them: a blank, `+`, or the text itself.  None of these
+occurs in an encoded id, so two texts compare as the first pair in which they differ, and pairs by their rank.
+Rows are sorted by confidence and start; only those that tie there are looked at further, id by id.
+
+    _Order.order     the rows, as far as they are in order
+    _Order.begins    where a row differs from the one before it in what has been compared
+
+Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from cepctl.arrays import Flags, Hashes, Indexes, Numbers, Reals, Ticks
+from cepctl.engines.columns.bindings import Bindings, Group, listed
+from cepctl.engines.rows.numbers import NumberedRows
+from cepctl.engines.rows.order import rounded
+from cepctl.precision import CONFIDENCE_DECIMALS
+
+_AT_ONCE = 1 << 20
+_START_BITS = 31
+"""What of a start is compared together with the confidence, which takes 33 bits."""
+_PARTS = 10**CONFIDENCE_DECIMALS
+_ENDS = ("", " ", "+")
+Key = Callable[[Indexes], Hashes]
+"""From rows to what they are compared by."""
+
+
+def order_of(held: Sequence[NumberedRows]) -> Indexes:
+    """The rows of several makers, numbered one maker after the other, in the order of the output."""
+    start = _joined([each.matches.start for each in held])
+    if not len(start):
+        return np.zeros(0, dtype=np.int64)
+    first = int(start.min())
+    bits = (int(start.max()) - first).bit_length()
+    order = _Order.of(_confidence_and_start(held, start, first, max(bits - _START_BITS, 0)))
+    if bits > _START_BITS:
+        order.refine(lambda rows: start[rows].view(np.uint64) - np.uint64(first % (1 << 64)), 64)
+    if not order.is_total:
+        for key, width in _keys_of_ids(held):
+            order.refine(key, width)
+            if order.is_total:
+                break
+    return order.order
+
+
+def _confidence_and_start(held: Sequence[NumberedRows], start: Ticks, first: int, cut_bits: int) -> Hashes:
+    keys = np.empty(len(start), dtype=np.uint64)
+    at = 0
+    for each in held:
+        for begin in range(0, each.num_rows, _AT_ONCE):
+            part = _falling(each.matches.confidence[begin : begin + _AT_ONCE])
+            begun = start[at : at + len(part)].view(np.uint64) - np.uint64(first % (1 << 64))
+            keys[at : at + len(part)] = part << np.uint64(_START_BITS) | begun >> np.uint64(cut_bits)
+            at += len(part)
+    return keys
+
+
+def _falling(confidence: Reals) -> Hashes:
+    """Rounded confidences as numbers of 33 bits, the more probable ones smaller.
+
+    Where a confidence times 10^9 is a whole number already, rounding leaves it as it is, an ulp beside the
+    decimal perhaps: three bits say so.
+    """
+    decimal = rounded(confidence)
+    parts = np.rint(decimal * _PARTS)
+    beside = decimal.view(np.int64) - (parts / _PARTS).view(np.int64)
+    rising = 8 * parts.astype(np.int64) + np.clip(beside, -3, 3)
+    falling: Hashes = (8 * _PARTS + 8 - rising).view(np.uint64)
+    return falling
+
+
+@dataclass
+class _Order:
+    """Rows in order, as far as they have been compared."""
+
+    order: Indexes
+    begins: Flags
+
+    @classmethod
+    def of(cls, keys: Hashes) -> _Order:
+        order = np.argsort(keys)
+        keys = keys[order]
+        begins = np.ones(len(order), dtype=bool)
+        begins[1:] = keys[1:] != keys[:-1]
+        return cls(order, begins)
+
+    @property
+    def is_total(self) -> bool:
+        """Whether no two rows are equal any more."""
+        return bool(self.begins.all())
+
+    def refine(self, key: Key, bits: int) -> None:
+        """Compare rows that are equal so far by another key of so many bits."""
+        for tied in self._tied():
+            rows = self.order[tied]
+            run = np.cumsum(self.begins[tied]).astype(np.uint64)
+            keys, width = key(rows), bits
+            if int(run[-1]).bit_length() + width > 64:
+                keys = np.unique(keys, return_inverse=True)[1].astype(np.uint64)
+                width = int(keys.max()).bit_length()
+            keys |= run << np.uint64(width)
+            at = np.argsort(keys)
+            self.order[tied] = rows[at]
+            keys = keys[at]
+            self.begins[tied[1:]] |= keys[1:] != keys[:-1]
+
+    def _tied(self) -> Iterator[Indexes]:
+        """The places of rows that are equal to a neighbour, some at a time, equal ones together."""
+        begins = self.begins
+        first = 0
+        while first < len(begins):
+            last = min(first + _AT_ONCE, len(begins))
+            if last < len(begins):
+                until = np.flatnonzero(begins[last:])
+                last = last + int(until[0]) if len(until) else len(begins)
+            alike = ~begins[first:last]
+            alike[:-1] |= ~begins[first + 1 : last]
+            if alike.any():
+                yield np.flatnonzero(alike) + first
+            first = last
+
+
+def _keys_of_ids(held: Sequence[NumberedRows]) -> Iterator[tuple[Key, int]]:
+    """What the text of a match is compared by: keys of some ids each, and their bits."""
+    bound = [each.matches.bound for each in held]
+    events = _Events.of(held)
+    if len({len(each) for each in bound}) > 1 or any(
+        isinstance(each, Group) for ids in bound for each in ids
+    ):
+        yield from _keys_of_groups(bound, events)
+        return
+    inner, last = events.ranks((" ",))[0], events.ranks(("",))[0]
+    width = max(int(inner.max()).bit_length(), int(last.max()).bit_length())
+    columns = []
+    for at in range(len(bound[0])):
+        parts = [_moved(ids[at], base) for ids, base in zip(bound, events.bases, strict=True)]
+        columns.append((_joined(parts), last if at == len(bound[0]) - 1 else inner))
+    at_once = max(40 // width, 1)
+    for at in range(0, len(columns), at_once):
+        some = columns[at : at + at_once]
+        yield partial(_packed, some, width), width * len(some)
+
+
+def _moved(event: Any, base: int) -> Indexes:
+    """Events of one maker among those of all."""
+    found: Indexes = event + base if base else event
+    return found
+
+
+def _joined(parts: Sequence[Indexes]) -> Indexes:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _packed(columns: Sequence[tuple[Indexes, Numbers]], width: int, rows: Indexes) -> Hashes:
+    keys = np.zeros(len(rows), dtype=np.uint64)
+    for event, rank in columns:
+        keys = keys << np.uint64(width) | rank[event[rows]].astype(np.uint64)
+    return keys
+
+
+def _keys_of_groups(bound: Sequence[Sequence[Bindings]], events: _Events) -> Iterator[tuple[Key, int]]:
+    """The same where rows bind groups, or not all as many components: one id after the other."""
+    ranks = np.stack(events.ranks(_ENDS))
+    sizes, found = [], []
+    for ids, base in zip(bound, events.bases, strict=True):
+        begins, members = listed(ids)
+        end = np.full(len(members), _ENDS.index("+"))
+        end[begins[1:] - 1] = _ENDS.index(" ")
+        end[begins[len(ids) :: len(ids)] - 1] = _ENDS.index("")
+        found.append(ranks[end, members + base])
+        sizes.append(np.diff(begins[:: len(ids)]))
+    size, rank = np.concatenate(sizes), np.concatenate(found)
+    begin = np.cumsum(size) - size
+    for at in range(int(size.max())):
+        yield partial(_at, size, begin, rank, at), int(ranks.max()).bit_length()
+
+
+def _at(size: Numbers, begin: Indexes, rank: Numbers, at: int, rows: Indexes) -> Hashes:
+    """The ranks that stand at some place of rows; 0 where a row has ended."""
+    goes_on = at < size[rows]
+    keys = np.zeros(len(rows), dtype=np.uint64)
+    keys[goes_on] = rank[begin[rows[goes_on]] + at]
+    return keys
+
+
+@dataclass(frozen=True)
+class _Events:
+    """The ids of all events that rows bind: those of each maker begin at its base."""
+
+    bases: tuple[int, ...]
+    count: int
+    used: Indexes
+    encoded: pl.Series
+
+    @classmethod
+    def of(cls, held: Sequence[NumberedRows]) -> _Events:
+        known: dict[int, int] = {}
+        count = 0
+        ids: list[pa.Array] = []
+        bases: list[int] = []
+        for each in held:
+            names = each.maker.names
+            if id(names) not in known:
+                known[id(names)] = count
+                count += len(names)
+                ids.append(each.maker.encoded)
+            bases.append(known[id(names)])
+        is_used = np.zeros(count, dtype=bool)
+        for each, base in zip(held, bases, strict=True):
+            for bound in each.matches.bound:
+                is_used[(bound.members if isinstance(bound, Group) else bound) + base] = True
+        used = np.flatnonzero(is_used)
+        encoded = pl.concat([pl.Series(pl.from_arrow(each)) for each in ids])
+        return cls(tuple(bases), count, used, encoded.gather(used))
+
+    def ranks(self, ends: Sequence[str]) -> list[Numbers]:
+        """For each end the ranks of ids before it, among those before any of these ends; from 1, by event."""
+        texts = pl.concat([self.encoded + end if end else self.encoded for end in ends])
+        rank = texts.rank("dense").to_numpy().astype(np.int64)
+        found = []
+        for part in np.split(rank, len(ends)):
+            found.append(np.zeros(self.count, dtype=np.int64))
+            found[-1][self.used] = part
+        return found
