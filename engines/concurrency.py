@@ -183,7 +183,7 @@ class _Turns(Generic[Item]):
             number += 1
 
     def stop(self) -> None:
-        """Let the threads end once they have made what they are at."""
+        """Let the threads end once they have made what they are at; nobody waits for them."""
         self._stopped = True
         self._room.release()
 

@@ -47,6 +47,15 @@ EXCLUSIONS = (
         (None,),
         "it is for incremental runs alone; name their state with --state",
     ),
+    Exclusion(("master", "conf"), "unordered", (True,), "no Spark is started"),
+    Exclusion(("unordered",), "engine", _IN_PROCESS, "it gives rows when all are found"),
+    Exclusion(("unordered",), "top-k", (), "which rows are the best is known when all are found"),
+    Exclusion(("unordered",), "limit", (), "which rows are the first is known when all are found"),
+    Exclusion(("unordered",), "state", (), "it emits rows in the order in which they are decided"),
+    Exclusion(
+        ("unordered",), "json", (True,), "its answer begins with what is known when all rows are found"
+    ),
+    Exclusion(("unordered",), "format", ("table", "trace"), "it is drawn when all rows are found"),
     Exclusion(("limit",), "state", (), "what it leaves out would never be emitted"),
     Exclusion(
         (

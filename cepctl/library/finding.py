@@ -25,6 +25,7 @@ from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
     from cepctl.engines.event.options import MatchOptions
+    from cepctl.engines.rows.counts import RowCounts
     from cepctl.engines.rows.groups import FoundRows
     from cepctl.engines.runners.progress import Progress
     from cepctl.language.ast import Query
@@ -82,31 +83,21 @@ def find_matches(
     """
     from cepctl.atomic.folders import temporary_folder
     from cepctl.engines.runners.progress import Progress
-    from cepctl.io.rows.columns import require_columns
-    from cepctl.matching.inputs import open_events
 
     began = time.monotonic()
     progress = progress or Progress()
     with opened or ExitStack() as stack:
         folder = scratch or stack.enter_context(temporary_folder())
-        reading = given_ingest_options(question.raw_input)
-        here = not question.execution.runner.on_spark
-        inputs = stack.enter_context(open_events(paths, reading, question.matching.memory, in_arrow=here))
-        tell_reading(inputs.summary)
-        plan = planned(
-            question.query, inputs, question.matching.min_confidence, no_given=question.matching.no_given
-        )
-        if question.sketch == "auto" and question.execution.engine == "event":
-            inputs = told_by_sketches(plan, inputs)
-        type_counts = inputs.schema.type_counts
-        options = question.matching.options(plan, type_counts, question.kleene, judged=question.judged)
-        require_columns(question.columns, columns_of(plan, options))
+        plan, inputs, options = opened_search(question, paths, stack)
         rows = find_rows(
             plan, inputs, options, question.execution, folder, progress, shared=scratch is not None
         )
         judged = question.judged and _is_judged(plan, question.execution)
         ran = Ran(progress, began, best=question.matching.top_k is not None)
-        summary = _summary_of(plan, inputs, rows, ran, judged=judged)
+        counts = counts_of_rows(plan, inputs, rows, judged=judged)
+        unanswered = None if plan.group_by is None else ""
+        answer = beside(SideFigure.LIKELIEST_KEY, partial(answer_of, plan, rows), unanswered)
+        summary = summary_of(inputs, rows.found, counts, ran, judged=judged, answer=answer)
         behind = None
         if plan.group_by is not None:
             own = folder / "behind-keys"
@@ -114,6 +105,34 @@ def find_matches(
                 _rows_behind, plan, inputs, options, question.execution, own, scratch is not None
             )
         return Matches(Found(question.text, plan, inputs, rows, summary, behind), stack.pop_all(), times)
+
+
+def opened_search(
+    question: Question, paths: Sequence[str], opened: ExitStack
+) -> tuple[Plan, EventInputs, MatchOptions]:
+    """The plan of a question, the events it is run on, which `opened` closes, and with which options.
+
+    Raises
+    ------
+    CepctlError
+        As `cepctl.matching.inputs.open_events` does; also where query, columns and events do not fit.
+    """
+    from cepctl.io.rows.columns import require_columns
+    from cepctl.matching.inputs import open_events
+
+    reading = given_ingest_options(question.raw_input)
+    here = not question.execution.runner.on_spark
+    inputs = opened.enter_context(open_events(paths, reading, question.matching.memory, in_arrow=here))
+    tell_reading(inputs.summary)
+    plan = planned(
+        question.query, inputs, question.matching.min_confidence, no_given=question.matching.no_given
+    )
+    if question.sketch == "auto" and question.execution.engine == "event":
+        inputs = told_by_sketches(plan, inputs)
+    type_counts = inputs.schema.type_counts
+    options = question.matching.options(plan, type_counts, question.kleene, judged=question.judged)
+    require_columns(question.columns, columns_of(plan, options))
+    return plan, inputs, options
 
 
 def _rows_behind(
@@ -139,12 +158,14 @@ def _is_judged(plan: Plan, execution: Execution) -> bool:
     return plan.group_by is None or execution.engine == "event"
 
 
-def _summary_of(plan: Plan, inputs: EventInputs, rows: FoundRows, ran: Ran, *, judged: bool) -> MatchSummary:
+def summary_of(
+    inputs: EventInputs, found: int, counts: RowCounts, ran: Ran, *, judged: bool, answer: str | None = None
+) -> MatchSummary:
+    """The summary of a run that has found so many rows; `counts` are of those that are kept."""
     slicing = ran.progress.slicing
-    unanswered = None if plan.group_by is None else ""
     return MatchSummary(
-        found=rows.found,
-        counts=counts_of_rows(plan, inputs, rows, judged=judged),
+        found=found,
+        counts=counts,
         events=sum((inputs.schema.type_counts or {}).values()),
         rejects=0 if inputs.summary is None else inputs.summary.rejected.total(),
         seconds=time.monotonic() - ran.began,
@@ -152,7 +173,7 @@ def _summary_of(plan: Plan, inputs: EventInputs, rows: FoundRows, ran: Ran, *, j
         slices=None if slicing is None else slicing.tasks,
         best=ran.best,
         judged=judged,
-        answer=beside(SideFigure.LIKELIEST_KEY, partial(answer_of, plan, rows), unanswered),
+        answer=answer,
         impossible=ran.progress.impossible,
     )
 

@@ -60,7 +60,10 @@ def write_parts(
     parts = [] if limit is not None or matches.summary.best else rows.parts(ROWS_OF_PART)
     progress.writing(len(matches) if limit is None else min(limit, len(matches)))
     if not parts:
-        return _write_in_turn(matches.blocks(limit), folder, shown, progress)
+        from cepctl.engines.concurrency import in_turn, usable_cores
+
+        blocks = in_turn(matches.pieces(limit), usable_cores())
+        return write_in_turn(blocks, folder, shown, progress)
     on_spark = matches.summary.slices is not None
     threads = 1 if on_spark else _threads(parts, rows.merging_bytes, rows.size // parts[-1].last)
     tasks = [PartTask(part, folder.part(part.number), shown, rows.merging_bytes // threads) for part in parts]
@@ -76,7 +79,14 @@ def write_part(task: PartTask) -> None:
     _write(task.path, task.part.blocks(task.held_bytes), task.shown)
 
 
-def _write_in_turn(blocks: Iterator[pa.Table], folder: RowFolder, shown: Shown, progress: Progress) -> int:
+def write_in_turn(blocks: Iterator[pa.Table], folder: RowFolder, shown: Shown, progress: Progress) -> int:
+    """Write blocks of rows as the parts of a folder, one after the other; returns how many rows.
+
+    Raises
+    ------
+    JobError
+        If they cannot be written.
+    """
     rows = 0
     for number, group in enumerate(_of_parts(blocks)):
         rows += _write(folder.part(number), group, shown)

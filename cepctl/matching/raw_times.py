@@ -26,10 +26,7 @@ def counts_of_rows(plan: Plan, inputs: EventInputs, rows: FoundRows, *, judged: 
     if not judged:
         return counts
     if FOUND_AT_RAW_TIMES in rows.schema.names:
-        if counts.unjudged:
-            because = counts.why_unjudged or "its worker failed"
-            tell(QUERY, "note", left_out(SideFigure.RAW_TIMES, because))
-        return counts
+        return tell_unjudged(counts)
 
     def judge() -> RawTimeCounts:
         return missed_by_raw_times(plan, rows.table(), inputs.read(plan.attributes, types_read(plan)))
@@ -38,3 +35,11 @@ def counts_of_rows(plan: Plan, inputs: EventInputs, rows: FoundRows, *, judged: 
     if found is None:
         return replace(counts, unjudged=counts.rows)
     return replace(counts, judged=found.judged, missed=found.missed, untimed=found.untimed)
+
+
+def tell_unjudged(counts: RowCounts) -> RowCounts:
+    """Say why rows were not judged by raw times, where some were not; returns the counts."""
+    if counts.unjudged:
+        because = counts.why_unjudged or "its worker failed"
+        tell(QUERY, "note", left_out(SideFigure.RAW_TIMES, because))
+    return counts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from cepctl.engines.event.options import MatchOptions
     from cepctl.engines.rows.counts import RowCounts
     from cepctl.engines.rows.groups import FoundRows
+    from cepctl.engines.rows.pieces import FoundBatch
     from cepctl.engines.runners.progress import Progress
     from cepctl.matching.inputs import EventInputs
     from cepctl.plan.plan import Plan
@@ -125,6 +127,29 @@ def find_rows(
 
         local.collect_stored(plan, inputs.sources(plan.attributes), rows, wanted, progress)
     return rows
+
+
+def rows_as_found(
+    plan: Plan, inputs: EventInputs, wanted: MatchOptions, execution: Execution, progress: Progress
+) -> Iterator[FoundBatch]:
+    """The matches of a plan in no particular order, each as soon as it is found, by the local runner.
+
+    Raises
+    ------
+    UnsupportedQueryError
+        If the event engine does not run the plan.
+    QueryTooLargeError
+        If there are too many matches, or one is too large to be measured.
+    """
+    from cepctl.engines.runners import local
+    from cepctl.plan.support import require_engine
+
+    require_engine(plan, "event")
+    if wanted.kleene == "summary":
+        _require_summary(plan, wanted, execution)
+    for batch in local.found_in_stored(plan, inputs.sources(plan.attributes), wanted, progress):
+        progress.found += batch.num_rows
+        yield wanted.wanted.kept(batch)
 
 
 def _require_summary(plan: Plan, wanted: MatchOptions, execution: Execution) -> None:

@@ -28,7 +28,7 @@ from cepctl.engines.event.raw_time_counts import RawTimeJudge
 from cepctl.engines.rows.groups import group_schema
 from cepctl.engines.rows.numbers import NumberedRows, RowMaker
 from cepctl.engines.rows.order import ordered
-from cepctl.engines.rows.sorted import FoundBatch
+from cepctl.engines.rows.pieces import FoundBatch
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import Probability, ReachedTick
 from cepctl.language.traversal import walk

@@ -1,7 +1,7 @@
 """The one order of rows, told by numbers: confidence, start, and ranks of the ids in the text of each.
 
-The text of a match is made of ids and what ends each of them: a blank, `+`, or the text itself.  None of these
-occurs in an encoded id, so two texts compare as the first pair in which they differ, and pairs by their rank.
+The text of a match is made of ids and what ends each of them: a blank, `+`, or the end of the text.  None of
+these occurs in an encoded id, so two texts compare as the first pair in which they differ, and pairs by rank.
 Rows are sorted by confidence and start; only those that tie there are looked at further, id by id.
 
     _Order.order     the rows, as far as they are in order

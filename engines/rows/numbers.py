@@ -73,7 +73,8 @@ class NumberedRows:
         """Bytes that the rows take while they are held."""
         bound = sum(_size(each) for each in self.matches.bound)
         errors = 8 * self.num_rows if self.matches.error is not None else 0
-        return 24 * self.num_rows + bound + errors + sum(each.nbytes for each in self.computed.values())
+        computed = sum(int(each.nbytes) for each in self.computed.values())
+        return 24 * self.num_rows + bound + errors + computed
 
     @property
     def longest_text(self) -> int:

@@ -82,6 +82,13 @@ def ordered(matches: pa.Table, top: int | None = None) -> pa.Table:
     return in_order(matches.add_column(0, "match", match_text(matches.column("signature"))), top)
 
 
+def with_text(rows: pa.RecordBatch | pa.Table) -> pa.Table:
+    """Rows with the column `match`, in the order that they have."""
+    text = match_text(rows.column("signature"))
+    table = rows if isinstance(rows, pa.Table) else pa.Table.from_batches([rows])
+    return table.add_column(0, "match", text)
+
+
 def rounded(confidence: Reals) -> Reals:
     """Confidences as they decide the order."""
     return np.asarray(pc.round(pa.array(confidence, pa.float64()), CONFIDENCE_DECIMALS).to_numpy())

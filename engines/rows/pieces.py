@@ -16,10 +16,13 @@ import pyarrow as pa
 from cepctl.arrays import Indexes
 from cepctl.engines.rows.number_order import order_of
 from cepctl.engines.rows.numbers import HeldRows, NumberedRows
+from cepctl.engines.rows.order import with_text
 
 ROWS_OF_PIECE = 1 << 16
 _MOST_TEXT = 1 << 30
 """Bytes of ids that a piece may have: a column of strings holds twice as many."""
+FoundBatch: TypeAlias = pa.RecordBatch | NumberedRows
+"""Rows as they are found: with the columns of the output, or as numbers."""
 Piece: TypeAlias = Callable[[], pa.Table]
 """Makes some rows; may be called in any thread, and more than once."""
 
@@ -96,6 +99,15 @@ class OrderedNumbers:
         while size > 1 and size * longest > _MOST_TEXT:
             size //= 2
         return size
+
+
+def found_pieces(rows: FoundBatch, *, nested: bool = True) -> Iterator[Piece]:
+    """Rows as they are found, as pieces in no particular order; `nested` as above."""
+    if not isinstance(rows, NumberedRows):
+        yield partial(with_text, rows)
+        return
+    held = OrderedNumbers((rows,), np.arange(rows.num_rows))
+    yield from held.pieces(nested=nested)
 
 
 def pieces_of(blocks: Iterable[pa.Table], limit: int | None) -> Iterator[Piece]:

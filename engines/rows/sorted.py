@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
 from uuid import uuid4
 
 import pyarrow as pa
@@ -22,13 +21,11 @@ from cepctl.engines.rows.counts import WHY_UNJUDGED, RowCounts
 from cepctl.engines.rows.cuts import Part, parts_of
 from cepctl.engines.rows.numbers import NumberedRows
 from cepctl.engines.rows.order import ordered
-from cepctl.engines.rows.pieces import HeldNumbers, Piece, pieces_of
+from cepctl.engines.rows.pieces import FoundBatch, HeldNumbers, Piece, pieces_of
 from cepctl.engines.rows.runs import Run, merged, write_run
 from cepctl.errors import QueryTooLargeError
 from cepctl.memory import MemoryBudget, size_text
 
-FoundBatch: TypeAlias = pa.RecordBatch | NumberedRows
-"""Rows as they are found: with the columns of the output, or as numbers."""
 FAN_IN = 256
 """Runs that are merged at once, each an open file."""
 

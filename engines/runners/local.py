@@ -14,7 +14,7 @@ from cepctl.engines.event.match import found_batches, match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.groups import FoundRows
 from cepctl.engines.rows.order import ordered
-from cepctl.engines.rows.sorted import FoundBatch
+from cepctl.engines.rows.pieces import FoundBatch
 from cepctl.engines.runners.progress import Progress
 from cepctl.engines.runners.shuffle import refuse_repeated, repeated_id
 from cepctl.engines.runners.slice_task import Owned, Room, SliceTask
@@ -45,7 +45,20 @@ def collect_stored(
     options: MatchOptions | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Run a plan on stored events, of which only those are held that can matter to it; adds to `rows`.
+    """What `found_in_stored` finds, added to `rows`; raises as it does."""
+    progress = progress or Progress()
+    for batch in found_in_stored(plan, sources, options, progress):
+        rows.add(batch)
+        progress.found = rows.found
+
+
+def found_in_stored(
+    plan: Plan,
+    sources: Sequence[EventSource],
+    options: MatchOptions | None = None,
+    progress: Progress | None = None,
+) -> Iterator[FoundBatch]:
+    """The rows of a plan on stored events, as they are found; only events are held that can matter to it.
 
     Raises
     ------
@@ -69,9 +82,7 @@ def collect_stored(
     events = task.joined([table for found in tables for table in found])
     progress.relevant, progress.impossible = Owned.of(plan, TimeSlice(), events)
     progress.matching()
-    for batch in batches(plan, events, options, progress.matched):
-        rows.add(batch)
-        progress.found = rows.found
+    yield from batches(plan, events, options, progress.matched)
 
 
 def _relevant(

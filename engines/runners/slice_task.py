@@ -22,9 +22,10 @@ import pyarrow.compute as pc
 from cepctl.arrays import Ticks
 from cepctl.datasets.row_groups import EventSource, RowGroups
 from cepctl.engines.columns.endpoints import has_ends
-from cepctl.engines.event.match import match_batches
+from cepctl.engines.event.match import found_batches
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.intervals.impossible_events import impossible_events
+from cepctl.engines.rows.pieces import FoundBatch
 from cepctl.engines.runners.reach import Reach, reach_of
 from cepctl.engines.runners.relevance import Relevance
 from cepctl.engines.runners.slices import TimeSlice
@@ -89,11 +90,11 @@ class SliceTask:
     sources: tuple[EventSource, ...]
     groups: RowGroups
 
-    def run(self, own: TimeSlice) -> Iterator[tuple[Owned, pa.RecordBatch | None]]:
+    def run(self, own: TimeSlice) -> Iterator[tuple[Owned, FoundBatch | None]]:
         """First which events that can matter the slice owns, and no matches; then its matches."""
         events, owned = self.events(own)
         yield owned, None
-        for batch in match_batches(self.plan, events, self.options, own.owned):
+        for batch in found_batches(self.plan, events, self.options, own.owned):
             yield Owned(), batch
 
     def events(self, own: TimeSlice) -> tuple[pa.Table, Owned]:

@@ -23,9 +23,11 @@ import pyarrow as pa
 
 from cepctl.atomic.folders import temporary_folder
 from cepctl.datasets.row_groups import EventSource, RowGroups, row_groups
-from cepctl.engines.event.match import match_batches, schema_for
+from cepctl.engines.event.match import found_batches, schema_for
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.groups import FoundRows
+from cepctl.engines.rows.numbers import NumberedRows
+from cepctl.engines.rows.pieces import FoundBatch
 from cepctl.engines.rows.sorted import Gathered, SortedRows
 from cepctl.engines.runners.progress import Progress
 from cepctl.engines.runners.shuffle import (
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
 
 _RETURNED_BYTES = 1 << 18
 """Rows that a task hands to the driver as they are."""
-Found = tuple[Owned, pa.RecordBatch | None]
+Found = tuple[Owned, FoundBatch | None]
 """Which events a slice owns, and no matches; or some of its matches."""
 File = tuple[int, int, list[int]]
 """Number of the input, number of the file in it, numbers of row groups."""
@@ -219,7 +221,7 @@ class _Job:
             own = self.slicing.slices[group // self.slicing.buckets]
             events = self.task.in_order(by_group.pop(group))
             yield Owned.of(self.task.plan, own, events), None
-            for batch in match_batches(self.task.plan, events, self.task.options, own.owned):
+            for batch in found_batches(self.task.plan, events, self.task.options, own.owned):
                 yield _NOTHING, batch
 
     def _parts(self, found: Iterator[Found]) -> Iterator[Part]:
@@ -231,11 +233,12 @@ class _Job:
                 yield Part(owned)
                 continue
             self.matches.add(batch.num_rows)
-            size += batch.nbytes
-            if self.shared is None or (rows is None and size <= _RETURNED_BYTES):
-                yield Part(stream=as_stream(pa.Table.from_batches([batch])))
-                continue
             if rows is None:
+                whole = batch.batch() if isinstance(batch, NumberedRows) else batch
+                size += whole.nbytes
+                if self.shared is None or size <= _RETURNED_BYTES:
+                    yield Part(stream=as_stream(pa.Table.from_batches([whole])))
+                    continue
                 rows = SortedRows(schema_for(plan, options), options.wanted, options.memory, self.shared)
             rows.add(batch)
         if rows is not None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count
 
 import pytest
 
-from cepctl.engines.concurrency import concurrently
+from cepctl.engines.concurrency import concurrently, in_turn
 
 
 def counting(first: int, last: int) -> Iterator[int]:
@@ -59,3 +61,73 @@ def test_leaving_early_ends_the_threads() -> None:
     next(items)
     items.close()  # type: ignore[attr-defined]
     assert threading.active_count() == before
+
+
+# --- results in their turn -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_results_come_in_the_order_of_their_parts(threads: int) -> None:
+    def made(number: int) -> int:
+        time.sleep(0.002 * (number % 3))
+        return number
+
+    assert list(in_turn((partial(made, number) for number in range(40)), threads)) == list(range(40))
+    assert list(in_turn([], threads)) == []
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_comes_in_its_turn(threads: int) -> None:
+    def failing() -> int:
+        raise ValueError("part 2 failed")
+
+    results = in_turn([lambda: 1, lambda: 2, failing, lambda: 4], threads)
+    assert [next(results), next(results)] == [1, 2]
+    with pytest.raises(ValueError, match="part 2 failed"):
+        next(results)
+
+
+def test_an_error_of_what_gives_the_parts_comes_after_their_results() -> None:
+    def parts() -> Iterator[Callable[[], int]]:
+        yield lambda: 1
+        raise ValueError("no more parts")
+
+    results = in_turn(parts(), 2)
+    assert next(results) == 1
+    with pytest.raises(ValueError, match="no more parts"):
+        next(results)
+
+
+def test_a_result_does_not_wait_for_the_next_part_to_be_known() -> None:
+    taken = threading.Event()
+
+    def parts() -> Iterator[Callable[[], int]]:
+        yield lambda: 1
+        assert taken.wait(30)
+        yield lambda: 2
+
+    results = in_turn(parts(), 2)
+    assert next(results) == 1
+    taken.set()
+    assert list(results) == [2]
+
+
+def test_few_results_are_made_ahead_and_none_after_leaving() -> None:
+    made: list[int] = []
+
+    def parts() -> Iterator[Callable[[], None]]:
+        for number in count():
+            yield partial(made.append, number)
+
+    results = in_turn(parts(), 2)
+    for _ in range(5):
+        next(results)
+    time.sleep(0.05)
+    assert len(made) <= 5 + 2 + 2
+    before = threading.active_count()
+    results.close()  # type: ignore[attr-defined]
+    for _ in range(100):
+        if threading.active_count() <= before - 2:
+            break
+        time.sleep(0.01)
+    assert threading.active_count() <= before - 2

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from cepctl.cli.match.last_match import ROWS_REMEMBERED, LastMatch, absolute, remember
+from cepctl.cli.match.last_match import ROWS_REMEMBERED, remember_match
 from cepctl.cli.match.progress import shown_progress
 from cepctl.cli.match.request import MatchRequest, RowChoice, row_options
 from cepctl.cli.match.runner_hint import hint_at_kernels, hint_at_runner
 from cepctl.cli.match.summary import figures_of, tell_summary
+from cepctl.cli.match.unordered import applies, run_unordered
 from cepctl.cli.match.why_not import tell_why_not
 from cepctl.cli.options.exclusions import asked_for, refuse_or_leave_out
 from cepctl.cli.options.help_groups import READING_GROUPS, GroupedCommand
@@ -53,7 +54,15 @@ USUAL = {
 }
 FURTHER = {
     "What to ask, further": ("kleene", "no-given", "approximate", "max-matches"),
-    "What to print, further": ("time", "csv-safe", "overwrite", "why-not", "fail-on-match", "metrics"),
+    "What to print, further": (
+        "time",
+        "csv-safe",
+        "overwrite",
+        "unordered",
+        "why-not",
+        "fail-on-match",
+        "metrics",
+    ),
     "Incremental runs: --state DIR, and what exists only beside it": (
         *("state", "slack", "final", "eager", "late", "reopen", "keep", "follow"),
         *("keep-sketch", "sketch-on"),
@@ -90,6 +99,12 @@ FURTHER = {
 @json_option
 @click.option("--overwrite", is_flag=True, help="Replace a folder of rows, -o ROWS/, that is there.")
 @click.option(
+    "--unordered",
+    is_flag=True,
+    help="Write rows as they are found, in no particular order: the first at once, and in memory that does "
+    "not grow with their number.  The local runner does it; --max-matches is 10000000000 by default.",
+)
+@click.option(
     "--why-not",
     "why_not",
     is_flag=True,
@@ -111,6 +126,7 @@ def command(
     rows: RowChoice,
     as_json: bool,
     overwrite: bool,
+    unordered: bool,
     why_not: bool,
     fail_on_match: bool,
     metrics: str | None,
@@ -137,7 +153,12 @@ def command(
         refuse_or_leave_out(click.get_current_context(), "overwrite", because)
     query = parse(text)
     lists_groups = any(each.kleene for each in components_of(query.pattern))
-    if in_parts and not lists_groups and not any(asked_for(click.get_current_context(), ["max-matches"])):
+    unordered = applies(unordered, query)
+    if (
+        (in_parts or unordered)
+        and not lists_groups
+        and not any(asked_for(click.get_current_context(), ["max-matches"]))
+    ):
         matching = replace(matching, max_matches=MATCHES_IN_PARTS)
     question = Question(
         text, query, matching, kleene, raw_input, Execution(matching.engine, runner, verbose),
@@ -147,7 +168,10 @@ def command(
     if incremental.follow and fail_on_match:
         raise UsageError("--fail-on-match cannot apply with --follow: it runs until it is interrupted")
     request = MatchRequest(
-        question, paths, incremental, rows, why_not, metrics, quiet, overwrite=overwrite, as_json=as_json
+        *(question, paths, incremental, rows, why_not, metrics, quiet),
+        overwrite=overwrite,
+        as_json=as_json,
+        unordered=unordered,
     )
     if incremental.state is None and rows.output is not None:
         refuse_unwritable(rows.output)
@@ -170,11 +194,16 @@ def command(
 
 def _run_once(request: MatchRequest) -> int:
     """Match all events that are named; returns how many rows were written."""
-    target = row_target(request.rows.form, request.rows.output)
+    # A table is laid out when all its rows are known.
+    form = request.rows.form or ("csv" if request.unordered and request.rows.output is None else None)
+    target = row_target(form, request.rows.output)
     request.rows.require_writable(target.form)
     guarded = request.rows.guarded(target.form)
     if not request.paths:
         raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
+    if request.unordered:
+        with _folder(request, target) as folder:
+            return run_unordered(request, target, folder, guarded=guarded)
     with _folder(request, target) as folder, _found(request, folder) as matches:
         plan, inputs = matches.found.plan, matches.found.inputs
         trace = _trace(matches, request.rows.limit) if target.form == "trace" else None
@@ -204,14 +233,8 @@ def _tell(request: MatchRequest, matches: Matches) -> None:
 def _remember(request: MatchRequest, matches: Matches) -> None:
     """Keep what was asked and the first rows for `cepctl show --last`."""
     asked, rows = request.question, matches.head(ROWS_REMEMBERED)
-    raw_input = replace(
-        asked.raw_input,
-        uncertainty=absolute(asked.raw_input.uncertainty),
-        patterns=absolute(asked.raw_input.patterns),
-    )
-    paths = tuple(absolute(path) or path for path in request.paths)
     ids = rows.column("match" if asked.query.group_by is None else "best").to_pylist()
-    remember(LastMatch(asked.text, paths, raw_input, tuple(ids)))
+    remember_match(asked, request.paths, ids)
 
 
 @contextmanager

@@ -9,15 +9,19 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cepctl.atomic.files import write_whole_file
 from cepctl.errors import UsageError
 from cepctl.library.raw_input import RawInput
 from cepctl.trust import make_private, whose_fault
+
+if TYPE_CHECKING:
+    from cepctl.library.finding import Question
 
 ROWS_REMEMBERED = 1_000
 _NAME = "last-match.json"
@@ -40,6 +44,16 @@ def remember(last: LastMatch) -> None:
     with suppress(OSError):
         make_private(_folder())
         write_whole_file(_folder() / _NAME, [json.dumps(asdict(last)).encode()], _MODE)
+
+
+def remember_match(asked: Question, paths: Sequence[str], ids: Sequence[str]) -> None:
+    """Keep what was asked of which events, and the ids of the first rows."""
+    raw_input = replace(
+        asked.raw_input,
+        uncertainty=absolute(asked.raw_input.uncertainty),
+        patterns=absolute(asked.raw_input.patterns),
+    )
+    remember(LastMatch(asked.text, tuple(absolute(path) or path for path in paths), raw_input, tuple(ids)))
 
 
 def recall() -> LastMatch:

@@ -119,8 +119,8 @@ class MatchRequest:
     """One call of the command; `metrics` names the file of its figures.
 
     `continued`: rows have been printed before, and these go on below them.  `overwrite`: a folder of rows is
-    replaced.
-    `as_json`: the rows stand in the one answer that `--json` prints.
+    replaced.  `as_json`: the rows stand in the one answer that `--json` prints.
+    `unordered`: rows are written as they are found.
     """
 
     question: Question
@@ -133,6 +133,7 @@ class MatchRequest:
     continued: bool = False
     overwrite: bool = False
     as_json: bool = False
+    unordered: bool = False
 
     @property
     def directory(self) -> Path:

@@ -24,7 +24,9 @@ def print_answer(command: str, answer: Mapping[str, Any]) -> None:
     sys.stdout.write(json.dumps({**head, "answer": answer}, ensure_ascii=False, indent=2) + "\n")
 
 
-def answer_around(command: str, rows: Iterable[bytes], beside: Mapping[str, Any]) -> Iterator[bytes]:
+def answer_around(
+    command: str, rows: Iterable[bytes | memoryview], beside: Mapping[str, Any]
+) -> Iterator[bytes]:
     """The pieces of an answer whose `rows` are a JSON array that is written as it comes.
 
     `beside` are the other keys of the answer; in it comes what is known before the rows are.
@@ -35,5 +37,5 @@ def answer_around(command: str, rows: Iterable[bytes], beside: Mapping[str, Any]
     last = b""
     for piece in rows:
         yield last
-        last = piece
+        last = bytes(piece)
     yield last.rstrip(b"\n") + b"}}\n"

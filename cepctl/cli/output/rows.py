@@ -98,6 +98,7 @@ def write_pieces(pieces: Iterable[Encoded], output: str | None, compression: str
         return
     for piece in pieces:
         sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.flush()  # The next piece may take long to find.
     sys.stdout.buffer.flush()
 
 
