@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cepctl.engines.rows.cuts import Part
+    from cepctl.engines.rows.pieces import Piece
     from cepctl.engines.runners.progress import Progress
     from cepctl.io.rows.folder import RowFolder
     from cepctl.io.rows.shown import Shown
@@ -60,10 +61,7 @@ def write_parts(
     parts = [] if limit is not None or matches.summary.best else rows.parts(ROWS_OF_PART)
     progress.writing(len(matches) if limit is None else min(limit, len(matches)))
     if not parts:
-        from cepctl.engines.concurrency import in_turn, usable_cores
-
-        blocks = in_turn(matches.pieces(limit), usable_cores())
-        return write_in_turn(blocks, folder, shown, progress)
+        return write_in_turn(matches.pieces(limit), folder, shown, progress)
     on_spark = matches.summary.slices is not None
     threads = 1 if on_spark else _threads(parts, rows.merging_bytes, rows.size // parts[-1].last)
     tasks = [PartTask(part, folder.part(part.number), shown, rows.merging_bytes // threads) for part in parts]
@@ -79,16 +77,18 @@ def write_part(task: PartTask) -> None:
     _write(task.path, task.part.blocks(task.held_bytes), task.shown)
 
 
-def write_in_turn(blocks: Iterator[pa.Table], folder: RowFolder, shown: Shown, progress: Progress) -> int:
-    """Write blocks of rows as the parts of a folder, one after the other; returns how many rows.
+def write_in_turn(pieces: Iterable[Piece], folder: RowFolder, shown: Shown, progress: Progress) -> int:
+    """Write pieces of rows as the parts of a folder, one after the other; returns how many rows.
 
     Raises
     ------
     JobError
         If they cannot be written.
     """
+    from cepctl.engines.concurrency import in_turn, usable_cores
+
     rows = 0
-    for number, group in enumerate(_of_parts(blocks)):
+    for number, group in enumerate(_of_parts(in_turn(pieces, usable_cores()))):
         rows += _write(folder.part(number), group, shown)
         progress.wrote(rows, max(progress.found, 1))
     return rows

@@ -199,7 +199,7 @@ def test_json_is_written_while_rows_come() -> None:
             taken.append(number)
             yield table(5)
 
-    pieces = encoded_rows(blocks(), "json")
+    pieces = encoded_rows(blocks(), "json", threads=1)
     next(pieces)
     assert taken == [0]
     assert json.loads(b"".join(encoded_rows(blocks(), "json")))[-1] == {"match": "m4", "signature": [["m4"]]}

@@ -18,7 +18,6 @@ from cepctl.cli.match.why_not import tell_why_not
 from cepctl.cli.options.exclusions import refuse_or_leave_out
 from cepctl.cli.output.metrics import write_metrics
 from cepctl.cli.output.rows import write_rows
-from cepctl.engines.concurrency import in_turn
 from cepctl.io.rows.forms import FLAT_FORMS, RowFile
 from cepctl.library.rows_as_found import RowsAsFound, searched
 from cepctl.side_figures import SideFigure, beside
@@ -87,7 +86,6 @@ def _write(
         chosen = bool(request.rows.chosen)
         write_rows(pieces, shown, target, request.rows.output, quiet=request.quiet, chosen=chosen)
         return
-    from cepctl.engines.concurrency import usable_cores
     from cepctl.library.row_parts import write_in_turn
 
-    folder.publish(write_in_turn(in_turn(pieces, usable_cores()), folder, shown, rows.ran.progress))
+    folder.publish(write_in_turn(pieces, folder, shown, rows.ran.progress))
