@@ -20,12 +20,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from cepctl.arrays import Reals, Seconds
-from cepctl.io.contract.reader import ReadReport
+from cepctl.io.contract.reader import ReadReport, Reject
 from cepctl.io.ganglia.origin import Origin
 from cepctl.io.ganglia.series import UNKNOWN, Columns, Series
 
 COVERED = "value that a finer archive has"
 AVERAGE = "AVERAGE"
+_OTHERS = frozenset(("MIN", "MAX", "LAST", "HWPREDICT", "MHWPREDICT", "SEASONAL", "FAILURES")) | {
+    "DEVSEASONAL",
+    "DEVPREDICT",
+}
+_NO_FUNCTION = "values of an archive whose function is damaged"
 
 
 @dataclass(frozen=True)
@@ -50,10 +55,13 @@ class Archive:
     values: Reals
 
 
-def finest_series(archives: Iterable[Archive], columns: Columns, report: ReadReport) -> Iterator[Series]:
+def finest_series(
+    archives: Iterable[Archive], columns: Columns, source: str, report: ReadReport
+) -> Iterator[Series]:
     """The finest known values of every metric, the finest archive first; others are counted by cause.
 
-    Archives of other functions than AVERAGE are counted and left out: a maximum is not a state.
+    Archives of other functions than AVERAGE are counted and left out: a maximum is not a state.  Those of a
+    function that no archive has are rejects.
     """
     averages = []
     for archive in archives:
@@ -62,7 +70,10 @@ def finest_series(archives: Iterable[Archive], columns: Columns, report: ReadRep
         else:
             left_out = len(archive.stamps) * len(columns.metrics)
             report.records += left_out
-            report.skipped[f"value of a {archive.function} archive"] += left_out
+            if archive.function in _OTHERS:
+                report.skipped[f"value of a {archive.function} archive"] += left_out
+            elif left_out:
+                report.rejects.append(Reject(source, None, _NO_FUNCTION, archive.function, left_out))
     averages.sort(key=lambda archive: archive.resolution)
     for column, origin, number in columns.metrics:
         pieces = list(_finest(averages, column, origin, number, report))

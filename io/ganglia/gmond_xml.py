@@ -138,5 +138,5 @@ FORMAT = LogFormat(
     page="logs-ganglia.md",
     reader=GangliaXml(),
     options={"drop_domain": "Ganglia"},
-    repeats=Repeats(("node", "metric", "time"), drop_repeated_samples, REPEATED),
+    repeats=Repeats(("node", "metric", "time", "value", "value_text"), drop_repeated_samples, REPEATED),
 )

@@ -76,12 +76,15 @@ class _Dump:
         elif tag == "name":
             self._name(text)
         elif tag == "cf":
+            # Of an archive before it whose end is damaged.
+            self.finish_archive()
             self.function = text
         elif tag == "pdp_per_row":
             self.steps = stamp_of(text)
         elif tag == "rra":
             self.finish_archive()
         elif tag == "rrd":
+            self.finish_archive()
             self.whole = True
 
     def _name(self, name: str) -> None:
@@ -182,7 +185,7 @@ class RrdDump:
         _finish(dump, elements, report)
         columns = columns_of_sources(dump.names, origin_of(source))
         events = SeriesEvents(options)
-        for series in finest_series(dump.archives, columns, report):
+        for series in finest_series(dump.archives, columns, source, report):
             yield from events.batches(series)
 
 

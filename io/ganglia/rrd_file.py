@@ -62,7 +62,7 @@ class GangliaRrd:
         _say_future(archives, report)
         events = SeriesEvents(options)
         columns = columns_of_sources(database.sources, origin_of(source))
-        for series in finest_series(archives, columns, report):
+        for series in finest_series(archives, columns, source, report):
             yield from events.batches(series)
 
 

@@ -100,6 +100,8 @@ def _tmax(text: str | None) -> _Tmax:
     return _Tmax(known, _BEFORE_ARRIVAL + (known or DEFAULT_TMAX_SECONDS) * _SECOND)
 
 
+_Arrival = tuple[int, str | None]
+"""When a sample arrived, in seconds since 1970, and its value as written."""
 _known_seconds = _remembering(seconds)
 _known_tmax = _remembering(_tmax)
 _known_node = _remembering(node_name)
@@ -112,7 +114,7 @@ class SampleColumns:
     options: ReadOptions
     report: ReadReport
     _numbered: int = 0
-    _last_arrivals: dict[str | None, dict[str, int]] = field(default_factory=dict)
+    _last_arrivals: dict[str | None, dict[str, tuple[_Arrival, ...]]] = field(default_factory=dict)
     # Of every event in the order of their columns; of every place, and how many events it has.
     _events: list[tuple[Any, ...]] = field(default_factory=list)
     _places: list[tuple[str | None, ...]] = field(default_factory=list)
@@ -138,11 +140,14 @@ class SampleColumns:
             if polled is not None and age is not None:
                 arrival = polled - age
                 if 0 < arrival <= LAST_SECOND:
-                    known = last_arrivals.get(name)
-                    if known is not None and -REPEAT_SECONDS <= arrival - known <= REPEAT_SECONDS:
+                    near: tuple[_Arrival, ...] = ()
+                    if name in last_arrivals:
+                        known = last_arrivals[name]
+                        near = tuple(one for one in known if abs(arrival - one[0]) <= REPEAT_SECONDS)
+                    if near and any(text == value for _, value in near):
                         repeated += 1
                         continue
-                    last_arrivals[name] = arrival
+                    last_arrivals[name] = (*near, (arrival, text))
                     micros = arrival * _SECOND
             tmax, before = _known_tmax(tmax_text)
             number, said = _value(text, kind)

@@ -192,8 +192,11 @@ def _damaged_metric(
 def _metric(element: Any, source: str, events: SeriesEvents, report: ReadReport) -> Iterator[pa.RecordBatch]:
     points = element.get("datapoints") if isinstance(element, dict) else None
     if not isinstance(points, list):
-        report.records += 1
-        report.rejects.append(Reject(source, None, "no metric with datapoints", json.dumps(element)))
+        shown = json.dumps(element)
+        # Each point has brackets, and so has the list of them.
+        lost = max(shown.count("[") - 1, 1)
+        report.records += lost
+        report.rejects.append(Reject(source, None, "no metric with datapoints", shown, lost))
         return
     origin = _named(element, _placed(source))
     rows = StampedRows(Columns(((0, origin, None),)), events, report)

@@ -65,22 +65,43 @@ class _Documents:
     def elements(self) -> Iterator[Element]:
         """Read one document: the elements of its streamed arrays now, the rest into `members`."""
         self.members, self.names, self.hidden = {}, [], 0
-        self.text.next_of("{")
-        if self.text.peek() == "}":
-            self.text.next_of("}")
-            return
-        while True:
-            try:
-                name = self._name()
-                if name in self.streamed and self.text.peek() == "[":
-                    yield from self._array(name)
-                else:
-                    self.members[name] = self.text.value()
-                    self._count_hidden()
-            except NotUnicodeError as problem:
-                self._leave_out(problem)
-            if self.text.next_of(",}") == "}":
+        ends = False
+        try:
+            self.text.next_of("{")
+            if self.text.peek() == "}":
+                self.text.next_of("}")
                 return
+        except DamagedError as problem:
+            ends = yield from self._records_behind(problem)
+        while not ends:
+            try:
+                yield from self._member()
+                ends = self.text.next_of(",}") == "}"
+            except DamagedError as problem:
+                ends = yield from self._records_behind(problem)
+
+    def _member(self) -> Iterator[Element]:
+        try:
+            name = self._name()
+            if name in self.streamed and self.text.peek() == "[":
+                self.text.next_of("[")
+                yield from self._array(name)
+            else:
+                self.members[name] = self.text.value()
+                self._count_hidden()
+        except NotUnicodeError as problem:
+            self._leave_out(problem)
+
+    def _records_behind(self, problem: DamagedError) -> Generator[Element, None, bool]:
+        """The records behind damage outside of arrays; returns whether the document ends with their array."""
+        if self.records is None or isinstance(problem, _ToldError):
+            raise problem
+        name = next(iter(self.streamed))
+        name = yield from self._behind_damage(name, problem)
+        self.names.append(name)
+        if self.text.next_of(",]") == ",":
+            yield from self._elements(name)
+        return self.text.next_of(",}") == "}"
 
     def _count_hidden(self) -> None:
         if self.records is not None:
@@ -104,10 +125,13 @@ class _Documents:
         return name
 
     def _array(self, name: str) -> Iterator[Element]:
-        self.text.next_of("[")
         if self.text.peek() == "]":
             self.text.next_of("]")
-            return
+        else:
+            yield from self._elements(name)
+
+    def _elements(self, name: str) -> Iterator[Element]:
+        """The elements of an array from the next one on, to the end of the array."""
         while True:
             try:
                 element = Element(name, self.text.value(), self.members, self.text.line())
@@ -128,7 +152,7 @@ class _Documents:
         if self.records is None:
             raise problem
         search = Search(self.text, self.records, name, self.source, self.report)
-        found = search.run(problem, self.names[0])
+        found = search.run(problem, self.names[0] if self.names else "")
         while True:
             try:
                 record = next(found)

@@ -117,6 +117,8 @@ class Mending:
     _depth: int = 0
     _encoding: str = "utf-8"
     _through: bool = False
+    # How many records the bytes announce that passed as they are behind damage.
+    _announced: int = 0
 
     def __post_init__(self) -> None:
         self._checker = expat.ParserCreate()
@@ -127,6 +129,7 @@ class Mending:
     def feed(self, data: bytes, *, last: bool = False) -> bytes:
         """Take the next bytes; returns those that can be parsed by now."""
         if self._through:
+            self._announce(data)
             return data
         self._held += data
         if self.damage is None:
@@ -182,7 +185,19 @@ class Mending:
 
     def _all(self) -> bytes:
         self._through = True
+        self._announce(bytes(self._held))
         return self._take(len(self._held))
+
+    def _announce(self, data: bytes) -> None:
+        if self.damage is not None:
+            self._announced += len(self._signs.findall(data.replace(b"\0", b"")))
+
+    def tell_unread(self, ended: int) -> None:
+        """Tell of records that a document announced which was not cut at them, but for so many that ended."""
+        unread = self._announced - ended
+        if self.damage is not None and unread > 0:
+            self.lost_records += unread
+            self.lost(Lost(self.damage[0], unread, b""))
 
     def _take(self, count: int) -> bytes:
         taken = bytes(self._held[:count])

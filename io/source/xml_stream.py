@@ -84,6 +84,7 @@ class Elements:
         self._element_bytes = 0
         self._lines = 1
         self._looked_at = False
+        self._ended = 0
         self._stopped: Complaint | None = None
         self.root: Any = None
         self.unreadable: Complaint | None = None
@@ -118,13 +119,17 @@ class Elements:
         self.root = self._try(self._parser.close)
         cut = set(_last_ones(self.root)) if self._own_complaint is not None else set()
         for event, element in self._completed():
-            if event != "end" or element not in cut or self._is_record(element):
+            if event != "end" or element not in cut or self._is_whole_record(element):
                 yield event, element
+        if self._mending is not None:
+            self._mending.tell_unread(self._ended)
+
+    def _is_whole_record(self, element: Any) -> bool:
+        """Whether it is one that was whole before it came to the parser."""
+        return self._mending is not None and self._mending.mends and self._is_record(element)
 
     def _is_record(self, element: Any) -> bool:
-        """Whether it is one that was whole before it came to the parser."""
-        mending = self._mending
-        return mending is not None and mending.mends and local_name(element.tag) in mending.shape.records
+        return self._mending is not None and local_name(element.tag) in self._mending.shape.records
 
     @property
     def complaint(self) -> Complaint | None:
@@ -157,6 +162,7 @@ class Elements:
                 self._refuse_entities(element)
             if event == "end":
                 self._element_bytes = 0
+                self._ended += self._is_record(element)
             yield event, element
 
     def _refuse_entities(self, element: Any) -> None:

@@ -154,6 +154,12 @@ def test_a_sample_that_several_polls_show_is_one_event() -> None:
     assert [row["number"] for row in rows] == [1, 2, 3]
 
 
+def test_a_sample_with_another_value_is_another_however_soon_it_comes() -> None:
+    report = ReadReport()
+    rows = read(poll(CPU) + poll(CPU.replace('VAL="97.5"', 'VAL="97.6"'), reported=1_000_001), report=report)
+    assert ([row["value"] for row in rows], report.skipped) == ([97.5, 97.6], {})
+
+
 def test_lower_case_attributes_are_read_alike() -> None:
     (row,) = read(poll('<METRIC name="m" val="1" type="int8" tn="0" tmax="60"/>', host='name="n7" tn="6"'))
     assert (row["node"], row["metric"], row["value"], row["time"]) == ("n7", "m", 1.0, 1_000_006)
@@ -229,7 +235,7 @@ def test_a_file_without_any_poll_is_refused_and_an_empty_one_is_empty() -> None:
         read("a,b,c\n1,2,3\n")
 
 
-def samples(*rows: tuple[str | None, str | None, int | None]) -> pa.Table:
+def samples(*rows: tuple[str | None, str | None, int | None], values: list[float] | None = None) -> pa.Table:
     nodes, metrics, seconds = zip(*rows, strict=True)
     micros = pa.array([None if time is None else time * 1_000_000 for time in seconds], pa.int64())
     return pa.table(
@@ -237,6 +243,8 @@ def samples(*rows: tuple[str | None, str | None, int | None]) -> pa.Table:
             "node": pa.array(nodes, pa.string()),
             "metric": pa.array(metrics, pa.string()),
             "time": micros.cast(pa.timestamp("us", "UTC")),
+            "value": pa.array(values or [1.0] * len(rows), pa.float64()),
+            "value_text": pa.nulls(len(rows), pa.string()),
             "row": list(range(len(rows))),
         }
     )
@@ -250,6 +258,12 @@ def test_across_files_the_earliest_of_repeated_samples_stays() -> None:
     kept, dropped = drop_repeated_samples(table)
     assert kept.column("row").to_pylist() == [1, 2, 4, 5, 6]
     assert dropped == 2
+
+
+def test_across_files_samples_of_other_values_all_stay() -> None:
+    table = samples(("n1", "a", 100), ("n1", "a", 101), ("n1", "a", 101), values=[1.0, 2.0, 1.0])
+    kept, dropped = drop_repeated_samples(table)
+    assert (kept.column("row").to_pylist(), dropped) == ([0, 1], 1)
 
 
 def test_across_files_rows_that_cannot_be_compared_all_stay() -> None:

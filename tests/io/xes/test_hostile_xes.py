@@ -28,7 +28,7 @@ def read(data: bytes) -> None:
         return
     rows = [row for batch in batches for row in batch.to_pylist()]
     joined = sum(row.get("end_time") is not None and row.get("start_timestamp") is None for row in rows)
-    assert len(rows) + joined + len(report.rejects) == report.records
+    assert len(rows) + joined + sum(reject.records for reject in report.rejects) == report.records
 
 
 def test_the_log_to_be_damaged_is_read() -> None:
