@@ -209,7 +209,8 @@ def _xml_rows(chunks: Iterable[bytes], source: str, report: ReadReport) -> Itera
         report.rejects.append(Reject(source, lost.line, LOST, lost.raw, lost.records))
 
     mending = Mending(_SHAPE, reject_lost)
-    elements = Elements(Prolog("xport", source), _TAGS, ("end",), mending=mending)
+    prolog = Prolog("xport", source)
+    elements = Elements(prolog, _TAGS, ("end",), mending=mending)
     said: dict[str, str] = {}
     labels: list[str] = []
     told: _Meta | None = None
@@ -226,6 +227,8 @@ def _xml_rows(chunks: Iterable[bytes], source: str, report: ReadReport) -> Itera
             _forget(element)
         elif element.tag in ("start", "step"):
             said[element.tag] = element.text or ""
+    if not prolog.passed:
+        raise LogFormatError(f"{source}: no <xport> element in it; choose another --format")
     if not whole:
         report.records += 1
         report.rejects.append(Reject(source, None, "truncated export", "the rows before it were kept"))

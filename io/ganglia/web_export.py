@@ -76,8 +76,8 @@ class GangliaWebCsv:
         gaps = LongGaps(_LONGEST_LINE)
         whole = io.BufferedReader(ShortenedGaps(utf8_stream(stream), gaps), _LONGEST_LINE)
         text = io.TextIOWrapper(whole, "utf-8", "replace", newline="")
-        lines = csv.reader(line.replace("\0", "") for line in _lines(text))
-        header = _next_row(lines)
+        lines = _lines(text)
+        header = _row(next(lines, None))
         if header is None:
             return
         if header[:1] != ["Timestamp"] or len(header) < 2:
@@ -87,12 +87,13 @@ class GangliaWebCsv:
             )
         columns = columns_of_labels(header[1:], _placed(source))
         rows = StampedRows(columns, SeriesEvents(options), report)
-        while (cells := _next_row(lines)) is not None:
+        for number, line in enumerate(lines, start=2):
+            cells = _row(line)
             if cells and not _add_row(cells, len(header) - 1, zone, rows):
                 report.records += 1
                 cause = f"not a row of a time and {len(header) - 1} numbers"
-                line = lines.line_num + int(gaps.left_out_before(np.array([lines.line_num - 1]))[0])
-                report.rejects.append(Reject(source, line, cause, ",".join(cells)))
+                at = number + int(gaps.left_out_before(np.array([number - 1]))[0])
+                report.rejects.append(Reject(source, at, cause, ",".join(cells)))
             if rows.full:
                 yield from rows.take()
         yield from rows.take()
@@ -106,12 +107,15 @@ def _lines(text: IO[str]) -> Iterator[str]:
             line = text.readline(_LONGEST_LINE)
 
 
-def _next_row(lines: Any) -> list[str] | None:
-    """The next row; a field too long for a number is one that is refused later."""
-    try:
-        return [cell.strip() for cell in next(lines)]
-    except StopIteration:
+def _row(line: str | None) -> list[str] | None:
+    """The cells of a line, none of which holds a line break, so that a damaged quote costs its line alone.
+
+    A field too long for a number is one that is refused later.
+    """
+    if line is None:
         return None
+    try:
+        return [cell.strip() for cell in next(csv.reader([line.replace("\0", "").rstrip("\r\n")]), [])]
     except csv.Error:
         return ["?"]
 

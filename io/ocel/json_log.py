@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import IO, Any, cast
 
@@ -36,6 +37,8 @@ ARRAYS = ("eventTypes", "objectTypes", "events", "objects")
 _KNOWN = frozenset(("id", "type", "time", "attributes", "relationships"))
 _MISSING = "the document has no array of {}"
 _OTHER = "members of the document that OCEL does not have, left out: {:,}"
+_IDS = re.compile(r'"id":')
+_HIDDEN = "events or objects inside of a type, which holds none"
 _NO_OBJECT = "relationships without an objectId, left out: {:,}"
 
 
@@ -73,6 +76,9 @@ def _found(value: Any, name: str, _: Mapping[str, Any]) -> FoundRecord | None:
 def _records(part: Element, source: str, report: ReadReport) -> Iterator[Record]:
     key, value = part.key, part.value
     if key in ("eventTypes", "objectTypes"):
+        if hidden := len(_IDS.findall(_shown(value))):
+            report.records += hidden
+            report.rejects.append(Reject(source, part.line, _HIDDEN, _shown(value), hidden))
         yield from _declared(key.removesuffix("Types"), value)
         return
     record_id, record_type = text_of(_member(value, "id")), text_of(_member(value, "type"))

@@ -48,7 +48,8 @@ class ObjectCentricLog:
         """
         chunks = Chunks(stream)
         with copy_of(chunks) as copy:
-            records = _records_of(copy.read(1 << 16)) or json_records
+            head = copy.read(1 << 16)
+            records = _records_of(head) or _nearest(head)
             copy.seek(0)
             objects = objects_of(records(copy, source, ReadReport()))
             copy.seek(0)
@@ -83,6 +84,13 @@ def _records_of(head: bytes) -> Records | None:
     if members & _TYPES or (members & set(ARRAYS) and b'"objectId"' in head):
         return json_records
     return None
+
+
+def _nearest(head: bytes) -> Records:
+    """How a file is read whose beginning is damaged."""
+    if TELLING in head:
+        return database_records
+    return xml_records if b"<event" in head or b"<object" in head else json_records
 
 
 FORMAT = LogFormat(

@@ -192,7 +192,7 @@ def read_documents(
                 cause = NOT_UNICODE if isinstance(problem, NotUnicodeError) else DAMAGED
                 report.rejects.append(Reject(source, line, cause, str(problem)))
             if documents.members:
-                yield Document(line, documents.members, whole=False)
+                yield Document(line, documents.members, whole=False, hidden=documents.hidden)
             if not text.skip_to_document():
                 return
         else:

@@ -150,10 +150,16 @@ class Search:
             return None
         if before is not None and before[1] in self.records.around:
             self._around[before[1]] = value
+        holds = self.records.sign in text.text[text.begun : text.position]
+        size, text.position = text.position - text.begun, text.begun
+        # It may read ahead, which keeps what stands behind the position.
         found = self._found(value)
-        if found is None:
-            end, text.position = text.position, text.begun
-            self._pass(end)
+        if found is not None:
+            text.position += size
+        else:
+            # What is no record may hold some.
+            self._in_vain += size * holds
+            self._pass(text.position + (1 if holds else size))
         return found
 
     def _found(self, value: Any) -> FoundRecord | None:

@@ -117,6 +117,8 @@ class Mending:
     _depth: int = 0
     _encoding: str = "utf-8"
     _through: bool = False
+    # Whether what stands before the root is passed.
+    _begun: bool = False
     # How many records the bytes announce that passed as they are behind damage.
     _announced: int = 0
 
@@ -294,6 +296,12 @@ class Mending:
 
     def _between(self, text: bytes) -> bytes:
         """What stands between tags: before the root and outside of records everything that is well-formed."""
+        if not self._begin and not self._begun:
+            self._begun = True
+            if not _is_prolog(text):
+                # A parser could stop there, and nothing is left of the encoding that it told.
+                self._encoding = "utf-8"
+                return self._counted(text)
         if not self._open or not text.strip(_BLANK) or _is_whole(text, self._encoding):
             self._line += text.count(b"\n")
             return text
@@ -354,6 +362,15 @@ class Mending:
         lines = text.count(b"\n")
         self._line += lines
         return b"\n" * lines
+
+
+def _is_prolog(text: bytes) -> bool:
+    """Whether this can stand before a root element."""
+    try:
+        expat.ParserCreate().Parse(text + b"<x/>", True)
+    except expat.ExpatError:
+        return False
+    return True
 
 
 def _is_whole(text: bytes, encoding: str, namespaces: str | None = None) -> bool:

@@ -277,6 +277,13 @@ def test_damage_in_one_job_loses_no_other() -> None:
     assert [(reject.line, reject.records) for reject in report.rejects] == [(3, 1)]
 
 
+def test_tasks_of_a_job_that_does_not_begin_are_read() -> None:
+    report = ReadReport()
+    rows = read(b"?" + trace(LIFETIME), report)
+    assert times(rows)[:6] == times(read(trace(LIFETIME)))[:6]
+    assert report.rejects[0].cause == "damaged or cut JSON, kept as far as it goes"
+
+
 def test_a_topology_is_recognised_and_gives_no_events() -> None:
     topology = trace({"name": "<root>", "children": [{"name": "r1", "children": [{"name": "n1"}]}]})
     report = ReadReport()
@@ -291,7 +298,7 @@ def test_a_topology_is_recognised_and_gives_no_events() -> None:
     ("document", "cause"),
     [
         ({"id": 7}, "not a job of a Rumen trace"),
-        ([LIFETIME], "damaged or cut JSON, kept as far as it goes"),
+        ([{"a": 1}], "damaged or cut JSON, kept as far as it goes"),
         (job("?"), "not a task of a Rumen trace"),
         (job(task("?", startTime=T0, finishTime=T0)), "not an attempt of a Rumen trace"),
     ],
