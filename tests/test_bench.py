@@ -132,3 +132,11 @@ def test_ragged_events_are_a_valid_event_table() -> None:
         assert all(a["hi"] + 1 == b["lo"] for a, b in itertools.pairwise(buckets))
         assert sum(bucket["p"] for bucket in buckets) == pytest.approx(1)
     assert [event["lower"] for event in events] == sorted(event["lower"] for event in events)
+
+
+def test_rows_are_written_beside_a_script_of_polars(tmp_path: Path) -> None:
+    done = bench(tmp_path, "--shrink", "50", "--only", "rows")
+    assert done.returncode == 0, done.stderr
+    rows = [row for row in rows_of(tmp_path, "rows") if row["checked"] == "count"]
+    assert [row["count"] for row in rows] == [3198] * 4 + [15610] * 4
+    assert all("script " in row["note"] for row in rows)

@@ -54,7 +54,7 @@ class RowsAsFound:
         """
         from cepctl.engines.event.match import schema_for
         from cepctl.engines.rows.counts import RowCounts
-        from cepctl.engines.rows.numbers import NumberedRows
+        from cepctl.engines.rows.numbers import facts_of
         from cepctl.engines.rows.order import with_text
         from cepctl.engines.rows.pieces import found_pieces
 
@@ -64,7 +64,7 @@ class RowsAsFound:
         for rows in rows_as_found(self.plan, self.inputs, self.options, execution, progress):
             if not rows.num_rows:
                 continue
-            self.counts += RowCounts.of(rows.facts if isinstance(rows, NumberedRows) else rows)
+            self.counts += RowCounts.of(facts_of(rows))
             for piece in found_pieces(rows, nested=nested):
                 yield partial(self._made, piece)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cepctl.engines.event.options import MatchOptions
     from cepctl.engines.rows.counts import RowCounts
     from cepctl.engines.rows.groups import FoundRows
-    from cepctl.engines.rows.pieces import FoundBatch
+    from cepctl.engines.rows.numbers import FoundBatch
     from cepctl.engines.runners.progress import Progress
     from cepctl.matching.inputs import EventInputs
     from cepctl.plan.plan import Plan

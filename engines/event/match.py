@@ -26,9 +26,8 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.own_laws import with_own_laws
 from cepctl.engines.event.raw_time_counts import RawTimeJudge
 from cepctl.engines.rows.groups import group_schema
-from cepctl.engines.rows.numbers import NumberedRows, RowMaker
+from cepctl.engines.rows.numbers import FoundBatch, NumberedRows, RowMaker, with_columns
 from cepctl.engines.rows.order import ordered
-from cepctl.engines.rows.pieces import FoundBatch
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import Probability, ReachedTick
 from cepctl.language.traversal import walk
@@ -120,7 +119,7 @@ def match_batches(
 ) -> Iterator[pa.RecordBatch]:
     """What `found_batches` gives, with the columns of the output but for the text of the signature."""
     for rows in found_batches(plan, table, options, owned, told):
-        yield rows.batch() if isinstance(rows, NumberedRows) else rows
+        yield with_columns(rows)
 
 
 def found_batches(
@@ -171,9 +170,8 @@ def found_batches(
         every = united(prepared, _of_each(prepared, owned, options, told))
         batches = (_rows(source, _maker(source), threshold, judge, matches) for source, matches in every)
     if options.top is not None:
-        batches = (rows.batch() if isinstance(rows, NumberedRows) else rows for rows in batches)
-        if options.top <= _MOST_CHOSEN:
-            batches = _best(batches, threshold, options)
+        whole = (with_columns(rows) for rows in batches)
+        batches = _best(whole, threshold, options) if options.top <= _MOST_CHOSEN else whole
     rows = 0
     for batch in batches:
         rows += batch.num_rows

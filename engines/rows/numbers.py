@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -147,6 +147,20 @@ class NumberedRows:
         if CONFIDENCE_ERROR in schema.names:
             columns[CONFIDENCE_ERROR] = matches.errors
         return {name: pa.array(each) for name, each in columns.items()}
+
+
+FoundBatch: TypeAlias = pa.RecordBatch | NumberedRows
+"""Rows as they are found: with the columns of the output, or as numbers."""
+
+
+def with_columns(rows: FoundBatch) -> pa.RecordBatch:
+    """Rows as they are found, with the columns of the output but for the text of their signatures."""
+    return rows.batch() if isinstance(rows, NumberedRows) else rows
+
+
+def facts_of(rows: FoundBatch) -> pa.RecordBatch:
+    """What a summary counts of rows as they are found."""
+    return rows.facts if isinstance(rows, NumberedRows) else rows
 
 
 class HeldRows:

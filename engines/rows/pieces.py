@@ -15,14 +15,12 @@ import pyarrow as pa
 
 from cepctl.arrays import Indexes
 from cepctl.engines.rows.number_order import order_of
-from cepctl.engines.rows.numbers import HeldRows, NumberedRows
+from cepctl.engines.rows.numbers import FoundBatch, HeldRows, NumberedRows
 from cepctl.engines.rows.order import with_text
 
 ROWS_OF_PIECE = 1 << 16
 _MOST_TEXT = 1 << 30
 """Bytes of ids that a piece may have: a column of strings holds twice as many."""
-FoundBatch: TypeAlias = pa.RecordBatch | NumberedRows
-"""Rows as they are found: with the columns of the output, or as numbers."""
 Piece: TypeAlias = Callable[[], pa.Table]
 """Makes some rows; may be called in any thread, and more than once."""
 

@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 
 from cepctl.engines.rows.counts import WHY_UNJUDGED, RowCounts
 from cepctl.engines.rows.cuts import Part, parts_of
-from cepctl.engines.rows.numbers import NumberedRows
+from cepctl.engines.rows.numbers import FoundBatch, NumberedRows, facts_of
 from cepctl.engines.rows.order import ordered
-from cepctl.engines.rows.pieces import FoundBatch, HeldNumbers, Piece, pieces_of
+from cepctl.engines.rows.pieces import HeldNumbers, Piece, pieces_of
 from cepctl.engines.rows.runs import Run, merged, write_run
 from cepctl.errors import QueryTooLargeError
 from cepctl.memory import MemoryBudget, size_text
@@ -105,7 +105,7 @@ class SortedRows:
         rows = self._wanted.kept(rows)
         if not rows.num_rows:
             return
-        facts = rows.facts if isinstance(rows, NumberedRows) else rows
+        facts = facts_of(rows)
         if self._wanted.top is None:
             self._counts += RowCounts.of(facts)
         self._why_unjudged = (

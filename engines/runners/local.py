@@ -13,8 +13,8 @@ from cepctl.engines.concurrency import concurrently, usable_cores
 from cepctl.engines.event.match import found_batches, match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.groups import FoundRows
+from cepctl.engines.rows.numbers import FoundBatch
 from cepctl.engines.rows.order import ordered
-from cepctl.engines.rows.pieces import FoundBatch
 from cepctl.engines.runners.progress import Progress
 from cepctl.engines.runners.shuffle import refuse_repeated, repeated_id
 from cepctl.engines.runners.slice_task import Owned, Room, SliceTask

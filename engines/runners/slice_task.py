@@ -25,7 +25,7 @@ from cepctl.engines.columns.endpoints import has_ends
 from cepctl.engines.event.match import found_batches
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.intervals.impossible_events import impossible_events
-from cepctl.engines.rows.pieces import FoundBatch
+from cepctl.engines.rows.numbers import FoundBatch
 from cepctl.engines.runners.reach import Reach, reach_of
 from cepctl.engines.runners.relevance import Relevance
 from cepctl.engines.runners.slices import TimeSlice

@@ -26,8 +26,7 @@ from cepctl.datasets.row_groups import EventSource, RowGroups, row_groups
 from cepctl.engines.event.match import found_batches, schema_for
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.groups import FoundRows
-from cepctl.engines.rows.numbers import NumberedRows
-from cepctl.engines.rows.pieces import FoundBatch
+from cepctl.engines.rows.numbers import FoundBatch, with_columns
 from cepctl.engines.rows.sorted import Gathered, SortedRows
 from cepctl.engines.runners.progress import Progress
 from cepctl.engines.runners.shuffle import (
@@ -234,7 +233,7 @@ class _Job:
                 continue
             self.matches.add(batch.num_rows)
             if rows is None:
-                whole = batch.batch() if isinstance(batch, NumberedRows) else batch
+                whole = with_columns(batch)
                 size += whole.nbytes
                 if self.shared is None or size <= _RETURNED_BYTES:
                     yield Part(stream=as_stream(pa.Table.from_batches([whole])))

@@ -34,6 +34,7 @@ from start_up import start_up
 from thresholds import push_down
 from uncertain_groups import uncertain_groups
 from widths import widths
+from written_rows import written_rows
 
 WIDTHS = "half-width d in ticks"
 PARTS = (
@@ -59,6 +60,7 @@ PARTS = (
     Part("commands", "The whole command, Parquet to CSV", commands),
     Part("start-up", "From the shell to the last row", start_up),
     Part("plain", "Plain files, from the shell", plain_files),
+    Part("rows", "Rows as they are written, from the shell", written_rows),
     Part("incremental", "A day in pieces, each by a run of its own", incremental),
     Part("large", "Fifty million events, Parquet to CSV", large),
     Part("readers", "Readers of logs", readers),

@@ -28,6 +28,7 @@ from cepctl.engines.kleene import growth
 from cepctl.engines.point import engine as point
 from cepctl.engines.point import stream as point_stream
 from cepctl.engines.point.engine import match_table as match_points
+from cepctl.engines.rows.numbers import with_columns
 from cepctl.engines.runners.slice_task import SliceTask
 from cepctl.engines.runners.slices import choose_slicing
 from cepctl.plan.evaluation_order import OrderName
@@ -197,7 +198,7 @@ def in_slices(trial: Trial) -> Rows:
     slicing = choose_slicing(task.groups, plan, 2, max(widest // chance.choice([2, 3, 5, 9]), 1))
     with _under(trial):
         found = [part for own in slicing.slices for part in task.run(own)]
-    batches = [batch for _, batch in found if batch is not None]
+    batches = [with_columns(batch) for _, batch in found if batch is not None]
     return rows_of(pa.Table.from_batches(batches, schema_for(plan, trial.options)))
 
 

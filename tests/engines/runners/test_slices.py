@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -13,6 +14,7 @@ from cepctl.datasets.row_groups import RowGroup, RowGroups, row_groups
 from cepctl.engines.event.match import match_batches, match_events, match_schema
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.order import ordered
+from cepctl.engines.rows.sorted import SortedRows, WantedRows
 from cepctl.engines.runners.shuffle import sent_events, widest_begin
 from cepctl.engines.runners.slice_task import SliceTask
 from cepctl.engines.runners.slices import (
@@ -25,6 +27,7 @@ from cepctl.engines.runners.slices import (
     group_slicing,
 )
 from cepctl.errors import UnsupportedQueryError
+from cepctl.memory import default_budget
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import require_engine
 from cepctl.schema import TICK_MAX, TICK_MIN
@@ -140,10 +143,13 @@ def task_of(plan: Plan, table: pa.Table, size: int = 3) -> SliceTask:
 
 
 def read_by_slice(task: SliceTask, slicing: Slicing) -> pa.Table:
-    """The rows that the tasks of all slices give together."""
-    found = [part for own in slicing.slices for part in task.run(own)]
-    batches = [batch for _, batch in found if batch is not None]
-    return ordered(pa.Table.from_batches(batches, match_schema(task.plan)))
+    """The rows that the tasks of all slices give together, put in order as what they are: numbers."""
+    rows = SortedRows(match_schema(task.plan), WantedRows(), default_budget(), Path("nowhere"))
+    for own in slicing.slices:
+        for _, batch in task.run(own):
+            if batch is not None:
+                rows.add(batch)
+    return rows.table()
 
 
 def sent_to_groups(task: SliceTask, slicing: Slicing) -> pa.Table:

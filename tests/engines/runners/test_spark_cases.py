@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from cepctl.datasets.row_groups import row_groups
 from cepctl.engines.event.match import match_events, match_schema
 from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.rows.numbers import with_columns
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.runners.shuffle import as_stream
 from cepctl.engines.runners.slice_task import SliceTask
@@ -89,7 +90,7 @@ def matches_of(case: Case) -> bytes:
     source = TableSource.of(case.table)
     task = SliceTask(plan, MatchOptions(), (source,), row_groups([source]))
     slicing = choose_slicing(task.groups, plan, 2, 3)
-    found = [batch for own in slicing.slices for _, batch in task.run(own) if batch is not None]
+    found = [with_columns(batch) for own in slicing.slices for _, batch in task.run(own) if batch is not None]
     return as_stream(pa.Table.from_batches(found, match_schema(plan)))
 
 
