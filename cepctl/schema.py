@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from typing import Literal
 
 import pyarrow as pa
 
@@ -52,6 +53,7 @@ META_MODEL = b"cepctl.uncertainty_model"
 META_TYPE_COUNTS = b"cepctl.event_type_counts"
 META_CLOCKS = b"cepctl.clocks"
 META_GIVEN = b"cepctl.given"
+META_TEMPLATES = b"cepctl.templates"
 
 TICK_MIN = -(2**63)
 TICK_MAX = 2**63 - 1
@@ -60,7 +62,10 @@ EARLIEST_TICK = -(2**62)
 LATEST_TICK = 2**62
 """Where time begins and ends for events."""
 
-MICROSECONDS: dict[str, int] = {
+MICROSECONDS: dict[str, int | Fraction] = {
+    "ns": Fraction(1, 1_000),
+    "nanosecond": Fraction(1, 1_000),
+    "nanoseconds": Fraction(1, 1_000),
     "us": 1,
     "microsecond": 1,
     "microseconds": 1,
@@ -85,6 +90,7 @@ MICROSECONDS: dict[str, int] = {
     "weeks": 604_800_000_000,
 }
 
+_PER_MICROSECOND = 1_000
 _DURATION = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
 
 
@@ -105,39 +111,70 @@ def parse_duration(text: str) -> Fraction:
     if not found or found[2].lower() not in MICROSECONDS:
         raise UncertaintyModelError(
             f"'{text}' is not a duration; write a number and a unit, such as '15 s' "
-            "(units: us, ms, s, min, h, day, week)"
+            "(units: ns, us, ms, s, min, h, day, week)"
         )
     return Fraction(found[1]) * MICROSECONDS[found[2].lower()]
 
 
 @dataclass(frozen=True)
 class TimeUnit:
-    """How long one tick is, in whole microseconds.
+    """How long one tick is: microseconds, whole or so many thousandths, which are nanoseconds.
+
+    Columns of instants are counted in the `resolution` of the unit, which is microseconds for all ticks that
+    are whole ones: so only finer ticks have the shorter range of nanoseconds in 64 bits.
 
     Examples
     --------
-    >>> TimeUnit.parse("1 ms"), str(TimeUnit(15_000_000))
-    (TimeUnit(microseconds=1000), '15 s')
+    >>> TimeUnit.parse("1 ms"), str(TimeUnit(15_000_000)), str(TimeUnit.parse("100 ns"))
+    (TimeUnit(microseconds=1000), '15 s', '100 ns')
     """
 
-    microseconds: int = 1_000
+    microseconds: int | Fraction = 1_000
 
     @classmethod
     def parse(cls, text: str) -> TimeUnit:
-        """Read `1 ms` and the like; raises UncertaintyModelError unless whole microseconds > 0."""
-        length = parse_duration(text)
-        if length.denominator != 1 or length <= 0:
-            raise UncertaintyModelError(f"time unit '{text}' must be a positive whole number of microseconds")
-        return cls(int(length))
+        """Read `1 ms` or `ms` and the like; raises UncertaintyModelError unless whole nanoseconds > 0."""
+        length = parse_duration(f"1 {text}" if text.strip().isalpha() else text)
+        if (length * _PER_MICROSECOND).denominator != 1 or length <= 0:
+            raise UncertaintyModelError(f"time unit '{text}' must be a positive whole number of nanoseconds")
+        return cls(int(length) if length.denominator == 1 else length)
+
+    @property
+    def nanoseconds(self) -> int:
+        """Nanoseconds in one tick."""
+        return int(self.microseconds * _PER_MICROSECOND)
+
+    @property
+    def resolution(self) -> Literal["us", "ns"]:
+        """What columns of instants count beside ticks of this length."""
+        return "us" if self.nanoseconds % _PER_MICROSECOND == 0 else "ns"
+
+    @property
+    def per_microsecond(self) -> int:
+        """How many of its `resolution` make a microsecond."""
+        return 1 if self.resolution == "us" else _PER_MICROSECOND
+
+    @property
+    def counts(self) -> int:
+        """How many of its `resolution` make a tick."""
+        return self.nanoseconds * self.per_microsecond // _PER_MICROSECOND
 
     def __str__(self) -> str:
-        for name in ("day", "h", "min", "s", "ms"):
+        for name in ("day", "h", "min", "s", "ms", "us"):
             if self.microseconds % MICROSECONDS[name] == 0:
                 return f"{self.microseconds // MICROSECONDS[name]} {name}"
-        return f"{self.microseconds} us"
+        return f"{self.nanoseconds} ns"
 
 
 MILLISECOND = TimeUnit(1_000)
+MICROSECOND = TimeUnit(1)
+NANOSECOND = TimeUnit(Fraction(1, 1_000))
+
+
+def time_type(unit: TimeUnit) -> pa.DataType:
+    """The type of the column `time` beside ticks of a length."""
+    return TIME_TYPE if unit.resolution == "us" else pa.timestamp("ns", tz="UTC")
+
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -149,12 +186,14 @@ def tick_text(tick: int, unit: TimeUnit) -> str:
     --------
     >>> tick_text(1_500, MILLISECOND), tick_text(2**62, MILLISECOND)
     ('1970-01-01T00:00:01.500Z', 'tick 4611686018427387904')
+    >>> tick_text(1_500, NANOSECOND)
+    '1970-01-01T00:00:00.000001500Z'
     """
-    digits = "seconds" if unit.microseconds % 1_000_000 == 0 else "milliseconds"
-    if unit.microseconds % 1_000:
-        digits = "microseconds"
+    digits = next(digits for digits in (0, 3, 6, 9) if unit.nanoseconds % 10 ** (9 - digits) == 0)
+    seconds, rest = divmod(tick * unit.nanoseconds, 10**9)
     try:
-        moment = _EPOCH + timedelta(microseconds=tick * unit.microseconds)
+        moment = _EPOCH + timedelta(seconds=seconds)
     except OverflowError:
         return f"tick {tick}"
-    return moment.isoformat(timespec=digits).replace("+00:00", "Z")
+    fraction = f".{rest:09}"[: digits + 1] if digits else ""
+    return moment.isoformat(timespec="seconds").replace("+00:00", f"{fraction}Z")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyarrow import fs
@@ -29,15 +30,17 @@ from cepctl.io.source.locations import Location, first_line
 from cepctl.plan.plan import EventSchema
 from cepctl.schema import (
     CLOCK,
+    EARLIEST_TICK,
     END_PMF,
     END_TIME,
     FIXED_COLUMNS,
+    LATEST_TICK,
     LENGTH_COLUMNS,
     PMF_TYPE,
     TICK_MAX,
     TICK_MIN,
-    TIME_TYPE,
     TimeUnit,
+    time_type,
 )
 
 if TYPE_CHECKING:
@@ -252,8 +255,9 @@ def _only_nulls(group: pq.RowGroupMetaData, places: Sequence[int]) -> bool:
 def fixed_columns(schema: EventSchema) -> dict[str, pa.DataType]:
     """The columns that events have beside attributes: with those of clocks and ends where there are any."""
     clock = {CLOCK: pa.string()} if schema.clocks else {}
-    ends = {END_TIME: TIME_TYPE, **LENGTH_COLUMNS} if schema.lasting else {}
-    return {**FIXED_COLUMNS, **ends, **clock}
+    kind = time_type(schema.time_unit)
+    ends = {END_TIME: kind, **LENGTH_COLUMNS} if schema.lasting else {}
+    return {**FIXED_COLUMNS, "time": kind, **ends, **clock}
 
 
 def common_form(
@@ -273,7 +277,7 @@ def common_form(
     for name, kind in fixed.items():
         if name not in FIXED_COLUMNS and name not in table.column_names:
             table = table.append_column(name, pa.nulls(len(table), kind))
-    table = rescaled_of_clocks(table, unit, schema.time_unit, clocks)
+    table = _in_resolution(rescaled_of_clocks(table, unit, schema.time_unit, clocks), unit, schema.time_unit)
     for name in names:
         target = schema.attributes[name]
         if name in table.column_names:
@@ -282,3 +286,38 @@ def common_form(
         else:
             table = table.append_column(name, pa.nulls(len(table), target))
     return table.select([*(name for name in fixed if name in table.column_names), *names])
+
+
+def _in_resolution(table: pa.Table, unit: TimeUnit, common: TimeUnit) -> pa.Table:
+    """Events of ticks of `unit`, counted in `common` ones, with their logged times as those are.
+
+    Raises
+    ------
+    EventSchemaError
+        If an event lies beyond the range of the finer ticks.
+    """
+    if unit.resolution == common.resolution:
+        return table
+    times = [name for name in ("time", END_TIME) if name in table.column_names]
+    try:
+        for name in times:
+            values = table.column(name).cast(time_type(common))
+            table = table.set_column(table.column_names.index(name), name, values)
+    except pa.ArrowInvalid:
+        reaches = False
+    else:
+        ends = [
+            table.column(name)
+            for name in ("lower", "upper", "end_lower", "end_upper")
+            if name in table.column_names
+        ]
+        least, most = (pc.min_element_wise, pc.max_element_wise)
+        reaches = not len(table) or (
+            pc.min(least(*ends)).as_py() >= EARLIEST_TICK and pc.max(most(*ends)).as_py() <= LATEST_TICK
+        )
+    if not reaches:
+        raise EventSchemaError(
+            f"a dataset of ticks of {unit} holds events beyond what ticks of {common}, those of another one, "
+            "reach: 1823-11-12 to 2116-02-20; ingest the latter again with --time-unit us"
+        )
+    return table

@@ -29,7 +29,7 @@ from cepctl.datasets.kinds import (
     unified,
     with_kinds,
 )
-from cepctl.io.contract.reader import END_COLUMNS, END_GRAIN, GRAIN, RAW_COLUMNS
+from cepctl.io.contract.reader import END_COLUMNS, END_GRAIN, END_NANOS, GRAIN, NANOS, RAW_COLUMNS
 from cepctl.io.source.locations import InputFile
 from cepctl.schema import (
     ATTRIBUTE_PREFIX,
@@ -117,7 +117,8 @@ def raw_table(batch: pa.RecordBatch, file: InputFile) -> pa.Table:
         columns[RAW_PREFIX + raw] = batch.column(raw).cast(pa.int64())
     columns[RAW_NUMBER] = numbers
     columns |= _end_columns(batch)
-    columns |= {name: batch.column(name) for name in (GRAIN, END_GRAIN) if name in batch.schema.names}
+    optional = (GRAIN, END_GRAIN, NANOS, END_NANOS)
+    columns |= {name: batch.column(name) for name in optional if name in batch.schema.names}
     for name, raw in _CLOCK_COLUMNS.items():
         known = name in batch.schema.names
         columns[raw] = batch.column(name) if known else pa.nulls(len(batch), pa.string())

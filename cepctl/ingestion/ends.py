@@ -54,7 +54,7 @@ def with_ends(
     ended = table.filter(rows)
     count = len(ended)
     times = RawTimes(
-        microseconds=_numbers(ended, RAW_END_TIME),
+        instants=_numbers(ended, RAW_END_TIME),
         known=np.ones(count, np.bool_),
         zone_seconds=_numbers(ended, RAW_END_ZONE),
         before=_numbers(ended, RAW_END_BEFORE),
@@ -104,7 +104,7 @@ def _with_lengths(
             if rule.length is not None:
                 by = rule.length.before if sign > 0 else rule.length.after
                 # Outwards to whole ticks: down for the least length, up for the greatest.
-                ticks = sign * ((sign * logged - ceil(by)) // unit.microseconds)
+                ticks = sign * ((sign * logged - ceil(by * unit.per_microsecond)) // unit.counts)
                 bounds, bounded = np.where(fits, ticks, bounds), bounded | fits
         column = (
             table.column(name).combine_chunks()

@@ -18,23 +18,24 @@ from cepctl.ingestion.chunks import (
 from cepctl.ingestion.clocks import brings_clocks, brought_clocks, own_parts, with_clocks
 from cepctl.ingestion.ends import with_ends
 from cepctl.ingestion.kinds_read import ReadAs, column_as
+from cepctl.ingestion.resolution import has_nanoseconds
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.assign import DAY, Assigned, RawTimes, assign
 from cepctl.uncertainty.model import Granularity, UncertaintyModel
 
-_DAY = DAY.microseconds
+_DAY = int(DAY.microseconds)
 
 
 def at_local_midnight(table: pa.Table) -> bool:
     """Whether all events begin and end at midnight by their own clocks, as in logs that know only the day."""
     ends = table.filter(pc.is_valid(table.column(RAW_END_TIME)))
-    return all(
-        bool(np.all((_microseconds(rows, time) + 1_000_000 * rows.column(zone).to_numpy()) % _DAY == 0))
+    return not has_nanoseconds(table) and all(
+        bool(np.all((_instants(rows, time) + 1_000_000 * rows.column(zone).to_numpy()) % _DAY == 0))
         for rows, time, zone in ((table, "time", RAW_ZONE), (ends, RAW_END_TIME, RAW_END_ZONE))
     )
 
 
-def _microseconds(table: pa.Table, column: str) -> Numbers:
+def _instants(table: pa.Table, column: str) -> Numbers:
     times = pc.fill_null(table.column(column).cast(pa.int64()), 0)
     return np.asarray(times.to_numpy(), dtype=np.int64)
 
@@ -69,7 +70,7 @@ def with_intervals(
         table = own_parts(table)
     lower, upper = (pc.fill_null(table.column(name), 0).to_numpy() for name in ("lower", "upper"))
     times = RawTimes(
-        microseconds=_microseconds(table, "time"),
+        instants=_instants(table, "time"),
         known=pc.is_valid(table.column("time")).to_numpy(),
         zone_seconds=table.column(RAW_ZONE).to_numpy(),
         before=table.column(RAW_BEFORE).to_numpy(),

@@ -241,7 +241,7 @@ class _Gathered:
         read_as = self.kinds.of_next(table)
         if read_as is None:
             return
-        table, units = in_whole_units(table, known, report)
+        table, units = in_whole_units(table, known, report, task.file.name)
         table = rescaled_with_clocks(table, task.reading.time_unit, known.unit, RAW_OFFSET)
         try:
             table, assigned = with_intervals(table, task.model, known.unit, read_as)
@@ -254,7 +254,7 @@ class _Gathered:
         self.units.update(dict(zip(found.tolist(), counts.tolist(), strict=True)))
         report.rules |= assigned.rules
         report.notes.update(unstamped_notes(assigned.unstamped, task.model.rules))
-        table = inside_time(with_ends_of_lengths(table), report, task.file.name)
+        table = inside_time(with_ends_of_lengths(table), known.unit, report, task.file.name)
         table = ending_after_start(table, report, task.file.name)
         if not len(table):
             return

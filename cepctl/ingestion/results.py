@@ -16,15 +16,16 @@ from cepctl.ingestion.written_units import Written
 from cepctl.io.contract.log_format import Repeats
 from cepctl.io.contract.reader import Reject
 
-# How coarse times can be written, from the coarsest on, in microseconds; a day is one of the written zone.
+# How coarse times can be written, from the coarsest on, in nanoseconds; a day is one of the written zone.
 STEPS: dict[str, int] = {
-    "1 day": 86_400_000_000,
-    "1 h": 3_600_000_000,
-    "1 min": 60_000_000,
-    "15 s": 15_000_000,
-    "1 s": 1_000_000,
-    "1 ms": 1_000,
-    "1 us": 1,
+    "1 day": 86_400_000_000_000,
+    "1 h": 3_600_000_000_000,
+    "1 min": 60_000_000_000,
+    "15 s": 15_000_000_000,
+    "1 s": 1_000_000_000,
+    "1 ms": 1_000_000,
+    "1 us": 1_000,
+    "1 ns": 1,
 }
 FEWEST_TIMES = 30
 EMPTY = "empty"
@@ -41,9 +42,11 @@ class TimesSeen:
     def add(self, table: pa.Table) -> None:
         """Look at the times of one more chunk."""
         known = table.filter(pc.is_valid(table.column("time")))
-        times = np.asarray(known.column("time").cast(pa.int64()).to_numpy(), dtype=np.int64)
-        times = times + known.column(RAW_ZONE).to_numpy() * 1_000_000
-        steps = list(STEPS.values())
+        column = known.column("time")
+        per_count = 1 if column.type.unit == "ns" else 1_000
+        times = np.asarray(column.cast(pa.int64()).to_numpy(), dtype=np.int64)
+        times = times + known.column(RAW_ZONE).to_numpy() * (STEPS["1 s"] // per_count)
+        steps = [max(step // per_count, 1) for step in STEPS.values()]
         while np.any(times % steps[self.place]):
             self.place += 1
         if len(self.distinct) < FEWEST_TIMES:

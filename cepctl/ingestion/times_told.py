@@ -9,7 +9,7 @@ from cepctl.ingestion.results import STEPS, FileResult
 from cepctl.schema import MICROSECONDS, MILLISECOND, TimeUnit
 from cepctl.uncertainty.model import UncertaintyModel
 
-_NAMES = {MICROSECONDS[name]: name for name in ("second", "minute", "hour", "day")}
+_NAMES = {int(MICROSECONDS[name]): name for name in ("second", "minute", "hour", "day")}
 _WHOLE_SECONDS = list(STEPS).index("1 s")
 _FEWEST = 2
 

@@ -37,7 +37,7 @@ from cepctl.ingestion.schemas import OTHER, DatasetSchema
 from cepctl.io.contract.attribute_limit import REST
 from cepctl.io.source.locations import Location
 from cepctl.memory import MemoryBudget
-from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS, LENGTH_COLUMNS, TIME_TYPE
+from cepctl.schema import CLOCK, END_TIME, FIXED_COLUMNS, LENGTH_COLUMNS, META_TIME_UNIT, TimeUnit, time_type
 
 ROW_GROUP_EVENTS = 65_536
 _ROWS_AT_ONCE = 1_000
@@ -69,7 +69,8 @@ def write_part(task: PartTask) -> str:
     return_freed(task.memory)
     filesystem, directory = task.scratch.resolve()
     path = f"{directory}/{uuid4().hex}{SUFFIX if task.in_arrow else PARQUET}"
-    schema = arrow_schema(task.schema).with_metadata(dict(task.metadata))
+    unit = TimeUnit.parse(task.metadata[META_TIME_UNIT].decode())
+    schema = arrow_schema(task.schema, unit).with_metadata(dict(task.metadata))
     if task.in_arrow:
         pieces = [_in_order(piece, task.schema, schema, filesystem) for piece in task.pieces]
         write_arrow(pa.concat_tables(pieces), path, filesystem, ROW_GROUP_EVENTS)
@@ -123,17 +124,18 @@ def _key(table: pa.Table, row: int) -> Key:
     return table.column("lower")[row].as_py(), table.column("event_id")[row].as_py().encode()
 
 
-def arrow_schema(schema: DatasetSchema) -> pa.Schema:
+def arrow_schema(schema: DatasetSchema, unit: TimeUnit) -> pa.Schema:
     """Fixed columns, times of ends and clocks where some event has one, then the attributes by code point."""
     columns = {column: ARROW_TYPES[kind] for column, _, kind in schema.attributes}
     if schema.overflow or schema.crowded:
         columns[OTHER] = pa.string()
     if schema.zoned:
         columns[ZONE_ATTRIBUTE] = pa.int64()
-    ends = [(END_TIME, TIME_TYPE)] if schema.ended else []
+    fixed = {**FIXED_COLUMNS, "time": time_type(unit)}
+    ends = [(END_TIME, time_type(unit))] if schema.ended else []
     clocks = [(CLOCK, pa.string())] if schema.clocked else []
     lengths = [(name, LENGTH_COLUMNS[name]) for name in schema.lengths]
-    return pa.schema([*FIXED_COLUMNS.items(), *ends, *lengths, *clocks, *sorted(columns.items())])
+    return pa.schema([*fixed.items(), *ends, *lengths, *clocks, *sorted(columns.items())])
 
 
 def _rows(one: Slice, dataset: DatasetSchema, filesystem: fs.FileSystem) -> pa.Table:

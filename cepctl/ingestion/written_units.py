@@ -17,12 +17,12 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Numbers
 from cepctl.ingestion.chunks import RAW_AFTER, RAW_END_AFTER, RAW_END_TIME, has_column
+from cepctl.ingestion.resolution import cut_by, has_nanoseconds, in_resolution
 from cepctl.io.contract.reader import CUT_TIMES, END_GRAIN, GRAIN, ReadReport
-from cepctl.schema import END_TIME, MILLISECOND, TimeUnit, parse_duration
+from cepctl.schema import END_TIME, MICROSECOND, MILLISECOND, NANOSECOND, TimeUnit, parse_duration
 from cepctl.uncertainty.clock_rules import OffsetNormal
-from cepctl.uncertainty.model import Latency, Rule
+from cepctl.uncertainty.model import Granularity, Latency, Rule
 
-MICROSECOND = TimeUnit(1)
 _FORM = "{} fractions"
 
 
@@ -68,9 +68,7 @@ class Written:
     def after(self, table: pa.Table) -> Written:
         """What is known when the events of a chunk are, too."""
         fractions = {column.name for column in _COLUMNS if _has_fraction(table, column)}
-        unit = self.unit
-        if self.may_be_finer and any(np.any(_times(table, column) % 1_000) for column in _COLUMNS):
-            unit = finest([unit, MICROSECOND])
+        unit = finest([self.unit, _digits_in(table)]) if self.may_be_finer else self.unit
         return replace(self, unit=unit, with_fractions=self.with_fractions | fractions)
 
     def joined(self, others: Iterable[Written]) -> Written:
@@ -97,10 +95,14 @@ def finest(units: Iterable[TimeUnit]) -> TimeUnit:
 
 
 def unit_of_rules(rules: Iterable[Rule]) -> TimeUnit:
-    """A tick that holds the durations of rules, as far as microseconds do; a millisecond where that does."""
+    """A tick that holds the durations of rules, as far as nanoseconds do: the longest up to a millisecond."""
     lengths = [length for rule in rules for length in _durations(rule)]
-    whole = all((length / MILLISECOND.microseconds).denominator == 1 for length in lengths)
-    return MILLISECOND if whole else MICROSECOND
+    units = (unit for unit in (MILLISECOND, MICROSECOND) if _are_whole(lengths, unit))
+    return next(units, NANOSECOND)
+
+
+def _are_whole(lengths: Iterable[Fraction | int], unit: TimeUnit) -> bool:
+    return all((Fraction(length) / unit.microseconds).denominator == 1 for length in lengths)
 
 
 def _durations(rule: Rule) -> list[Fraction]:
@@ -108,13 +110,17 @@ def _durations(rule: Rule) -> list[Fraction]:
     lengths = [Fraction(length) for each in intervals for length in (each.before, each.after)]
     if isinstance(rule.shape, Latency):
         lengths += [Fraction(edge) for delay in rule.shape.delays for edge in (delay.start, delay.end)]
+    if isinstance(rule.shape, Granularity) and not _are_whole([rule.shape.microseconds], MICROSECOND):
+        lengths.append(Fraction(rule.shape.microseconds))
     if rule.clock is not None and not isinstance(rule.clock.offset, OffsetNormal):
         lengths += [parse_duration(text) for text in rule.clock.offset.written]
     return lengths
 
 
-def in_whole_units(table: pa.Table, known: Written, report: ReadReport) -> tuple[pa.Table, Numbers]:
-    """A chunk whose times reach to the end of the unit that they are written to.
+def in_whole_units(
+    table: pa.Table, known: Written, report: ReadReport, source: str
+) -> tuple[pa.Table, Numbers]:
+    """A chunk in the resolution of its ticks; times reach to the end of the unit that they are written to.
 
     Returns
     -------
@@ -122,11 +128,13 @@ def in_whole_units(table: pa.Table, known: Written, report: ReadReport) -> tuple
         The events, and the unit for which each start stands, in microseconds: 0 where it has a fraction,
         below 0 where it is exact for other reasons.
     """
+    for column in () if known.may_be_finer else _COLUMNS:
+        cut = int(np.count_nonzero(cut_by(table, column.times, known.unit) & _assigned(table, column)))
+        if cut:
+            report.notes[CUT_TIMES.format(known.unit)] += cut
+    table = in_resolution(table, known.unit, report, source)
     units = np.full(len(table), -1)
     for column in _COLUMNS:
-        cut = int(np.count_nonzero(_times(table, column) % known.unit.microseconds))
-        if cut and not known.may_be_finer:
-            report.notes[CUT_TIMES.format(known.unit)] += cut
         if not has_column(table, column.grain):
             continue
         grain = pc.fill_null(table.column(column.grain), -1)
@@ -135,7 +143,8 @@ def in_whole_units(table: pa.Table, known: Written, report: ReadReport) -> tuple
             written = np.where(_assigned(table, column), grain.to_numpy(), -1)
             units = written if is_coarse else np.where(written == 0, 0, -1)
         if is_coarse:
-            reach = pc.add(table.column(column.after), pc.max_element_wise(pc.subtract(grain, 1), 0))
+            counts = pc.multiply(grain, known.unit.per_microsecond)
+            reach = pc.add(table.column(column.after), pc.max_element_wise(pc.subtract(counts, 1), 0))
             place = table.column_names.index(column.after)
             table = table.set_column(place, table.schema.field(place), reach)
         table = table.drop_columns([column.grain])
@@ -146,10 +155,13 @@ def _has_fraction(table: pa.Table, column: _Column) -> bool:
     return has_column(table, column.grain) and bool(pc.any(pc.equal(table.column(column.grain), 0)).as_py())
 
 
-def _times(table: pa.Table, column: _Column) -> Numbers:
-    """The times from which intervals follow, in microseconds."""
-    times = pc.fill_null(table.column(column.times).cast(pa.int64()), 0)
-    return np.asarray(times.to_numpy(), dtype=np.int64)[_assigned(table, column)]
+def _digits_in(table: pa.Table) -> TimeUnit:
+    """The finest digit of the times that intervals follow from, a millisecond where none is finer."""
+    rows = [(column.times, _assigned(table, column)) for column in _COLUMNS]
+    if has_nanoseconds(table) and any(np.any(cut_by(table, name, MICROSECOND)[used]) for name, used in rows):
+        return NANOSECOND
+    is_finer = any(np.any(cut_by(table, name, MILLISECOND)[used]) for name, used in rows)
+    return MICROSECOND if is_finer else MILLISECOND
 
 
 def _assigned(table: pa.Table, column: _Column) -> Flags:

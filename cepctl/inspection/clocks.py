@@ -58,12 +58,13 @@ class ClockBound:
         return self.verdict != "may be right"
 
 
-def ordered_pairs(events: pl.DataFrame) -> pl.DataFrame:
+def ordered_pairs(events: pl.DataFrame, unit: TimeUnit) -> pl.DataFrame:
     """Every successful attempt of a known task, and what it says of two clocks.
 
     Columns: its `node`, its `master` (the source of the task), and between how many microseconds, `lowest`
     and `highest`, the node's clock is ahead of the master's.
     """
+    per = unit.per_microsecond
     stamped = events.lazy().filter(pl.col("time").is_not_null() & pl.col("task_id").is_not_null())
     attempts, tasks = _attempts(stamped), _tasks(stamped)
     anywhere = tasks.group_by("task_id").agg(
@@ -78,8 +79,8 @@ def ordered_pairs(events: pl.DataFrame) -> pl.DataFrame:
         .select(
             "node",
             pl.coalesce("task_master", "any_master").alias("master"),
-            (pl.col("finish") - pl.coalesce("task_finish", "any_finish")).alias("lowest"),
-            (pl.col("start") - pl.coalesce("task_start", "any_start")).alias("highest"),
+            ((pl.col("finish") - pl.coalesce("task_finish", "any_finish")) // per).alias("lowest"),
+            (-((pl.coalesce("task_start", "any_start") - pl.col("start")) // per)).alias("highest"),
         )
         .drop_nulls()
         .collect()
@@ -102,7 +103,7 @@ def clock_bounds(events: pl.DataFrame, unit: TimeUnit) -> tuple[ClockBound, ...]
         By node.
     """
     bounds = (
-        ordered_pairs(events)
+        ordered_pairs(events, unit)
         .group_by("node")
         .agg(pl.len().alias("attempts"), pl.col("lowest").max(), pl.col("highest").min())
     )
@@ -147,7 +148,7 @@ def _tasks(stamped: pl.LazyFrame) -> pl.LazyFrame:
 def _covered(events: pl.DataFrame, found: pl.DataFrame, unit: TimeUnit) -> pl.DataFrame:
     """Per node whether the intervals of its attempts' events hold what the bounds leave."""
     stamped = events.lazy().filter(pl.col("time").is_not_null() & pl.col("attempt_id").is_not_null())
-    first = (pl.col("time") - pl.col("highest")) // unit.microseconds
-    last = (pl.col("time") - pl.col("lowest")) // unit.microseconds
+    first = (pl.col("time") - pl.col("highest") * unit.per_microsecond) // unit.counts
+    last = (pl.col("time") - pl.col("lowest") * unit.per_microsecond) // unit.counts
     held = (pl.col("lower") <= first) & (pl.col("upper") >= last)
     return stamped.join(found.lazy(), on="node").group_by("node").agg(held.all().alias("covered")).collect()

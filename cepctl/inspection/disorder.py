@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from cepctl.schema import TimeUnit
+
 
 @dataclass(frozen=True)
 class TypeFacts:
@@ -99,7 +101,7 @@ def type_facts(events: pl.DataFrame, together: pl.DataFrame) -> tuple[TypeFacts,
     return tuple(TypeFacts(*row) for row in facts.iter_rows())
 
 
-def file_orders(events: pl.DataFrame) -> tuple[FileOrder, ...]:
+def file_orders(events: pl.DataFrame, unit: TimeUnit) -> tuple[FileOrder, ...]:
     """How each source keeps the order of time, for sources whose order is known; worst first."""
     number = pl.col("event_id").str.strip_prefix(pl.col("source") + "#")
     numbered = (
@@ -119,7 +121,7 @@ def file_orders(events: pl.DataFrame) -> tuple[FileOrder, ...]:
         .agg(
             pl.len().alias("numbered"),
             (pl.col("behind") > 0).sum().alias("late"),
-            pl.col("behind").max().alias("worst"),
+            (-(-pl.col("behind").max() // unit.per_microsecond)).alias("worst"),
             pl.col("traces").first(),
         )
         .sort("late", "source", descending=[True, False])

@@ -17,14 +17,16 @@ import polars as pl
 from cepctl.schema import TimeUnit
 
 STEPS: dict[str, int] = {
-    "1 us": 1,
-    "1 ms": 1_000,
-    "1 s": 1_000_000,
-    "15 s": 15_000_000,
-    "1 min": 60_000_000,
-    "1 h": 3_600_000_000,
-    "1 day": 86_400_000_000,
+    "1 ns": 1,
+    "1 us": 1_000,
+    "1 ms": 1_000_000,
+    "1 s": 1_000_000_000,
+    "15 s": 15_000_000_000,
+    "1 min": 60_000_000_000,
+    "1 h": 3_600_000_000_000,
+    "1 day": 86_400_000_000_000,
 }
+"""Lengths in nanoseconds."""
 SHARE = 0.99
 FEWEST = 30
 _GROUP = ["source", "event_type"]
@@ -72,11 +74,11 @@ def granularities(events: pl.DataFrame, unit: TimeUnit) -> tuple[Grain, ...]:
         events.lazy()
         .drop_nulls("time")
         .with_columns(
-            _level(pl.col("time")).alias("level"),
-            _level(pl.col("time") + pl.col("zone")).alias("level_local"),
+            _level(pl.col("time"), unit).alias("level"),
+            _level(pl.col("time") + pl.col("zone"), unit).alias("level_local"),
         )
     )
-    found = _shared(_told(timed, _GROUP), _told(timed, ["source"])).sort(_GROUP).collect()
+    found = _shared(_told(timed, _GROUP), _told(timed, ["source"]), unit).sort(_GROUP).collect()
     covered = _covered(timed, found, unit)
     grains = [_grain(row) for row in found.join(covered, on=_GROUP, maintain_order="left").to_dicts()]
     return tuple(sorted(grains, key=lambda grain: grain.step is None))
@@ -97,7 +99,7 @@ def _told(timed: pl.LazyFrame, group: list[str]) -> pl.LazyFrame:
     )
 
 
-def _shared(types: pl.LazyFrame, sources: pl.LazyFrame) -> pl.LazyFrame:
+def _shared(types: pl.LazyFrame, sources: pl.LazyFrame, unit: TimeUnit) -> pl.LazyFrame:
     """The types, those of too few distinct times with the step that they share with their source."""
     enough = pl.col("distinct") >= FEWEST
     of_source = sources.filter(enough).select(
@@ -106,7 +108,7 @@ def _shared(types: pl.LazyFrame, sources: pl.LazyFrame) -> pl.LazyFrame:
     own = pl.when("source_is_local").then("local").otherwise("utc")
     common = pl.min_horizontal("source_step", own)
     # The finest step proves nothing: every time is a multiple of it.
-    shared = ~enough & pl.col("source_step").is_not_null() & (common > 0)
+    shared = ~enough & pl.col("source_step").is_not_null() & (common > _lengths(unit).count(1) - 1)
     return (
         types.join(of_source, on="source", how="left")
         .with_columns(shared.alias("of_source"))
@@ -117,9 +119,15 @@ def _shared(types: pl.LazyFrame, sources: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _level(time: pl.Expr) -> pl.Expr:
+def _lengths(unit: TimeUnit) -> list[int]:
+    """The STEPS in the resolution of a unit; what is finer than that is as long as it."""
+    per_count = 1_000 // unit.per_microsecond
+    return [max(step // per_count, 1) for step in STEPS.values()]
+
+
+def _level(time: pl.Expr, unit: TimeUnit) -> pl.Expr:
     """Place in STEPS of the greatest step that divides a time."""
-    return pl.sum_horizontal(((time % step) == 0).cast(pl.Int8) for step in [*STEPS.values()][1:])
+    return pl.sum_horizontal(((time % step) == 0).cast(pl.Int8) for step in _lengths(unit)[1:])
 
 
 def _greatest(zone: str) -> pl.Expr:
@@ -134,13 +142,13 @@ def _covered(timed: pl.LazyFrame, found: pl.DataFrame, unit: TimeUnit) -> pl.Dat
     steps = found.select(
         *_GROUP,
         pl.col("is_local"),
-        pl.col("step").replace_strict(dict(enumerate(STEPS.values())), return_dtype=pl.Int64).alias("length"),
+        pl.col("step").replace_strict(dict(enumerate(_lengths(unit))), return_dtype=pl.Int64).alias("length"),
     )
     zone = pl.when("is_local").then("zone").otherwise(0)
     start = (pl.col("time") + zone) // pl.col("length") * pl.col("length") - zone
-    first = start // unit.microseconds
-    last = -(-(start + pl.col("length")) // unit.microseconds) - 1
-    tick = pl.col("time") // unit.microseconds
+    first = start // unit.counts
+    last = -(-(start + pl.col("length")) // unit.counts) - 1
+    tick = pl.col("time") // unit.counts
     holds = (pl.col("lower") <= first) & (pl.col("upper") >= last)
     # An interval that leaves out its own time was moved on purpose, for a clock that is wrong.
     moved = (pl.col("lower") > tick) | (pl.col("upper") < tick)

@@ -4,8 +4,9 @@ column                     meaning
 event_id, event_type,      as in the event table
   source
 lower, upper               the interval that the event has now, ticks
-time                       the time of the log, microseconds since the epoch; null where it gave none
-zone                       offset from UTC of the zone in which it was written, microseconds
+time                       the time of the log since the epoch, in the resolution of the time unit; null
+                           where it gave none
+zone                       offset from UTC of the zone in which it was written, counted alike
 node, task_id, case_id,    attributes, null where the dataset has none; as text
   attempt_id, status
 value                      attribute, as a number; null where it is none
@@ -18,8 +19,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.matching.inputs import EventInputs
+from cepctl.schema import TimeUnit
 
-MICROSECONDS_PER_SECOND = 1_000_000
+_PER_SECOND = 1_000_000
 _ZONE = "zone_seconds"
 _TEXTS = ("node", "task_id", "case_id", "attempt_id", "status")
 _NUMBER = "value"
@@ -36,16 +38,19 @@ def observed_events(inputs: EventInputs) -> pl.DataFrame:
     table = inputs.read(observed_attributes(inputs))
     columns = [pl.from_arrow(table.column(name)) for name in ("event_id", "event_type", "source")]
     columns += [pl.from_arrow(table.column(name)) for name in ("lower", "upper")]
-    columns += [pl.from_arrow(table.column("time").cast(pa.int64())), pl.from_arrow(_zone(table))]
+    columns += [
+        pl.from_arrow(table.column("time").cast(pa.int64())),
+        pl.from_arrow(_zone(table, inputs.schema.time_unit)),
+    ]
     columns += [pl.from_arrow(_text(table, name)) for name in _TEXTS]
     columns.append(pl.from_arrow(_number(table)))
     names = ["event_id", "event_type", "source", "lower", "upper", "time", "zone", *_TEXTS, _NUMBER]
     return pl.DataFrame(dict(zip(names, columns, strict=True)))
 
 
-def _zone(table: pa.Table) -> pa.ChunkedArray:
+def _zone(table: pa.Table, unit: TimeUnit) -> pa.ChunkedArray:
     if _ZONE in table.column_names and pa.types.is_integer(table.schema.field(_ZONE).type):
-        return pc.multiply(pc.fill_null(table.column(_ZONE), 0), MICROSECONDS_PER_SECOND)
+        return pc.multiply(pc.fill_null(table.column(_ZONE), 0), _PER_SECOND * unit.per_microsecond)
     return pa.chunked_array([pa.repeat(pa.scalar(0, pa.int64()), len(table))])
 
 

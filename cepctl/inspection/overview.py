@@ -100,11 +100,13 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
         ties=ties(together),
         types=types,
         attributes=attributes,
-        orders=shown(SideFigure.FILE_ORDERS, lambda: file_orders(events), ()),
+        orders=shown(SideFigure.FILE_ORDERS, lambda: file_orders(events, unit), ()),
         grains=shown(SideFigure.GRAINS, lambda: granularities(events, unit), ()),
         series=series,
         clocks=shown(SideFigure.CLOCK_BOUNDS, lambda: clock_bounds(events, unit), ()),
-        clock_graph=shown(SideFigure.CLOCK_GRAPH, lambda: clock_graph(ordered_pairs(events)), ClockGraph()),
+        clock_graph=shown(
+            SideFigure.CLOCK_GRAPH, lambda: clock_graph(ordered_pairs(events, unit)), ClockGraph()
+        ),
         shared_clocks=inputs.schema.clocks,
         values=values,
         keys=keys,

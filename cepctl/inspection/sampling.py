@@ -63,11 +63,11 @@ def sampled_series(events: pl.DataFrame, unit: TimeUnit) -> tuple[SampledSeries,
         .with_columns(pl.col("gap").median().over(_SERIES).alias("middle"))
     )
     near = (pl.col("gap") - pl.col("middle")).abs() <= TOLERANCE * pl.col("middle")
-    tick = pl.col("time") // unit.microseconds
+    tick = pl.col("time") // unit.counts
     step = pl.col("step").first()
-    back = -(-step // unit.microseconds)
+    back = -(-step // unit.counts)
     series = (
-        samples.with_columns(_rounded(pl.col("middle")).alias("step"))
+        samples.with_columns(_rounded(pl.col("middle"), unit.per_microsecond).alias("step"))
         .group_by(_SERIES)
         .agg(
             pl.col("gap").count().alias("gaps"),
@@ -75,7 +75,7 @@ def sampled_series(events: pl.DataFrame, unit: TimeUnit) -> tuple[SampledSeries,
             near.mean().alias("share"),
             pl.col("gap").filter(near).min().alias("shortest"),
             pl.col("gap").filter(near).max().alias("longest"),
-            ((pl.col("upper") - tick).max() * unit.microseconds).alias("after"),
+            ((pl.col("upper") - tick).max() * unit.counts).alias("after"),
             # (t - step, t] is as good as [t - step, t].
             (tick - pl.col("lower")).is_between(back - 1, back).mean().alias("exact"),
         )
@@ -86,27 +86,29 @@ def sampled_series(events: pl.DataFrame, unit: TimeUnit) -> tuple[SampledSeries,
         .drop("alike")
         .sort(_SERIES)
     )
-    return tuple(_series(row) for row in series.collect().iter_rows())
+    return tuple(_series(row, unit.per_microsecond) for row in series.collect().iter_rows())
 
 
-def _rounded(middle: pl.Expr) -> pl.Expr:
+def _rounded(middle: pl.Expr, per_microsecond: int) -> pl.Expr:
     """To whole seconds from one second on, else to milliseconds, but never to nothing."""
-    whole = pl.when(middle >= _SECOND).then(_SECOND).otherwise(_MILLISECOND)
-    return pl.max_horizontal((middle / whole).round() * whole, pl.lit(1.0)).cast(pl.Int64)
+    second, milli = _SECOND * per_microsecond, _MILLISECOND * per_microsecond
+    whole = pl.when(middle >= second).then(second).otherwise(milli)
+    return pl.max_horizontal((middle / whole).round() * whole, pl.lit(float(per_microsecond))).cast(pl.Int64)
 
 
 def _series(
     row: tuple[str, str | None, int, int | None, float, int, int, int, float],
+    per_microsecond: int,
 ) -> SampledSeries:
     event_type, node, gaps, step, share, shortest, longest, after, exact = row
     return SampledSeries(
         event_type=event_type,
         node=node,
         gaps=gaps,
-        step_microseconds=step,
+        step_microseconds=None if step is None else step // per_microsecond,
         share=share,
-        shortest_microseconds=shortest or 0,
-        longest_microseconds=longest or 0,
-        after_microseconds=after,
+        shortest_microseconds=(shortest or 0) // per_microsecond,
+        longest_microseconds=-(-(longest or 0) // per_microsecond),
+        after_microseconds=-(-after // per_microsecond),
         covered=exact >= SHARE,
     )

@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 
 from cepctl.inspection.clock_graph import ClockGraph
 from cepctl.inspection.clocks import ClockBound
@@ -191,7 +192,7 @@ def _unit_around(grain: Grain, unit: TimeUnit) -> str:
     assert grain.step is not None
     if grain.local or not grain.zoned or STEPS[grain.step] < STEPS["1 h"]:
         return f'granularity = "{grain.step}"'
-    rest = max(STEPS[grain.step] - unit.microseconds, 0)
+    rest = Fraction(max(STEPS[grain.step] - unit.nanoseconds, 0), 1_000)
     return f'interval = {{ before = "0 s", after = {_text(length(rest))} }}'
 
 
@@ -225,7 +226,7 @@ def _given(orders: Sequence[KnownOrder]) -> Iterator[str]:
 # --- spelling ------------------------------------------------------------------------------
 
 
-def length(microseconds: int) -> str:
+def length(microseconds: int | Fraction) -> str:
     """A length of time as the model writes it.
 
     Examples
@@ -235,7 +236,7 @@ def length(microseconds: int) -> str:
     """
     if microseconds == 0:
         return "0 s"
-    return f"{'-' if microseconds < 0 else ''}{TimeUnit(abs(microseconds))}"
+    return f"{'-' if microseconds < 0 else ''}{TimeUnit(-microseconds if microseconds < 0 else microseconds)}"
 
 
 def length_range(shortest: int, longest: int) -> str:

@@ -101,9 +101,9 @@ def duration_text(duration: Duration) -> str:
     """A duration in the largest unit that it is a whole number of."""
     if duration.microseconds is None:
         return f"{duration.ticks} ticks"
-    for unit in ("day", "h", "min", "s", "ms"):
+    for unit in ("day", "h", "min", "s", "ms", "us", "ns"):
         amount = duration.microseconds / MICROSECONDS[unit]
-        if amount.denominator == 1 and amount:
+        if amount.denominator == 1 and (amount or unit == "us"):
             return f"{amount} {unit}"
     return f"{_decimal(duration.microseconds)} us"
 

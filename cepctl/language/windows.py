@@ -28,7 +28,7 @@ def iseq_window(stream: TokenStream) -> Duration:
 
 def window(stream: TokenStream) -> Duration:
     """The duration of WITHIN: `15 seconds`, `15s`, `2001 ticks` or `INTERVAL '15' SECOND`."""
-    units = "us, ms, s, min, h, day, week or ticks"
+    units = "ns, us, ms, s, min, h, day, week or ticks"
     interval = stream.accept_word("INTERVAL")
     amount = stream.current
     if amount.kind is not (TokenKind.STRING if interval else TokenKind.NUMBER):

@@ -9,6 +9,7 @@ from cepctl.plan.checking import Checker
 from cepctl.plan.plan import CONFIDENCE_ERROR, ReturnColumn
 from cepctl.plan.predicates import resolved
 from cepctl.plan.value_types import ValueType, to_arrow
+from cepctl.schema import time_type
 
 MATCH_COLUMNS = ("match", "start", "end", "confidence", CONFIDENCE_ERROR, "signature")
 """Columns that rows of matches have beside those of RETURN."""
@@ -41,4 +42,6 @@ def column_type(expression: Expression, kind: ValueType, checker: Checker) -> pa
     schema = checker.schema
     if schema is not None and isinstance(expression, Attribute) and expression.name in schema.attributes:
         return schema.attributes[expression.name]
+    if schema is not None and kind is ValueType.TIME:
+        return time_type(schema.time_unit)
     return to_arrow(kind)

@@ -111,7 +111,7 @@ def duration_ticks(duration: Duration, unit: TimeUnit) -> int:
 
 def _remedy(microseconds: Fraction) -> str:
     """Which ticks a duration is a whole number of."""
-    for name in ("s", "ms", "us"):
+    for name in ("s", "ms", "us", "ns"):
         if (microseconds / MICROSECONDS[name]).denominator == 1:
             return f"; read the logs with --time-unit '1 {name}'"
     return ""

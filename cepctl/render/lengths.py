@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from fractions import Fraction
 
 from cepctl.schema import TimeUnit
 
-_UNITS = (("s", 1_000_000), ("ms", 1_000), ("us", 1))
+_UNITS = (("s", 1_000_000), ("ms", 1_000), ("us", 1), ("ns", Fraction(1, 1_000)))
 _HOUR = 3_600_000_000
 
 
@@ -22,8 +23,8 @@ def ticks_text(ticks: int, unit: TimeUnit) -> str:
     sign = "-" if ticks < 0 else ""
     if microseconds >= _HOUR:
         try:
-            return f"{sign}{timedelta(microseconds=microseconds)}"
+            return f"{sign}{timedelta(microseconds=float(microseconds))}"
         except OverflowError:
             return f"{ticks:,} ticks"
     name, size = next(((n, s) for n, s in _UNITS if microseconds >= s), _UNITS[1])
-    return f"{sign}{microseconds / size:.9g} {name}"
+    return f"{sign}{float(microseconds / size):.9g} {name}"

@@ -70,8 +70,8 @@ def _bar(match: OneMatch, event: EventShown, member: Member | None, columns: int
         else:
             lane.append("─" if event.prior[bin_number] > 0 else " ")
     text = Text("".join(lane), style="red" if member is None else "cyan")
-    for microseconds in (event.raw_microseconds, event.raw_end_microseconds):
-        raw = _raw_tick(match, microseconds)
+    for nanoseconds in (event.raw_nanoseconds, event.raw_end_nanoseconds):
+        raw = _raw_tick(match, nanoseconds)
         if raw is not None and match.bins[0] <= raw <= match.bins[-1]:
             at = _column(match, raw, columns)
             text = Text.assemble(text[:at], ("│", "bold yellow"), text[at + 1 :])
@@ -92,5 +92,5 @@ def _column(match: OneMatch, tick: int, columns: int, *, at_end: bool = False) -
     return -(-number * columns // count)
 
 
-def _raw_tick(match: OneMatch, microseconds: int | None) -> int | None:
-    return None if microseconds is None else microseconds // match.plan.time_unit.microseconds
+def _raw_tick(match: OneMatch, nanoseconds: int | None) -> int | None:
+    return None if nanoseconds is None else nanoseconds // match.plan.time_unit.nanoseconds

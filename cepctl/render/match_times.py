@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from cepctl.schema import TimeUnit, tick_text
+from cepctl.schema import MICROSECOND, MILLISECOND, NANOSECOND, TimeUnit, tick_text
 
 if TYPE_CHECKING:
     from cepctl.engines.diagnosis.one_match import EventShown, OneMatch, Span
@@ -50,14 +50,15 @@ class MatchTimes:
 
     def raw_times(self, event: EventShown) -> str:
         """As the source has them."""
-        end = "" if event.until is None else self._raw(event.raw_end_microseconds)
-        return self._raw(event.raw_microseconds) + (f" until {end}" if end else "")
+        end = "" if event.until is None else self._raw(event.raw_end_nanoseconds)
+        return self._raw(event.raw_nanoseconds) + (f" until {end}" if end else "")
 
-    def _raw(self, microseconds: int | None) -> str:
-        if microseconds is None:
+    def _raw(self, nanoseconds: int | None) -> str:
+        if nanoseconds is None:
             return ""
         if self.times == "ticks":
-            return str(microseconds // self.unit.microseconds)
-        precise = TimeUnit(1_000) if microseconds % 1_000 == 0 else TimeUnit(1)
-        text = tick_text(microseconds // precise.microseconds, precise)
+            return str(nanoseconds // self.unit.nanoseconds)
+        units = (unit for unit in (MILLISECOND, MICROSECOND) if nanoseconds % unit.nanoseconds == 0)
+        precise = next(units, NANOSECOND)
+        text = tick_text(nanoseconds // precise.nanoseconds, precise)
         return text[_DATE:] if self.one_day else text

@@ -1,6 +1,6 @@
 """What a report page holds: matches, their events and the overview as one compact JSON document.
 
-Ticks are counted from `origin` and raw times from its first microsecond, so that they are small numbers;
+Ticks are counted from `origin` and raw times from its first nanosecond, so that they are small numbers;
 a number that JavaScript would round is a text.  The reader is page/data.js.
 """
 
@@ -65,7 +65,7 @@ def document(found: MatchedEvents, counts: Overview, about: About) -> Document:
         "title": title_of(about.query),
         "whyNot": about.why_not,
         "strategy": plan.strategy.value,
-        "unit": plan.time_unit.microseconds,
+        "unit": plan.time_unit.nanoseconds,
         "window": None if plan.window is None else plain(plan.window),
         "origin": str(origin),
         "eventCount": about.events,
@@ -83,7 +83,7 @@ def document(found: MatchedEvents, counts: Overview, about: About) -> Document:
         "relations": list(relations_in_words(plan.query)),
         "columns": [each.name for each in plan.returns],
         "events": [
-            _event(each, origin, plan.time_unit.microseconds, types, sources, names) for each in records
+            _event(each, origin, plan.time_unit.nanoseconds, types, sources, names) for each in records
         ],
         "matches": _matches(found, origin),
         "types": types.values,
@@ -141,7 +141,7 @@ class Numbering:
 
 
 def _event(
-    event: EventRecord, origin: int, microseconds: int, types: Numbering, sources: Numbering, names: Numbering
+    event: EventRecord, origin: int, nanoseconds: int, types: Numbering, sources: Numbering, names: Numbering
 ) -> list[Any]:
     buckets = None
     if event.buckets is not None:
@@ -152,10 +152,10 @@ def _event(
         sources.of(event.source),
         plain(event.lower - origin),
         plain(event.upper - origin),
-        None if event.time is None else plain(event.time - origin * microseconds),
+        None if event.time is None else plain(event.time - origin * nanoseconds),
         buckets,
         [part for name, value in event.attributes.items() for part in (names.of(name), value)],
-        *([] if event.bar is None else [_bar(event.bar, origin, microseconds)]),
+        *([] if event.bar is None else [_bar(event.bar, origin, nanoseconds)]),
     ]
 
 
@@ -164,9 +164,9 @@ def _clocks(plan: Plan) -> dict[str, list[Plain]]:
     return {name: [plain(end) for end in extremes(plan.clocks[name])] for name in sorted(plan.clocks)}
 
 
-def _bar(bar: Bar, origin: int, microseconds: int) -> list[Any]:
+def _bar(bar: Bar, origin: int, nanoseconds: int) -> list[Any]:
     """The latest start, the earliest end and the logged end of an event that lasts."""
-    logged = None if bar.end_time is None else plain(bar.end_time - origin * microseconds)
+    logged = None if bar.end_time is None else plain(bar.end_time - origin * nanoseconds)
     return [plain(bar.start_upper - origin), plain(bar.end_lower - origin), logged]
 
 

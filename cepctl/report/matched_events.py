@@ -36,7 +36,7 @@ class Bar:
     """An event that lasts: the latest tick of its start, the first and last of its end, the logged end.
 
     `under_way` are ticks, from and to, with how probable it is that the event is under way there, times
-    their number.  `end_time` is in microseconds since the epoch.
+    their number.  `end_time` is in nanoseconds since the epoch.
     """
 
     start_upper: int
@@ -89,6 +89,12 @@ def matched_events(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Matche
     return MatchedEvents(plan, matches, events, bound, valid, _bars(events, columns))
 
 
+def nanoseconds(times: pa.ChunkedArray) -> list[int | None]:
+    """Logged times since the epoch, which 64 bits need not hold; None where there is none."""
+    per_count = 1 if times.type.unit == "ns" else 1_000
+    return [None if each is None else each * per_count for each in times.cast(pa.int64()).to_pylist()]
+
+
 def _valid(
     plan: Plan, inputs: EventInputs, columns: Events, bound: BoundEvents, events: pa.Table
 ) -> ValidIntervals:
@@ -114,9 +120,9 @@ def _bars(events: pa.Table, columns: Events) -> dict[int, Bar]:
     from cepctl.engines.diagnosis.bars import endpoint_spans, shares_under_way
 
     # The events of a dataset stand in its order, in which `columns` has them too.
-    times = [None] * len(events)
+    times: list[int | None] = [None] * len(events)
     if END_TIME in events.column_names:
-        times = events.column(END_TIME).cast(pa.int64()).to_pylist()
+        times = nanoseconds(events.column(END_TIME))
     found, ends, spans = {}, columns.ends, endpoint_spans(columns)
     for row in ends.lasting.tolist():
         lower, upper = int(spans.lower[row]), int(spans.upper[ends.end[row]])

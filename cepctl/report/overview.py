@@ -22,15 +22,15 @@ CONFIDENCE_BINS = 20
 MOST_TIME_BINS = 60
 MOST_KEYS = 20
 
-_SECOND, _MINUTE, _HOUR, _DAY = (MICROSECONDS[name] for name in ("s", "min", "h", "d"))
+_SECOND, _MINUTE, _HOUR, _DAY = (1_000 * int(MICROSECONDS[name]) for name in ("s", "min", "h", "d"))
 _WIDTHS = (
-    *(digit * 10**power for power in range(6) for digit in (1, 2, 5)),
+    *(digit * 10**power for power in range(9) for digit in (1, 2, 5)),
     *(digit * _SECOND for digit in (1, 2, 5, 10, 15, 30)),
     *(digit * _MINUTE for digit in (1, 2, 5, 10, 15, 30)),
     *(digit * _HOUR for digit in (1, 2, 3, 6, 12)),
     *(digit * 10**power * _DAY for power in range(12) for digit in (1, 2, 5)),
 )
-"""Lengths of time, in microseconds, that people count in."""
+"""Lengths of time, in nanoseconds, that people count in."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def time_counts(starts: Ticks, unit: TimeUnit) -> TimeCounts:
 def _width(least: int, most: int, unit: TimeUnit) -> int:
     length: int
     for length in _WIDTHS:
-        width, rest = divmod(length, unit.microseconds)
+        width, rest = divmod(length, unit.nanoseconds)
         if width and not rest and most // width - least // width < MOST_TIME_BINS:
             return width
     return (most - least) // (MOST_TIME_BINS - 1) + 1

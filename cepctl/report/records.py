@@ -6,10 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-import pyarrow as pa
-
 from cepctl.plan.plan import Plan
-from cepctl.report.matched_events import Bar, MatchedEvents
+from cepctl.report.matched_events import Bar, MatchedEvents, nanoseconds
 
 Plain: TypeAlias = str | int | float | bool | None
 
@@ -21,7 +19,7 @@ _EXACT = 2**53
 class EventRecord:
     """One event: its interval in ticks, its buckets (lo, hi, p) where it is not uniform, its raw time.
 
-    `time` is in microseconds since the epoch, None where the log gave none.  One that lasts has a `bar`: its
+    `time` is in nanoseconds since the epoch, None where the log gave none.  One that lasts has a `bar`: its
     interval reaches to the end of that, and its buckets say where it is under way.
     """
 
@@ -39,7 +37,6 @@ class EventRecord:
 def event_records(found: MatchedEvents) -> list[EventRecord]:
     """The bound events in the order of their table."""
     events, names = found.events, found.attributes
-    times = events.column("time").cast(pa.int64())
     columns = ["event_id", "event_type", "source", "lower", "upper", "pmf"]
     fixed = events.select(columns).to_pylist()
     attributes = events.select(names).to_pylist() if names else [{} for _ in fixed]
@@ -54,7 +51,7 @@ def event_records(found: MatchedEvents) -> list[EventRecord]:
             time,
             {name: plain(value) for name, value in given.items() if value is not None},
         )
-        for row, time, given in zip(fixed, times.to_pylist(), attributes, strict=True)
+        for row, time, given in zip(fixed, nanoseconds(events.column("time")), attributes, strict=True)
     ]
     for row, bar in found.bars.items():
         records[row] = replace(records[row], upper=bar.end_upper, buckets=bar.under_way, bar=bar)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import count
 from typing import Any
 
@@ -25,10 +26,10 @@ from cepctl.io.rows.encoding import presented
 from cepctl.plan.plan import CONFIDENCE_ERROR
 from cepctl.report.matched_events import MatchedEvents
 from cepctl.report.records import EventRecord, event_records, plain, variables
-from cepctl.schema import TICK_MAX, TICK_MIN, TimeUnit, tick_text
+from cepctl.schema import MICROSECOND, NANOSECOND, TICK_MAX, TICK_MIN, TimeUnit, tick_text
 
-_NANOSECONDS = 1_000  # per microsecond: viewers hold times as 64-bit nanoseconds
 _ROWS_AT_ONCE = 1_000
+_PER_MICROSECOND = 1_000
 
 TraceEvent = dict[str, Any]
 Lane = tuple[int, int]
@@ -61,7 +62,7 @@ def trace_pieces(found: MatchedEvents, keys: pa.Table | None = None) -> Iterator
         match = next(drawn)
         if match is not None:
             pieces += _events(found, match, number, titled.measured, events, lanes)
-        text = ",\n".join(json.dumps(each, separators=(",", ":")) for each in pieces)
+        text = ",\n".join(_encoded(each) for each in pieces)
         yield f"{',' if number else ''}\n{text}".encode()
     yield b"\n]}\n"
 
@@ -78,7 +79,8 @@ class _Titled:
 
 
 def _require_range(found: MatchedEvents, keys: pa.Table | None) -> None:
-    length = found.plan.time_unit.microseconds * _NANOSECONDS
+    # Viewers hold times as 64-bit nanoseconds.
+    length = found.plan.time_unit.nanoseconds
     ticks = [pc.min(found.events.column("lower")).as_py(), pc.max(found.events.column("upper")).as_py()]
     if keys is not None:
         ticks += [pc.min(keys.column("start")).as_py(), pc.max(keys.column("end")).as_py()]
@@ -151,7 +153,7 @@ def _event(
         "id": event.event_id,
         "type": event.event_type,
         **measured,
-        "raw_time": None if event.time is None else tick_text(event.time, TimeUnit(1)),
+        "raw_time": _raw_text(event.time),
         "lower": tick_text(event.lower, unit),
         "upper": tick_text(event.upper, unit),
         "valid_lower": tick_text(valid[0], unit),
@@ -163,7 +165,7 @@ def _event(
         ended = event.bar.end_time
         arguments["upper"] = tick_text(event.bar.start_upper, unit)
         arguments |= {
-            "raw_end_time": None if ended is None else tick_text(ended, TimeUnit(1)),
+            "raw_end_time": _raw_text(ended),
             "end_lower": tick_text(event.bar.end_lower, unit),
             "end_upper": tick_text(event.bar.end_upper, unit),
         }
@@ -178,7 +180,8 @@ def _event(
     if event.bar is not None and event.bar.start_upper <= event.bar.end_lower:
         certain = (event.bar.start_upper, event.bar.end_lower)
         yield _complete("certainly under way", "under way", lane, certain, unit, {})
-    for name, time in (("raw time", event.time), ("raw end", event.bar and event.bar.end_time)):
+    ended = None if event.bar is None else event.bar.end_time
+    for name, time in (("raw time", event.time), ("raw end", ended)):
         if time is not None:
             yield {
                 "ph": "i",
@@ -187,7 +190,7 @@ def _event(
                 "cat": name,
                 "pid": lane[0],
                 "tid": lane[1],
-                "ts": time,
+                "ts": _microseconds(time),
             }
 
 
@@ -215,7 +218,28 @@ def _complete(
         "cat": category,
         "pid": lane[0],
         "tid": lane[1],
-        "ts": ticks[0] * unit.microseconds,
-        "dur": (ticks[1] - ticks[0] + 1) * unit.microseconds,
+        "ts": _microseconds(ticks[0] * unit.nanoseconds),
+        "dur": _microseconds((ticks[1] - ticks[0] + 1) * unit.nanoseconds),
         "args": arguments,
     }
+
+
+def _raw_text(nanoseconds: int | None) -> str | None:
+    if nanoseconds is None:
+        return None
+    micros, finer = divmod(nanoseconds, _PER_MICROSECOND)
+    return tick_text(nanoseconds, NANOSECOND) if finer else tick_text(micros, MICROSECOND)
+
+
+def _microseconds(nanoseconds: int) -> int | Decimal:
+    """Microseconds, in which traces are written; no double holds all digits of a date to the nanosecond."""
+    micros, finer = divmod(nanoseconds, _PER_MICROSECOND)
+    return Decimal(nanoseconds).scaleb(-3) if finer else micros
+
+
+def _encoded(event: TraceEvent) -> str:
+    """JSON of an event, decimals with all their digits."""
+    exact = {name: value for name, value in event.items() if isinstance(value, Decimal)}
+    rest = {name: value for name, value in event.items() if name not in exact}
+    text = json.dumps(rest, separators=(",", ":"))
+    return "".join([text[:-1], *(f',"{name}":{value:f}' for name, value in exact.items()), "}"])

@@ -13,6 +13,7 @@ import fnmatch
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,14 +38,14 @@ DAY = Granularity(86_400_000_000)
 
 @dataclass(frozen=True)
 class RawTimes:
-    """What assigning reads, one entry per event; times in microseconds since the epoch.
+    """What assigning reads, one entry per event; times since the epoch, in the resolution of the time unit.
 
-    `before` and `after` are the reader's default around the time, in microseconds; `lower`, `upper`
+    `before` and `after` are the reader's default around the time, counted alike; `lower`, `upper`
     and `pmf` what the event brought; `known` says which events have a time, `given` an interval.  `clocks`
     are those that the events bring, where clocks are asked for; the intervals then are own parts.
     """
 
-    microseconds: Ticks
+    instants: Ticks
     known: Flags
     zone_seconds: Ticks
     before: Ticks
@@ -103,11 +104,11 @@ def assign(
     UncertaintyModelError
         If a condition cannot be evaluated, or a duration exceeds the range of ticks.
     """
-    raw = times.microseconds // unit.microseconds
+    raw = times.instants // unit.counts
     lower = np.where(times.given, times.lower, _plus(raw, -_up(times.before, unit)))
-    # The tick of the latest instant, so that a precision ends one microsecond before its next unit.
-    into = times.microseconds - raw * unit.microseconds
-    latest = _plus(raw, (into + times.after) // unit.microseconds)
+    # The tick of the latest instant, so that a precision ends just before its next unit.
+    into = times.instants - raw * unit.counts
+    latest = _plus(raw, (into + times.after) // unit.counts)
     upper = np.where(times.given, times.upper, latest)
     if default is not None:
         plain = times.known & ~times.given
@@ -133,7 +134,7 @@ def assign(
     ruled = np.logical_or.reduce([np.zeros(len(raw), np.bool_), *(rows for rows, _ in masses)])
     pmf, clocks = _with_masses(times.pmf, raw, masses), times.clocks
     if clocks is not None:
-        clocks = stamped(clocks, times.microseconds, won, rules, events, unit)
+        clocks = stamped(clocks, times.instants, won, rules, events, unit)
     return Assigned(lower, upper, pmf, frozenset(used), ruled, clocks, unstamped)
 
 
@@ -159,15 +160,21 @@ def _span(times: RawTimes, raw: Ticks, rule: Rule, unit: TimeUnit) -> tuple[Tick
 
 def _unit_around(times: RawTimes, granularity: Granularity, unit: TimeUnit) -> tuple[Ticks, Ticks]:
     """Ticks of the whole unit that contains each time, in the zone in which it was written."""
-    grain, zone = granularity.microseconds, times.zone_seconds * 1_000_000
-    # Where 64 bits would not hold the start of the unit, the first microsecond that they hold stands for it.
-    begun = np.maximum(_plus(times.microseconds, zone), TICK_MIN + grain)
+    length = granularity.microseconds * unit.per_microsecond
+    if Fraction(length).denominator != 1:
+        raise UncertaintyModelError(
+            f"a granularity of {TimeUnit(granularity.microseconds)} is no whole number of microseconds, "
+            f"which ticks of {unit} are; name a finer time_unit, such as '1 ns'"
+        )
+    grain, zone = int(length), times.zone_seconds * (1_000_000 * unit.per_microsecond)
+    # Where 64 bits would not hold the start of the unit, the first instant that they hold stands for it.
+    begun = np.maximum(_plus(times.instants, zone), TICK_MIN + grain)
     start = _plus(begun // grain * grain, -zone)
-    return start // unit.microseconds, -(-_plus(start, grain) // unit.microseconds) - 1
+    return start // unit.counts, -(-_plus(start, grain) // unit.counts) - 1
 
 
-def _up(microseconds: Ticks, unit: TimeUnit) -> Ticks:
-    return -(-microseconds // unit.microseconds)
+def _up(reach: Ticks, unit: TimeUnit) -> Ticks:
+    return -(-reach // unit.counts)
 
 
 def _plus(ticks: Ticks, offset: Ticks | int) -> Ticks:

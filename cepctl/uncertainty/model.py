@@ -43,7 +43,7 @@ class Interval:
 class Granularity:
     """The true time lies in the unit of this many microseconds that contains t, in its local zone."""
 
-    microseconds: int
+    microseconds: int | Fraction
 
 
 @dataclass(frozen=True)
@@ -241,9 +241,9 @@ def _interval(value: object, name: str) -> Interval:
 
 def _granularity(value: object) -> Granularity:
     length = parse_duration(_text(value, "granularity"))
-    if length <= 0 or length.denominator != 1:
-        raise UncertaintyModelError("granularity must be a whole number of microseconds above 0")
-    return Granularity(int(length))
+    if length <= 0 or (length * 1_000).denominator != 1:
+        raise UncertaintyModelError("granularity must be a whole number of nanoseconds above 0")
+    return Granularity(int(length) if length.denominator == 1 else length)
 
 
 def _latency(value: object) -> Latency:

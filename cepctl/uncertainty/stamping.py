@@ -33,7 +33,7 @@ class Stamped:
 
 
 def stamped(
-    brought: Stamped, microseconds: Ticks, won: Sequence[Flags], rules: Sequence[Rule], events: Columns,
+    brought: Stamped, instants: Ticks, won: Sequence[Flags], rules: Sequence[Rule], events: Columns,
     unit: TimeUnit,
 ) -> Stamped:  # fmt: skip
     """Give every event its clock.
@@ -42,8 +42,8 @@ def stamped(
     ----------
     brought
         The clocks that the events have so far.
-    microseconds
-        The logged times.
+    instants
+        The logged times, in the resolution of the unit.
     won
         For each rule the events that it fits.
     rules, events, unit
@@ -62,7 +62,7 @@ def stamped(
         if rule.clock is None:
             own, text = pa.scalar(None, pa.string()), pa.scalar(None, pa.string())
         else:
-            own = _names(rule.clock, microseconds, events, unit)
+            own = _names(rule.clock, instants, events, unit)
             text = pa.scalar(offset_text(rule_offset(rule, unit)), pa.string())
         names, offsets = pc.if_else(mask, own, names), pc.if_else(mask, text, offsets)
     return Stamped(names, offsets)
@@ -77,9 +77,9 @@ def stamps(clock: ClockRule, events: Columns, count: int) -> Flags:
     return np.asarray(pc.is_valid(events[clock.by]).to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
-def _names(clock: ClockRule, microseconds: Ticks, events: Columns, unit: TimeUnit) -> pa.Array:
+def _names(clock: ClockRule, instants: Ticks, events: Columns, unit: TimeUnit) -> pa.Array:
     if clock.by is None:
-        names = pa.array([clock.name]).take(pa.array(np.zeros(len(microseconds), np.int64)))
+        names = pa.array([clock.name]).take(pa.array(np.zeros(len(instants), np.int64)))
     else:
         values = events[clock.by].cast(pa.string())
         values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
@@ -87,7 +87,7 @@ def _names(clock: ClockRule, microseconds: Ticks, events: Columns, unit: TimeUni
     if clock.period is None:
         return names
     period = TimeUnit(clock.period)
-    begun, place = np.unique(microseconds // clock.period, return_inverse=True)
+    begun, place = np.unique(instants // (clock.period * unit.per_microsecond), return_inverse=True)
     texts = pa.array([tick_text(int(number), period) for number in begun], pa.string())
     return pc.binary_join_element_wise(names, texts.take(pa.array(place)), "@")
 

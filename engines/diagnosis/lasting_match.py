@@ -18,7 +18,15 @@ from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.confidence_factors import Factor
 from cepctl.engines.diagnosis.failed_conditions import Reason, reasons_against
 from cepctl.engines.diagnosis.given_of_match import GivenShown
-from cepctl.engines.diagnosis.one_match import EventShown, Member, OneMatch, Span, bin_edges, event_shown
+from cepctl.engines.diagnosis.one_match import (
+    EventShown,
+    Member,
+    OneMatch,
+    Span,
+    bin_edges,
+    event_shown,
+    logged_nanoseconds,
+)
 from cepctl.engines.diagnosis.posteriors import bin_ticks
 from cepctl.engines.diagnosis.worlds_left import WorldsLeft, given_condition
 from cepctl.engines.event.alternative import PreparedAlternative
@@ -150,10 +158,8 @@ def lasting_shown(events: Events, event: int, edges: Reals) -> EventShown:
     inside = shares_under_way(events, event, middle) * np.maximum(last - first + 1, 1)
     spans = endpoint_spans(events)
     until = Span(int(spans.lower[ends.end[event]]), int(spans.upper[ends.end[event]]))
-    raw = None
-    if END_TIME in events.frame.columns:
-        raw = events.frame.get_column(END_TIME)[event : event + 1].dt.epoch("us")[0]
-    return replace(shown, prior=inside, until=until, raw_end_microseconds=raw)
+    raw = logged_nanoseconds(events, END_TIME, event)
+    return replace(shown, prior=inside, until=until, raw_end_nanoseconds=raw)
 
 
 def _hull(events: Events, event: Indexes) -> tuple[int, int]:

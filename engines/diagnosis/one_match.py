@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 
 from cepctl.arrays import Reals
@@ -47,20 +48,20 @@ class Span:
 
 @dataclass(frozen=True)
 class EventShown:
-    """An event: id, type, raw time in microseconds, interval in ticks, and how probable each bin is.
+    """An event: id, type, raw time in nanoseconds, interval in ticks, and how probable each bin is.
 
-    Of one that lasts they are of its start; `until` and `raw_end_microseconds` are of its end, and each bin
+    Of one that lasts they are of its start; `until` and `raw_end_nanoseconds` are of its end, and each bin
     says how probable it is that the event is under way, times the ticks of the bin.
     """
 
     event_id: str
     event_type: str
-    raw_microseconds: int | None
+    raw_nanoseconds: int | None
     lower: int
     upper: int
     prior: Reals
     until: Span | None = None
-    raw_end_microseconds: int | None = None
+    raw_end_nanoseconds: int | None = None
 
 
 @dataclass(frozen=True)
@@ -283,10 +284,20 @@ def _bound(alternative: Alternative, events: Events, rows: Sequence[tuple[int, .
 def event_shown(events: Events, event: int, edges: Reals) -> EventShown:
     """An event, with how probable it is to lie in each bin."""
     row = events.frame.row(event, named=True)
-    raw = events.frame.get_column("time")[event : event + 1].dt.epoch("us")[0] if row.get("time") else None
+    raw = logged_nanoseconds(events, "time", event)
     lower, upper = int(events.masses.lower[event]), int(events.masses.upper[event])
     shares = time_shares(events, event, edges)
     return EventShown(row["event_id"], row["event_type"], raw, lower, upper, shares)
+
+
+def logged_nanoseconds(events: Events, column: str, event: int) -> int | None:
+    """The logged time of an event since the epoch, which 64 bits need not hold; None where it has none."""
+    if column not in events.frame.columns:
+        return None
+    times = events.frame.get_column(column)
+    count = times.to_physical()[event]
+    per_count = 1 if times.dtype == pl.Datetime("ns", "UTC") else 1_000
+    return None if count is None else int(count) * per_count
 
 
 def _named(rivals: Sequence[Rivals]) -> list[int]:

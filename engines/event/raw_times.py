@@ -63,8 +63,9 @@ class CertainTimes:
             If the event engine does not run the plan.
         """
         time = events.frame.get_column("time")
-        micros = time.cast(pl.Datetime("us")).to_physical().fill_null(0).to_numpy()
-        ticks = np.clip(micros // plan.time_unit.microseconds, EARLIEST_TICK, LATEST_TICK)
+        unit = plan.time_unit
+        instants = time.cast(pl.Datetime(unit.resolution)).to_physical().fill_null(0).to_numpy()
+        ticks = np.clip(instants // unit.counts, EARLIEST_TICK, LATEST_TICK)
         count = len(ticks)
         masses = Masses(ticks, ticks, np.arange(count + 1), ticks, ticks, np.ones(count))
         shapes = tuple(shape_of(plan, each) for each in plan.alternatives)

@@ -108,8 +108,9 @@ class IntervalSearch:
         frame = self.hulls.frame
         columns = [frame.get_column(name) for name in ("time", END_TIME)]
         known = np.stack([each.is_not_null().to_numpy()[matches] for each in columns], axis=2)
-        micros = [each.cast(pl.Datetime("us")).to_physical().fill_null(0).to_numpy() for each in columns]
-        ticks = [np.clip(each // unit.microseconds, EARLIEST_TICK, LATEST_TICK)[matches] for each in micros]
+        resolution = pl.Datetime(unit.resolution)
+        logged = [each.cast(resolution).to_physical().fill_null(0).to_numpy() for each in columns]
+        ticks = [np.clip(each // unit.counts, EARLIEST_TICK, LATEST_TICK)[matches] for each in logged]
         places = np.stack(ticks, axis=2).reshape(len(matches), 2 * matches.shape[1])
         places = np.concatenate([places, np.zeros((len(matches), 1), dtype=np.int64)], axis=1)
         return places, np.asarray(known.all(axis=(1, 2)))

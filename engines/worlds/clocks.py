@@ -80,9 +80,18 @@ class Variables:
                 yield Times.of(spans), weight * math.prod(each for _, each in world)
 
 
+def plain_rows(events: pa.Table) -> list[Row]:
+    """The events as rows of Python's types; logged times in nanoseconds are integers, for it has none."""
+    for place, each in enumerate(events.schema):
+        if pa.types.is_timestamp(each.type) and each.type.unit == "ns":
+            events = events.set_column(place, each.name, events.column(place).cast(pa.int64()))
+    rows: list[Row] = events.to_pylist()
+    return rows
+
+
 def rows_of(plan: Plan, events: pa.Table) -> list[Row]:
     """The events as rows, which know the offset of their clock."""
-    rows: list[Row] = events.to_pylist()
+    rows = plain_rows(events)
     return [
         row if row.get("clock") is None else {**row, _OFFSET: plan.clocks.get(cast(str, row["clock"]))}
         for row in rows

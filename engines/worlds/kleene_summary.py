@@ -15,6 +15,7 @@ from fractions import Fraction
 import pyarrow as pa
 
 from cepctl.engines.rows.order import encoded_ids
+from cepctl.engines.worlds.clocks import plain_rows
 from cepctl.engines.worlds.engine import SIGNATURE_TYPE, Signature, World, worlds_of
 from cepctl.engines.worlds.expressions import SLACK, Row, Scene, Value, evaluate
 from cepctl.plan.plan import Plan
@@ -52,7 +53,7 @@ def summary_table(plan: Plan, events: pa.Table) -> pa.Table:
     """The rows with the columns of `--kleene summary`, in any order; raises as exact_matches does."""
     found = exact_summaries(plan, events)
     order = sorted(found)
-    rows = {row["event_id"]: row for row in events.to_pylist()}
+    rows = {str(row["event_id"]): row for row in plain_rows(events)}
     columns: dict[str, pa.Array] = {
         "signature": pa.array([[list(ids) for ids in s] for s in order], SIGNATURE_TYPE),
         "start": pa.array([found[s].start for s in order], pa.int64()),

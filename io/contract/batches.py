@@ -26,7 +26,15 @@ from cepctl.io.contract.natural_columns import (
     pure_text,
     with_mixtures,
 )
-from cepctl.io.contract.reader import END_COLUMNS, END_GRAIN, GRAIN, RAW_COLUMNS, ReadOptions
+from cepctl.io.contract.reader import (
+    END_COLUMNS,
+    END_GRAIN,
+    END_NANOS,
+    GRAIN,
+    NANOS,
+    RAW_COLUMNS,
+    ReadOptions,
+)
 from cepctl.io.contract.times import LogTime
 from cepctl.schema import ATTRIBUTE_PREFIX, CLOCK, CLOCK_OFFSET, FIXED_COLUMNS, LENGTH_COLUMNS
 
@@ -54,6 +62,7 @@ class End:
     before: int = 0
     after: int = 0
     grain: int | None = None
+    nanos: int = 0
 
 
 @dataclass
@@ -70,6 +79,7 @@ class EventBatches:
     _fixed: list[list[Any]] = field(init=False)
     _ends: list[End | None] = field(default_factory=list)
     _grains: list[int | None] = field(default_factory=list)
+    _nanos: dict[int, int] = field(default_factory=dict)
     _attributes: list[Mapping[str, Value]] = field(default_factory=list)
     _shared: list[Mapping[str, Value]] = field(default_factory=list)
     _sharing: list[int] = field(default_factory=list)
@@ -99,8 +109,9 @@ class EventBatches:
         end: End | None = None,
         number: int | None = None,
         grain: int | None = None,
+        nanos: int = 0,
     ) -> None:
-        """Append one event at `micros` since the epoch (None: unusable).
+        """Append one event at `micros` since the epoch (None: unusable), and `nanos` beyond them.
 
         With an `end` it is an interval event, and `micros` its start.  `number` is that of its record,
         None for one more than that of the event before it; `grain` as GRAIN of io/contract/reader.py.
@@ -116,6 +127,8 @@ class EventBatches:
         afters.append(after)
         self._ends.append(end)
         self._grains.append(grain)
+        if nanos:
+            self._nanos[len(self._attributes)] = nanos
         self._attributes.append(attributes)
         if self._shared and self._shared[-1] is _NOTHING:
             self._sharing[-1] += 1
@@ -137,8 +150,11 @@ class EventBatches:
 
         There are as many `ends` as events, or none.
         """
-        micros, zones, spreads, _, _, grains, _ = zip(*times, strict=True)
+        micros, zones, spreads, _, _, grains, _, nanos = zip(*times, strict=True)
         count = len(numbers)
+        if any(nanos):
+            before = len(self)
+            self._nanos |= {before + place: finer for place, finer in enumerate(nanos) if finer}
         # With a type: mypy finds another one for a mixture in every run.
         fixed: tuple[Iterable[object], ...]
         fixed = (numbers, repeat(None, count), event_types, micros, zones, repeat(0, count), spreads)
@@ -168,6 +184,8 @@ class EventBatches:
                 del columns[END_GRAIN]
         if any(grain is not None for grain in self._grains) and not self.options.exact_times:
             columns[GRAIN] = pa.array(self._grains, pa.int64())
+        if self._nanos:
+            columns[NANOS] = pa.array([self._nanos.get(place, 0) for place in range(len(self))], pa.int64())
         mixed: dict[str, str | None] = {}
         for name, values, places in self._columns():
             column = column_name(name)
@@ -179,7 +197,7 @@ class EventBatches:
             columns[column] = array if places is None else array.take(places)
         if self._crowded:
             columns[REST] = natural_array(list(map(self._names.rest, self._rows())))
-        self._fixed, self._ends, self._grains = [[] for _ in RAW_COLUMNS], [], []
+        self._fixed, self._ends, self._grains, self._nanos = [[] for _ in RAW_COLUMNS], [], [], {}
         self._crowded = False
         self._attributes, self._shared, self._sharing = [], [], []
         return with_mixtures(pa.RecordBatch.from_pydict(columns), mixed)
@@ -215,13 +233,16 @@ class EventBatches:
 
 def end_columns(ends: Sequence[End | None]) -> dict[str, pa.Array]:
     """The columns of the ends of events, of which some have one."""
-    parts = ("micros", "zone_seconds", "before", "after", "grain")
+    parts = ("micros", "zone_seconds", "before", "after", "grain", "nanos")
+    types = {**END_COLUMNS, END_GRAIN: pa.int64(), END_NANOS: pa.int64()}
     columns = {
         name: pa.array([None if end is None else getattr(end, part) for end in ends], type)
-        for (name, type), part in zip({**END_COLUMNS, END_GRAIN: pa.int64()}.items(), parts, strict=True)
+        for (name, type), part in zip(types.items(), parts, strict=True)
     }
     if columns[END_GRAIN].null_count == len(ends):
         del columns[END_GRAIN]
+    if not any(end is not None and end.nanos for end in ends):
+        del columns[END_NANOS]
     return columns
 
 

@@ -10,12 +10,16 @@ per attribute that occurs in it, in its natural type (int64, float64, string, bo
     event_type     what a pattern names
     time           the time as the log gave it; null when unusable (ingest rejects the record)
     zone_seconds   offset from UTC of the zone in which it was written; 0 for epoch times
-    before, after  default uncertainty of this format around `time`, in microseconds
+    before, after  default uncertainty of this format around `time`, in microseconds; one that ends a
+                   microsecond before a unit, as that of a written precision does, reaches to the unit
 
 Readers for input that brings its own intervals add `lower`, `upper` (and `pmf`) columns.  Readers of
 interval events add `end_time`, the time of the end as the log gave it, null where an event has none,
 and where zone or default uncertainty of the end differ from those of the start also
 `end_zone_seconds`, `end_before` and `end_after`; the rule that fits an event is applied to both.
+
+A time with digits below the microsecond has them in NANOS (END_NANOS), 0 to 999; where no time of a batch
+has any, the column may be missing.
 
 Readers of formats that do not say themselves how far a written time can be trusted add GRAIN (and END_GRAIN):
 the microseconds of the unit that a time is written to, 0 where it has a fraction or is exact, null for none.
@@ -46,9 +50,13 @@ RAW_COLUMNS: dict[str, pa.DataType] = {
 }
 SHOWN_CHARACTERS = 200
 BEYOND_TIME = "beyond the range of ticks, -2^62 to 2^62; a coarser time_unit reaches further"
+_BEYOND_NANOSECONDS = (
+    "beyond what ticks of {} reach, 1823-11-12 to 2116-02-20; --time-unit us reaches further"
+)
 NO_TIME = "no time"
 CUT_TIMES = "times with digits finer than a tick of {}, which are cut: {{:,}}; --time-unit names a finer one"
-BELOW_MICROSECONDS = "times with digits below the microsecond, which are cut: {:,}"
+BELOW_NANOSECONDS = "times with digits below the nanosecond, which are cut: {:,}"
+NANOS, END_NANOS = "cepctl.raw.nanos", "cepctl.raw.end_nanos"
 GRAIN, END_GRAIN = "cepctl.raw.grain", "cepctl.raw.end_grain"
 END_COLUMNS: dict[str, pa.DataType] = {
     END_TIME: TIME_TYPE,
@@ -56,6 +64,11 @@ END_COLUMNS: dict[str, pa.DataType] = {
     "end_before": pa.int64(),
     "end_after": pa.int64(),
 }
+
+
+def beyond_time(unit: TimeUnit) -> str:
+    """The cause of a reject whose time lies beyond the range of ticks of a length."""
+    return BEYOND_TIME if unit.resolution == "us" else _BEYOND_NANOSECONDS.format(unit)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""Times as logs write them, turned into microseconds since the epoch, UTC.
+"""Times as logs write them, turned into microseconds since the epoch, UTC, and nanoseconds beyond them.
 
 Reads ISO 8601 and what real logs make of it: blanks or slashes for separators, any number of
-fraction digits (below a microsecond they are cut off), offsets as +02:00, +0200, +02 or Z,
+fraction digits (below a nanosecond they are cut off), offsets as +02:00, +0200, +02 or Z,
 24:00 (the next midnight) and second 60 (the second after 59, as POSIX counts).  Text that is
 none of these, `?` and empty text among them, is not a time.
 
@@ -39,7 +39,7 @@ _UNITS = re.compile(
     r"(?:(?:[Tt]|\s+)(\d{1,2})(?::?(\d{2})(?::?(\d{2})([.,]\d)?)?)?)?",
     re.ASCII,
 )
-_BELOW_MICROSECONDS = re.compile(r"[.,]\d{6}\d*[1-9]", re.ASCII)
+_BEYOND_MICROSECONDS = re.compile(r"[.,]\d{6}(\d{1,3})(\d*)", re.ASCII)
 _USUAL_LENGTH = len("2026-06-14T08:15:04.123456Z")
 _WHOLE_SECONDS = (len("2026-06-14T08:15:04Z"), len("2026-06-14T08:15:04+02:00"))
 _GRAINS = (3_600_000_000, 60_000_000, 1_000_000, 0)
@@ -66,7 +66,9 @@ class LogTime(NamedTuple):
     grain
         Microseconds of the unit that the text is written to, 0 where it has a fraction of a second.
     cut
-        Whether the text has digits below the microsecond, which are lost.
+        Whether the text has digits below the nanosecond, which are lost.
+    nanos
+        Nanoseconds beyond `micros`, 0 to 999.
     """
 
     micros: int
@@ -76,6 +78,7 @@ class LogTime(NamedTuple):
     in_gap: bool = False
     grain: int = 0
     cut: bool = False
+    nanos: int = 0
 
 
 def named_zone(name: str | None) -> ZoneInfo | None:
@@ -117,7 +120,23 @@ def parse_time(text: str | None, zone: ZoneInfo | None = None) -> LogTime | None
     moment = _read(text.strip())
     if moment is None or (time := log_time(moment, zone, written_grain(text))) is None:
         return None
-    return time._replace(cut=True) if _BELOW_MICROSECONDS.search(text) else time
+    return with_nanos(time, text)
+
+
+def with_nanos(time: LogTime, text: str) -> LogTime:
+    """A time with the digits beyond the microsecond of the first fraction in its text.
+
+    Examples
+    --------
+    >>> with_nanos(LogTime(0, 0), "15:16:01.0000005").nanos, with_nanos(LogTime(0, 0), "15:16:01").nanos
+    (500, 0)
+    """
+    found = _BEYOND_MICROSECONDS.search(text)
+    return time if found is None else time._replace(nanos=_nanos(found), cut=found[2].strip("0") != "")
+
+
+def _nanos(found: re.Match[str]) -> int:
+    return int(found[1].ljust(3, "0"))
 
 
 def log_time(moment: datetime, zone: ZoneInfo | None, grain: int = 0) -> LogTime | None:
@@ -169,8 +188,8 @@ def usual_time(text: str) -> LogTime | None:
         grain = 1_000_000
     else:
         grain = 0 if text[19:20] in (".", ",") else written_grain(text)
-    cut = len(text) > _USUAL_LENGTH and _BELOW_MICROSECONDS.match(text, 19) is not None
-    return LogTime(seconds * 1_000_000 + since.microseconds, zone_seconds, 0, True, False, grain, cut)
+    time = LogTime(seconds * 1_000_000 + since.microseconds, zone_seconds, 0, True, False, grain)
+    return with_nanos(time, text) if len(text) > _USUAL_LENGTH else time
 
 
 @lru_cache(maxsize=4096)

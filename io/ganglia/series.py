@@ -150,7 +150,7 @@ class SeriesEvents:
     def _before(self, seconds: Seconds) -> Indexes:
         """How far before its stamp a value reaches, in microseconds; the span is open at its begin."""
         micros = seconds * _SECOND
-        tick = self.options.time_unit.microseconds
+        tick = self.options.time_unit.nanoseconds // 1_000 or 1
         # A tick that does not divide the span holds its begin and more: it takes part.
         return np.where(micros % tick == 0, micros - tick, micros - 1)
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from cepctl.io.contract.batches import EventBatches
 from cepctl.io.contract.natural_columns import Value
-from cepctl.io.contract.reader import BELOW_MICROSECONDS, NO_TIME, ReadOptions, ReadReport, Reject
+from cepctl.io.contract.reader import BELOW_NANOSECONDS, NO_TIME, ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import LogTime, named_zone, parse_time
 from cepctl.io.ocel.objects import UNLISTED, Objects, Related
 from cepctl.io.ocel.records import OTHERS, LogEvent, LogObject
@@ -92,6 +92,7 @@ class ObjectCentricEvents:
             zone_seconds=time.zone_seconds,
             after=time.spread,
             grain=time.grain,
+            nanos=time.nanos,
         )
 
     def _flattened(self, related: Related) -> Iterator[Related]:
@@ -114,7 +115,7 @@ class ObjectCentricEvents:
     def _time(self, written: str | None) -> LogTime | None:
         time = parse_time(written, self._zone)
         if time is not None and time.cut:
-            self.report.notes[BELOW_MICROSECONDS] += 1
+            self.report.notes[BELOW_NANOSECONDS] += 1
         if time is not None and not time.zone_given:
             notes = self.report.notes
             for note, holds in (

@@ -47,7 +47,7 @@ def presented(
     """The rows as they are to be printed: the answer first, times as text, or timestamps where `typed`.
 
     Where `times` says so ticks stay numbers; `ticks` names columns of them beside `start` and `end`.  Times
-    that RETURN gives are those of the log, in microseconds, whatever `times` says.
+    that RETURN gives are those of the log, with all their digits, whatever `times` says.
 
     Raises
     ------
@@ -66,13 +66,14 @@ def presented(
     return answer_first(matches)
 
 
+# What instants are counted in, and its nanoseconds.
+_RESOLUTIONS = (("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1))
+
+
 def _instants(ticks: pa.ChunkedArray, unit: TimeUnit) -> pa.ChunkedArray:
-    resolution = "s" if unit.microseconds % 1_000_000 == 0 else "ms"
-    if unit.microseconds % 1_000:
-        resolution = "us"
-    divisor = {"s": 1_000_000, "ms": 1_000, "us": 1}[resolution]
+    resolution, length = next(each for each in _RESOLUTIONS if unit.nanoseconds % each[1] == 0)
     try:
-        return pc.multiply_checked(ticks, unit.microseconds // divisor).cast(pa.timestamp(resolution, "UTC"))
+        return pc.multiply_checked(ticks, unit.nanoseconds // length).cast(pa.timestamp(resolution, "UTC"))
     except pa.ArrowInvalid:
         raise UsageError(_BEYOND) from None
 

@@ -26,7 +26,7 @@ from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import (
-    BELOW_MICROSECONDS,
+    BELOW_NANOSECONDS,
     NO_TIME,
     RAW_COLUMNS,
     ReadOptions,
@@ -151,6 +151,7 @@ class LineBatches:
                 zone_seconds=time.zone_seconds,
                 after=time.spread + self._reach(event.precision),
                 number=number,
+                nanos=time.nanos,
             )
         self._waiting, self._bytes = [], 0
         batch = self._rows.take()
@@ -174,7 +175,7 @@ class LineBatches:
 
     def _note_time(self, time: LogTime) -> None:
         if time.cut:
-            self.report.notes[BELOW_MICROSECONDS] += 1
+            self.report.notes[BELOW_NANOSECONDS] += 1
         if time.zone_given:
             return
         for note, applies in (

@@ -35,7 +35,7 @@ _FACILITIES = (
 )
 _HIGHEST = 191
 
-_CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+_CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
 _ISO = rf"\d{{4}}-\d\d-\d\dT{_CLOCK}(?:Z|[-+]\d\d:?\d\d)?"
 _DATA = r"(?:\[[^ =\]\"]+(?: [^ =\]\"]+=\"(?:[^\"\\]|\\.)*\")*\])+"
 _RFC5424 = re.compile(

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import ReadOptions
-from cepctl.io.contract.times import LogTime, log_time, named_zone, parse_time
+from cepctl.io.contract.times import LogTime, log_time, named_zone, parse_time, with_nanos
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _EPOCH = datetime(1970, 1, 1)
@@ -67,9 +67,10 @@ class Stamps:
             moment = datetime(
                 found.year, found.month, found.day, hour, minute, 59 if leap else second, micros
             )
-            return log_time(moment + timedelta(seconds=leap), self._zone)
+            time = log_time(moment + timedelta(seconds=leap), self._zone)
         except (ValueError, OverflowError):
             return None
+        return None if time is None else with_nanos(time, clock)
 
     def _day(self, day: str, year: str | None) -> date | None:
         month, number = day.split()

@@ -21,13 +21,15 @@ from cepctl.clocks import Clocks
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.natural_columns import with_mixtures
 from cepctl.io.contract.reader import (
-    BEYOND_TIME,
     END_GRAIN,
+    END_NANOS,
     GRAIN,
+    NANOS,
     NO_TIME,
     ReadOptions,
     ReadReport,
     Reject,
+    beyond_time,
 )
 from cepctl.io.tabular.clock_columns import NOT_AN_OFFSET, GivenClocks, given_clocks
 from cepctl.io.tabular.histograms import Histograms, histograms, spanned_by
@@ -107,9 +109,9 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
     time = instants(rows.columns.get("time"), "time", given, read)
     _mark(causes, has_lower ^ has_upper, "lower without upper, or one of them unreadable")
     _mark(causes, given & (lower > upper), "lower is after upper")
-    _mark(causes, given & _beyond(lower, upper), BEYOND_TIME)
+    _mark(causes, given & _beyond(lower, upper), beyond_time(read.unit))
     _mark(causes, time.misfits, _MISFIT.format("time"))
-    _mark(causes, ~given & _no_ticks_of_time(time, read), BEYOND_TIME)
+    _mark(causes, ~given & _no_ticks_of_time(time, read), beyond_time(read.unit))
     _mark(causes, ~given & ~time.known, NO_TIME)
     ends = _given_ends(rows, given, clocks, causes, read)
 
@@ -122,6 +124,7 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
         "before": pa.array(np.zeros(count, np.int64)),
         "after": pa.array(time.after),
         GRAIN: _grain(time, given, options),
+        **_finer(NANOS, time),
         "lower": pa.array(lower, mask=~given),
         "upper": pa.array(upper, mask=~given),
         "pmf": pa.array(pmf.buckets, PMF_TYPE),
@@ -163,7 +166,7 @@ def _given_ends(
     times = instants(rows.columns.get(END_TIME), END_TIME, given, read)
     if END_TIME in rows.columns:
         _mark(causes, times.misfits, _MISFIT.format(END_TIME))
-        _mark(causes, _no_ticks_of_time(times, read), BEYOND_TIME)
+        _mark(causes, _no_ticks_of_time(times, read), beyond_time(read.unit))
         unreadable = ~times.known & ~blanks(simple(rows.columns[END_TIME]))
         _mark(causes, unreadable, "end_time is not a time")
     ends: dict[str, tuple[Numbers, Flags]] = {
@@ -177,7 +180,7 @@ def _given_ends(
         empty = (has_first ^ has_last) | (has_first & (first > last))
         _mark(causes, empty, "end_lower and end_upper are not an interval")
     for end, known in ends.values():
-        _mark(causes, known & _beyond(end, end), BEYOND_TIME)
+        _mark(causes, known & _beyond(end, end), beyond_time(read.unit))
     for name in (LENGTH_LOWER, LENGTH_UPPER):
         if name in rows.columns:
             ends[name] = ticks(rows.columns[name], name, len(causes), read)
@@ -214,6 +217,7 @@ def _written_ends(rows: Rows, times: Instants, options: ReadOptions) -> dict[str
         END_TIME: pa.array(times.microseconds, mask=~times.known).cast(TIME_TYPE),
         "end_after": pa.array(times.after, mask=~times.known),
         END_GRAIN: _grain(times, np.zeros(len(times.known), np.bool_), options),
+        **_finer(END_NANOS, times),
     }
     if "zone_seconds" not in rows.columns:
         columns["end_zone_seconds"] = pa.array(times.zone_seconds, pa.int32(), mask=~times.known)
@@ -275,6 +279,11 @@ def _grain(time: Instants, given: Flags, options: ReadOptions) -> pa.Array:
     return pa.array(time.grain, mask=given | (time.grain == NO_UNIT) | options.exact_times)
 
 
+def _finer(name: str, times: Instants) -> dict[str, pa.Array]:
+    """The column of the nanoseconds beyond microseconds, where some time has any."""
+    return {name: pa.array(times.nanos)} if times.nanos.any() else {}
+
+
 def _zones(rows: Rows, time: Instants) -> pa.Array:
     """Offsets from UTC; a part of a dataset gives them, since its times have lost their zone."""
     if "zone_seconds" in rows.columns:
@@ -300,7 +309,7 @@ def _beyond(lower: Numbers, upper: Numbers) -> Flags:
 
 def _no_ticks_of_time(time: Instants, read: ReadContext) -> Flags:
     """Rows whose raw time lies beyond the ends of time."""
-    tick = time.microseconds // read.unit
+    tick = time.ticks(read.unit)
     return time.beyond | (time.known & _beyond(tick, tick))
 
 

@@ -40,7 +40,8 @@ _DATES = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 class Counts:
     """Numbers of a column: `sign` times (`whole` + `nanos` / 10**9), where they are `known`.
 
-    What 64 bits do not hold is the largest number that they do.  `decimals`: those that have some, be they 0.
+    What 64 bits do not hold is the largest number that they do.  `decimals`: those that have some, be they 0;
+    `longer`: those with digits beyond `nanos`.  `rounded`: floats, whose last digits mean nothing.
     """
 
     sign: Numbers
@@ -48,6 +49,8 @@ class Counts:
     nanos: Numbers
     known: Flags
     decimals: Flags
+    longer: Flags
+    rounded: bool = False
 
 
 def counts(column: pa.Array) -> Counts:
@@ -61,7 +64,7 @@ def counts(column: pa.Array) -> Counts:
     if pa.types.is_string(column.type):
         return _of_texts(column)
     zeros, none = np.zeros(len(column), np.int64), np.zeros(len(column), np.bool_)
-    return Counts(zeros, zeros, zeros, none, none)
+    return Counts(zeros, zeros, zeros, none, none, none)
 
 
 def _of_integers(column: pa.Array) -> Counts:
@@ -70,7 +73,8 @@ def _of_integers(column: pa.Array) -> Counts:
     whole = _filled(column.cast(pa.int64()))
     size = np.abs(np.maximum(whole, -_MOST))
     known, zeros = _flags(column.is_valid()), np.zeros(len(whole), np.int64)
-    return Counts(np.where(whole < 0, -1, 1), size, zeros, known, np.zeros(len(whole), np.bool_))
+    none = np.zeros(len(whole), np.bool_)
+    return Counts(np.where(whole < 0, -1, 1), size, zeros, known, none, none)
 
 
 def _of_floats(column: pa.Array) -> Counts:
@@ -81,7 +85,8 @@ def _of_floats(column: pa.Array) -> Counts:
     whole = np.floor(size)
     nanos = np.rint((size - whole) * _NANOS).astype(np.int64)
     whole = np.where(known & ~inside, _MOST, whole.astype(np.int64))
-    return Counts(np.where(values < 0, -1, 1), whole, nanos, known, known)
+    none = np.zeros(len(whole), np.bool_)
+    return Counts(np.where(values < 0, -1, 1), whole, nanos, known, known, none, rounded=True)
 
 
 def _of_texts(column: pa.Array) -> Counts:
@@ -91,7 +96,7 @@ def _of_texts(column: pa.Array) -> Counts:
     known = _flags(pc.fill_null(pc.match_substring_regex(column, _NUMBER), False))
     zeros = np.zeros(len(column), np.int64)
     if not known.any():
-        return Counts(zeros, zeros, zeros, known, known)
+        return Counts(zeros, zeros, zeros, known, known, known)
     found = pc.extract_regex(column, _NUMBER)
     sign, whole, fraction = (pc.struct_field(found, name) for name in ("sign", "whole", "fraction"))
     digits, most = pc.utf8_length(whole), str(_MOST)
@@ -105,6 +110,7 @@ def _of_texts(column: pa.Array) -> Counts:
         _filled(nanos.cast(pa.int64())),
         known,
         _flags(pc.fill_null(pc.greater(pc.utf8_length(fraction), 0), False)),
+        _flags(pc.fill_null(pc.match_substring_regex(fraction, "^.{9}.*[1-9]"), False)),
     )
 
 
@@ -138,19 +144,36 @@ def fitting(numbers: Counts, unit: str) -> Flags:
     return np.asarray(numbers.known & (numbers.sign > 0) & (numbers.whole >= low) & (numbers.whole < high))
 
 
-def microseconds(numbers: Counts, unit: str) -> tuple[Numbers, Flags]:
-    """The numbers, counts of a unit of UNITS, as microseconds since 1970, and which of them have such.
+@dataclass(frozen=True)
+class Since1970:
+    """Microseconds and the nanoseconds beyond, where times are `known`; `cut`: those with digits below."""
 
-    A fraction is rounded to microseconds; of nanoseconds the last three digits are cut off.
+    micros: Numbers
+    nanos: Numbers
+    known: Flags
+    cut: Flags
+
+
+def since_1970(numbers: Counts, unit: str) -> Since1970:
+    """The numbers, counts of a unit of UNITS, as times since 1970.
+
+    Floats are rounded to microseconds, finer than which they are not near today's date.
     """
-    if unit == "ns":
-        return numbers.sign * (numbers.whole // 1_000), numbers.known
-    scale = 10**6 // _PER_SECOND[unit]
+    per_unit = _NANOS // _PER_SECOND[unit]
+    scale = max(per_unit // 1_000, 1)
     most = _MOST // scale
     known = numbers.known & ((numbers.whole < most) | ((numbers.whole == most) & (numbers.nanos == 0)))
-    whole: Numbers = np.where(known, numbers.whole, 0) * scale
-    fraction: Numbers = (numbers.nanos * scale + _NANOS // 2) // _NANOS
-    return numbers.sign * (whole + fraction), known
+    whole = np.where(known, numbers.whole, 0)
+    finer, rest = np.divmod(numbers.nanos, _NANOS // per_unit)
+    micros = whole * scale
+    if unit == "ns":
+        micros, finer = whole // 1_000, whole % 1_000
+    cut = known & ((rest != 0) | numbers.longer)
+    if numbers.rounded:
+        finer, cut = (finer + 500) // 1_000 * 1_000, np.zeros(len(known), np.bool_)
+    # Downwards, also before 1970.
+    finer = numbers.sign * finer
+    return Since1970(numbers.sign * micros + finer // 1_000, finer % 1_000, known, cut)
 
 
 def digits_of_a_date(numbers: Counts, row: int) -> str | None:

@@ -21,20 +21,21 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Numbers
 from cepctl.errors import LogFormatError
-from cepctl.io.contract.reader import BELOW_MICROSECONDS, CUT_TIMES, ReadOptions, ReadReport
+from cepctl.io.contract.reader import BELOW_NANOSECONDS, CUT_TIMES, ReadOptions, ReadReport
 from cepctl.io.contract.written_times import is_like_a_date, is_like_iso, possible_forms
 from cepctl.io.tabular.epoch_times import (
     TICKS,
     UNITS,
     Counts,
+    Since1970,
     counts,
     digits_of_a_date,
     fitting,
-    microseconds,
+    since_1970,
     unit_of,
 )
 from cepctl.io.tabular.times import localised, parse_times
-from cepctl.schema import LATEST_TICK, TIME_TYPE
+from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TIME_TYPE, TimeUnit
 
 _AS_EPOCH = "numbers in the column {column} read as {unit} since 1970: {{:,}}; --epoch-unit names another"
 _AS_TICKS = "small numbers in the column {column} read as ticks of {unit}: {{:,}}; --epoch-unit names a unit"
@@ -51,9 +52,9 @@ class ReadContext:
     place: Callable[[int], str]
 
     @property
-    def unit(self) -> int:
-        """Microseconds in one tick."""
-        return self.options.time_unit.microseconds
+    def unit(self) -> TimeUnit:
+        """How long a tick is."""
+        return self.options.time_unit
 
     def column(self, field: str) -> str:
         """What the file calls the column of a field."""
@@ -62,7 +63,7 @@ class ReadContext:
 
 @dataclass
 class Instants:
-    """Times in epoch microseconds: `known` says which rows have one; zones as offsets from UTC.
+    """Times in epoch microseconds and `nanos` beyond; `known`: rows that have one; zones as offsets from UTC.
 
     `beyond`: rows whose number 64 bits of microseconds do not hold; `misfits`: rows with a number of another
     size than the first of the column.  They have no time.  `grain`: microseconds of the unit that each is
@@ -76,6 +77,24 @@ class Instants:
     beyond: Flags
     misfits: Flags
     grain: Numbers
+    nanos: Numbers
+
+    def ticks(self, unit: TimeUnit) -> Numbers:
+        """The ticks that hold the times; beyond the ends of time they are just there."""
+        if unit.resolution == "us":
+            return np.asarray(self.microseconds // unit.counts)
+        limit = LATEST_TICK // 1_000 + 1
+        inside = np.abs(self.microseconds) <= limit
+        instants = np.where(inside, self.microseconds, 0) * 1_000 + self.nanos
+        beyond = np.where(self.microseconds > 0, LATEST_TICK + 1, EARLIEST_TICK - 1)
+        return np.where(inside, instants // unit.counts, beyond)
+
+    def finer_than(self, unit: TimeUnit) -> Flags:
+        """The times that have digits finer than a tick."""
+        if unit.resolution == "us":
+            return np.asarray(self.known & ((self.microseconds % unit.counts != 0) | (self.nanos != 0)))
+        rest = self.microseconds % unit.nanoseconds * 1_000 + self.nanos
+        return np.asarray(self.known & (rest % unit.nanoseconds != 0))
 
 
 def ticks(column: pa.Array | None, name: str, count: int, read: ReadContext) -> tuple[Numbers, Flags]:
@@ -91,9 +110,9 @@ def ticks(column: pa.Array | None, name: str, count: int, read: ReadContext) -> 
         found = _written(_without(column, numbers.known), name, read)
     else:
         found = _no_instants(count)
-    cut = np.count_nonzero(found.known & (found.microseconds % read.unit != 0))
-    read.report.notes[CUT_TIMES.format(read.options.time_unit)] += int(cut)
-    return np.where(whole, numbers.sign * numbers.whole, found.microseconds // read.unit), whole | found.known
+    cut = np.count_nonzero(found.finer_than(read.unit))
+    read.report.notes[CUT_TIMES.format(read.unit)] += int(cut)
+    return np.where(whole, numbers.sign * numbers.whole, found.ticks(read.unit)), whole | found.known
 
 
 def instants(column: pa.Array | None, name: str, as_ticks: Flags, read: ReadContext) -> Instants:
@@ -127,12 +146,13 @@ def instants(column: pa.Array | None, name: str, as_ticks: Flags, read: ReadCont
         found.beyond,
         found.misfits,
         np.where(numbers.known, found.grain, texts.grain),
+        np.where(numbers.known, found.nanos, texts.nanos),
     )
 
 
 def _no_instants(count: int) -> Instants:
     zeros, nowhere = np.zeros(count, np.int64), np.zeros(count, np.bool_)
-    return Instants(zeros, zeros, zeros, nowhere, nowhere, nowhere, np.full(count, NO_UNIT))
+    return Instants(zeros, zeros, zeros, nowhere, nowhere, nowhere, np.full(count, NO_UNIT), zeros)
 
 
 # --- numbers -------------------------------------------------------------------------------
@@ -141,30 +161,29 @@ def _no_instants(count: int) -> Instants:
 def _from_numbers(numbers: Counts, name: str, as_ticks: Flags, read: ReadContext) -> Instants:
     chosen = read.options.epoch_unit
     if chosen is not None:
-        micros, known = microseconds(numbers, chosen)
-        _note_cut(numbers, chosen, known, read)
-        return _counted(micros, known, numbers.known & ~known, grain=_grain_of(numbers, chosen))
+        times = since_1970(numbers, chosen)
+        _note_cut(times, times.known, read)
+        grain = _grain_of(numbers, chosen)
+        return _counted(times.micros, times.nanos, times.known, numbers.known & ~times.known, grain=grain)
     guessed = numbers.known & ~as_ticks
     beyond = guessed & (numbers.whole > LATEST_TICK) & ~fitting(numbers, "ns")
     guessed &= ~beyond
     unit = _unit_of_column(numbers, guessed, name, read)
     fits = guessed & (fitting(numbers, unit) if unit is not None else False)
     counted = (numbers.known & as_ticks & (numbers.nanos == 0)) | (fits if unit == TICKS else False)
-    micros, known, too_far = _of_ticks(numbers.sign * numbers.whole, counted, read.unit)
+    micros, nanos, known, too_far = _of_ticks(numbers.sign * numbers.whole, counted, read.unit)
     grain = np.full(len(known), NO_UNIT)
     if unit is not None and unit != TICKS:
-        since_1970, _ = microseconds(numbers, unit)
-        micros, known = np.where(fits, since_1970, micros), known | fits
-        grain = np.where(fits, _grain_of(numbers, unit), NO_UNIT)
-        _note_cut(numbers, unit, fits, read)
-    return _counted(micros, known, beyond | too_far, guessed & ~fits, grain)
+        times = since_1970(numbers, unit)
+        micros, nanos = np.where(fits, times.micros, micros), np.where(fits, times.nanos, nanos)
+        known, grain = known | fits, np.where(fits, _grain_of(numbers, unit), NO_UNIT)
+        _note_cut(times, fits, read)
+    return _counted(micros, nanos, known, beyond | too_far, guessed & ~fits, grain)
 
 
-def _note_cut(numbers: Counts, unit: str, rows: Flags, read: ReadContext) -> None:
-    """Count the nanoseconds of which digits are lost."""
-    if unit == "ns":
-        cut = np.count_nonzero(rows & (numbers.whole % 1_000 != 0))
-        read.report.notes[BELOW_MICROSECONDS] += int(cut)
+def _note_cut(times: Since1970, rows: Flags, read: ReadContext) -> None:
+    """Count the times of which digits are lost."""
+    read.report.notes[BELOW_NANOSECONDS] += int(np.count_nonzero(rows & times.cut))
 
 
 def _grain_of(numbers: Counts, unit: str) -> Numbers:
@@ -173,6 +192,7 @@ def _grain_of(numbers: Counts, unit: str) -> Numbers:
 
 def _counted(
     micros: Numbers,
+    nanos: Numbers,
     known: Flags,
     beyond: Flags,
     misfits: Flags | None = None,
@@ -183,14 +203,17 @@ def _counted(
         np.where(known, micros, 0), none.zone_seconds, none.after, known, beyond,
         none.misfits if misfits is None else misfits,
         none.grain if grain is None else grain,
+        np.where(known, nanos, 0),
     )  # fmt: skip
 
 
-def _of_ticks(values: Numbers, known: Flags, unit: int) -> tuple[Numbers, Flags, Flags]:
-    """Microseconds of ticks, which rows have such, and for which 64 bits are too few."""
-    limit = (2**63 - 1) // unit
+def _of_ticks(values: Numbers, known: Flags, unit: TimeUnit) -> tuple[Numbers, Numbers, Flags, Flags]:
+    """Microseconds and nanoseconds of ticks, which rows have such, and for which 64 bits are too few."""
+    limit = (2**63 - 1) // unit.counts
     inside = known & (values <= limit) & (values >= -limit)
-    return np.where(inside, values, 0) * unit, inside, known & ~inside
+    instants = np.where(inside, values, 0) * unit.counts
+    micros, finer = np.divmod(instants, unit.per_microsecond)
+    return micros, finer, inside, known & ~inside
 
 
 def _unit_of_column(numbers: Counts, guessed: Flags, name: str, read: ReadContext) -> str | None:
@@ -254,6 +277,7 @@ def _written(texts: pa.Array, name: str, read: ReadContext) -> Instants:
         none.beyond,
         none.misfits,
         np.where(known, filled(parsed.grain), NO_UNIT),
+        filled(parsed.nanos),
     )
 
 
@@ -284,7 +308,12 @@ def _require_iso(texts: pa.Array, known: Flags, name: str, read: ReadContext) ->
 def _from_timestamps(column: pa.Array, read: ReadContext) -> Instants:
     """Arrow timestamps; those without a zone are in the zone of the options, else UTC."""
     none = _no_instants(len(column))
-    after = none.after
+    after, nanos = none.after, none.nanos
+    if column.type.unit == "ns":
+        # Downwards, also before 1970.
+        instants, nanos = np.divmod(filled(column.cast(pa.int64())), 1_000)
+        micros = pa.array(instants, mask=column.is_null().to_numpy(zero_copy_only=False))
+        column = micros.cast(pa.timestamp("us", column.type.tz))
     if column.type.tz is None:
         column, spread = localised(column, read.options.time_zone, read.report)
         after = filled(spread)
@@ -292,13 +321,10 @@ def _from_timestamps(column: pa.Array, read: ReadContext) -> Instants:
     exact = filled(column.cast(TIME_TYPE, safe=False).cast(pa.int64()))
     shown = filled(pc.local_timestamp(column).cast(pa.timestamp("us"), safe=False).cast(pa.int64()))
     zone_seconds = np.where(known, (shown - exact) // SECOND, 0)
-    has_fraction = exact % SECOND != 0
-    if column.type.unit == "ns":
-        cut = filled(column.cast(pa.int64())) % 1_000 != 0
-        has_fraction |= cut
-        read.report.notes[BELOW_MICROSECONDS] += int(np.count_nonzero(cut))
+    has_fraction = (exact % SECOND != 0) | (nanos != 0)
     grain = np.where(known, np.where(has_fraction, 0, SECOND), NO_UNIT)
-    return Instants(exact, zone_seconds, np.where(known, after, 0), known, none.beyond, none.misfits, grain)
+    after = np.where(known, after, 0)
+    return Instants(exact, zone_seconds, after, known, none.beyond, none.misfits, grain, nanos)
 
 
 def _without(texts: pa.Array, rows: Flags) -> pa.Array:

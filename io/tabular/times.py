@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.io.contract.reader import BELOW_MICROSECONDS, ReadReport
+from cepctl.io.contract.reader import BELOW_NANOSECONDS, ReadReport
 from cepctl.io.contract.times import LogTime, named_zone, parse_time
 from cepctl.io.contract.written_times import parse_written
 from cepctl.schema import TIME_TYPE
@@ -25,13 +25,15 @@ class ParsedTimes:
     """Instants, the offsets from UTC they were written with, and how much later each may be.
 
     `after` is in microseconds: above 0 where a clock that was set back shows a time twice.  `grain` is the
-    unit that each is written to, in microseconds, 0 where it has a fraction.
+    unit that each is written to, in microseconds, 0 where it has a fraction; `nanos` are those beyond the
+    microseconds of the time.
     """
 
     time: pa.Array
     zone_seconds: pa.Array
     after: pa.Array
     grain: pa.Array
+    nanos: pa.Array
 
 
 def parse_times(
@@ -59,6 +61,7 @@ def parse_times(
         spread([time.zone_seconds if time else None for time in found]),
         spread([time.spread if time else None for time in found]),
         spread([time.grain if time else None for time in found]),
+        spread([time.nanos if time else None for time in found]),
     )
 
 
@@ -69,7 +72,7 @@ def _note(
     counts = np.bincount(indices.drop_null().to_numpy(), minlength=len(found)).tolist()
     for time, count in zip(found, counts, strict=True):
         if time is not None and time.cut:
-            report.notes[BELOW_MICROSECONDS] += count
+            report.notes[BELOW_NANOSECONDS] += count
         if time is not None and not time.zone_given:
             report.notes[NO_ZONE] += count * (time_zone is None)
             report.notes[IN_GAP] += count * time.in_gap

@@ -30,9 +30,9 @@ UNMATCHED = "no pattern fits the line"
 NO_GROUP = "no time: the pattern that fits has no group (?P<time>...)"
 _BATCH_LINES = 20_000
 _BATCH_BYTES = 16 << 20
-_EPOCH = re.compile(r"(\d{10})(?:\.(\d{1,9})|(\d{3}|\d{6}|\d{9}))?", re.ASCII)
+_EPOCH = re.compile(r"(\d{10})(?:\.(\d+)|(\d{3}|\d{6}|\d{9}))?", re.ASCII)
 _FRACTION = re.compile(r":\d\d[.,](\d{1,9})", re.ASCII)
-_MICRO_DIGITS = 6
+_MICRO_DIGITS, _NANO_DIGITS = 6, 9
 
 
 class TextLines:
@@ -138,9 +138,10 @@ def _since_1970(text: str) -> LogTime | None:
     found = _EPOCH.fullmatch(text)
     if found is None or int(found[1]) > LAST_SECOND:
         return None
-    written = (found[2] or found[3] or "").ljust(_MICRO_DIGITS, "0")
-    cut = written[_MICRO_DIGITS:].strip("0") != ""
-    return LogTime(int(found[1]) * 1_000_000 + int(written[:_MICRO_DIGITS]), 0, cut=cut)
+    written = (found[2] or found[3] or "").ljust(_NANO_DIGITS, "0")
+    micros, nanos = divmod(int(written[:_NANO_DIGITS]), 1_000)
+    cut = written[_NANO_DIGITS:].strip("0") != ""
+    return LogTime(int(found[1]) * 1_000_000 + micros, 0, cut=cut, nanos=nanos)
 
 
 def _precision(text: str) -> int:

@@ -29,7 +29,6 @@ from cepctl.io.traces.spans import (
     whole_number,
 )
 
-_NANOS = 1_000
 _KINDS = ("unspecified", "internal", "server", "client", "producer", "consumer")
 _STATUSES = ("unset", "ok", "error")
 _DEEPEST = 20
@@ -103,8 +102,8 @@ def _span(span: Any, resource: dict[str, Value]) -> TracedSpan | None:
         text_or_none(span.get("parentSpanId")),
         text_or_none(span.get("name")),
         None if service is None else str(service),
-        instant(span.get("startTimeUnixNano"), _NANOS),
-        instant(span.get("endTimeUnixNano"), _NANOS),
+        instant(span.get("startTimeUnixNano"), 1),
+        instant(span.get("endTimeUnixNano"), 1),
         _named(span.get("kind"), _KINDS, "SPAN_KIND_"),
         _named(_member(span, "status", "code"), _STATUSES, "STATUS_CODE_"),
         tags=tags,
@@ -115,7 +114,7 @@ def _span(span: Any, resource: dict[str, Value]) -> TracedSpan | None:
 
 def _moment(event: Any) -> Moment:
     tags = _attributes(_member(event, "attributes"))
-    return Moment(text_or_none(_member(event, "name")), instant(_member(event, "timeUnixNano"), _NANOS), tags)
+    return Moment(text_or_none(_member(event, "name")), instant(_member(event, "timeUnixNano"), 1), tags)
 
 
 def _member(value: Any, *path: str) -> Any:

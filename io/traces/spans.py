@@ -24,7 +24,7 @@ from cepctl.io.contract.times import LAST_SECOND
 from cepctl.io.source.json_objects import flat_value
 
 EVENTS = "SpanStart, SpanFinish, SpanEvent; with --intervals Span for the first two"
-UNCERTAINTY = "none: microseconds, by the clock of the service's host"
+UNCERTAINTY = "none: microseconds or nanoseconds as written, by the clock of the service's host"
 OPTIONS = {"drop_domain": "traces", "intervals": "traces"}
 
 NOT_A_SPAN = "not a span: an object with the ids of its trace and its own"
@@ -33,6 +33,7 @@ HIDDEN = "spans in a member of their document that holds none"
 NO_MOMENT = "no time: an event of a span, which is kept"
 _BACKWARDS = "spans that end before they start, kept as the points of both: {:,}"
 _OTHERS = "spans with members that spans of their kind do not have, kept as attributes: {:,}"
+_NANOS = 1_000  # of a microsecond
 # One sign of the shortest name, `logs`, may be another.
 _NEARLY = 0.74
 _HOSTS = ("host.name", "hostname", "k8s.node.name", "host")
@@ -43,16 +44,16 @@ _OWN = frozenset(
 
 @dataclass(frozen=True)
 class Moment:
-    """Something that happened at an instant of a span; `micros` since 1970, None where it is no time."""
+    """Something that happened at an instant of a span; nanoseconds since 1970, None where it is no time."""
 
     name: str | None
-    micros: int | None
+    time: int | None
     tags: Mapping[str, Value]
 
 
 @dataclass(frozen=True)
 class TracedSpan:
-    """A span; times in microseconds since 1970, `end` None while it has not ended.
+    """A span; times in nanoseconds since 1970, `end` None while it has not ended.
 
     `others` are members that spans of its tool do not have.
     """
@@ -111,11 +112,11 @@ class SpanRows:
         if span.end is None:
             self.report.rejects.append(Reject(self.source, line, NO_END, _shown(raw)))
         for moment in span.moments:
-            if moment.micros is None:
+            if moment.time is None:
                 self.report.rejects.append(Reject(self.source, line, NO_MOMENT, _shown(raw)))
             else:
                 said = {"event": moment.name} if moment.name is not None else {}
-                self.rows.add("SpanEvent", moment.micros, {**own, **_tags(moment.tags), **said})
+                self._add("SpanEvent", moment.time, {**own, **_tags(moment.tags), **said})
 
     def reject_hidden(self, count: int, line: int | None) -> None:
         """So many spans stand where no span does."""
@@ -125,14 +126,21 @@ class SpanRows:
     def _add_span(self, span: TracedSpan, start: int, attributes: dict[str, Value]) -> None:
         whole = {**attributes, "status": span.status}
         if span.end is None:
-            self.rows.add("SpanStart", start, attributes)
+            self._add("SpanStart", start, attributes)
         elif self.options.intervals and span.end >= start:
-            self.rows.add("Span", start, whole, end=End(span.end))
+            self._add("Span", start, whole, span.end)
         else:
             if self.options.intervals:
                 self.report.notes[_BACKWARDS] += 1
-            self.rows.add("SpanStart", start, attributes)
-            self.rows.add("SpanFinish", span.end, whole)
+            self._add("SpanStart", start, attributes)
+            self._add("SpanFinish", span.end, whole)
+
+    def _add(
+        self, event_type: str, time: int, attributes: Mapping[str, Value], end: int | None = None
+    ) -> None:
+        micros, nanos = divmod(time, _NANOS)
+        ended = None if end is None else End(end // _NANOS, nanos=end % _NANOS)
+        self.rows.add(event_type, micros, attributes, end=ended, nanos=nanos)
 
 
 def moments_of(
@@ -180,12 +188,12 @@ def whole_number(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def instant(value: Any, per_micro: int = 1) -> int | None:
-    """A time since 1970 as microseconds; `per_micro` of its units make one.  None where it is no time."""
+def instant(value: Any, nanoseconds: int = _NANOS) -> int | None:
+    """A time since 1970 in units of so many nanoseconds, as nanoseconds; None where it is no time."""
     number = whole_number(value)
-    if number is None or not 0 < number // per_micro < LAST_SECOND * 1_000_000:
+    if number is None or not 0 < number * nanoseconds < LAST_SECOND * 1_000_000_000:
         return None
-    return number // per_micro
+    return number * nanoseconds
 
 
 def end_of(start: int | None, duration: Any) -> int | None:
@@ -194,10 +202,10 @@ def end_of(start: int | None, duration: Any) -> int | None:
     Examples
     --------
     >>> end_of(1_000_000, "5"), end_of(1_000_000, None), end_of(1_000_000, 1e37)
-    (1000005, None, None)
+    (1005000, None, None)
     """
     length = whole_number(duration)
-    return None if start is None or length is None else instant(start + length)
+    return None if start is None or length is None else instant(start + length * _NANOS, 1)
 
 
 def plain_tags(tags: Any) -> dict[str, Value]:

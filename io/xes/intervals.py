@@ -91,7 +91,7 @@ class Activities:
         if start is None:
             self.notes[NO_START_TIME] += 1
             return time, None
-        if start.micros > time.micros:
+        if (start.micros, start.nanos) > (time.micros, time.nanos):
             self.notes[BACKWARDS] += 1
             return time, None
         return start, time
@@ -101,9 +101,9 @@ def _transition(event: XesEvent) -> str:
     return str(event.attributes.get(TRANSITION) or "").strip().lower()
 
 
-def _order(event: XesEvent) -> tuple[int, bool]:
+def _order(event: XesEvent) -> tuple[int, int, bool]:
     """By time; a start before a completion at the same time, so that what takes no time is one activity."""
-    return event.time.micros, _transition(event) != "start"
+    return event.time.micros, event.time.nanos, _transition(event) != "start"
 
 
 def _interval(start: XesEvent, end: XesEvent) -> XesEvent:

@@ -15,7 +15,7 @@ from typing import Any
 
 from cepctl.io.contract.batches import End, EventBatches
 from cepctl.io.contract.natural_columns import Value
-from cepctl.io.contract.reader import BELOW_MICROSECONDS, NO_TIME, ReadOptions, ReadReport, Reject
+from cepctl.io.contract.reader import BELOW_NANOSECONDS, NO_TIME, ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import LogTime, named_zone, parse_time, usual_time
 from cepctl.io.xes.intervals import START_TIMESTAMP, Activities, XesEvent
 from cepctl.schema import ATTRIBUTE_PREFIX
@@ -103,7 +103,7 @@ class Traces:
             if time is None:
                 return NO_TIME
         if time.cut:
-            self._notes[BELOW_MICROSECONDS] += 1
+            self._notes[BELOW_NANOSECONDS] += 1
         if trace.activities is not None:
             end = None
             if START_TIMESTAMP in attributes:
@@ -183,7 +183,7 @@ class Traces:
             if not all(map(names.isdisjoint, self._attributes)):
                 self._rename()
             ends = [
-                end and End(end.micros, end.zone_seconds, after=end.spread, grain=end.grain)
+                end and End(end.micros, end.zone_seconds, after=end.spread, grain=end.grain, nanos=end.nanos)
                 for end in self._ends
             ]
             columns = (self._numbers, self._activities, self._times, self._attributes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.contract.times import parse_time
 from cepctl.io.contract.written_times import form_grain
-from cepctl.schema import TimeUnit
+from cepctl.schema import NANOSECOND, TimeUnit
 from cepctl.uncertainty.model import parse_model
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def rows(folder: Path) -> list[dict[str, Any]]:
 def intervals(folder: Path) -> Intervals:
     """Intervals in the order of the file, in ticks since midnight of 2024-05-01."""
     unit = pq.read_schema(folder / "events" / "part-00000.parquet").metadata[b"cepctl.time_unit"].decode()
-    origin = 1_714_521_600_000_000 // TimeUnit.parse(unit).microseconds
+    origin = 1_714_521_600_000_000_000 // TimeUnit.parse(unit).nanoseconds
     ordered = sorted(rows(folder), key=lambda row: int(row["event_id"].rpartition("#")[2]))
     return [(row["lower"] - origin, row["upper"] - origin) for row in ordered]
 
@@ -124,17 +125,17 @@ def test_digits_that_a_given_unit_cuts_are_counted(tmp_path: Path, model: str) -
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("log.csv", csv("2024-05-01T00:00:00.123456789Z", "2024-05-01T00:00:00.123456000Z")),
-        ("log.csv", csv("1714521600123456789", "1714521600123456000")),
-        ("log.json", '{"log":"a\\n","stream":"stdout","time":"2024-05-01T00:00:00.123456789Z"}\n'),
-        ("log.xes", XES.format("2024-05-01T00:00:00.123456789+02:00")),
-        ("log.json", ocel("2024-05-01T00:00:00.123456789Z")),
+        ("log.csv", csv("2024-05-01T00:00:00.1234567891Z", "2024-05-01T00:00:00.123456000Z")),
+        ("log.csv", csv("1714521600.1234567891", "1714521600.123456")),
+        ("log.json", '{"log":"a\\n","stream":"stdout","time":"2024-05-01T00:00:00.1234567891Z"}\n'),
+        ("log.xes", XES.format("2024-05-01T00:00:00.1234567891+02:00")),
+        ("log.json", ocel("2024-05-01T00:00:00.1234567891Z")),
     ],
 )
-def test_digits_below_the_microsecond_are_cut_and_counted(tmp_path: Path, name: str, text: str) -> None:
+def test_digits_below_the_nanosecond_are_cut_and_counted(tmp_path: Path, name: str, text: str) -> None:
     summary = ingested(tmp_path, text, name=name)
-    assert summary.time_unit == TimeUnit(1)
-    assert f"{name}: times with digits below the microsecond, which are cut: 1" in summary.notices
+    assert summary.time_unit == NANOSECOND
+    assert f"{name}: times with digits below the nanosecond, which are cut: 1" in summary.notices
 
 
 def test_written_bounds_with_finer_digits_than_ticks_are_counted(tmp_path: Path) -> None:
@@ -317,22 +318,24 @@ TEXTS = (
     "2024-05-01",
     "1714521604",
     "1714521604.25",
+    "2024-05-01T00:00:05.000000007Z",
+    "1714521606.0000005",
 )
 
 
 def expected(texts: Sequence[str]) -> tuple[int, Intervals]:
-    """By the words of the page: the length of a tick, and the intervals in ticks."""
-    micros, grains = [], []
+    """By the words of the page: the nanoseconds of a tick, and the intervals in ticks."""
+    nanos, grains = [], []
     for text in texts:
         time = parse_time(text)
-        micros.append(time.micros if time else int(float(text) * 1_000_000))
-        grains.append(time.grain if time else 0 if "." in text else 1_000_000)
-    unit = 1 if any(each % 1_000 for each in micros) else 1_000
+        nanos.append(time.micros * 1_000 + time.nanos if time else int(Fraction(text) * 10**9))
+        grains.append(time.grain * 1_000 if time else 0 if "." in text else 10**9)
+    unit = next(unit for unit in (10**6, 10**3, 1) if not any(each % unit for each in nanos))
     grains = [0] * len(grains) if 0 in grains else grains
-    origin = 1_714_521_600_000_000
+    origin = 1_714_521_600_000_000_000
     return unit, [
         ((each - origin) // unit, (each - origin + max(grain - 1, 0)) // unit)
-        for each, grain in zip(micros, grains, strict=True)
+        for each, grain in zip(nanos, grains, strict=True)
     ]
 
 
@@ -347,9 +350,9 @@ def test_chunks_and_parts_of_a_file_change_nothing(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(apart, "_can_fork", lambda: False)
         patch.setattr(reading, "CHUNK_EVENTS", chunk)
-        patch.setattr("cepctl.io.tabular.delimited._BLOCK_BYTES", 30, raising=False)
+        patch.setattr("cepctl.io.tabular.delimited._BLOCK_BYTES", 40, raising=False)
         summary = ingest([str(folder / "log.csv")], str(folder / "events"), IngestOptions(), runner)
-    assert (summary.time_unit.microseconds, intervals(folder)) == expected(texts)
+    assert (summary.time_unit.nanoseconds, intervals(folder)) == expected(texts)
 
 
 @pytest.mark.spark

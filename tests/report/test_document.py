@@ -52,7 +52,7 @@ def test_matches_stand_in_the_order_of_the_run_with_all_that_is_drawn() -> None:
         2,
         5,
         4,
-        1_000,
+        1_000_000,
         "1",
         False,
     ]
@@ -73,8 +73,8 @@ def test_matches_stand_in_the_order_of_the_run_with_all_that_is_drawn() -> None:
 def test_events_come_with_raw_time_buckets_and_only_what_they_have() -> None:
     found = reported(QUERY)
     a, b, c, _ = found["events"]
-    assert a[3:7] == [0, 4, 1_000, None]  # raw time in microseconds after tick 1
-    assert b[3:7] == [2, 4, 4_000, [[2, 2, 0.5], [3, 4, 0.5]]]
+    assert a[3:7] == [0, 4, 1_000_000, None]  # raw time in nanoseconds after tick 1
+    assert b[3:7] == [2, 4, 4_000_000, [[2, 2, 0.5], [3, 4, 0.5]]]
     assert c[5] is None
     assert [found["names"][b[7][at]] for at in range(0, len(b[7]), 2)] == ["level", "node"]
     assert b[7][1::2] == [7, "n1"]

@@ -40,7 +40,7 @@ def test_a_page_holds_where_an_event_is_under_way(capsys: pytest.CaptureFixture[
     # From its earliest start to its latest end; P(under way) at the ticks 0 to 8, of 29 worlds.
     assert a[3:5] == [0, 8]
     assert [round(share * 29, 9) for _, _, share in a[6]] == [6, 12, 18, 24, 25, 20, 15, 10, 5]
-    assert a[8] == [4, 3, 7000]
+    assert a[8] == [4, 3, 7_000_000]
     assert b[3:5] == [2, 9]
     assert b[8] == [5, 6, None]
     words = "a OVERLAPS b: a starts first and b ends last, and for a time both are under way"

@@ -31,7 +31,7 @@ def times(
     n = len(microseconds)
     lower, upper = given or (0, 0)
     return RawTimes(
-        microseconds=np.array([t or 0 for t in microseconds], dtype=np.int64),
+        instants=np.array([t or 0 for t in microseconds], dtype=np.int64),
         known=np.array([t is not None for t in microseconds], dtype=np.bool_),
         zone_seconds=np.full(n, zone, np.int64),
         before=np.full(n, before, np.int64),
@@ -50,7 +50,7 @@ def assigned(
     events: Mapping[str, list[object]] | None = None,
     default: Granularity | None = None,
 ) -> Assigned:
-    n = len(raw.microseconds)
+    n = len(raw.instants)
     columns = {"event_type": ["A"] * n, "source": ["dir/log.jhist"] * n} | dict(events or {})
     model = parse_model(rule) if rule else UncertaintyModel()
     return assign(raw, {k: pa.array(v) for k, v in columns.items()}, model.rules, unit, default)

@@ -61,7 +61,7 @@ def test_a_model_without_time_unit_leaves_it_to_the_events() -> None:
         ("", "rule 1: it has no interval, granularity, latency, normal or clock; add one"),
         ("granularty = '1 s'", "rule 1: unknown key 'granularty'; did you mean 'granularity'?"),
         ("granularity = '1 s'\nnormal = { sigma = '1 s' }", "rule 1: granularity and normal exclude"),
-        ("granularity = '0 s'", "rule 1: granularity must be a whole number of microseconds above 0"),
+        ("granularity = '0 s'", "rule 1: granularity must be a whole number of nanoseconds above 0"),
         ("granularity = '1 fortnight'", "rule 1: '1 fortnight' is not a duration"),
         ("granularity = 5", "rule 1: granularity must be text in quotes, not 5"),
         ("interval = '5 s'", "rule 1: write interval ="),

@@ -160,7 +160,7 @@ function timeChart(report, onpick) {
   const { first, width, counts: totals } = report.timeCounts;
   const edge = (bin) => tickText(report, Number(first) + bin * width);
   const names = totals.map((_, bin) => `start from ${readable(edge(bin))}, ${spanText(width * report.unit)}`);
-  const ends = [edge(0), edge(totals.length)].map((text) => (width * report.unit % 1e6 ? text : text.replace(/\.0+Z$/, "Z")));
+  const ends = [edge(0), edge(totals.length)].map((text) => (width * report.unit % 1e9 ? text : text.replace(/\.0+Z$/, "Z")));
   const day = commonDay(ends);
   const chart = histogram({
     title: "Matches by start", note: `bars of ${spanText(width * report.unit)}`,

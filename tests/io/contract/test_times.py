@@ -21,7 +21,25 @@ def utc(*parts: int) -> int:
 def instant(text: str, zone: ZoneInfo | None) -> LogTime | None:
     """What a text means, whatever unit it is written to."""
     time = parse_time(text, zone)
-    return time and time._replace(grain=0, cut=False)
+    return time and time._replace(grain=0, cut=False, nanos=0)
+
+
+@pytest.mark.parametrize(
+    ("text", "micros", "nanos", "cut"),
+    [
+        ("1970-01-01T00:00:00.000000001Z", 0, 1, False),
+        ("1970-01-01 00:00:00,1234567", 123_456, 700, False),
+        ("1970-01-01T01:00:00.123456789012+01:00", 123_456, 789, True),
+        ("1969-12-31T23:59:59.999999999Z", -1, 999, False),
+        ("1970-01-01T00:00:00.000000000000Z", 0, 0, False),
+    ],
+)
+def test_nanoseconds_are_kept_beside_microseconds_and_finer_digits_are_cut(
+    text: str, micros: int, nanos: int, cut: bool
+) -> None:
+    time = parse_time(text)
+    assert time is not None
+    assert (time.micros, time.nanos, time.cut) == (micros, nanos, cut)
 
 
 @pytest.mark.parametrize(

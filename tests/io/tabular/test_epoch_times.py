@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.errors import LogFormatError
-from cepctl.io.contract.reader import ReadOptions, ReadReport
+from cepctl.io.contract.reader import BELOW_NANOSECONDS, NANOS, ReadOptions, ReadReport
 from cepctl.io.tabular.epoch_times import counts
 from cepctl.io.tabular.files import FORMATS
 from cepctl.schema import TimeUnit
@@ -82,7 +82,6 @@ def test_from_1971_to_2199_no_unit_is_taken_for_another(moment: dt.datetime, uni
     [
         ("1714564800.5", 500_000),
         ("1714564800.123456", 123_456),
-        ("1714564800.1234567", 123_457),
         ("1714564800123.25", 123_250),
         (" +1714564800. ", 0),
         ("1714564800000001.25", 1),
@@ -95,6 +94,29 @@ def test_fractions_are_kept_to_the_microsecond_in_text_and_in_numbers(written: s
     for value in (written.strip().lstrip("+").rstrip("."), json.dumps(written)):
         rows, _ = read("jsonl", f'{{"event_type": "A", "time": {value}}}\n')
         assert [row["time"] for row in rows] == expected
+
+
+@pytest.mark.parametrize(
+    ("written", "micros", "nanos"),
+    [
+        ("1714564800.1234567", 123_456, 700),
+        ("1714564800.123456789", 123_456, 789),
+        ("1714564800123.456789", 123_456, 789),
+        ("1714564800123456.789", 123_456, 789),
+        ("1714564800123456789", 123_456, 789),
+        ("1714564800.1234567899", 123_456, 789),
+    ],
+)
+def test_numbers_in_text_are_kept_to_the_nanosecond(written: str, micros: int, nanos: int) -> None:
+    rows, report = read("csv", f"event_type,time\nA,{written}\n")
+    assert (rows[0]["time"], rows[0][NANOS]) == (NOON + dt.timedelta(microseconds=micros), nanos)
+    assert report.notes[BELOW_NANOSECONDS] == written.endswith("7899")
+
+
+def test_floats_are_rounded_to_microseconds_since_their_last_digits_mean_nothing() -> None:
+    rows, _ = read("jsonl", '{"event_type": "A", "time": 1714564800.123456789}\n')
+    assert rows[0]["time"] == NOON + dt.timedelta(microseconds=123_457)
+    assert NANOS not in rows[0]
 
 
 def test_numbers_of_json_keep_their_digits_beside_values_of_other_types() -> None:

@@ -31,7 +31,7 @@ def known(event: dict[str, Any]) -> dict[str, Any]:
     return {
         name: value
         for name, value in event.items()
-        if value is not None and name not in standing and not name.startswith("end_")
+        if value is not None and name not in standing and not name.startswith(("end_", "cepctl.raw."))
     }
 
 
