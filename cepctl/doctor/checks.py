@@ -88,7 +88,7 @@ def kernel_cache() -> Finding:
         return Finding("kernels", "warning", told, "cepctl doctor --warm removes them and compiles anew")
     if any(whole for whole, _ in found.values()):
         return Finding("kernels", "ok", told)
-    remedy = "cepctl doctor --warm compiles them now; else the first match that needs one waits for it"
+    remedy = "cepctl doctor --warm compiles them now; else long matches have it done beside them"
     return Finding("kernels", "warning", told, remedy)
 
 

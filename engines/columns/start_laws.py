@@ -1,6 +1,6 @@
 """The law of the start alone of events that last: that of both ends, added up over the end.
 
-    P(s) = p_start(s) P(L0 <= t - s <= L1) / Z          source: intervals.md, "Data"
+    P(s) = p_start(s) P(L0 <= t - s <= L1) / Z          source: docs/what-lasts.md
 
 From one tick to the next the probability of the end changes by p_end(s + 1 + L1) - p_end(s + L0).  Where that
 is 0 a bucket of the start stays one; where it is not, each of its ticks becomes a bucket.

@@ -1,6 +1,7 @@
 """Who hears that kernels are being compiled: programs by the log, people by what shows progress.
 
-The first match that needs a kernel waits for it, some seconds or a minute.  What compiles says so here.
+A match interprets kernels, and has those that take long compiled by a process beside it; where there can be
+none, it waits for them, some seconds or a minute.  What compiles says so here.
 
 Imports the standard library only.
 """

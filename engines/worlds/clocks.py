@@ -1,7 +1,7 @@
 """What makes up a possible world: one own tick for every event, and one offset for every clock.
 
 An event happens at its own tick plus the offset of its clock; without a clock at its own tick.  All of these
-are independent, so the probability of a world is the product of their masses.  Source: clocks.md.
+are independent, so the probability of a world is the product of their masses.  Source: docs/shared-clocks.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """When events are, in one world: from start to end, which are one tick for events that do not last.
 
 The law of an interval event is that of two independent stamps, given that the end is not before the start
-and that the length lies within its bounds.  Source: intervals.md, "Data".
+and that the length lies within its bounds.  Source: docs/what-lasts.md, "What a probability says".
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ FAILED = 4
 @click.option(
     "--warm",
     is_flag=True,
-    help="Compile the kernels now (some minutes), so that no match has to wait for them; with --runner "
+    help="Compile the kernels now (some minutes), so that no match has to interpret them; with --runner "
     "spark and a local master also record Java's classes (200 MB), so that Spark starts in less time.",
 )
 @json_option
