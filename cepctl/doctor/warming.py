@@ -98,6 +98,8 @@ _PROGRAM = """
 import json, sys
 begin, sys.path[:] = int(sys.argv[1]), json.loads(sys.argv[2])
 from cepctl.doctor.warming import warm_part
+from cepctl.start_up import collect_rarely
+collect_rarely()
 print(json.dumps(warm_part(begin)))
 """
 _Run = tuple[Plan, pa.Table, MatchOptions]

@@ -24,6 +24,8 @@ from typing import Any
 
 _COMPILERS = ("llvmlite", "numba", "numpy")
 _SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE", "USING_SVML")
+_LINKING = "inner kernels as translated"
+"""What becomes machine code together (`linking.py`)."""
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...))
 _DECORATORS = "cepctl.engines.kernels.kernel"
 """No compiled code can call what decorates it: where it is named, a field has the same name."""
@@ -90,7 +92,7 @@ def compilers() -> str:
 
     versions = [f"{package} {metadata.version(package)}" for package in _COMPILERS]
     settings = [f"{name}={getattr(config, name, None)}" for name in _SETTINGS]
-    return ", ".join([str(sys.implementation.cache_tag), *versions, *settings])
+    return ", ".join([str(sys.implementation.cache_tag), *versions, *settings, _LINKING])
 
 
 @cache
