@@ -67,7 +67,10 @@ FORMATS = (
     "cepctl.io.system.journal:FORMAT",
     "cepctl.io.system.syslog_lines:FORMAT",
     "cepctl.io.text.lines:FORMAT",
+    "cepctl.io.lines.log:FORMAT",
 )
+TIME = "time"
+"""The group of a pattern that says when."""
 _SMALL = 4_096
 _MAGIC_BYTES = 8
 _DAMAGE = (EOFError, zlib.error, OSError)
@@ -93,22 +96,27 @@ def format_named(name: str) -> LogFormat:
     raise LogFormatError(f"unknown format '{name}'; {hint}known: {', '.join(names)}")
 
 
-def recognised_format(head: bytes, name: str, *, mapped: bool = False, patterned: bool = False) -> LogFormat:
+def recognised_format(
+    head: bytes, name: str, *, mapped: bool = False, patterned: bool = False, timed: bool = True
+) -> LogFormat:
     """The format of the file with this head; raises LogFormatError when there is none.
 
     Where columns are `mapped`, a file that no reader knows may still be a plain one with other names: then
     those formats are asked from the last to the first.  Where the user has patterns (`patterned`), it may be
-    one of lines that they fit.
+    one of lines that they fit; where they are `timed`, also one whose times they alone tell.  Last come the
+    formats that take what is nothing else.
     """
-    plain, texts = [], []
+    plain, texts, others = [], [], []
     for known in known_formats():
         if known.reader.recognises(head):
             return known
         if known.recognises_mapped is not None:
             plain.append((known, known.recognises_mapped))
-        if known.recognises_patterned is not None:
+        if known.recognises_patterned is not None and (timed or not known.timed_patterns):
             texts.append((known, known.recognises_patterned))
-    for known, is_one in [*reversed(plain if mapped else []), *(texts if patterned else [])]:
+        if known.recognises_otherwise is not None:
+            others.append((known, known.recognises_otherwise))
+    for known, is_one in [*reversed(plain if mapped else []), *(texts if patterned else []), *others]:
         if is_one(head):
             return known
     raise LogFormatError(f"{name}: of no known format (cepctl formats lists them); {clue_to(head)}")
@@ -119,7 +127,10 @@ def format_of(head: bytes, name: str, chosen: str | None, options: ReadOptions |
     if chosen is not None:
         return format_named(chosen)
     read = options or ReadOptions()
-    return recognised_format(head, name, mapped=bool(read.columns), patterned=bool(read.patterns))
+    timed = any(TIME in pattern.attributes for pattern in read.patterns)
+    return recognised_format(
+        head, name, mapped=bool(read.columns), patterned=bool(read.patterns), timed=timed
+    )
 
 
 class _Bytes(io.RawIOBase):

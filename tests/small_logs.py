@@ -56,6 +56,18 @@ _PLAIN_XES = (
     )
     + b"</trace></log>\n"
 )
+_LINES = (
+    "2026-06-14 08:15:04,978 - INFO  [main:Server@12] - Client /10.0.0.7:4101 is in\n"
+    "2026-06-14 08:15:05,001 - WARN  [worker:Link@7] - Link 3 is slow: 250 ms\n"
+    "java.io.IOException: no answer\n"
+    "\tat Link.read(Link.java:7)\n"
+    "2026-06-14 08:15:05,120 - INFO  [main:Server@12] - Client /10.0.0.9:4102 is in\n"
+)
+_NO_YEAR = (
+    "06-14 08:15:04.978  1702  2395 D Window: turned to 1\n"
+    "06-14 08:15:05.001  1702  2395 D Window: turned to 3\n"
+    "06-14 08:15:05.120  1702  8671 I Power: lock=233, uid=10037\n"
+)
 _POLLS = (
     '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<GANGLIA_XML VERSION="3" SOURCE="gmond">\n'
     '<CLUSTER NAME="c" LOCALTIME="{0}"><HOST NAME="n1" REPORTED="{0}" TN="1" TMAX="20">\n'
@@ -211,6 +223,8 @@ SMALL_LOGS: dict[str, tuple[str, bytes]] = {
     "jaeger": ("jaeger", _JAEGER.encode()),
     "zipkin": ("zipkin", _ZIPKIN.encode()),
     "text": ("text", _TEXT.encode()),
+    "lines": ("lines", _LINES.encode()),
+    "lines, no year": ("lines", _NO_YEAR.encode()),
     "spark": ("spark", _SPARK.encode()),
     "syslog": ("syslog", _SYSLOG.encode()),
     "ocel, JSON": ("ocel", json_log()),

@@ -17,8 +17,9 @@ from cepctl.clocks import Clocks, clocks_of
 from cepctl.datasets.arrow_files import SUFFIX, arrow_schema_of, read_arrow
 from cepctl.datasets.marker import SUCCESS, incomplete
 from cepctl.errors import EventSchemaError
+from cepctl.io.contract.message_template import MessageTemplate, templates_in
 from cepctl.io.source.locations import Location
-from cepctl.schema import END_TIME, META_GIVEN, META_TIME_UNIT, META_TYPE_COUNTS, TimeUnit
+from cepctl.schema import END_TIME, META_GIVEN, META_TEMPLATES, META_TIME_UNIT, META_TYPE_COUNTS, TimeUnit
 
 STANDARD_INPUT = "-"
 """The path that names standard input."""
@@ -35,6 +36,7 @@ class StoredDataset:
     type_counts: dict[str, int]
     clocks: Clocks = field(default_factory=dict)
     given: tuple[str, ...] = ()
+    templates: tuple[MessageTemplate, ...] = ()
 
     @property
     def in_arrow(self) -> bool:
@@ -124,4 +126,5 @@ def _described(location: Location, parts: Sequence[str], schema: pa.Schema) -> S
     counts = json.loads(metadata.get(META_TYPE_COUNTS, b"{}"))
     unit = TimeUnit.parse(metadata[META_TIME_UNIT].decode())
     given = tuple(json.loads(metadata.get(META_GIVEN, b"[]")))
-    return StoredDataset(location, tuple(parts), schema, unit, counts, clocks_of(metadata), given)
+    templates = templates_in(metadata.get(META_TEMPLATES, b"[]"))
+    return StoredDataset(location, tuple(parts), schema, unit, counts, clocks_of(metadata), given, templates)

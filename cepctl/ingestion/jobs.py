@@ -34,12 +34,14 @@ from cepctl.ingestion.summary import (
     report_text,
     summarised,
 )
+from cepctl.ingestion.templates import mine_templates, with_templates
 from cepctl.ingestion.times_told import times_told
 from cepctl.ingestion.type_names import TypeNames
 from cepctl.ingestion.unpacking import unpacked
 from cepctl.ingestion.unused import unused
 from cepctl.ingestion.writing import PartTask, write_part
 from cepctl.ingestion.written_units import Written, finest, unit_of_rules
+from cepctl.io.contract.message_template import templates_text
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.contract.times import named_zone
 from cepctl.io.formats import format_named, open_log
@@ -48,6 +50,7 @@ from cepctl.memory import MemoryBudget, reading_budget
 from cepctl.schema import (
     META_GIVEN,
     META_MODEL,
+    META_TEMPLATES,
     META_TIME_UNIT,
     META_TYPE_COUNTS,
     META_VERSION,
@@ -165,6 +168,8 @@ def _ingest(
             )
             for number, (file, own) in enumerate(zip(files, declared, strict=True))
         ]
+        found = mine_templates(tasks, runner)
+        tasks = with_templates(tasks, found.templates)
         results, unit = _in_one_unit(tasks, read_files(tasks, runner), runner)
         filesystem, directory = events.resolve()
         schema = unify(results, options.known_kinds)
@@ -172,6 +177,7 @@ def _ingest(
         summary = summarised(results, ordered, schema, unit)
         notices = (
             *parts_alone(stored),
+            *found.notices,
             *summary.notices,
             *times_told(results, unit, options.model),
             *tell_unused(results, summary),
@@ -191,6 +197,8 @@ def _ingest(
         if whole:
             refuse_eventless(summary)
         metadata = _metadata(summary, options.model) | clocks_metadata(summary.clocks)
+        if found.templates:
+            metadata[META_TEMPLATES] = templates_text(found.templates)
         once = options.read_once
         in_arrow = in_arrow and sum(result.size for result in results) <= MOST_ARROW_BYTES
         parts = [PartTask(scratch, each, schema, metadata, memory, once, in_arrow) for each in ordered.parts]
@@ -234,7 +242,7 @@ def _read_task(
         file,
         number,
         scratch,
-        replace(options.read, time_unit=ticks),
+        replace(options.read, time_unit=ticks, modified=file.modified),
         options.model,
         written.with_forms(dict(file.time_forms)),
         options.type_names,

@@ -133,7 +133,8 @@ def _in_parts(tasks: Sequence[ReadTask], runner: Runner) -> list[list[ReadTask]]
         if file is None or not found:
             parts.append([task])
         else:
-            parts.append([replace(task, file=part) for part in file.parts(found)])
+            # The beginning of a part alone may look like another format.
+            parts.append([replace(task, file=part, input_format=file.format) for part in file.parts(found)])
     return parts
 
 

@@ -62,6 +62,7 @@ EXCLUSIONS = (
             *("file", "input-format", "uncertainty", "tz", "name", "drop-domain", "patterns"),
             *(
                 "keep-unmatched",
+                "templates",
                 "intervals",
                 "epoch",
                 "map",

@@ -82,6 +82,17 @@ def inspect(events: Events, *, max_memory: str | None = None, **reading: Unpack[
         return inspected(paths, choices, reading_budget(max_memory))
 
 
+def templates_of_events(paths: Sequence[str], choices: RawInput, memory: MemoryBudget) -> str:
+    """The templates that type messages in events at some paths, as a file of templates."""
+    from cepctl.io.templates.files import templates_file
+    from cepctl.matching.inputs import open_events
+
+    with open_events(paths, given_ingest_options(choices), memory) as inputs:
+        tell_reading(inputs.summary)
+        found = {each.text: each for dataset in inputs.datasets for each in dataset.templates}
+        return templates_file(list(found.values()), inputs.schema.type_counts or {})
+
+
 def inspected(paths: Sequence[str], choices: RawInput, memory: MemoryBudget) -> Inspected:
     """Inspect events at some paths, and log what is to be said of reading them."""
     from cepctl.inspection.overview import inspect_events

@@ -28,6 +28,7 @@ KEYWORDS = frozenset(
             "input_format",
             "intervals",
             "keep_unmatched",
+            "templates",
             "kleene",
             "map",
             "master",

@@ -33,6 +33,8 @@ class ReadingOptions(TypedDict, total=False):
         File of patterns (TOML) that make events of log lines, tried before the built-in ones.
     keep_unmatched
         Whether log lines that no pattern fits become LogLine events.
+    templates
+        File of templates (TOML) that type messages of logs of lines, tried before new ones are mined.
     intervals
         Whether what lasts (tasks, attempts, jobs, activities) gives interval events, too.
     epoch
@@ -60,6 +62,7 @@ class ReadingOptions(TypedDict, total=False):
     drop_domain: bool
     patterns: PathText | None
     keep_unmatched: bool
+    templates: PathText | None
     intervals: bool
     epoch: str | datetime | None
     map: Mapping[str, str]
@@ -103,6 +106,7 @@ def raw_input(options: Mapping[str, Any], input_format: str | None = None) -> Ra
         drop_domain=given.get("drop_domain", False),
         patterns=_path(given.get("patterns")),
         keep_unmatched=given.get("keep_unmatched", False),
+        templates=_path(given.get("templates")),
         intervals=given.get("intervals", False),
         epoch=_instant(given.get("epoch")),
         columns=tuple(_mapped(field, column) for field, column in given.get("map", {}).items()),

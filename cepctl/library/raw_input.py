@@ -33,6 +33,7 @@ class RawInput:
     per_object: str | None = None
     time_unit: str | None = None
     exact_times: bool = False
+    templates: str | None = None
 
 
 def given_ingest_options(raw_input: RawInput) -> IngestOptions | None:
@@ -65,6 +66,7 @@ def ingest_options(
     from cepctl.io.contract.written_times import check_form
     from cepctl.io.log4j.patterns import load_patterns
     from cepctl.io.tabular.mapping import parse_mapping
+    from cepctl.io.templates.files import load_templates
     from cepctl.uncertainty.model import UncertaintyModel, load_model
 
     model = load_model(raw_input.uncertainty) if raw_input.uncertainty is not None else UncertaintyModel()
@@ -83,6 +85,7 @@ def ingest_options(
             time_format=None if raw_input.time_format is None else check_form(raw_input.time_format),
             per_object=raw_input.per_object,
             exact_times=raw_input.exact_times,
+            templates=load_templates(raw_input.templates) if raw_input.templates is not None else (),
         ),
         type_names=check_names(raw_input.renames),
         model=model if unit is None else replace(model, time_unit=unit),

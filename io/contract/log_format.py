@@ -5,6 +5,7 @@
     example                                    `cepctl formats --show`
     reader, recognises_mapped, _patterned      io/formats.py, which tells formats apart
     options                                    cepctl/ingestion/unused.py: options that no file could use
+    messages                                   cepctl/ingestion/templates.py: mining
     lines                                      cepctl/ingestion/parts.py: large files; cepctl/state: new parts
     whole_days                                 cepctl/ingestion/reading.py: times without a clock
     repeats                                    cepctl/ingestion/leaving_out.py: what several files show again
@@ -83,6 +84,13 @@ class LogFormat:
     recognises_patterned
         Whether a file that begins so, and that no reader recognises, may be one of lines that the patterns of
         the user fit.
+    timed_patterns
+        Whether those patterns have to say where the time is, in a group `time`.
+    recognises_otherwise
+        Whether a file that begins so, and that is nothing else, may be one of the format.
+    messages
+        Of a format that types its records by templates: those messages of a file, in batches, from which
+        templates are mined.
     whole_days
         Whether the times of a file all of which are midnights mean whole days.
     repeats
@@ -100,6 +108,9 @@ class LogFormat:
     lines: Callable[[bytes, ColumnMap], LineRecords] | None = None
     recognises_mapped: Callable[[bytes], bool] | None = None
     recognises_patterned: Callable[[bytes], bool] | None = None
+    timed_patterns: bool = False
+    recognises_otherwise: Callable[[bytes], bool] | None = None
+    messages: Callable[[IO[bytes], str, ReadOptions], Iterator[pa.Array]] | None = None
     whole_days: bool = False
     repeats: Repeats | None = None
 

@@ -37,6 +37,7 @@ from typing import IO, Protocol
 import pyarrow as pa
 
 from cepctl.io.contract.log_pattern import LogPattern
+from cepctl.io.contract.message_template import MessageTemplate
 from cepctl.schema import END_TIME, MILLISECOND, TIME_TYPE, TimeUnit
 
 RAW_COLUMNS: dict[str, pa.DataType] = {
@@ -172,6 +173,8 @@ class ReadOptions:
     numbers in the columns of times of plain files, and `time_format` the form of their written times, in
     codes of strptime; without them both are told from the file.  `per_object` is the type of object of which
     an event about several becomes one event for each.  With `exact_times` a time without a fraction is exact.
+    `templates` are those that messages without a pattern get their type from; `modified` is when the file was
+    last changed, in microseconds since 1970, from which years that are not written are counted back.
     """
 
     time_zone: str | None = None
@@ -186,6 +189,8 @@ class ReadOptions:
     time_format: str | None = None
     per_object: str | None = None
     exact_times: bool = False
+    templates: tuple[MessageTemplate, ...] = ()
+    modified: int | None = None
 
 
 class Reader(Protocol):

@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from typing import IO
 
 import numpy as np
@@ -29,7 +30,7 @@ from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import named_zone
 from cepctl.io.log4j.events import NODE, NODE_RAW, attribute_columns
-from cepctl.io.log4j.layouts import find_headers
+from cepctl.io.log4j.layouts import Headers, find_headers
 from cepctl.io.log4j.origin import LogOrigin, log_origin
 from cepctl.io.log4j.patterns import built_in_patterns
 from cepctl.io.log4j.record_starts import log_records
@@ -51,6 +52,7 @@ _NO_ZONE = "times of log records, read as UTC; name their zone with --tz: {:,}"
 _IN_GAP = "times in an hour that the clocks skipped, read with the offset before it: {:,}"
 _TWICE = "times in an hour that happened twice, with intervals that cover both: {:,}"
 
+_OF_HADOOP = r"\.hadoop\.|^(?:dfs|hdfs|mapred|mapreduce|ipc|fs|util)\."
 # In a file that begins in the middle of a record, at least this many lines begin one.
 _HEADED_LINES = 3
 _HEADED_SHARE = 0.05
@@ -61,6 +63,10 @@ class Log4jLog:
     """Reader of log4j logs."""
 
     def recognises(self, head: bytes) -> bool:
+        """Tell from the lines that begin as those of log4j do, and from that Hadoop wrote some of them."""
+        return self.has_headers(head) and _some_fit(head)
+
+    def has_headers(self, head: bytes) -> bool:
         """Tell from the lines that begin with a time, a level and a logger: the first one, or enough."""
         text = decoded(head).replace("\r\n", "\n").strip("\n\0").encode() + b"\n"
         starts, ends = line_bounds(text)
@@ -86,9 +92,22 @@ class Log4jLog:
             log_origin(source),
         )
         numbered = 0
-        for records in read_records(stream, source, report):
+        for records in read_records(stream, source, report, find_headers):
             yield log.batch(records, numbered)
             numbered += len(records)
+
+
+def _some_fit(head: bytes) -> bool:
+    """Whether a logger is one of Hadoop, or a built-in pattern fits: else the log is of another program."""
+    table = PatternTable(built_in_patterns())
+    text = decoded(head).strip("\n\0").encode()
+    for each in read_records(BytesIO(text), "", ReadReport(), find_headers):
+        headers = each.headers
+        if pc.any(pc.match_substring_regex(headers.logger, _OF_HADOOP)).as_py():
+            return True
+        if (typed_records(each.message, headers.logger, headers.level, table).pattern >= 0).any():
+            return True
+    return False
 
 
 @dataclass(frozen=True)
@@ -101,7 +120,7 @@ class _Log:
     table: PatternTable
     origin: LogOrigin
 
-    def batch(self, records: Records, numbered: int) -> pa.RecordBatch:
+    def batch(self, records: Records[Headers], numbered: int) -> pa.RecordBatch:
         """Records, the first of which is number `numbered` + 1, as raw events."""
         bad = [*self._untimed(records), *self._swallowed(records)]
         self.report.rejects.extend(sorted(bad, key=lambda reject: reject.line or 0))
@@ -134,7 +153,7 @@ class _Log:
         place = np.where(typed.pattern < 0, len(names) - 1, typed.pattern)
         return pa.array(names, pa.string()).take(pa.array(place))
 
-    def _attributes(self, records: Records, typed: TypedRecords) -> dict[str, pa.Array]:
+    def _attributes(self, records: Records[Headers], typed: TypedRecords) -> dict[str, pa.Array]:
         columns = attribute_columns(typed, self.origin, self.options.drop_domain)
         header = {"level": records.headers.level, "logger": records.headers.logger}
         for name, values in (header | {"thread": records.headers.thread}).items():
@@ -145,7 +164,7 @@ class _Log:
             columns["message"] = pc.coalesce(columns["message"], message) if "message" in columns else message
         return columns
 
-    def _times(self, records: Records, kept: Flags) -> dict[str, pa.Array]:
+    def _times(self, records: Records[Headers], kept: Flags) -> dict[str, pa.Array]:
         headers = records.headers
         zone = named_zone(self.options.time_zone)
         found = instants(np.where(headers.usable, headers.local, 0), zone)
@@ -163,12 +182,12 @@ class _Log:
             "after": pa.array(found.spread + (0 if self.options.exact_times else headers.precision - 1)),
         }
 
-    def _untimed(self, records: Records) -> Iterator[Reject]:
+    def _untimed(self, records: Records[Headers]) -> Iterator[Reject]:
         for row in np.flatnonzero(~records.headers.usable):
             text = f"{records.headers.logger[int(row)]}: {records.message[int(row)]}"
             yield Reject(self.source, int(records.line[row]), "no time", text)
 
-    def _swallowed(self, records: Records) -> Iterator[Reject]:
+    def _swallowed(self, records: Records[Headers]) -> Iterator[Reject]:
         """Lines that damage keeps from beginning a record, and that stand in the record before them."""
         suspects = pc.match_substring_regex(records.message, _NEARLY_HEADER)
         for row in np.flatnonzero(pc.fill_null(suspects, False).to_numpy(zero_copy_only=False)):
@@ -186,6 +205,7 @@ def _inferred(name: str, values: pa.Array) -> dict[bytes, bytes] | None:
     return None if fixed or not pa.types.is_string(values.type) else INFERRED
 
 
+_READER = Log4jLog()
 FORMAT = LogFormat(
     name="log4j",
     description="log4j logs of Hadoop daemons, containers and consoles; patterns make events of lines",
@@ -197,7 +217,7 @@ FORMAT = LogFormat(
         "BP-1:blk_1_1 src: /10.0.0.1:41022 dest: /10.0.0.5:9866\n"
     ),
     page="log-patterns.md",
-    reader=Log4jLog(),
+    reader=_READER,
     options={
         "time_zone": ZONELESS,
         "exact_times": WRITTEN,
@@ -205,4 +225,5 @@ FORMAT = LogFormat(
         "keep_unmatched": "log4j",
     },
     lines=log_records,
+    recognises_patterned=_READER.has_headers,
 )

@@ -7,9 +7,9 @@ is cut there, so memory is bounded whatever a log holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import IO
+from typing import IO, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from cepctl.arrays import Numbers
 from cepctl.io.contract.reader import ReadReport, Reject
-from cepctl.io.log4j.layouts import Headers, find_headers, texts
+from cepctl.io.log4j.layouts import texts
 from cepctl.io.log4j.lines import GAP_BYTES, LONGEST_RECORD, cut_before, cut_line, line_blocks
 from cepctl.io.source.long_gaps import LongGaps
 
@@ -26,15 +26,33 @@ _CUT = f"records of more than {LONGEST_RECORD:,} bytes, of which the rest was le
 _SHOWN = 4_096
 
 
+class Beginnings(Protocol):
+    """The lines of a block that begin a record: their index in it, the byte at which each message begins."""
+
+    @property
+    def line(self) -> Numbers: ...
+
+    @property
+    def message(self) -> Numbers: ...
+
+    def first(self, count: int) -> Any:
+        """The first `count` of them, of the same class."""
+
+
+B = TypeVar("B", bound=Beginnings)
+Find = Callable[[bytes, Numbers, Numbers], B]
+"""Finds the lines [starts, ends) of a block (newlines left out) that begin a record."""
+
+
 @dataclass(frozen=True)
-class Records:
+class Records(Generic[B]):
     """Records in file order; `line` is the number of the header's line in the file, from 1.
 
     `headers.message` is meaningless here: `message` holds the messages, their lines joined by
     newlines, without blanks at the end.
     """
 
-    headers: Headers
+    headers: B
     line: Numbers
     message: pa.Array
 
@@ -42,13 +60,13 @@ class Records:
         return len(self.line)
 
 
-def read_records(stream: IO[bytes], source: str, report: ReadReport) -> Iterator[Records]:
-    """Yield the records of a log, one batch per block of text.
+def read_records(stream: IO[bytes], source: str, report: ReadReport, find: Find[B]) -> Iterator[Records[B]]:
+    """Yield the records of a log, one batch per block of text, as `find` tells where they begin.
 
     `report.records` counts them, with the reject for what stands before the first.
     """
     gaps = LongGaps(GAP_BYTES)
-    splitter = _Splitter(source, report)
+    splitter = _Splitter(source, report, find)
     blocks = line_blocks(stream, source, report, gaps)
     block = next(blocks, None)
     while block is not None:
@@ -61,17 +79,17 @@ def read_records(stream: IO[bytes], source: str, report: ReadReport) -> Iterator
 
 
 @dataclass(frozen=True)
-class _Headed:
+class _Headed(Generic[B]):
     """A text and the records that begin in it: the byte at which each does, and its line in the file."""
 
     text: bytes
-    headers: Headers
+    headers: B
     begin: Numbers
     line: Numbers
 
 
 @dataclass
-class _Splitter:
+class _Splitter(Generic[B]):
     """Splits blocks into records; the last record of a block waits for lines of the next.
 
     `_cut` says that the waiting record was already cut, and counted as such.
@@ -79,13 +97,14 @@ class _Splitter:
 
     source: str
     report: ReadReport
+    find: Find[B]
     _waiting: bytes = b""
     _waiting_line: int = 1
     _next_line: int = 1
     _cut: bool = False
     _orphans: list[bytes] = field(default_factory=list)
 
-    def split(self, block: bytes, *, last: bool) -> Records | None:
+    def split(self, block: bytes, *, last: bool) -> Records[B] | None:
         """The records that end in this block, which ends with a newline."""
         found = self._headed(block)
         if found is None:
@@ -104,11 +123,11 @@ class _Splitter:
             self._orphans.clear()
             self.report.rejects.append(Reject(self.source, 1, ORPHANS, raw))
 
-    def _headed(self, block: bytes) -> _Headed | None:
+    def _headed(self, block: bytes) -> _Headed[B] | None:
         """What waits and the block, with the records that begin there; None when none does."""
         text = self._waiting + block
         starts, ends = line_bounds(text)
-        headers = find_headers(text, starts, ends)
+        headers = self.find(text, starts, ends)
         behind = self._waiting.count(b"\n")
         lines = np.where(headers.line < behind, self._waiting_line, self._next_line + headers.line - behind)
         self._next_line += block.count(b"\n")
@@ -117,14 +136,14 @@ class _Splitter:
             self._orphans.append(text[: min(first, _SHOWN)])
         return _Headed(text, headers, starts[headers.line], lines) if len(headers.line) else None
 
-    def _let_wait(self, found: _Headed, *, counted: bool) -> None:
+    def _let_wait(self, found: _Headed[B], *, counted: bool) -> None:
         rest = found.text[int(found.begin[-1]) :]
         self._waiting, self._waiting_line, self._cut = rest, int(found.line[-1]), counted
         if len(rest) > LONGEST_RECORD:
             self._note_cut(not counted)
             self._waiting, self._cut = cut_line(rest) + b"\n", True
 
-    def _records(self, found: _Headed, count: int, *, first_counted: bool) -> Records | None:
+    def _records(self, found: _Headed[B], count: int, *, first_counted: bool) -> Records[B] | None:
         """The first `count` records, long ones cut; `first_counted` when the first was noted before."""
         if not count:
             return None

@@ -31,6 +31,7 @@ class Entry:
     path: str
     name: str
     size: int = 0
+    modified: int = 0
     left_out: str | None = None
 
 
@@ -116,7 +117,7 @@ class _Walk:
                 _shown(path), _shown(name), left_out=f"{_shown(name)}: its name is not UTF-8; rename it"
             )
         else:
-            yield Entry(path, name, found.st_size)
+            yield Entry(path, name, found.st_size, found.st_mtime_ns // 1_000)
 
     def _followed(self, path: str, name: str) -> Iterator[Entry]:
         real = os.path.realpath(path)

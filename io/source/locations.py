@@ -85,8 +85,9 @@ class InputFile:
     log, `records_before` is how many records stood before it, `id_name` what its ids begin with, and `format`
     and `time_forms` (ReadReport of io/contract) are those of the log, which its rest alone may not tell.
     Where only a `part` of it is meant, `lines_before` are to be added to the lines of that.  `size` is in
-    bytes, where it is known.  `left_out` says why it is not read, as it is not a file, `damage` what is wrong
-    with the archive that it was taken from, behind it.
+    bytes, `modified` when it was last changed, in microseconds since 1970, where they are known.
+    `left_out` says why it is not read, as it is not a file, `damage` what is wrong with the archive that it was
+    taken from, behind it.
     """
 
     location: Location
@@ -99,6 +100,7 @@ class InputFile:
     lines_before: int = 0
     time_forms: tuple[tuple[str, str], ...] = ()
     size: int | None = field(default=None, compare=False)
+    modified: int | None = field(default=None, compare=False)
     left_out: str | None = None
     damage: str | None = None
 
@@ -175,7 +177,7 @@ def _files(text: str, follow_links: bool) -> Iterator[InputFile]:
     info = _info(filesystem, path)
     kind = info.type
     if kind is fs.FileType.File:
-        yield InputFile(location, PurePosixPath(path).name, size=info.size)
+        yield InputFile(location, PurePosixPath(path).name, size=info.size, modified=_modified(info))
     elif kind is fs.FileType.Directory:
         if path.rstrip("/").endswith(SKETCH) and _info(filesystem, f"{path}/sketch.json").is_file:
             raise LogFormatError(f"{text} is a sketch, which holds no events; cepctl probe asks it")
@@ -193,6 +195,10 @@ def _info(filesystem: fs.FileSystem, path: str) -> fs.FileInfo:
         raise LogFormatError(f"cannot read {path}: {first_line(problem)}") from problem
 
 
+def _modified(info: fs.FileInfo) -> int | None:
+    return None if info.mtime_ns is None else int(info.mtime_ns) // 1_000
+
+
 def _below(
     location: Location,
     filesystem: fs.FileSystem,
@@ -202,7 +208,8 @@ def _below(
 ) -> Iterator[InputFile]:
     if isinstance(filesystem, fs.LocalFileSystem):
         for own in entries_below(directory, follow_links=follow_links, is_named=is_named):
-            yield InputFile(location.beside(own.path), own.name, True, size=own.size, left_out=own.left_out)
+            place, modified = location.beside(own.path), own.modified or None
+            yield InputFile(place, own.name, True, size=own.size, modified=modified, left_out=own.left_out)
         return
     for entry in filesystem.get_file_info(fs.FileSelector(directory, recursive=True)):
         name = PurePosixPath(entry.path).relative_to(directory)
@@ -210,7 +217,8 @@ def _below(
             each.endswith(SKETCH) for each in name.parts[:-1]
         )
         if entry.type is fs.FileType.File and not passed_over:
-            yield InputFile(location.beside(entry.path), str(name), found=True, size=entry.size)
+            place = location.beside(entry.path)
+            yield InputFile(place, str(name), found=True, size=entry.size, modified=_modified(entry))
 
 
 def _matches(

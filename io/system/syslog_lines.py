@@ -24,7 +24,8 @@ from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.source.event_lines import SEVERITIES, LineBatches, LineEvent, line_events, lines_fit
 from cepctl.io.source.plain_lines import plain_lines
-from cepctl.io.system.syslog_stamps import Stamps, precision_of
+from cepctl.io.source.text_encoding import utf8_stream
+from cepctl.io.system.syslog_stamps import Stamps, first_days, precision_of
 
 MESSAGE = "Message"
 NOT_SYSLOG = "not a line of syslog (RFC 3164 or RFC 5424)"
@@ -34,6 +35,7 @@ _FACILITIES = (
     *("ntp", "audit", "alert", "clock", *(f"local{number}" for number in range(8))),
 )
 _HIGHEST = 191
+HEAD_BYTES = 1 << 16
 
 _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
 _ISO = rf"\d{{4}}-\d\d-\d\dT{_CLOCK}(?:Z|[-+]\d\d:?\d\d)?"
@@ -75,8 +77,9 @@ class Syslog:
             If the zone of the user does not exist.
         """
         batches = LineBatches(source, options, report, options.patterns, _TEXTS, inferring=True)
-        messages = _Messages(Stamps(source, options), options.drop_domain)
-        return line_events(stream, batches, messages.event)
+        text = utf8_stream(stream)
+        stamps = Stamps(source, options, report, first_days(text.peek(HEAD_BYTES)))
+        return line_events(text, batches, _Messages(stamps, options.drop_domain).event)
 
 
 @dataclass(frozen=True)

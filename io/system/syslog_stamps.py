@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from cepctl.errors import LogFormatError
-from cepctl.io.contract.reader import ReadOptions
+from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.contract.times import LogTime, log_time, named_zone, parse_time, with_nanos
+from cepctl.io.source.missing_years import MonthDay, YearRule, year_rule, years_note
+from cepctl.io.source.text_encoding import decoded
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_EPOCH = datetime(1970, 1, 1)
-_DAY = timedelta(days=1)
 _FRACTION = re.compile(r"[.,](\d{1,9})", re.ASCII)
 _MICRO_DIGITS = 6
+_DAY_OF_LINE = re.compile(
+    r"^(?:<\d{1,3}>)?([A-Z][a-z]{2} {1,2}\d{1,2}) \d\d:\d\d:\d\d", re.ASCII | re.MULTILINE
+)
 
 
 @dataclass
 class Stamps:
-    """Reads the times of one file.
-
-    A time without a year is the first such day that is not before the day at which the log begins; one day
-    less, since the beginning is in UTC, and records need not be in order.
-    """
+    """Reads the times of one file; missing_years.py tells the year where it is not written."""
 
     source: str
     options: ReadOptions
+    report: ReadReport
+    first_days: Sequence[MonthDay] = ()
+    _years: YearRule | None = None
     _zone: ZoneInfo | None = field(init=False)
     _days: dict[str, date | None] = field(default_factory=dict)
 
@@ -44,15 +46,10 @@ class Stamps:
         Raises
         ------
         LogFormatError
-            If there is neither a year nor a beginning of the log.
+            If there is no year, and nothing tells it.
         """
-        if year is None and self.options.epoch is None:
-            month, number = day.split()
-            known = f"{_MONTHS.index(month) + 1:02}-{int(number):02}" if month in _MONTHS else "01-01"
-            raise LogFormatError(
-                f"{self.source}: the time '{day} {clock}' has no year; say on which day the log begins: "
-                f"--epoch YEAR-{known}"
-            )
+        if year is None:
+            self._count_back(day, clock)
         key = f"{day} {year or ''}"
         if key not in self._days:
             self._days[key] = self._day(day, year)
@@ -72,18 +69,32 @@ class Stamps:
             return None
         return None if time is None else with_nanos(time, clock)
 
+    def _count_back(self, day: str, clock: str) -> None:
+        if self._years is None:
+            days = self.first_days or [_month_day(day)]
+            self._years = year_rule(self.source, self.options, f"{day} {clock}", days)
+        if self._years.told:
+            self.report.notes[years_note(self._years)] += 1
+
     def _day(self, day: str, year: str | None) -> date | None:
         month, number = day.split()
         if month not in _MONTHS:
             return None
         if year is not None:
             return _date(int(year), _MONTHS.index(month) + 1, int(number))
-        begin = (_EPOCH + timedelta(microseconds=self.options.epoch or 0)).date()
-        for candidate in (begin.year - 1, begin.year, begin.year + 1):
-            found = _date(candidate, _MONTHS.index(month) + 1, int(number))
-            if found is not None and found >= begin - _DAY:
-                return found
-        return None
+        assert self._years is not None, "a time without a year was seen"
+        return self._years.date_of(_MONTHS.index(month) + 1, int(number))
+
+
+def first_days(head: bytes) -> list[MonthDay]:
+    """The days, without years, that the first lines of a log begin with."""
+    found = _DAY_OF_LINE.findall(decoded(head))
+    return [_month_day(day) for day in dict.fromkeys(found)]
+
+
+def _month_day(day: str) -> MonthDay:
+    month, number = day.split()
+    return (_MONTHS.index(month) + 1 if month in _MONTHS else 1), int(number)
 
 
 def precision_of(clock: str) -> int:

@@ -169,4 +169,5 @@ FORMAT = LogFormat(
     },
     lines=plain_lines,
     recognises_patterned=_READER.is_text,
+    timed_patterns=True,
 )

@@ -27,7 +27,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 FORMATS = list(known_formats())
 OF_LINES = [known.name for known in FORMATS if known.lines is not None]
 # Asked of every reader, or not by the reader alone.
-NOT_DECLARED = {"time_unit", "patterns"}
+NOT_DECLARED = {"time_unit", "patterns", "templates", "modified"}
 
 every_format = pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
 
@@ -53,9 +53,11 @@ def test_its_example_is_a_file_of_it_that_is_read_whole(known: LogFormat) -> Non
         return
     report, data = ReadReport(), known.example.encode()
     patterns = (LogPattern("Valve", r"\[(?P<time>.*)\]", (), None, ("time",)),)
-    assert recognised_format(data, "x", patterned=True).name == known.name
+    patterned = known.recognises_patterned is not None
+    assert recognised_format(data, "x", patterned=patterned).name == known.name
+    options = ReadOptions(patterns=patterns if patterned else ())
     with open_bytes(data, "x") as log:
-        events = list(known.reader.read(log.stream, "x", ReadOptions(patterns=patterns), report))
+        events = list(known.reader.read(log.stream, "x", options, report))
     assert (sum(map(len, events)) > 0, report.rejects, report.skipped) == (True, [], {})
 
 

@@ -10,7 +10,7 @@ from cepctl.cli.options.exclusions import CheckedCommand
 from cepctl.cli.options.shared import json_option, raw_input_options, reading_memory_option, verbosity_options
 from cepctl.cli.output.answers import print_answer
 from cepctl.cli.output.rows import write_whole
-from cepctl.library.inspect import inspected
+from cepctl.library.inspect import inspected, templates_of_events
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
 from cepctl.memory import MemoryBudget
@@ -34,7 +34,13 @@ from cepctl.memory import MemoryBudget
     help="Write the uncertainty model (TOML) that the times suggest, with its evidence.",
 )
 @click.option("--full", is_flag=True, help="Print all of it, not what one screen holds.")
-@raw_input_options("--input-format")
+@click.option(
+    "--templates",
+    "list_templates",
+    is_flag=True,
+    help="Print the templates that type messages of logs of lines, as --templates FILE of ingest reads them.",
+)
+@raw_input_options("--input-format", lists_templates=True)
 @reading_memory_option
 @verbosity_options
 def command(
@@ -43,6 +49,7 @@ def command(
     as_json: bool,
     write_model: str | None,
     full: bool,
+    list_templates: bool,
     raw_input: RawInput,
     memory: MemoryBudget,
     quiet: bool,
@@ -56,6 +63,9 @@ def command(
     from cepctl.render.inspection import inspection_facts, inspection_json, print_inspection
 
     refuse_overwriting({"--write-model": write_model}, events, raw_input)
+    if list_templates:
+        click.echo(templates_of_events(events, raw_input, memory), nl=False)
+        return
     found = inspected(events, raw_input, memory)
     if write_model is not None:
         write_whole(write_model, [found.model.encode()])

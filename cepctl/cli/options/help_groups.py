@@ -25,7 +25,7 @@ READING_GROUPS: dict[str, tuple[str, ...]] = {
         "time-unit",
         "exact-times",
     ),
-    "Of log lines, by patterns": ("patterns", "keep-unmatched", "epoch"),
+    "Of log lines, by patterns": ("patterns", "templates", "keep-unmatched", "epoch"),
     "Of tables (CSV, JSONL, Parquet) and object-centric logs": (
         "map",
         "epoch-unit",

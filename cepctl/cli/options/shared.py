@@ -31,7 +31,7 @@ def gathered(command: Callable[..., Any], name: str, kind: type) -> Callable[...
 
     @wraps(command)
     def gathering(**values: Any) -> Any:
-        own = {each: values.pop(each) for each in names}
+        own = {each: values.pop(each) for each in names if each in values}
         return command(**values, **{name: kind(**own)})
 
     return gathering
@@ -236,11 +236,22 @@ _RAW_INPUT_OPTIONS = (
 )
 
 
-def raw_input_options(format_option: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+_TEMPLATES = click.option(
+    "--templates",
+    type=click.Path(),
+    metavar="FILE",
+    help="Templates (TOML) that type messages of logs of lines, as inspect --templates prints them.",
+)
+
+
+def raw_input_options(
+    format_option: str, *, lists_templates: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """How raw logs are read: the parameter raw_input (RawInput).
 
     `format_option` is the spelling of the option that names the format: `match` keeps `--format`
-    for its output and says `--input-format`.
+    for its output and says `--input-format`.  A command that `lists_templates` has an option of its
+    own called --templates.
     """
     named = click.option(
         format_option,
@@ -251,7 +262,10 @@ def raw_input_options(format_option: str) -> Callable[[Callable[..., Any]], Call
     )
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        return with_options(gathered(command, "raw_input", RawInput), (named, *_RAW_INPUT_OPTIONS))
+        options = (
+            (named, *_RAW_INPUT_OPTIONS) if lists_templates else (named, *_RAW_INPUT_OPTIONS, _TEMPLATES)
+        )
+        return with_options(gathered(command, "raw_input", RawInput), options)
 
     return decorate
 

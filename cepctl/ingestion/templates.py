@@ -1,0 +1,104 @@
+"""Templates of all files of an ingest, mined once before anything is read.
+
+Messages of all files are counted first, each file by one task; of a large one that can be read from any
+place, so many bytes as WHOLE_BYTES, in pieces from all of it.  What stands between the pieces and fits no
+template found there is of the type `Other`, and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from cepctl.errors import CepctlError
+from cepctl.ingestion.reading import ReadTask
+from cepctl.ingestion.runners import Runner
+from cepctl.io.contract.message_template import MessageTemplate
+from cepctl.io.formats import OpenLog, format_of, open_log
+from cepctl.io.source.file_parts import FilePart
+from cepctl.io.templates.survey import MOST_TEMPLATES, Survey, templates_of
+
+WHOLE_BYTES = 64 << 20
+_PIECES = 16
+
+
+@dataclass(frozen=True)
+class TemplatesFound:
+    """The templates of an ingest, and what is to be said of them."""
+
+    templates: tuple[MessageTemplate, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+def mine_templates(tasks: Sequence[ReadTask], runner: Runner) -> TemplatesFound:
+    """The templates of the messages in all files; those that the tasks bring come first, as they are."""
+    known = tasks[0].options.templates if tasks else ()
+    surveys = [each for each in runner.run(_surveyed, tasks) if each is not None]
+    if not surveys:
+        unused = "--templates was not used: no file has messages that are typed by templates"
+        return TemplatesFound(known, (unused,) if known else ())
+    whole = Survey()
+    for each in surveys:
+        whole.join(each)
+    found = templates_of(whole, known)
+    notices = []
+    if known and (found.new or found.none):
+        notices.append(
+            f"of the messages looked at {found.known:,} fit the {len(known):,} templates given, "
+            f"{found.new:,} fit {len(found.templates) - len(known):,} new ones"
+        )
+    if found.none:
+        notices.append(
+            f"messages looked at that fit none of {MOST_TEMPLATES:,} templates, the most frequent ones: "
+            f"{found.none:,}; they are of the type Other; --patterns FILE types them"
+        )
+    return TemplatesFound(found.templates, tuple(notices))
+
+
+def with_templates(tasks: Sequence[ReadTask], templates: tuple[MessageTemplate, ...]) -> list[ReadTask]:
+    """Tasks whose readers know the templates."""
+    return [replace(task, options=replace(task.options, templates=templates)) for task in tasks]
+
+
+def _surveyed(task: ReadTask) -> Survey | None:
+    """What the messages of a file are; None where they need no templates, or it cannot be read."""
+    if task.file.left_out is not None:
+        return None
+    try:
+        with open_log(task.file.location) as log:
+            if not log.head:
+                return None
+            known = format_of(log.head, task.file.name, task.input_format, task.options)
+            if known.messages is None:
+                return None
+            size = task.file.size
+            if size is not None and size > WHOLE_BYTES and log.stream.seekable():
+                return _in_pieces(task, size)
+            found = Survey()
+            for batch in known.messages(log.stream, task.file.name, task.options):
+                found.add(batch)
+            return found
+    except (CepctlError, OSError):
+        return None
+
+
+def _in_pieces(task: ReadTask, size: int) -> Survey:
+    found = Survey()
+    length = WHOLE_BYTES // _PIECES
+    for piece in range(_PIECES):
+        start = (size - length) * piece // (_PIECES - 1)
+        with open_log(task.file.location, FilePart(start, start + length)) as log:
+            found.join(_of_piece(task, log, whole=piece == 0))
+    return found
+
+
+def _of_piece(task: ReadTask, log: OpenLog, *, whole: bool) -> Survey:
+    """The messages of a piece, whose first line is that of the file, or else cut."""
+    if not whole:
+        log.stream.readline(WHOLE_BYTES)
+    known = format_of(log.stream.peek(1 << 16), task.file.name, task.input_format, task.options)  # type: ignore[attr-defined]
+    found = Survey()
+    if known.messages is not None:
+        for batch in known.messages(log.stream, task.file.name, task.options):
+            found.add(batch)
+    return found

@@ -1,0 +1,226 @@
+"""A column of written times as numbers, all texts of one shape at once.
+
+The texts are cut out of a block of lines as a matrix of bytes.  Those in which digits, letters and signs
+stand in the same places are of one shape: the first of them tells, by the layout of the file, which columns
+are the year, the month and so on, and all are read from these columns.  A file has few shapes, so there is no
+step per time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from cepctl.arrays import Bytes, Flags, Numbers
+from cepctl.io.lines.stamps import Stamp
+
+_DAY, _SECOND = 86_400_000_000, 1_000_000
+_MICRO_DIGITS, _NANO_DIGITS = 6, 9
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_FIRST_OF_TWO_DIGITS = 1969
+_UNITS = {10: 1_000_000, 13: 1_000, 16: 1}
+_DIGIT, _LETTER, _ZERO = ord("0"), ord("a"), ord("0")
+LONGEST_TIME = 64
+
+
+@dataclass(frozen=True)
+class Written:
+    """Times as they are written, one entry for each text.
+
+    Attributes
+    ----------
+    local
+        Microseconds since 1970-01-01T00:00 on the clock that wrote the time; of a time without a year, since
+        the beginning of its year, day 1 of month 1.
+    month, day
+        The day of a time without a year; 0 where there is a year.
+    usable
+        Whether there is such a day and such a time of day.
+    precision
+        Microseconds that the last digit stands for, at least one.
+    zone_seconds
+        The offset that is written; 0 where none is.
+    zoned
+        Whether the text itself names its zone.
+    nanos
+        Nanoseconds beyond `local`.
+    cut
+        Whether it has digits below the nanosecond that are not zero.
+    """
+
+    local: Numbers
+    month: Numbers
+    day: Numbers
+    usable: Flags
+    precision: Numbers
+    zone_seconds: Numbers
+    zoned: Flags
+    nanos: Numbers
+    cut: Flags
+
+    def first(self, count: int) -> Written:
+        """The first `count` of them."""
+        return Written(**{each.name: getattr(self, each.name)[:count] for each in fields(self)})
+
+
+def written_times(block: bytes, starts: Numbers, lengths: Numbers, stamp: Stamp) -> Written:
+    """The texts of `lengths` bytes from `starts` on, each of which fits the layout."""
+    count = len(starts)
+    found = Written(
+        local=np.zeros(count, np.int64),
+        month=np.zeros(count, np.int64),
+        day=np.zeros(count, np.int64),
+        usable=np.zeros(count, np.bool_),
+        precision=np.ones(count, np.int64),
+        zone_seconds=np.zeros(count, np.int64),
+        zoned=np.zeros(count, np.bool_),
+        nanos=np.zeros(count, np.int64),
+        cut=np.zeros(count, np.bool_),
+    )
+    if not count:
+        return found
+    width = int(min(lengths.max(), LONGEST_TIME))
+    padded = np.frombuffer(block + bytes(width), np.uint8)
+    texts = padded[starts[:, None] + np.arange(width)]
+    texts[np.arange(width) >= lengths[:, None]] = 0
+    shapes = _SHAPE[texts]
+    waiting = np.arange(count)
+    while len(waiting):
+        alike = (shapes[waiting] == shapes[waiting[0]]).all(axis=1)
+        rows = waiting[alike]
+        _read(texts[rows], rows, stamp, found)
+        waiting = waiting[~alike]
+    return found
+
+
+def _shape_of_bytes() -> Bytes:
+    shape = np.arange(256, dtype=np.uint8)
+    shape[ord("0") : ord("9") + 1] = _DIGIT
+    shape[ord("a") : ord("z") + 1] = _LETTER
+    shape[ord("A") : ord("Z") + 1] = _LETTER
+    return shape
+
+
+_SHAPE = _shape_of_bytes()
+
+
+def _read(texts: Bytes, rows: Numbers, stamp: Stamp, into: Written) -> None:
+    """Read times of one shape, shape (n, width), into their rows."""
+    first = bytes(texts[0]).rstrip(b"\0").decode("ascii", "replace")
+    match = stamp.compiled.fullmatch(first)
+    if match is None:
+        return
+    parts = {name: match.span(name) for name, text in match.groupdict().items() if text is not None}
+
+    def number(name: str, otherwise: int = 0) -> Numbers:
+        if name not in parts:
+            return np.full(len(rows), otherwise, np.int64)
+        value = np.zeros(len(rows), np.int64)
+        for column in range(*parts[name]):
+            value = value * 10 + (texts[:, column].astype(np.int64) - _ZERO)
+        return value
+
+    micros, nanos, cut = _fraction(texts, parts)
+    digits = parts["f"][1] - parts["f"][0] if "f" in parts else 0
+    into.nanos[rows], into.cut[rows] = nanos, cut
+    if "E" in parts:
+        _read_epoch(number("E"), micros, digits, parts["E"], rows, into)
+        return
+    year = number("Y") if "Y" in parts else _full_year(number("y")) if "y" in parts else None
+    month = _months(texts, parts["b"]) if "b" in parts else number("m")
+    day = number("d")
+    hour, minute, second = number("H"), number("M"), number("S")
+    usable = (minute <= 59) & (second <= 60)
+    if "p" in parts:
+        afternoon = (texts[:, parts["p"][0]] | 32) == ord("p")
+        usable &= (hour >= 1) & (hour <= 12)
+        hour = hour % 12 + 12 * afternoon
+    usable &= (hour <= 23) | ((hour == 24) & (minute == 0) & (second == 0) & (micros == 0))
+    clock = (hour * 3600 + minute * 60 + second) * _SECOND + micros
+    days, known = days_of(year if year is not None else np.full(len(rows), 2000), month, day)
+    into.local[rows] = np.where(known, days, 0) * _DAY * (year is not None) + clock
+    if year is None:
+        into.month[rows], into.day[rows] = month, day
+    into.usable[rows] = usable & known
+    into.precision[rows] = _precision(parts, digits)
+    if "z" in parts:
+        into.zoned[rows] = True
+        into.zone_seconds[rows] = _zone_seconds(texts, parts["z"])
+
+
+def days_of(year: Numbers, month: Numbers, day: Numbers) -> tuple[Numbers, Flags]:
+    """Days since 1970, and whether there is such a day."""
+    possible = (month >= 1) & (month <= 12) & (year >= 1)
+    months = (np.where(possible, year, 1970) - 1970) * 12 + np.where(possible, month, 1) - 1
+    first = months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
+    following = (months + 1).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
+    return first + day - 1, possible & (day >= 1) & (day <= following - first)
+
+
+def _read_epoch(
+    value: Numbers, micros: Numbers, digits: int, span: tuple[int, int], rows: Numbers, into: Written
+) -> None:
+    length = span[1] - span[0]
+    unit = _UNITS.get(length)
+    if unit is None:
+        into.local[rows], into.nanos[rows] = value // 1_000, value % 1_000
+    else:
+        into.local[rows] = value * unit + micros
+        into.precision[rows] = max(unit // 10**digits, 1) if unit == _SECOND else unit
+    into.usable[rows] = True
+    into.zoned[rows] = True
+
+
+def _fraction(texts: Bytes, parts: dict[str, tuple[int, int]]) -> tuple[Numbers, Numbers, Flags]:
+    """Microseconds after the second, nanoseconds beyond them, and whether some digits below are lost."""
+    start, end = parts.get("f", (0, 0))
+    digits = [texts[:, place].astype(np.int64) - _ZERO for place in range(start, end)]
+    digits += [np.zeros(len(texts), np.int64)] * (_NANO_DIGITS - len(digits))
+    nanos = np.zeros(len(texts), np.int64)
+    for digit in digits[:_NANO_DIGITS]:
+        nanos = nanos * 10 + digit
+    cut = np.zeros(len(texts), np.bool_)
+    for digit in digits[_NANO_DIGITS:]:
+        cut |= digit != 0
+    return nanos // 1_000, nanos % 1_000, cut
+
+
+def _precision(parts: dict[str, tuple[int, int]], digits: int) -> int:
+    if "S" not in parts:
+        return 60 * _SECOND
+    return int(10 ** (_MICRO_DIGITS - min(digits, _MICRO_DIGITS)))
+
+
+def _full_year(year: Numbers) -> Numbers:
+    """The year that two digits mean: 1969 to 2068, as POSIX has it."""
+    return np.where(year + 1900 >= _FIRST_OF_TWO_DIGITS, year + 1900, year + 2000)
+
+
+def _months(texts: Bytes, span: tuple[int, int]) -> Numbers:
+    """Months by the first three letters of their English names; 0 for any other word."""
+    code = np.zeros(len(texts), np.int64)
+    for column in range(span[0], span[0] + 3):
+        code = code * 32 + ((texts[:, column].astype(np.int64) | 32) - ord("a"))
+    names = [_code(name) for name in _MONTHS]
+    order = np.argsort(names)
+    place = np.searchsorted(np.array(names)[order], code).clip(0, len(names) - 1)
+    return np.where(np.array(names)[order][place] == code, order[place] + 1, 0).astype(np.int64)
+
+
+def _code(name: str) -> int:
+    """A number for three letters."""
+    first, second, third = (ord(letter) - ord("a") for letter in name)
+    return (first * 32 + second) * 32 + third
+
+
+def _zone_seconds(texts: Bytes, span: tuple[int, int]) -> Numbers:
+    sign = texts[:, span[0]]
+    if not set(np.unique(sign).tolist()) <= {ord("+"), ord("-")}:
+        return np.zeros(len(texts), np.int64)
+    digits = [column for column in range(span[0] + 1, span[1]) if texts[0, column] != ord(":")]
+    values = [texts[:, column].astype(np.int64) - _ZERO for column in digits] + [
+        np.zeros(len(texts), np.int64)
+    ] * 2
+    seconds = (values[0] * 10 + values[1]) * 3600 + (values[2] * 10 + values[3]) * 60
+    return np.where(sign == ord("-"), -seconds, seconds)

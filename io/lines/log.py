@@ -1,0 +1,302 @@
+"""Any other log of lines with a time in them: one event per record, whose type is told from its message.
+
+    line                                       what becomes of it
+    one that begins with the time of the log   a record; the layout is learned from the head of the file
+    any other                                  part of the record before it, as a stack trace is
+    a time that no calendar has                a reject, `no time`
+
+The type is that of the first pattern of the user that fits, else of the template of the message
+(io/templates), which are mined before anything is read.  What the heading of the log says (level, thread,
+component, pid, node) and what varies in messages of one template are attributes, and so is the message.  By
+default a time is as uncertain as its last digit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.arrays import Flags, Numbers
+from cepctl.errors import LogFormatError
+from cepctl.io.contract.batches import INFERRED, column_name
+from cepctl.io.contract.hosts import node_name
+from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
+from cepctl.io.contract.reader import (
+    BELOW_NANOSECONDS,
+    NANOS,
+    NO_TIME,
+    RAW_COLUMNS,
+    ReadOptions,
+    ReadReport,
+    Reject,
+)
+from cepctl.io.contract.times import named_zone
+from cepctl.io.lines.beginnings import Beginnings, BeginningsOf
+from cepctl.io.lines.local_times import Written
+from cepctl.io.lines.recognition import HEAD_BYTES, LineLayout, is_log_of_lines, layout_of, sample_lines
+from cepctl.io.log4j.records import Records, read_records
+from cepctl.io.log4j.times import Instants, instants
+from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records
+from cepctl.io.source.missing_years import YearRule, year_rule, years_note
+from cepctl.io.source.text_encoding import utf8_stream
+from cepctl.io.templates.variables import TemplateTable
+from cepctl.schema import TIME_TYPE
+
+UNMATCHED = "no pattern fits the log record (--keep-unmatched types it by its template)"
+MESSAGE, NODE, NODE_RAW = "message", "node", "node_raw"
+_NO_ZONE = "times of log records, read as UTC; name their zone with --tz: {:,}"
+_IN_GAP = "times in an hour that the clocks skipped, read with the offset before it: {:,}"
+_TWICE = "times in an hour that happened twice, with intervals that cover both: {:,}"
+_CONTINUED = "lines without a time of their own, which continue the record before them: {:,}"
+_BACK = (
+    "times that go back by more than half a year behind the one before, as in a log of several years: {:,}"
+)
+_HALF_A_YEAR = 183 * 86_400_000_000
+_DAY = 86_400_000_000
+_TEXTS = frozenset((MESSAGE, NODE, NODE_RAW, "level", "component", "program", "thread", "label", "location"))
+
+
+class LinesLog:
+    """Reader of logs of lines."""
+
+    def recognises(self, head: bytes) -> bool:
+        # Only what no other reader takes: `recognises_otherwise` of the format.
+        return False
+
+    def read(
+        self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the events of one log.
+
+        Raises
+        ------
+        LogFormatError
+            If no line has a time, the day could be the month, or nothing tells the year.
+        UsageError
+            If the zone of the user does not exist.
+        """
+        text = utf8_stream(stream)
+        layout = _learned(text.peek(HEAD_BYTES), source, options)
+        _tell(layout, report)
+        log = _Log(
+            source, options, report, layout, PatternTable(options.patterns), TemplateTable(options.templates)
+        )
+        numbered = 0
+        for records in read_records(text, source, report, BeginningsOf(layout)):
+            yield log.batch(records, numbered)
+            numbered += len(records)
+
+
+def messages(stream: IO[bytes], source: str, options: ReadOptions) -> Iterator[pa.Array]:
+    """The first lines of the messages of one log that no pattern fits, from which templates are mined."""
+    text = utf8_stream(stream)
+    try:
+        layout = _learned(text.peek(HEAD_BYTES), source, options)
+    except LogFormatError:
+        return  # reading it will say what is wrong
+    table = PatternTable(options.patterns)
+    for records in read_records(text, source, ReadReport(), BeginningsOf(layout)):
+        found = first_lines(records.message)
+        if options.patterns:
+            found = found.filter(pa.array(_typed(records, table).pattern < 0))
+        yield found
+
+
+def _learned(head: bytes, source: str, options: ReadOptions) -> LineLayout:
+    try:
+        layout = layout_of(sample_lines(head), options.time_format)
+    except LogFormatError as problem:
+        raise LogFormatError(f"{source}: {problem}") from None
+    if layout is None:
+        raise LogFormatError(
+            f"{source}: its first lines have no time in a known layout; name another format (--format)"
+        )
+    return layout
+
+
+def _tell(layout: LineLayout, report: ReadReport) -> None:
+    report.time_forms["lines"] = f"{layout.stamp.name}; {layout.heading.name}"
+    for name, lines in layout.others:
+        report.warnings.append(
+            f"{lines:,} of its first {layout.lines:,} lines begin with times of another layout ({name}, not "
+            f"{layout.stamp.name}): they are taken for lines of the record before them; divide the file"
+        )
+
+
+def first_lines(message: pa.Array) -> pa.Array:
+    """Messages up to their first line end."""
+    several = pc.match_substring(message, "\n")
+    if not pc.any(several).as_py():
+        return message
+    return pc.replace_substring_regex(message, r"(?s)\n.*", "")
+
+
+def _typed(records: Records[Beginnings], table: PatternTable) -> TypedRecords:
+    attributes, count = records.headers.attributes, len(records)
+    loggers = attributes.get("component", attributes.get("program", pa.nulls(count, pa.string())))
+    levels = pc.utf8_upper(attributes.get("level", pa.nulls(count, pa.string())))
+    return typed_records(records.message, pc.fill_null(loggers, ""), levels, table)
+
+
+@dataclass
+class _Log:
+    """The file being read and how; `last` is the latest instant of the batch before."""
+
+    source: str
+    options: ReadOptions
+    report: ReadReport
+    layout: LineLayout
+    patterns: PatternTable
+    templates: TemplateTable
+    last: int | None = None
+    years: YearRule | None = None
+
+    def batch(self, records: Records[Beginnings], numbered: int) -> pa.RecordBatch:
+        """Records, the first of which is number `numbered` + 1, as raw events."""
+        continued = int(pc.sum(pc.count_substring(records.message, "\n")).as_py() or 0)
+        if continued:
+            self.report.notes[_CONTINUED] += continued
+        local, usable = self._local(records.headers.times, records)
+        for row in np.flatnonzero(~usable):
+            text = str(records.message[int(row)])
+            self.report.rejects.append(Reject(self.source, int(records.line[row]), NO_TIME, text))
+        typed, kept = None, usable
+        if self.options.patterns:
+            typed = _typed(records, self.patterns)
+            self.report.patterns.update((np.unique(typed.pattern[typed.pattern >= 0]) + 1).tolist())
+            if not self.options.keep_unmatched:
+                kept = usable & (typed.pattern >= 0)
+                skipped = int((usable & ~kept).sum())
+                if skipped:
+                    self.report.skipped[UNMATCHED] += skipped
+        types, attributes = self._types(records, typed)
+        columns = {
+            "number": pa.array(numbered + 1 + np.arange(len(records))),
+            "event_id": pa.nulls(len(records), pa.string()),
+            "event_type": types,
+            **self._times(records.headers.times, local, usable, kept),
+        }
+        columns |= {column_name(name): values for name, values in attributes.items()}
+        fields = [
+            pa.field(name, values.type, metadata=INFERRED if self._is_inferred(name, values) else None)
+            for name, values in columns.items()
+        ]
+        batch = pa.RecordBatch.from_arrays(list(columns.values()), schema=pa.schema(fields))
+        return batch if kept.all() else batch.filter(pa.array(kept))
+
+    def _is_inferred(self, name: str, values: pa.Array) -> bool:
+        return pa.types.is_string(values.type) and name not in RAW_COLUMNS and name not in _TEXTS
+
+    def _types(
+        self, records: Records[Beginnings], typed: TypedRecords | None
+    ) -> tuple[pa.Array, dict[str, pa.Array]]:
+        types, found, _ = self.templates.typed(first_lines(records.message))
+        heading, drop_domain = dict(records.headers.attributes), self.options.drop_domain
+        if self.layout.heading.type_group is not None:
+            types = pc.coalesce(heading[self.layout.heading.type_group], types)
+        if NODE in heading:
+            heading[NODE_RAW] = heading[NODE]
+            hosts = heading[NODE].dictionary_encode()
+            short = [node_name(each, drop_domain) for each in hosts.dictionary.to_pylist()]
+            heading[NODE] = pa.array(short, pa.string()).take(hosts.indices)
+        attributes = heading
+        for name, values in found.items():
+            attributes[name if name not in heading and name != MESSAGE else f"{name}_2"] = values
+        if typed is not None:
+            names = pa.array([*(pattern.event_type for pattern in self.options.patterns), None], pa.string())
+            types = pc.coalesce(names.take(pa.array(typed.pattern % len(names))), types)
+            for name in typed.pieces:
+                own = typed.column(name)
+                attributes[name] = pc.coalesce(own, attributes[name]) if name in attributes else own
+        attributes[MESSAGE] = records.message
+        return types, attributes
+
+    def _local(self, times: Written, records: Records[Beginnings]) -> tuple[Numbers, Flags]:
+        """Local times with their years, and which there are."""
+        if self.layout.stamp.has_year or not len(times.local):
+            return times.local, times.usable
+        if self.years is None:
+            first = [*dict.fromkeys(zip(times.month.tolist(), times.day.tolist(), strict=True))]
+            self.years = year_rule(self.source, self.options, f"{first[0][0]:02}-{first[0][1]:02}", first)
+        rule = self.years
+        if rule.told:
+            self.report.notes[years_note(rule)] += int(times.usable.sum())
+        days, known = rule.days(times.month, times.day)
+        return days * _DAY + times.local, times.usable & known
+
+    def _times(self, times: Written, local: Numbers, usable: Flags, kept: Flags) -> dict[str, pa.Array]:
+        zone = named_zone(self.options.time_zone)
+        found = _instants(np.where(usable, local, 0), times, self.options.time_zone)
+        unzoned = kept & ~times.zoned
+        micros = found.micros[usable]
+        back = int(
+            (np.diff(micros, prepend=micros[:1] if self.last is None else [self.last]) < -_HALF_A_YEAR).sum()
+        )
+        self.last = int(micros[-1]) if len(micros) else self.last
+        for note, count in (
+            (_NO_ZONE, int(unzoned.sum()) if zone is None else 0),
+            (_IN_GAP, int((kept & found.in_gap).sum())),
+            (_TWICE, int((kept & (found.spread > 0)).sum())),
+            (BELOW_NANOSECONDS, int((kept & times.cut).sum())),
+            (_BACK, back),
+        ):
+            if count:
+                self.report.notes[note] += count
+        reach = 0 if self.options.exact_times else times.precision - 1
+        columns = {
+            "time": pa.array(found.micros, pa.int64(), mask=~usable).cast(TIME_TYPE),
+            "zone_seconds": pa.array(found.zone_seconds).cast(pa.int32()),
+            "before": pa.array(np.zeros(len(local), np.int64)),
+            "after": pa.array(found.spread + reach),
+        }
+        if times.nanos.any():
+            columns[NANOS] = pa.array(times.nanos)
+        return columns
+
+
+def _instants(local: Numbers, times: Written, zone_name: str | None) -> Instants:
+    """Instants of local times: those with a zone by it, the others in the zone of the user."""
+    if times.zoned.all():
+        none = np.zeros(len(local), np.int64)
+        return Instants(
+            local - times.zone_seconds * 1_000_000, times.zone_seconds, none, none.astype(np.bool_)
+        )
+    found = instants(local, named_zone(zone_name))
+    if not times.zoned.any():
+        return found
+    return Instants(
+        np.where(times.zoned, local - times.zone_seconds * 1_000_000, found.micros),
+        np.where(times.zoned, times.zone_seconds, found.zone_seconds),
+        np.where(times.zoned, 0, found.spread),
+        found.in_gap & ~times.zoned,
+    )
+
+
+FORMAT = LogFormat(
+    name="lines",
+    description="any other log of lines with a time in them",
+    events="one type per template of messages, such as Accepted password for; what varies (v1, ip, user), "
+    "level, component, thread, pid, message; those of --patterns",
+    uncertainty="as written: 1 min, 1 s, 1 ms, or none",
+    example=(
+        "2026-06-14 08:15:04,978 - INFO  [main:Server@12] - Client /10.0.0.7:4101 is in\n"
+        "2026-06-14 08:15:05,001 - WARN  [worker:Link@7] - Link 3 is slow: 250 ms\n"
+    ),
+    page="logs-lines.md",
+    reader=LinesLog(),
+    options={
+        "time_zone": ZONELESS,
+        "exact_times": WRITTEN,
+        "drop_domain": "other text",
+        "epoch": "logs without years",
+        "time_format": "logs whose day could be the month",
+        "keep_unmatched": "other text",
+    },
+    recognises_otherwise=is_log_of_lines,
+    messages=messages,
+)

@@ -1,0 +1,239 @@
+"""The layout of a log of lines, learned from its first 64 KiB and held for the file.
+
+Every layout of times is looked for in the first lines, at their beginning or a few words behind.  The one
+that most lines have is that of the file; of several that as many have the one that tells most (a year, a
+fraction, a zone), then the one that stands first.  Day and month that could be either are told by values over
+12, else asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+
+from cepctl.errors import LogFormatError
+from cepctl.io.lines.headings import ANY, HEADINGS, Heading
+from cepctl.io.lines.stamps import Stamp, stamp_named, stamps
+from cepctl.io.source.text_encoding import decoded
+
+HEAD_BYTES = 1 << 16
+_SAMPLE = 400
+_FEW = 40
+_FARTHEST = 160
+_FEWEST_SHARE = 0.3
+_USUAL_SHARE = 0.9
+_MOST_WORDS_BEFORE = 7
+_WORD = re.compile(r"\S*\w\S*(?=\s)")
+_LEVEL_BEHIND = re.compile(r"[\d\s:/.,]*? (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ")
+# A number that long is an instant only as a word of its own.
+_EDGE = r"(?<![\w.:/-])"
+_END = r"(?![\w])"
+
+
+@dataclass(frozen=True)
+class LineLayout:
+    """How the lines of a log begin.
+
+    Attributes
+    ----------
+    stamp, heading
+        How the time is written, and what stands around it.
+    before
+        The expression of what stands before the time in lines that the heading does not fit.
+    lines, timed, headed
+        How many lines were looked at, how many have such a time, and how many of these the heading fits.
+    others
+        Other layouts of times that lines of the file begin with, with the number of lines.
+    """
+
+    stamp: Stamp
+    heading: Heading
+    before: str
+    lines: int
+    timed: int
+    headed: int
+    others: tuple[tuple[str, int], ...] = ()
+
+    @cached_property
+    def headed_regex(self) -> str:
+        """A line with its heading, for RE2: the groups `_before`, `_time`, `_behind`, and the attributes."""
+        heading = self.heading
+        return rf"^(?P<_before>{heading.before})(?P<_time>{self.stamp.bare})(?P<_behind>{heading.behind})"
+
+    @cached_property
+    def timed_regex(self) -> str:
+        """Any line with a time, for RE2: the groups `_before`, `_time` and `_behind`."""
+        return rf"^(?P<_before>{self.before})(?P<_time>{self.stamp.bare})(?P<_behind>{ANY.behind})"
+
+    @property
+    def sure(self) -> float:
+        """The share of lines that have the time where it was found."""
+        return self.timed / self.lines if self.lines else 0.0
+
+
+@dataclass(frozen=True)
+class _Found:
+    stamp: Stamp
+    rows: tuple[int, ...]
+    place: int
+    parts: int
+
+
+def sample_lines(head: bytes) -> list[str]:
+    """The first lines of a file that are not empty, whole ones."""
+    text = decoded(head[:HEAD_BYTES]).replace("\r\n", "\n")
+    whole, _, rest = text.rpartition("\n")
+    lines = (whole or rest).split("\n")
+    return [line.rstrip("\r\0") for line in lines if line.strip(" \t\r\0")][:_SAMPLE]
+
+
+def layout_of(lines: Sequence[str], time_format: str | None = None) -> LineLayout | None:
+    """The layout of a log that begins with these lines; None where its lines have no times.
+
+    Raises
+    ------
+    LogFormatError
+        If the day could be the month; the message names the forms to choose from.
+    """
+    found = _found(lines)
+    if not found:
+        return None
+    best = max(found, key=_rank)
+    enough = len(best.rows) >= _FEWEST_SHARE * len(lines) or best.rows[0] == 0
+    if not enough:
+        return None
+    stamp = _decided(best, lines, time_format)
+    return _with_heading(stamp, best, found, lines)
+
+
+def is_log_of_lines(head: bytes) -> bool:
+    """Whether a file that begins so is text whose lines begin with times."""
+    lines = sample_lines(head)
+    text = "\n".join(lines)
+    if not lines or "\0" in text or text.count("\ufffd") * 20 > len(text):
+        return False
+    return bool(_found(lines)) and _first_is_timed_or_many(lines)
+
+
+def _first_is_timed_or_many(lines: Sequence[str]) -> bool:
+    best = max(_found(lines), key=_rank)
+    return len(best.rows) >= _FEWEST_SHARE * len(lines) or best.rows[0] == 0
+
+
+def _rank(found: _Found) -> tuple[int, bool, int, int]:
+    return len(found.rows), found.stamp.has_year, found.parts, -found.place
+
+
+def _found(lines: Sequence[str]) -> list[_Found]:
+    """The layouts of times that lines have, each with the lines."""
+    return _found_in(tuple(line[:_FARTHEST] for line in lines))
+
+
+@lru_cache(maxsize=8)
+def _found_in(lines: tuple[str, ...]) -> list[_Found]:
+    every: list[_Found] = []
+    dated: dict[str, list[int]] = {}
+    few = range(0, len(lines), max(len(lines) // _FEW, 1))
+    for stamp in stamps():
+        if stamp.date not in dated:
+            date = re.compile(stamp.date, re.ASCII)
+            dated[stamp.date] = [row for row in few if date.search(lines[row])]
+        expression = _searched(stamp.name)
+        if not any(expression.search(lines[row]) for row in dated[stamp.date]):
+            continue
+        rows, places, parts = [], Counter[int](), 0
+        for row, line in enumerate(lines):
+            match = expression.search(line)
+            if match is not None and _words_before(line[: match.start()]) <= _MOST_WORDS_BEFORE:
+                rows.append(row)
+                places[_words_before(line[: match.start()])] += 1
+                parts = max(parts, sum(part is not None for part in match.groups()))
+        if rows:
+            every.append(_Found(stamp, tuple(rows), places.most_common(1)[0][0], parts))
+    return every
+
+
+@cache
+def _searched(name: str) -> re.Pattern[str]:
+    stamp = stamp_named(name)
+    edge = r"(?:(?<![\w.:/-])|(?<=\b[IWEF]))" if name.startswith("MMDD") else _EDGE
+    return re.compile(rf"{edge}{stamp.regex}{_END}", re.ASCII)
+
+
+def _words_before(text: str) -> int:
+    return len(_WORD.findall(text))
+
+
+def _decided(best: _Found, lines: Sequence[str], time_format: str | None) -> Stamp:
+    """The layout of several that the digits could be of."""
+    choices = [stamp_named(name) for name in best.stamp.choices]
+    if not choices:
+        return best.stamp
+    timed = [lines[row][:_FARTHEST] for row in best.rows]
+    if all(_LEVEL_BEHIND.match(line) for line in timed) and best.stamp.name.startswith(
+        ("YY/", "DD/MM/YY ", "MM/DD/YY ")
+    ):
+        # As every console of log4j and Spark writes it.
+        choices = [stamp for stamp in choices if stamp.name.startswith("YY/")] or choices
+    possible = [stamp for stamp in choices if all(_is_possible(stamp, line) for line in timed)]
+    if time_format is not None:
+        possible = [stamp for stamp in choices if form_of(stamp) == time_format]
+    if len(possible) == 1:
+        return possible[0]
+    asked = " or ".join(f"--time-format '{form_of(stamp)}'" for stamp in (possible or choices))
+    example = _searched(best.stamp.name).search(timed[0])
+    written = example[0] if example else timed[0]
+    raise LogFormatError(f"the day of times such as '{written}' could be the month; say which: {asked}")
+
+
+def _is_possible(stamp: Stamp, line: str) -> bool:
+    """Whether the calendar has the day of a line, where that has one."""
+    match = _searched(stamp.name).search(line)
+    return match is None or (1 <= int(match["m"]) <= 12 and 1 <= int(match["d"]) <= 31)
+
+
+def form_of(stamp: Stamp) -> str:
+    """The layout with the codes of strptime.
+
+    Examples
+    --------
+    >>> form_of(stamp_named("DD/MM/YYYY hh:mm:ss"))
+    '%d/%m/%Y %H:%M:%S'
+    """
+    form = stamp.name
+    for shown, code in (
+        *(("YYYY", "%Y"), ("YY", "%y"), ("Mon", "%b"), ("MM", "%m"), ("DD", "%d")),
+        *(("hh:mm:ss AM", "%I:%M:%S %p"), ("hh", "%H"), ("mm", "%M"), ("ss", "%S")),
+    ):
+        form = form.replace(shown, code)
+    return form
+
+
+def _with_heading(stamp: Stamp, best: _Found, found: Sequence[_Found], lines: Sequence[str]) -> LineLayout:
+    timed = [lines[row] for row in best.rows]
+    fitting = [(heading, _fitting(heading, stamp, timed)) for heading in HEADINGS]
+    heading, headed = next(
+        ((heading, count) for heading, count in fitting if count >= _USUAL_SHARE * len(timed)),
+        max(fitting, key=lambda each: each[1], default=(ANY, 0)),
+    )
+    if headed < len(timed) / 2:
+        heading, headed = ANY, 0
+    words = best.place
+    before = rf"(?:\S+\s+){{{words}}}(?:\w+=)?[^\s\w]{{0,3}}"
+    seen = set(best.rows)
+    alone = [
+        (each.stamp.name, len(set(each.rows) - seen))
+        for each in sorted(found, key=_rank, reverse=True)
+        if not set(each.rows) & seen and each.stamp.has_year and not each.stamp.is_epoch
+    ]
+    return LineLayout(stamp, heading, before, len(lines), len(timed), headed, tuple(alone[:1]))
+
+
+def _fitting(heading: Heading, stamp: Stamp, lines: Sequence[str]) -> int:
+    if heading.stamp and not stamp.name.startswith(heading.stamp):
+        return 0
+    expression = re.compile(rf"{heading.before}{stamp.bare}{heading.behind}", re.ASCII)
+    return sum(expression.match(line) is not None for line in lines)

@@ -1,0 +1,178 @@
+"""The layouts in which lines of logs write their times: a catalogue, generated from its parts.
+
+A stamp is a date of one spelling, what joins it to the time of day, a time of day, and perhaps a zone.  Each
+is one regular expression whose named groups are the parts:
+
+    Y y         year of four digits, of two
+    b m         month by name, by number
+    d H M S f   day, hour, minute, second, digits of the fraction
+    p           AM or PM
+    z           Z, UTC, GMT or an offset; any other name of a zone is passed over, the user names it
+    E           seconds since 1970; milliseconds and finer where there are 13, 16 or 19 digits
+
+Numbers of one or two digits may be of one everywhere, as programs of phones write them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+_MONTH = r"(?P<b>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
+_DAY_NAME = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6}"
+_Y, _TWO = r"(?P<Y>(?:19|20)\d\d)", r"(?P<y>\d\d)"
+_m, _d = r"(?P<m>\d{1,2})", r"(?P<d>\d{1,2})"
+_CLOCK = r"(?P<H>\d{1,2}):(?P<M>\d{1,2}):(?P<S>\d{1,2})(?:[.,:](?P<f>\d{1,12}))?"
+_HALF_DAYS = r"(?P<H>\d{1,2}):(?P<M>\d\d)(?::(?P<S>\d\d)(?:[.,](?P<f>\d{1,12}))?)? ?(?P<p>[AaPp][Mm])"
+_DOTTED = r"(?P<H>\d\d)\.(?P<M>\d\d)\.(?P<S>\d\d)(?:[.,](?P<f>\d{1,12}))?"
+_TO_MINUTES = r"(?P<H>\d{1,2}):(?P<M>\d\d)"
+_TIGHT = r"(?P<H>\d\d)(?P<M>\d\d)(?P<S>\d\d)(?:[.,](?P<f>\d{1,12}))?"
+_NAMED_ZONE = "(?:C|CE|E|EE|W|WE|M|MD|P|ED|CD|PD|A|MS|I|J|K)S?T"
+_ZONE = rf"(?: ?(?P<z>[-+]\d\d:?\d\d|[-+]\d\d\b|Z\b|UTC\b|GMT\b)| {_NAMED_ZONE}\b)?"
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """One layout of times.
+
+    Attributes
+    ----------
+    name
+        The layout as people write it; what is held for a file and shown.
+    regex
+        With named groups, for Python.
+    choices
+        The layouts, this one among them, that the same digits may be of, such as day before month.
+    date
+        What every time of the layout contains, to pass over the lines that have none quickly.
+    """
+
+    name: str
+    regex: str
+    choices: tuple[str, ...] = ()
+    date: str = ""
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        return re.compile(self.regex, re.ASCII)
+
+    @property
+    def bare(self) -> str:
+        """The expression without groups, as RE2 takes it."""
+        return re.sub(r"\(\?P<\w+>", "(?:", self.regex)
+
+    @property
+    def has_year(self) -> bool:
+        return any(f"(?P<{part}>" in self.regex for part in "YyE")
+
+    @property
+    def is_epoch(self) -> bool:
+        return "(?P<E>" in self.regex
+
+
+_DATES: tuple[tuple[str, str], ...] = (
+    ("YYYY-MM-DD", rf"{_Y}-{_m}-{_d}"),
+    ("YYYY/MM/DD", rf"{_Y}/{_m}/{_d}"),
+    ("YYYY.MM.DD", rf"{_Y}\.{_m}\.{_d}"),
+    ("YYYY Mon DD", rf"{_Y}[- ]{_MONTH}[- ]+{_d}"),
+    ("YYYYMMDD", rf"{_Y}(?P<m>\d\d)(?P<d>\d\d)"),
+    ("DD/Mon/YYYY", rf"{_d}/{_MONTH}/{_Y}"),
+    ("DD-Mon-YYYY", rf"{_d}-{_MONTH}-{_Y}"),
+    ("DD-Mon-YY", rf"{_d}-{_MONTH}-{_TWO}"),
+    ("DD Mon YYYY", rf"(?:{_DAY_NAME},? )?{_d} {_MONTH},? {_Y}"),
+    ("Mon DD YYYY", rf"(?:{_DAY_NAME},? )?{_MONTH} +{_d},? {_Y}"),
+    ("DD.MM.YYYY", rf"{_d}\.{_m}\.{_Y}"),
+    ("DD/MM/YYYY", rf"{_d}/{_m}/{_Y}"),
+    ("MM/DD/YYYY", rf"{_m}/{_d}/{_Y}"),
+    ("DD-MM-YYYY", rf"{_d}-{_m}-{_Y}"),
+    ("MM-DD-YYYY", rf"{_m}-{_d}-{_Y}"),
+    ("DD.MM.YY", rf"(?P<d>\d\d)\.(?P<m>\d\d)\.{_TWO}"),
+    ("YY/MM/DD", rf"{_TWO}/(?P<m>\d\d)/(?P<d>\d\d)"),
+    ("DD/MM/YY", rf"(?P<d>\d\d)/(?P<m>\d\d)/{_TWO}"),
+    ("MM/DD/YY", rf"(?P<m>\d\d)/(?P<d>\d\d)/{_TWO}"),
+    ("YY-MM-DD", rf"{_TWO}-(?P<m>\d\d)-(?P<d>\d\d)"),
+    ("Mon DD", rf"(?:{_DAY_NAME} )?{_MONTH} +{_d}"),
+    ("DD Mon", rf"{_d} {_MONTH}"),
+    ("MM-DD", r"(?P<m>\d\d)-(?P<d>\d\d)"),
+    ("MM.DD", r"(?P<m>\d\d)\.(?P<d>\d\d)"),
+    ("DD.MM", r"(?P<d>\d\d)\.(?P<m>\d\d)"),
+    ("MM/DD", r"(?P<m>\d\d)/(?P<d>\d\d)"),
+    ("DD/MM", r"(?P<d>\d\d)/(?P<m>\d\d)"),
+)
+_CHOICES = (
+    ("DD/MM/YYYY", "MM/DD/YYYY"),
+    ("DD-MM-YYYY", "MM-DD-YYYY"),
+    ("YY/MM/DD", "DD/MM/YY", "MM/DD/YY"),
+    ("MM.DD", "DD.MM"),
+    ("MM/DD", "DD/MM"),
+)
+# What joins date and time of day, by what a name of a layout shows.
+_JOINS = ((" ", r" {1,2}"), ("T", "[Tt]"), (", ", ", "), ("-", "-"), (":", ":"), ("_", "_"), (" at ", " at "))
+_CLOCKS = (
+    ("hh:mm:ss", _CLOCK + _ZONE),
+    ("hh:mm:ss AM", _HALF_DAYS + _ZONE),
+    ("hh.mm.ss", _DOTTED + _ZONE),
+    ("hh:mm", _TO_MINUTES + _ZONE),
+)
+_ALONE = (
+    Stamp(
+        "Day Mon DD hh:mm:ss YYYY",
+        rf"(?:{_DAY_NAME} )?{_MONTH} +{_d} {_CLOCK}(?: (?:(?P<z>UTC|GMT|[-+]\d{{4}})|[A-Z]{{2,5}}))? {_Y}",
+    ),
+    Stamp("YYYYMMDD hhmmss", rf"{_Y}(?P<m>\d\d)(?P<d>\d\d)[ T_-]?{_TIGHT}{_ZONE}"),
+    Stamp("YYMMDD hhmmss", rf"{_TWO}(?P<m>\d\d)(?P<d>\d\d)[ _]{_TIGHT}"),
+    Stamp("YYMMDD hh:mm:ss", rf"{_TWO}(?P<m>\d\d)(?P<d>\d\d) +{_CLOCK}"),
+    Stamp("MMDD hh:mm:ss", rf"(?P<m>\d\d)(?P<d>\d\d) {_CLOCK}"),
+    Stamp("hh:mm:ss YYYY-MM-DD", rf"{_CLOCK},? {_Y}-{_m}-{_d}"),
+    Stamp(
+        "hh:mm:ss DD/MM/YYYY", rf"{_CLOCK},? {_d}/{_m}/{_Y}", ("hh:mm:ss DD/MM/YYYY", "hh:mm:ss MM/DD/YYYY")
+    ),
+    Stamp(
+        "hh:mm:ss MM/DD/YYYY", rf"{_CLOCK},? {_m}/{_d}/{_Y}", ("hh:mm:ss DD/MM/YYYY", "hh:mm:ss MM/DD/YYYY")
+    ),
+)
+_EPOCHS = (
+    Stamp("seconds since 1970", r"(?P<E>[1-3]\d{9})(?:\.(?P<f>\d{1,12}))?"),
+    Stamp("milliseconds since 1970", r"(?P<E>[1-3]\d{12})(?:\.\d+)?"),
+    Stamp("microseconds since 1970", r"(?P<E>[1-3]\d{15})"),
+    Stamp("nanoseconds since 1970", r"(?P<E>[1-3]\d{18})"),
+)
+
+
+@cache
+def stamps() -> tuple[Stamp, ...]:
+    """All layouts: those that tell most first, numbers since 1970 last.
+
+    Examples
+    --------
+    >>> [stamp.name for stamp in stamps()[:2]]
+    ['YYYY-MM-DD hh:mm:ss', 'YYYY-MM-DDThh:mm:ss']
+    """
+    dated = [
+        Stamp(
+            f"{date}{shown}{clock}",
+            f"{date_regex}{join}{clock_regex}",
+            _choices(date, f"{shown}{clock}"),
+            date_regex,
+        )
+        for clock, clock_regex in _CLOCKS
+        for date, date_regex in _DATES
+        for shown, join in _JOINS
+        if not (clock == "hh:mm" and ("Y" not in date or shown in "-:_"))
+    ]
+    return (*dated, *_ALONE, *_EPOCHS)
+
+
+def stamp_named(name: str) -> Stamp:
+    """The layout of this name; raises KeyError where there is none."""
+    return _by_name()[name]
+
+
+@cache
+def _by_name() -> dict[str, Stamp]:
+    return {stamp.name: stamp for stamp in stamps()}
+
+
+def _choices(date: str, rest: str) -> tuple[str, ...]:
+    return next((tuple(f"{each}{rest}" for each in choice) for choice in _CHOICES if date in choice), ())

@@ -1,0 +1,130 @@
+"""The year of times that have none: counted on from when a log begins, or back from when it ended.
+
+    known                                            the log
+    --epoch                                          begins on that day
+    a date in the name, as rotated logs have it      ended on that day
+    when the file was last changed                   ended on that day
+
+A log that ended on a day began in the last year in which none of its first days comes after that one, so that
+December stands in the year before January.  Zones may differ, so each of these may be a day off.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import PurePosixPath
+
+import numpy as np
+
+from cepctl.arrays import Flags, Numbers
+from cepctl.errors import LogFormatError
+from cepctl.io.contract.reader import ReadOptions
+
+_EPOCH = date(1970, 1, 1)
+_DAY_MICROS = 86_400_000_000
+_DATE = re.compile(r"(?<!\d)(20\d\d)[-_.]?(\d\d)[-_.]?(\d\d)(?!\d)")
+
+
+MonthDay = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class YearRule:
+    """How years are found: from the day `first` on, but not after the day `last`; days since 1970."""
+
+    told: str
+    first: int
+    last: int | None = None
+
+    def days(self, month: Numbers, day: Numbers) -> tuple[Numbers, Flags]:
+        """Days since 1970 of days without years, and whether there is such a day."""
+        pairs, place = np.unique(month * 32 + day, return_inverse=True)
+        known = [self._day(int(pair) // 32, int(pair) % 32) for pair in pairs]
+        days = np.array([0 if each is None else each for each in known], np.int64)
+        usable = np.array([each is not None for each in known], np.bool_)
+        return days[place], usable[place]
+
+    def _day(self, month: int, day: int) -> int | None:
+        found = self.date_of(month, day)
+        return None if found is None else _number(found)
+
+    def date_of(self, month: int, day: int) -> date | None:
+        """The date of a day without a year; None where no such year is near."""
+        begin = (_EPOCH + timedelta(days=self.first)).year
+        days = [
+            found for year in range(begin - 1, begin + 2) if (found := _date(year, month, day)) is not None
+        ]
+        after = next((found for found in days if _number(found) >= self.first - 1), None)
+        if after is None or self.last is None or _number(after) <= self.last + 1:
+            return after
+        return next((found for found in reversed(days) if _number(found) <= (self.last or 0) + 1), None)
+
+
+def year_rule(source: str, options: ReadOptions, example: str, days: Sequence[MonthDay]) -> YearRule:
+    """How the years of a log are found; `example` is a time in it, `days` are the first days.
+
+    Raises
+    ------
+    LogFormatError
+        If nothing tells when the log was written.
+    """
+    if options.epoch is not None:
+        return YearRule("", options.epoch // _DAY_MICROS)
+    dated = _day_in_name(source)
+    if dated is not None:
+        return YearRule(f"the date in its name, {_text(dated)}", _beginning(days, dated), dated)
+    if options.modified is not None:
+        last = options.modified // _DAY_MICROS
+        return YearRule(f"when it was last changed, {_text(last)}", _beginning(days, last), last)
+    begins = f"{days[0][0]:02}-{days[0][1]:02}" if days else "MM-DD"
+    raise LogFormatError(
+        f"{source}: the time '{example}' has no year; say on which day the log begins: --epoch YEAR-{begins}"
+    )
+
+
+def _beginning(days: Sequence[MonthDay], last: int) -> int:
+    """The day on which a log began whose first days these are, and that ended on a day."""
+    end = (_EPOCH + timedelta(days=last)).year
+    for year in range(end + 1, end - 3, -1):
+        first = next((found for day in days if (found := _date(year, *day)) is not None), None)
+        if first is None:
+            continue
+        rule = YearRule("", _number(first))
+        reached = [found for day in days if (found := rule.date_of(*day)) is not None]
+        if all(_number(found) <= last + 1 for found in reached):
+            return _number(first)
+    return last
+
+
+def years_note(rule: YearRule) -> str:
+    """What is said of times whose years were counted back, with a place for their number."""
+    return (
+        f"times without a year, whose years were counted back from {rule.told}: {{:,}}; --epoch YEAR-MM-DD "
+        "says on which day the log begins"
+    )
+
+
+def _date(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def _number(day: date) -> int:
+    return (day - _EPOCH).days
+
+
+def _text(day: int) -> str:
+    return (_EPOCH + timedelta(days=day)).isoformat()
+
+
+def _day_in_name(source: str) -> int | None:
+    for year, month, day in _DATE.findall(PurePosixPath(source).name):
+        found = _date(int(year), int(month), int(day))
+        if found is not None:
+            return _number(found)
+    return None

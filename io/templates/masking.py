@@ -1,0 +1,152 @@
+r"""Messages without what surely varies: words with digits, then addresses, paths, hosts, times and numbers.
+
+It is done in two steps.  The first works on all messages of a block at once, on their bytes: every word that
+has a digit becomes `0`.  What is left differs in far fewer messages than there are, so the second, by regular
+expressions, is done once for each text that differs.
+
+    message                                        key                           words
+    Failed none for root from 10.0.0.7 port 38926  Failed none for root from     Failed none for root from
+                                                   0.0.0.0 port 0                <*> port <*>
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pyarrow as pa
+
+from cepctl.arrays import Bytes
+from cepctl.io.contract.message_template import WILDCARD
+
+# Stands for a blank inside of what is masked, so that words can still be told by their number.
+_GLUE = "\x01"
+_LETTER, _DIGIT = 1, 2
+_ZERO = ord("0")
+
+_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_UNIT = r"(?: ?(?:[KMGT]?i?B|ms|us|ns|secs?|seconds?|mins?)\b)"
+_NUMBER = r"0(?:[.,:]0)*"
+_VARIABLE = tuple(
+    re.compile(expression)
+    for expression in (
+        r"\b[0-9a-fA-F]{1,8}(?:-[0-9a-fA-F]{1,4}){3}-[0-9a-fA-F]{1,12}\b",
+        r"\b(?:[0-9a-fA-F]{1,2}:){5,}[0-9a-fA-F]{1,2}\b",
+        rf"(?:\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?\b{_MONTH} +0 0:0:0(?: [A-Z]{{3,4}})?(?: 0)?\b",
+        r"\b0[-/]0[-/]0[T :]0:0(?::0)?(?:[.,:]0)?Z?\b",
+        r"/?\b0(?:\.0){3}(?::0)?\b(?:\.0)?",
+        r"\b[A-Za-z]:\\[^\s,\"']+",
+        r"(?<![\w.])(?:~|\.{1,2})?(?:/[\w.@%+~:$#=&?-]+){2,}/?",
+        r"\b[A-Za-z0](?:[\w-]*\.)+[A-Za-z]{2,}:0\b",
+        r"(?<![\w.])(?:[A-Za-z0][\w-]*\.){2,}[A-Za-z]{2,}(?![\w.(])",
+        r"\b(?:[a-f]{8,}|[A-F]{8,})\b",
+        rf"(?:(?<=\s)<|(?<![\w.]))[-+]?{_NUMBER}{_UNIT}?(?:(?![\w])|(?=[KMGT]\b))",
+    )
+)
+# A size that stands once more in larger units.
+_RESTATED = re.compile(rf"(?<=bytes) \({re.escape(WILDCARD)}{_GLUE}\)")
+_WITH_DIGITS = re.compile(r"(?:\w+_-|(?<![\w)\]])-)?\w*\d\w*")
+_TWO_LETTERS = re.compile(r"[A-Za-z]{2}")
+_BLANKS = re.compile(r"\s+")
+_LONG_WORD = re.compile(r"\S{200,}")
+_LONGEST = 2_000
+
+
+def keys_of(messages: pa.Array) -> pa.Array:
+    """The messages with `0` for each word that has a digit; a word is of letters, digits and all beyond
+    ASCII.
+
+    Examples
+    --------
+    >>> keys_of(pa.array(["blk_38 on eth0", "no digit", ""])).to_pylist()
+    ['blk_0 on 0', 'no digit', '']
+    """
+    if messages.offset or messages.null_count:
+        messages = pa.concat_arrays([messages.fill_null("").slice(0), pa.array([], pa.string())])
+    if not len(messages):
+        return messages
+    offsets = np.frombuffer(messages.buffers()[1], np.int32)[
+        messages.offset : messages.offset + len(messages) + 1
+    ]
+    data = messages.buffers()[2]
+    if data is None or offsets[-1] == offsets[0]:
+        return messages
+    text = np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]]
+    bounds = offsets - offsets[0]
+    kinds = _KINDS[text]
+    in_word = kinds > 0
+    begins = in_word.copy()
+    begins[1:] &= ~in_word[:-1]
+    # Messages lie one behind the other: what begins one begins a word.
+    firsts = bounds[:-1][bounds[:-1] < len(text)]
+    begins[firsts] = in_word[firsts]
+    digits = np.flatnonzero(kinds == _DIGIT)
+    if not len(digits):
+        return messages
+    word = np.cumsum(begins, dtype=np.int32)
+    numbered = np.zeros(int(word[-1]) + 1, np.bool_)
+    numbered[word[digits]] = True
+    masked = numbered[word]
+    masked &= in_word
+    kept = ~masked
+    kept |= begins
+    places = np.zeros(len(text) + 1, np.int32)
+    np.cumsum(kept, dtype=np.int32, out=places[1:])
+    left = np.where(masked, np.uint8(_ZERO), text)[kept]
+    return pa.Array.from_buffers(
+        pa.string(), len(messages), [None, pa.py_buffer(places[bounds]), pa.py_buffer(left)]
+    )
+
+
+def _kinds_of_bytes() -> Bytes:
+    kinds = np.zeros(256, np.uint8)
+    kinds[ord("0") : ord("9") + 1] = _DIGIT
+    for first, last in (("a", "z"), ("A", "Z")):
+        kinds[ord(first) : ord(last) + 1] = _LETTER
+    kinds[128:] = _LETTER
+    return kinds
+
+
+_KINDS = _kinds_of_bytes()
+
+
+def words_of(key: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The words of a key with wildcards for what surely varies, and how many of its words each stands for.
+
+    Examples
+    --------
+    >>> words_of("took 0 ms at Jul 0 0:0:0 0, user=ann (uid=0)")
+    (('took', '<*>', 'at', '<*>', 'user=ann', '(uid=<*>)'), (1, 2, 1, 4, 1, 1))
+    """
+    key, rest = _divided(_LONG_WORD.sub(WILDCARD, key))
+    for expression in _VARIABLE:
+        key = expression.sub(_wildcard, key)
+    key = _RESTATED.sub(2 * _GLUE, key)
+    words, spans = [], []
+    for word in key.split():
+        spans.append(1 + word.count(_GLUE))
+        words.append(_whole(word.replace(_GLUE, "")))
+    if rest:
+        words.append(WILDCARD)
+        spans.append(len(rest))
+    return tuple(words), tuple(spans)
+
+
+def _divided(key: str) -> tuple[str, list[str]]:
+    """The beginning of a long key, and the words behind it, which are one variable."""
+    if len(key) <= _LONGEST:
+        return key, []
+    cut = key.rfind(" ", 0, _LONGEST)
+    return key[: max(cut, 0)], key[max(cut, 0) :].split()
+
+
+def _wildcard(found: re.Match[str]) -> str:
+    return WILDCARD + _GLUE * len(_BLANKS.findall(found[0]))
+
+
+def _whole(word: str) -> str:
+    """A word as it is, with wildcards for its parts, or a wildcard where little else is in it."""
+    if WILDCARD in word and _TWO_LETTERS.search(word.replace(WILDCARD, "")) is None:
+        return WILDCARD
+    parts = word.split(WILDCARD)
+    return WILDCARD.join(_WITH_DIGITS.sub(WILDCARD, part) for part in parts)

@@ -1,0 +1,205 @@
+"""Logs of lines as files: every line is an event, part of one, skipped or a reject; each guess is told."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from cepctl.errors import LogFormatError
+from cepctl.ingestion.jobs import IngestOptions, ingest
+from cepctl.ingestion.summary import IngestSummary
+from cepctl.io.contract.log_pattern import LogPattern
+from cepctl.io.contract.message_template import templates_in
+from cepctl.io.contract.reader import ReadOptions
+from cepctl.io.templates.files import load_templates, templates_file
+from cepctl.schema import META_TEMPLATES
+
+LOGCAT = (
+    "12-31 23:59:58.100  1702  2395 D Window: turned to 1\n"
+    "12-31 23:59:59.200  1702  2395 D Window: turned to 3\n"
+    "01-01 00:00:01.300  1702  8671 I Power: lock=233, uid=10037\n"
+)
+SERVER = (
+    "2026-06-14 08:15:04,978 - INFO  [main:Server@12] - Client /10.0.0.7:4101 is in\n"
+    "2026-06-14 08:15:05,001 - WARN  [worker:Link@7] - Link 3 is slow: 250 ms\n"
+    "java.io.IOException: no answer\n"
+    "\tat Link.read(Link.java:7)\n"
+    "2026-06-14 08:15:05,120 - INFO  [main:Server@12] - Client /10.0.0.9:4102 is in\n"
+)
+
+
+def taken(
+    folder: Path, text: str | bytes, name: str = "x.log", **read: object
+) -> tuple[list[dict[str, object]], IngestSummary]:
+    log, out = folder / name, folder / "events"
+    log.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return again(log, out, **read)
+
+
+def again(log: Path, out: Path, **read: object) -> tuple[list[dict[str, object]], IngestSummary]:
+    options = IngestOptions(read=ReadOptions(**read), overwrite=True)  # type: ignore[arg-type]
+    summary = ingest([str(log)], str(out), options)
+    rows = [row for part in sorted(out.glob("*.parquet")) for row in pq.read_table(part).to_pylist()]
+    return sorted(rows, key=lambda row: (row["time"], row["event_id"])), summary
+
+
+def test_headings_types_and_variables_are_found(tmp_path: Path) -> None:
+    rows, summary = taken(tmp_path, SERVER)
+    assert [
+        (row["event_type"], row["level"], row["thread"], row["component"], row["ip"]) for row in rows
+    ] == [
+        ("Client is in", "INFO", "main", "Server", "/10.0.0.7:4101"),
+        ("Link is slow", "WARN", "worker", "Link", None),
+        ("Client is in", "INFO", "main", "Server", "/10.0.0.9:4102"),
+    ]
+    assert (
+        rows[1]["message"]
+        == "Link 3 is slow: 250 ms\njava.io.IOException: no answer\n\tat Link.read(Link.java:7)"
+    )
+    assert rows[1]["duration"] == "250 ms"
+    assert [row["event_id"] for row in rows] == ["x.log#1", "x.log#2", "x.log#3"]
+    assert [row["upper"] - row["lower"] for row in rows] == [0, 0, 0]  # type: ignore[operator]
+    assert any("continue the record before them: 2" in note for note in summary.notices)
+
+
+def test_years_are_counted_back_over_new_year_from_when_the_file_was_changed(tmp_path: Path) -> None:
+    log = tmp_path / "x.log"
+    log.write_text(LOGCAT)
+    changed = datetime(2026, 1, 1, 0, 0, 5, tzinfo=UTC).timestamp()
+    os.utime(log, (changed, changed))
+    rows, summary = again(log, tmp_path / "events")
+    assert [str(row["time"])[:19] for row in rows] == [
+        "2025-12-31 23:59:58",
+        "2025-12-31 23:59:59",
+        "2026-01-01 00:00:01",
+    ]
+    (note,) = [note for note in summary.notices if "without a year" in note]
+    assert "when it was last changed, 2026-01-01: 3" in note
+
+
+def test_a_date_in_the_name_tells_the_year_and_epoch_overrules(tmp_path: Path) -> None:
+    rows, summary = taken(tmp_path, LOGCAT, "app-2019-01-01.log")
+    assert [row["time"].year for row in rows] == [2018, 2018, 2019]  # type: ignore[attr-defined]
+    assert any("the date in its name, 2019-01-01" in note for note in summary.notices)
+    epoch = int(datetime(2012, 12, 31, tzinfo=UTC).timestamp()) * 10**6
+    rows, summary = taken(tmp_path, LOGCAT, "app-2019-01-01.log", epoch=epoch)
+    assert [row["time"].year for row in rows] == [2012, 2012, 2013]  # type: ignore[attr-defined]
+    assert not any("without a year" in note for note in summary.notices)
+
+
+def test_every_line_is_an_event_part_of_one_or_a_reject(tmp_path: Path) -> None:
+    text = "starting\n" + SERVER + "2026-02-31 08:15:06,000 - INFO  [main:Server@12] - Client is out\n"
+    _, summary = taken(tmp_path, text)
+    assert (summary.records, summary.events, dict(summary.rejected)) == (
+        5,
+        3,
+        {"before the first record of the log": 1, "no time": 1},
+    )
+
+
+def test_lines_that_the_heading_does_not_fit_are_events_too(tmp_path: Path) -> None:
+    rows, _ = taken(tmp_path, SERVER * 5 + "2026-06-14 08:15:06,000 shutting down\n")
+    assert (rows[-1]["event_type"], rows[-1]["level"]) == ("shutting down", None)
+
+
+def test_patterns_come_first_and_what_none_fits_is_skipped_or_typed_by_its_template(tmp_path: Path) -> None:
+    patterns = (LogPattern("Slow", r"slow: (?P<wait>\d+)", ("Link",), "WARN", ("wait",)),)
+    rows, summary = taken(tmp_path, SERVER, patterns=patterns)
+    assert ([row["event_type"] for row in rows], rows[0]["wait"]) == (["Slow"], 250)
+    assert sum(summary.skipped.values()) == 2
+    rows, _ = taken(tmp_path, SERVER, patterns=patterns, keep_unmatched=True)
+    assert [row["event_type"] for row in rows] == ["Client is in", "Slow", "Client is in"]
+
+
+def test_the_dataset_keeps_its_templates_and_a_file_of_them_renames_types(tmp_path: Path) -> None:
+    taken(tmp_path, SERVER)
+    (part,) = (tmp_path / "events").glob("*.parquet")
+    found = templates_in(pq.read_schema(part).metadata[META_TEMPLATES])
+    file = tmp_path / "t.toml"
+    file.write_text(templates_file(found, {}).replace('"Link is slow"', '"Slow"'))
+    rows, _ = taken(tmp_path, SERVER, templates=load_templates(str(file)))
+    assert [row["event_type"] for row in rows] == ["Client is in", "Slow", "Client is in"]
+
+
+def test_templates_of_another_log_fit_nothing_and_that_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "t.toml"
+    file.write_text('[[template]]\nevent_type = "A"\ntemplate = "door <*> opened"\n')
+    rows, summary = taken(tmp_path, SERVER, templates=load_templates(str(file)))
+    assert {row["event_type"] for row in rows} == {"Client is in", "Link is slow"}
+    assert "of the messages looked at 0 fit the 1 templates given, 3 fit 2 new ones" in summary.notices
+
+
+def test_utf_16_damage_and_very_long_lines_are_read(tmp_path: Path) -> None:
+    rows, _ = taken(tmp_path, SERVER.encode("utf-16"))
+    assert len(rows) == 3
+    rows, summary = taken(
+        tmp_path,
+        SERVER.encode() + b"2026-06-14 08:15:06,000 - INFO  [a:B@1] - \xff" + b"x" * (10 << 20) + b"\n",
+    )
+    assert len(rows) == 4
+    assert len(str(rows[-1]["message"])) <= 1 << 20
+    assert any("more than 1,048,576 bytes" in note for note in summary.notices)
+
+
+def test_a_second_layout_of_times_in_a_file_is_told(tmp_path: Path) -> None:
+    other = "".join(f"14/Jun/2026:08:15:0{second} +0000 other\n" for second in range(3))
+    _, summary = taken(tmp_path, SERVER * 4 + other)
+    assert any("begin with times of another layout (DD/Mon/YYYY" in note for note in summary.notices)
+
+
+def test_times_that_go_back_by_years_are_told(tmp_path: Path) -> None:
+    _, summary = taken(tmp_path, "2026-06-14 08:15:04 a\n2019-06-14 08:15:04 a\n")
+    assert any("go back by more than half a year" in note for note in summary.notices)
+
+
+def test_binary_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LogFormatError, match="of no known format"):
+        taken(tmp_path, bytes(range(256)) * 64)
+
+
+@pytest.mark.parametrize(
+    ("line", "attributes"),
+    [
+        (
+            "I0614 08:15:04.978123    1 server.go:77] ready on port 80",
+            {"level": "I", "component": "server.go", "line": 77},
+        ),
+        ("[2026-06-14 08:15:04,978] INFO started (kafka.server.KafkaServer)", {"level": "INFO"}),
+        ("[Sun Jun 14 08:15:04 2026] [error] child 7 died", {"level": "error"}),
+        (
+            "2026/06/14 08:15:04 [error] 7#8: *9 refused",
+            {"level": "error", "pid": 7, "thread": "8", "connection": 9},
+        ),
+        (
+            "type=SYSCALL msg=audit(1781424904.978:77): arch=c000003e syscall=2",
+            {"record": "SYSCALL", "serial": 77},
+        ),
+        (
+            "[2026-06-14T08:15:04.978+0200][info][gc] GC(7) Pause Young 24M->4M(256M) 2.1ms",
+            {"component": "gc"},
+        ),
+        ("2026-06-14 08:15:04 status installed libc6:amd64 2.36-9", {}),
+        (
+            "2026-06-14 08:15:04.978  INFO 77 --- [main] c.e.App : up",
+            {"level": "INFO", "pid": 77, "component": "c.e.App"},
+        ),
+        ("2026-06-14 08:15:04,978 - app.db - ERROR - lost", {"component": "app.db", "level": "ERROR"}),
+        ("2026-06-14 08:15:04.978 UTC [77] LOG:  checkpoint complete", {"pid": 77, "level": "LOG"}),
+    ],
+)
+def test_headings_of_well_known_logs(tmp_path: Path, line: str, attributes: dict[str, object]) -> None:
+    rows, summary = taken(tmp_path, f"{line}\n{line}\n")
+    assert (summary.accounts[0].format, summary.events) == ("lines", 2)
+    assert {name: rows[0][name] for name in attributes} == attributes
+
+
+def test_the_account_of_a_file_says_what_was_found(tmp_path: Path) -> None:
+    taken(tmp_path, SERVER)
+    report = tmp_path / "report.json"
+    ingest([str(tmp_path / "x.log")], str(tmp_path / "again"), IngestOptions(report=str(report)))
+    assert json.loads(report.read_text())["by_file"][0]["format"] == "lines"

@@ -1,0 +1,183 @@
+"""Layouts of times: each is found among all others, and its times are those that were written."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from io import BytesIO
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cepctl.errors import LogFormatError
+from cepctl.io.contract.reader import ReadOptions, ReadReport
+from cepctl.io.lines.log import LinesLog
+from cepctl.io.lines.recognition import is_log_of_lines, layout_of, sample_lines
+from cepctl.io.lines.stamps import stamps
+
+# Every layout as strftime writes it, with what stands around it; %f3 and the like are digits of the fraction.
+DATES = (
+    "%Y-%m-%d",
+    "%Y/%m/%d",
+    "%Y.%m.%d",
+    "%d.%m.%Y",
+    "%d-%b-%Y",
+    "%d/%b/%Y",
+    "%Y %b %d",
+    "%b %d %Y",
+    "%d %b %Y",
+)
+CLOCKS = ("%H:%M:%S", "%H:%M:%S.%f3", "%H:%M:%S,%f3", "%H:%M:%S:%f3", "%H:%M:%S.%f6", "%I:%M:%S %p")
+OWN = (
+    "%a %b %d %H:%M:%S %Y",
+    "%a %b %d %H:%M:%S.%f6 %Y",
+    "%a %b %d %H:%M:%S UTC %Y",
+    "%a, %d %b %Y %H:%M:%S +0000",
+    "%Y-%m-%dT%H:%M:%SZ",
+    "%Y-%m-%dT%H:%M:%S.%f3Z",
+    "%Y-%m-%dT%H:%M:%S.%f6+00:00",
+    "%Y-%m-%dT%H:%M:%S,%f3",
+    "%Y-%m-%d %H:%M:%S.%f3 +0000",
+    "%Y-%m-%d %H:%M:%S UTC",
+    "%Y-%m-%d-%H.%M.%S.%f6",
+    "%Y%m%d-%H:%M:%S:%f3",
+    "%Y%m%d-%H:%M:%S",
+    "%Y%m%d %H%M%S",
+    "%Y%m%dT%H%M%S",
+    "%Y%m%dT%H%M%SZ",
+    "%Y-%m-%d_%H:%M:%S",
+    "%Y-%m-%d, %H:%M:%S",
+    "%d/%b/%Y:%H:%M:%S +0000",
+    "%H:%M:%S %Y-%m-%d",
+    "%y%m%d %H%M%S",
+    "%y%m%d %H:%M:%S",
+    "%s",
+    "%s.%f3",
+    "%s.%f6",
+    "%s%f3",
+    "%s%f6",
+    "%s%f6000",
+    "%b %d %H:%M:%S",
+    "%b %d %H:%M:%S.%f3",
+    "%m-%d %H:%M:%S.%f3",
+    "%m-%d %H:%M:%S",
+    "%m%d %H:%M:%S.%f6",
+)
+AROUND = (
+    "{} started",
+    "[{}] started",
+    "<{}> started",
+    "{} - started",
+    "time={} started",
+    "w1 {} started",
+    "{}|started",
+)
+LAYOUTS = [f"{date} {clock}" for date in DATES for clock in CLOCKS] + [*OWN]
+ALL = [(layout, around) for layout in LAYOUTS for around in AROUND[:2]]
+
+
+def written(moment: datetime, layout: str) -> str:
+    """A moment in a layout; a day is beyond the twelfth somewhere, so that it is not the month."""
+    micros = f"{moment.microsecond:06}"
+    layout = layout.replace("%f3", micros[:3]).replace("%f6", micros)
+    return moment.strftime(layout.replace("%s", str(int(moment.timestamp()))))
+
+
+def precision(layout: str) -> int:
+    return 1 if "%f6" in layout else 1_000 if "%f3" in layout else 1_000_000
+
+
+def read(text: str, name: str = "x.log", **options: object) -> tuple[list[dict[str, object]], ReadReport]:
+    report = ReadReport()
+    batches = list(LinesLog().read(BytesIO(text.encode()), name, ReadOptions(**options), report))  # type: ignore[arg-type]
+    return [row for batch in batches for row in batch.to_pylist()], report
+
+
+def test_there_are_more_than_a_hundred_layouts() -> None:
+    assert len(ALL) > 100
+    assert len({stamp.name for stamp in stamps()}) == len(stamps()) > 100
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from(LAYOUTS),
+    st.sampled_from(AROUND),
+    st.datetimes(datetime(2010, 1, 1), datetime(2036, 1, 1)),
+    st.lists(st.integers(1, 40 * 86_400 * 10**6), min_size=5, max_size=12),
+)
+def test_lines_of_any_layout_give_the_times_that_were_written(
+    layout: str, around: str, begin: datetime, steps: list[int]
+) -> None:
+    moments = [begin.replace(day=13, tzinfo=UTC)]
+    for step in steps:
+        moments.append(moments[-1] + timedelta(microseconds=step % (20 * 86_400 * 10**6)))
+    lines = "".join(around.format(written(moment, layout)) + "\n" for moment in moments)
+    events, report = read(lines, epoch=int(moments[0].timestamp()) * 10**6)
+    assert report.rejects == []
+    step = precision(layout)
+    expected = [int(moment.timestamp()) * 10**6 + moment.microsecond // step * step for moment in moments]
+    found = [event["time"] for event in events]
+    assert all(isinstance(time, datetime) for time in found)
+    assert [
+        int(time.timestamp()) * 10**6 + time.microsecond for time in found if isinstance(time, datetime)
+    ] == expected
+    assert {event["after"] for event in events} == {step - 1}
+
+
+def test_written_offsets_count_and_differ_from_line_to_line() -> None:
+    east, west = timezone(timedelta(hours=2)), timezone(-timedelta(hours=3, minutes=30))
+    moments = [datetime(2026, 6, 14, 8, 15, second, tzinfo=zone) for second, zone in ((1, east), (2, west))]
+    events, report = read("".join(f"{moment.isoformat()} x\n" for moment in moments))
+    assert [event["time"] for event in events] == moments
+    assert [event["zone_seconds"] for event in events] == [7200, -12600]
+    assert not report.notes
+
+
+def test_fractions_that_lose_their_zeros_are_as_coarse_as_they_are_written() -> None:
+    events, _ = read("2026-06-14 08:15:04 x\n2026-06-14 08:15:04.5 x\n2026-06-14 08:15:04.123456789 x\n")
+    assert [event["after"] for event in events] == [999_999, 99_999, 0]
+
+
+@pytest.mark.parametrize(
+    ("days", "found"),
+    [
+        (("03/04/2026", "13/04/2026"), "DD/MM/YYYY hh:mm:ss"),
+        (("03/04/2026", "03/14/2026"), "MM/DD/YYYY hh:mm:ss"),
+    ],
+)
+def test_a_value_over_twelve_tells_day_from_month(days: tuple[str, ...], found: str) -> None:
+    layout = layout_of([f"{day} 12:00:01 x" for day in days])
+    assert layout is not None
+    assert layout.stamp.name == found
+
+
+def test_a_day_that_could_be_the_month_is_asked_for_and_the_answer_taken() -> None:
+    text = "03/04/2026 12:00:01 x\n"
+    with pytest.raises(
+        LogFormatError, match=r"could be the month; .*'%d/%m/%Y %H:%M:%S' or .*'%m/%d/%Y %H:%M:%S'"
+    ):
+        read(text)
+    events, _ = read(text, time_format="%m/%d/%Y %H:%M:%S")
+    assert events[0]["time"] == datetime(2026, 3, 4, 12, 0, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "All rights given away.\nDo what you like.\n",
+        "version 1.2.3.4 of 10.0.0.7:8080\nready\n",
+        "order 1234567 of 12 items\n",
+        "",
+    ],
+)
+def test_text_without_times_is_no_log(text: str) -> None:
+    assert not is_log_of_lines(text.encode())
+
+
+def test_binary_is_no_log_and_utf_16_is() -> None:
+    assert not is_log_of_lines(bytes(range(256)) * 40)
+    assert is_log_of_lines("2026-06-14 08:15:04 x\n".encode("utf-16"))
+
+
+def test_a_line_cut_at_the_end_of_the_head_is_not_looked_at() -> None:
+    assert sample_lines(b"2026-06-14 08:15:04 x\n2026-06") == ["2026-06-14 08:15:04 x"]
