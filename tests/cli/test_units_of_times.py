@@ -94,3 +94,38 @@ def test_runs_over_a_log_that_grows_read_its_numbers_as_its_first(capsys: pytest
         log.write("B,1714550401\n")
     assert main([*command, "--final"]) == 0
     assert "1.0,2024-05-01T08:00:00.000Z,2024-05-01T08:00:01.999Z,a.csv#1 a.csv#3" in capsys.readouterr().out
+
+
+def test_records_of_cloudtrail_pair_within_their_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+    # As many of one second as such logs have: none of them says which was the first.
+    seconds = [0, 0, 0, 1, 1, 2, 2, 2, 3, 7, 7, 7, 8, 8, 9, 9, 9, 20, 20, 21]
+    records = [
+        {
+            "eventVersion": "1.08",
+            "userIdentity": {"type": "IAMUser", "userName": ["ann", "bob"][number % 2]},
+            "eventTime": f"2023-07-10T12:01:{second:02}Z",
+            "eventName": ["AssumeRole", "PutObject"][number // 2 % 2],
+            "eventID": f"id-{number:02}",
+        }
+        for number, second in enumerate(seconds)
+    ]
+    Path("trail.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    columns = ["--map", "event_type=eventName,event_id=eventID,time=eventTime"]
+    assert main(["ingest", "trail.jsonl", "-o", "trail", *columns, "-q"]) == 0
+    possible = {
+        f"{a['eventID']} {b['eventID']}"
+        for a, first in zip(records, seconds, strict=True)
+        for b, second in zip(records, seconds, strict=True)
+        if (a["eventName"], b["eventName"]) == ("AssumeRole", "PutObject") and 0 <= second - first <= 21
+    }
+    assert len(possible) == 63
+    query = "PATTERN SEQ(AssumeRole a, PutObject b) WITHIN 21 s"
+    assert main(["match", query, "trail", "-q"]) == 0
+    rows = capsys.readouterr().out.splitlines()[1:]
+    assert {row.rpartition(",")[2] for row in rows} == possible
+    same = {row for row in rows if row.endswith(" id-02")}
+    span = "0.4995,2023-07-10T12:01:00.000Z,2023-07-10T12:01:00.999Z"
+    assert same == {f"{span},id-00 id-02", f"{span},id-01 id-02"}
+    assert main(["ingest", "trail.jsonl", "-o", "exact", *columns, "--exact-times", "-q"]) == 0
+    assert main(["match", query, "exact", "-q"]) == 0
+    assert len(capsys.readouterr().out.splitlines()[1:]) < len(rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,15 @@ from cepctl.spark.session import spark_session
 for _ in range(2):
     with spark_session("local[1]", [("spark.driver.extraJavaOptions", "-XX:+PrintCommandLineFlags")]) as s:
         print(s.sparkContext.parallelize([1, 2], 2).map(lambda x: x + 1).sum())
+"""
+
+
+COMMANDS = """
+from cepctl.cli import main
+match = ["match", "PATTERN SEQ(A a, B b)", "events", "--runner", "spark", "-q"]
+print(main(["ingest", "log.csv", "-o", "events", "--runner", "spark", "-q"]), flush=True)
+print(main(match), flush=True)
+print(main([*match, "--conf", "spark.app.name=other", "--conf", "spark.task.maxFailures=2"]), flush=True)
 """
 
 
@@ -101,3 +111,16 @@ def test_sessions_follow_each_other_at_once_and_standard_output_holds_nothing_bu
 def test_what_earlier_sessions_left_is_in_the_way_of_none_and_one_that_stops_does_not_run() -> None:
     told = subprocess.run([sys.executable, "-c", LEFT], capture_output=True, text=True, check=False)
     assert told.stdout == "again 3\nFalse\n" * 2, told.stderr
+
+
+@pytest.mark.spark
+def test_commands_follow_each_other_in_one_process_also_with_other_settings(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("event_type,time\nA,1\nB,2\n")
+    done = subprocess.run(
+        [sys.executable, "-c", COMMANDS], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    header, row = "confidence,start,end,match", "1.0,1,2,log.csv#1 log.csv#2"
+    lines = [line.replace("1970-01-01T00:00:00.00", "").replace("Z", "") for line in done.stdout.splitlines()]
+    assert lines == ["0", header, row, "0", header, row, "0"]
+    assert "SparkContext" not in done.stderr
