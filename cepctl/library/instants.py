@@ -10,12 +10,13 @@ import time
 
 from cepctl.errors import CepctlError, UsageError
 
-_DAY = 86_400_000_000
+_DAY = 86_400_000_000_000
+_PER_MICROSECOND = 1_000
 _DAYS_BACK = {"today": 0, "yesterday": 1}
 
 
 def instant(text: str, now: int) -> int:
-    """The instant that a text names, in microseconds since 1970 UTC.
+    """The instant that a text names, in nanoseconds since 1970 UTC.
 
     Parameters
     ----------
@@ -23,7 +24,7 @@ def instant(text: str, now: int) -> int:
         An ISO 8601 time (UTC where it names no zone), `now`, `today` or `yesterday` (its midnight,
         UTC), or a duration with a minus sign: so long before now.
     now
-        Microseconds since 1970 UTC.
+        Nanoseconds since 1970 UTC.
 
     Raises
     ------
@@ -32,8 +33,8 @@ def instant(text: str, now: int) -> int:
 
     Examples
     --------
-    >>> instant("-2h", now=10_000_000_000), instant("now", now=7)
-    (2800000000, 7)
+    >>> instant("-2h", now=10_000_000_000_000), instant("now", now=7)
+    (2800000000000, 7)
     >>> instant("yesterday", now=_DAY * 5 + 17) == _DAY * 4
     True
     """
@@ -47,7 +48,7 @@ def instant(text: str, now: int) -> int:
         return (now // _DAY - _DAYS_BACK[word]) * _DAY
     written = parse_time(text, None)
     if written is not None:
-        return written.micros
+        return written.micros * _PER_MICROSECOND + written.nanos
     try:
         length = parse_duration(word)
     except CepctlError:
@@ -57,9 +58,9 @@ def instant(text: str, now: int) -> int:
             f"'{text}' is not an ISO 8601 time, such as 2026-03-03T09:00:00Z, a duration before now, such as "
             "-24h, or one of now, today, yesterday"
         )
-    return now + round(length)
+    return now + round(length * _PER_MICROSECOND)
 
 
-def microseconds_now() -> int:
-    """The time on the clock of this machine, in microseconds since 1970 UTC."""
-    return time.time_ns() // 1_000
+def nanoseconds_now() -> int:
+    """The time on the clock of this machine, in nanoseconds since 1970 UTC."""
+    return time.time_ns()

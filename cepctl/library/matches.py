@@ -13,6 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 from cepctl.errors import JobError, UsageError
+from cepctl.library.python_rows import python_rows
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -54,7 +55,8 @@ class Matches:
 
     A row is a dict, since columns are called as RETURN calls them: `row["a.task_id"]`.  Its columns are
     `match` (the ids of its events as text), `signature` (the same as nested lists), `start` and `end`,
-    `confidence` with `confidence_error` where some are estimates, and those of RETURN.
+    `confidence` with `confidence_error` where some are estimates, and those of RETURN.  Times are datetimes
+    in UTC, or numpy.datetime64 where ticks are finer than a microsecond, at which datetimes end.
 
     Rows that take much memory, and events that were not a dataset yet, lie in temporary files, which
     `close`, the end of a `with` block or the garbage collector removes.
@@ -116,7 +118,7 @@ class Matches:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for block in self.blocks():
             for start in range(0, block.num_rows, _ROWS_AT_ONCE):
-                yield from self._presented(block.slice(start, _ROWS_AT_ONCE)).to_pylist()
+                yield from python_rows(self._presented(block.slice(start, _ROWS_AT_ONCE)))
 
     def __len__(self) -> int:
         return self.summary.rows

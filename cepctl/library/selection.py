@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from cepctl.errors import UsageError
-from cepctl.library.instants import instant, microseconds_now
+from cepctl.library.instants import instant, nanoseconds_now
 from cepctl.library.options import require_choice
 from cepctl.matching.run import ticks_between
 from cepctl.memory import MemoryBudget, budget_of, default_budget
@@ -34,7 +34,7 @@ class Matching:
     top_k: int | None
     max_matches: int
     approximate: float | None
-    since: int | None  # microseconds since 1970 UTC, as `until`
+    since: int | None  # nanoseconds since 1970 UTC, as `until`
     until: int | None
     memory: MemoryBudget
     no_given: bool = False
@@ -82,7 +82,7 @@ def selected(
     require_between("approximate", approximate, 1e-4, 0.5)
     require_between("top_k", top_k, 1, None)
     require_between("max_matches", max_matches, 1, None)
-    now = microseconds_now()
+    now = nanoseconds_now()
     return Matching(
         engine=engine,
         order=order,
@@ -90,8 +90,8 @@ def selected(
         top_k=top_k,
         max_matches=max_matches,
         approximate=approximate,
-        since=_microseconds("since", since, now),
-        until=_microseconds("until", until, now),
+        since=_nanoseconds("since", since, now),
+        until=_nanoseconds("until", until, now),
         memory=default_budget() if max_memory is None else budget_of(max_memory),
         no_given=no_given,
     )
@@ -106,8 +106,8 @@ def require_between(option: str, value: float | None, least: float, most: float 
         raise UsageError(f"{option} cannot be {value!r}; it is {bounds}")
 
 
-def _microseconds(option: str, given: str | datetime | None, now: int) -> int | None:
-    """An instant in microseconds since 1970 UTC; one without a zone is in UTC."""
+def _nanoseconds(option: str, given: str | datetime | None, now: int) -> int | None:
+    """An instant in nanoseconds since 1970 UTC; one without a zone is in UTC."""
     if given is None:
         return None
     try:

@@ -237,20 +237,20 @@ def sampling_note(counts: RowCounts, *, grouped: bool = False) -> str | None:
 
 
 def ticks_between(plan: Plan, since: int | None, until: int | None) -> tuple[int | None, int | None]:
-    """The first and the last tick between two instants (microseconds since 1970), both included.
+    """The first and the last tick between two instants (nanoseconds since 1970), both included.
 
     They saturate at 64 bits, beyond all that events have.
     """
     from cepctl.schema import TICK_MAX, TICK_MIN
 
-    unit = plan.time_unit.microseconds
+    unit = plan.time_unit.nanoseconds
     # A tick that begins before `since` is not later than it.
     first = None if since is None else max(TICK_MIN, min(TICK_MAX, -(-since // unit)))
     return first, None if until is None else max(TICK_MIN, min(TICK_MAX, until // unit))
 
 
 def starting_between(matches: pa.Table, plan: Plan, since: int | None, until: int | None) -> pa.Table:
-    """Keep the matches whose `start` lies between two instants (microseconds since 1970), both included."""
+    """Keep the matches whose `start` lies between two instants (nanoseconds since 1970), both included."""
     import pyarrow.compute as pc
 
     bounds = ticks_between(plan, since, until)

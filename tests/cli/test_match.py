@@ -350,8 +350,8 @@ def test_a_time_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> N
 def test_a_time_can_be_told_from_now(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now = 40_000_000
-    monkeypatch.setattr("cepctl.cli.options.matching.microseconds_now", lambda: now)
+    now = 40_000_000_000
+    monkeypatch.setattr("cepctl.cli.options.matching.nanoseconds_now", lambda: now)
     write("log.csv", "event_type,lower,upper\nA,10000,10000\nB,10001,10001\nA,20000,20000\nB,20001,20001\n")
     recent = told(
         capsys, f"{AB} WITHIN 1 s", "log.csv", "--time", "ticks", "--since", "-25 s", "--until", "now"

@@ -13,8 +13,8 @@ NOW = datetime(2026, 3, 3, 9, 30, tzinfo=UTC)
 
 
 def told(text: str) -> str:
-    micros = instant(text, round(NOW.timestamp() * 1_000_000))
-    return datetime.fromtimestamp(micros / 1_000_000, UTC).isoformat()
+    nanos = instant(text, round(NOW.timestamp()) * 10**9)
+    return datetime.fromtimestamp(nanos / 10**9, UTC).isoformat()
 
 
 @pytest.mark.parametrize(

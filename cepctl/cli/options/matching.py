@@ -10,7 +10,7 @@ import click
 from cepctl.cli.options.probability import Probability
 from cepctl.cli.options.shared import gathered, memory_option, no_given_option, with_options
 from cepctl.errors import UsageError
-from cepctl.library.instants import instant, microseconds_now
+from cepctl.library.instants import instant, nanoseconds_now
 from cepctl.library.selection import Matching
 from cepctl.plan.evaluation_order import ORDERS
 
@@ -19,7 +19,7 @@ def _instant(context: click.Context, parameter: click.Parameter, text: str | Non
     """The instant of `--since` or `--until`; a wrong one is refused before any work is done."""
     if text is None:
         return None
-    now = context.meta.setdefault(f"{__name__}.now", microseconds_now())
+    now = context.meta.setdefault(f"{__name__}.now", nanoseconds_now())
     try:
         return instant(text, now)
     except UsageError as problem:
