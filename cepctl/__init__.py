@@ -3,6 +3,7 @@
     ingest     logs -> a dataset of events
     match      a query and events -> its probable matches
     explain    a query -> how it would run
+    follows    events -> which types directly follow which in a case
     inspect    events -> what is in them, and what their times can be trusted for
     sketch     datasets -> summaries that tell where a pattern cannot occur
     probe      a query and sketches -> where it can occur
@@ -16,10 +17,12 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all else here
 if TYPE_CHECKING:
+    from cepctl.directly_follows.graph import FollowsGraph
     from cepctl.errors import CepctlError
     from cepctl.library.assign import assign
     from cepctl.library.derive import derive
     from cepctl.library.explain import Explanation, explain
+    from cepctl.library.follows import follows
     from cepctl.library.ingest import Ingested, ingest
     from cepctl.library.inspect import Inspected, inspect
     from cepctl.library.match import match
@@ -32,6 +35,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CepctlError",
     "Explanation",
+    "FollowsGraph",
     "Ingested",
     "Inspected",
     "MatchSummary",
@@ -42,6 +46,7 @@ __all__ = [
     "assign",
     "derive",
     "explain",
+    "follows",
     "ingest",
     "inspect",
     "match",
@@ -51,6 +56,7 @@ __all__ = [
 _HOMES = {
     "CepctlError": "errors",
     "Explanation": "library.explain",
+    "FollowsGraph": "directly_follows.graph",
     "Ingested": "library.ingest",
     "Inspected": "library.inspect",
     "MatchSummary": "library.summary",
@@ -60,6 +66,7 @@ _HOMES = {
     "assign": "library.assign",
     "derive": "library.derive",
     "explain": "library.explain",
+    "follows": "library.follows",
     "ingest": "library.ingest",
     "inspect": "library.inspect",
     "match": "library.match",

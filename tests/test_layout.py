@@ -235,6 +235,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.point",
         "engines.runners",
     },
+    "directly_follows": {"engines.columns"},
     "inspection": {"language", "matching"},
     "report": {
         "io.rows",
@@ -259,8 +260,19 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.runners",
         "matching",
     },
-    "render": {"terminal", "plan", "ingestion", "io.catalogue", "engines.diagnosis", "inspection", "state"},
+    "render": {
+        "terminal",
+        "plan",
+        "directly_follows",
+        "ingestion",
+        "io.catalogue",
+        "engines.diagnosis",
+        "inspection",
+        "state",
+    },
     "library": {
+        "engines.columns",
+        "directly_follows",
         "engines.concurrency",
         "spark",
         "io.contract",

@@ -42,6 +42,7 @@ COMMANDS: dict[str, str] = {
     "inspect": "Show types, attributes, counts, span and granularity of events.",
     "sketch": "Sketch datasets, so that probes and matches need not read all events.",
     "probe": "Tell from sketches where a pattern can occur, without reading events.",
+    "follows": "Count which types of events directly follow which in a case.",
     "match": "Run a query and print its probable matches.",
     "report": "Draw the matches of a query as a page for a browser.",
     "show": "Draw one match and explain its confidence.",

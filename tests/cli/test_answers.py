@@ -27,6 +27,7 @@ CALLS = {
     "explain alone": f"explain|{QUERY}",
     "inspect": "inspect|door.csv",
     "probe": f"probe|{QUERY}|events",
+    "follows": "follows|door.csv|--by|door",
     "formats": "formats",
     "state show": "state|show|state",
     "config": "config|match",

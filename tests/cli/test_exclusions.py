@@ -25,7 +25,7 @@ GIVEN = {
     "epoch": "2024-05-01", "map": "time=ts", "max-memory": "2GB", "epoch-unit": "s", "time-format": "%Y",
     "limit": "5", "rank": "2", "output": "rows.csv", "show": "csv",
 }  # fmt: skip
-OF_FACTS = ("explain", "inspect", "formats", "config")
+OF_FACTS = ("explain", "follows", "inspect", "formats", "config")
 """Commands whose --format is not of rows."""
 ALWAYS = {
     "type": "derive alone has it, whose events need a name",
@@ -39,6 +39,7 @@ ALWAYS = {
     "since": "every match has a start",
     "until": "as --since",
     "fail-on-match": "every run has matches or none",
+    "by": "every event may have a case",
     "listed": "every page lists matches",
     "write-model": "all events have times",
     "no-given": "where nothing is given there is nothing to leave out",
@@ -82,7 +83,11 @@ CASES = [
 def words(command: str, option: str) -> list[str]:
     """An option as it stands on the command line."""
     known = options_of(next(each for each in all_commands() if each.name == command))[option]
-    value = "json" if option == "format" and command in OF_FACTS else GIVEN.get(option, "")
+    value = (
+        ("csv" if command == "follows" else "json")
+        if option == "format" and command in OF_FACTS
+        else GIVEN.get(option, "")
+    )
     return [f"--{option}"] if known.is_flag else [f"--{option}", value]
 
 
@@ -100,6 +105,7 @@ def settled(command: str, *arguments: str) -> click.Context:
         "ingest": ["log"],
         "assign": ["events"],
         "inspect": ["log"],
+        "follows": ["log"],
         "sketch": ["events"],
         "doctor": [],
         "formats": [],

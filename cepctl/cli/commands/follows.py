@@ -1,0 +1,76 @@
+"""`cepctl follows`: which types directly follow which in a case, under uncertain times."""
+
+from __future__ import annotations
+
+import click
+
+from cepctl.cli.options.exclusions import CheckedCommand
+from cepctl.cli.options.shared import (
+    json_option,
+    memory_option,
+    no_given_option,
+    raw_input_options,
+    verbosity_options,
+)
+from cepctl.cli.output.answers import print_answer
+from cepctl.cli.output.notices import say
+from cepctl.cli.output.rows import refuse_unwritable, write_pieces
+from cepctl.library.follows import CASE, followed
+from cepctl.library.outputs import refuse_overwriting
+from cepctl.library.raw_input import RawInput
+from cepctl.memory import MemoryBudget
+
+
+@click.command("follows", cls=CheckedCommand)
+@click.argument("events", nargs=-1, required=True, type=click.Path(), metavar="EVENTS...")
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="ATTR",
+    help=f"Attribute that names the case of an event; may be given several times.  [default: {CASE}]",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "csv", "dot", "mermaid"]),
+    default="table",
+    show_default=True,
+    help="A table, CSV, or a drawing for Graphviz or Mermaid, dashed where it perhaps never happens.",
+)
+@click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Write to FILE, whole or not at all.")
+@json_option
+@no_given_option
+@raw_input_options("--input-format")
+@memory_option
+@verbosity_options
+def command(
+    events: tuple[str, ...],
+    by: tuple[str, ...],
+    form: str,
+    output: str | None,
+    as_json: bool,
+    no_given: bool,
+    raw_input: RawInput,
+    memory: MemoryBudget,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Count how often events of a type directly follow those of another in a case of EVENTS.
+
+    Between the two lies no other event of the case.  Where times are uncertain, the number differs
+    between possible worlds: the least, the expected and the greatest are told.
+    """
+    from cepctl.render.follows import follows_facts, follows_summary, follows_text, print_follows
+
+    if output is not None:
+        refuse_unwritable(output)
+    refuse_overwriting({"-o": output}, events, raw_input)
+    graph = followed(events, by or (CASE,), raw_input, memory, no_given=no_given)
+    if as_json:
+        print_answer("follows", follows_facts(graph))
+    elif form == "table" and output is None:
+        print_follows(graph)
+    else:
+        write_pieces([follows_text(graph, form).encode()], output)
+    if not quiet:
+        say("summary", follows_summary(graph))

@@ -1,0 +1,1 @@
+"""Which types of events directly follow which in a case: least, expected and greatest number of times."""
