@@ -1,9 +1,9 @@
 """How well logs of lines are read: right times, grouping accuracy of templates, and how fast.
 
 Needs the environment variable CEPCTL_LABELLED_LOGS: a folder with NAME/NAME_2k.log and, beside it,
-NAME_2k.log_structured.csv, whose columns are Content, EventId and parts of the time, as collections of labelled
-logs have them.  Grouping accuracy is the share of messages whose type is given to exactly the messages that have
-their label (Zhu et al., ICSE-SEIP 2019).
+NAME_2k.log_structured.csv, whose columns are Content, EventId and parts of the time, as collections of
+labelled logs have them.  Grouping accuracy is the share of messages whose type is given to exactly the
+messages that have their label (Zhu et al., ICSE-SEIP 2019).
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def _read(data: bytes, options: ReadOptions) -> tuple[list[dict[str, object]], f
     reading = ReadOptions(epoch=options.epoch, templates=found)
     batches = list(LinesLog().read(io.BytesIO(data), "x", reading, ReadReport()))
     seconds = time.process_time() - begin
-    return [row for batch in batches for row in batch.select(["number", "event_type", "time"]).to_pylist()], seconds
+    return [
+        row for batch in batches for row in batch.select(["number", "event_type", "time"]).to_pylist()
+    ], seconds
 
 
 def _right_times(rows: Sequence[dict[str, object]], labelled: Sequence[dict[str, str]]) -> float:
@@ -74,11 +76,13 @@ def _right_times(rows: Sequence[dict[str, object]], labelled: Sequence[dict[str,
 def main() -> int:
     folder = os.environ.get(FOLDER)
     if not folder:
-        print(f"{FOLDER} names no folder of labelled logs", file=sys.stderr)
+        sys.stderr.write(f"{FOLDER} names no folder of labelled logs\n")
         return 2
     options = ReadOptions(epoch=int(datetime(2005, 1, 1, tzinfo=UTC).timestamp()) * 10**6)
     figures = []
-    print(f"{'log':<12} {'records':>8} {'types':>6} {'grouping':>9} {'times':>7} {'MB/s':>6}")
+    sys.stdout.write(
+        f"{'log':<12} {'records':>8} {'types':>6} {'grouping':>9} {'times':>7} {'MB/s':>6}" + "\n"
+    )
     for labels in sorted(Path(folder).glob("*/*_2k.log_structured.csv")):
         data = labels.with_name(labels.name.removesuffix("_structured.csv")).read_bytes()
         with labels.open(encoding="utf-8", newline="") as file:
@@ -92,10 +96,13 @@ def main() -> int:
         rate = len(large) / _read(large, options)[1] / 1e6
         figures.append((accuracy, times))
         name = labels.parent.name
-        print(f"{name:<12} {len(rows):>8} {len(set(types)):>6} {accuracy:>9.3f} {times:>7.4f} {rate:>6.1f}")
+        sys.stdout.write(
+            f"{name:<12} {len(rows):>8} {len(set(types)):>6} {accuracy:>9.3f} {times:>7.4f} {rate:>6.1f}"
+            + "\n"
+        )
     count = max(len(figures), 1)
     mean = [sum(each[place] for each in figures) / count for place in (0, 1)]
-    print(f"{'mean':<12} {'':>8} {'':>6} {mean[0]:>9.3f} {mean[1]:>7.4f}")
+    sys.stdout.write(f"{'mean':<12} {'':>8} {'':>6} {mean[0]:>9.3f} {mean[1]:>7.4f}" + "\n")
     return 0
 
 

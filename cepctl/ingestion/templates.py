@@ -18,7 +18,7 @@ from cepctl.io.formats import OpenLog, format_of, open_log
 from cepctl.io.source.file_parts import FilePart
 from cepctl.io.templates.survey import MOST_TEMPLATES, Survey, templates_of
 
-WHOLE_BYTES = 64 << 20
+WHOLE_BYTES = 32 << 20
 _PIECES = 16
 
 

@@ -28,6 +28,8 @@ _USUAL_SHARE = 0.9
 _MOST_WORDS_BEFORE = 7
 _WORD = re.compile(r"\S*\w\S*(?=\s)")
 _LEVEL_BEHIND = re.compile(r"[\d\s:/.,]*? (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ")
+# JSON and XML, which have readers of their own.
+_MARKUP = re.compile(r"\s*(?:\{|\[\s*[{\[\"]|<[A-Za-z?!])")
 # A number that long is an instant only as a word of its own.
 _EDGE = r"(?<![\w.:/-])"
 _END = r"(?![\w])"
@@ -113,14 +115,20 @@ def is_log_of_lines(head: bytes) -> bool:
     """Whether a file that begins so is text whose lines begin with times."""
     lines = sample_lines(head)
     text = "\n".join(lines)
-    if not lines or "\0" in text or text.count("\ufffd") * 20 > len(text):
+    if not lines or "\0" in text or text.count("\ufffd") * 20 > len(text) or _MARKUP.match(text):
         return False
-    return bool(_found(lines)) and _first_is_timed_or_many(lines)
-
-
-def _first_is_timed_or_many(lines: Sequence[str]) -> bool:
-    best = max(_found(lines), key=_rank)
+    found = _found(lines)
+    if not found:
+        return False
+    best = max(found, key=_rank)
+    if best.rows[0] != 0 and _is_table(lines):
+        return False
     return len(best.rows) >= _FEWEST_SHARE * len(lines) or best.rows[0] == 0
+
+
+def _is_table(lines: Sequence[str]) -> bool:
+    """Whether the first lines are divided alike, as the rows of a table below its header."""
+    return any(lines[0].count(sign) and lines[0].count(sign) == lines[1].count(sign) for sign in ",;\t|")
 
 
 def _rank(found: _Found) -> tuple[int, bool, int, int]:

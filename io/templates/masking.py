@@ -90,12 +90,10 @@ def keys_of(messages: pa.Array) -> pa.Array:
     masked &= in_word
     kept = ~masked
     kept |= begins
-    places = np.zeros(len(text) + 1, np.int32)
-    np.cumsum(kept, dtype=np.int32, out=places[1:])
-    left = np.where(masked, np.uint8(_ZERO), text)[kept]
-    return pa.Array.from_buffers(
-        pa.string(), len(messages), [None, pa.py_buffer(places[bounds]), pa.py_buffer(left)]
-    )
+    places = np.flatnonzero(kept)
+    left = np.where(masked, np.uint8(_ZERO), text)[places]
+    limits = np.searchsorted(places, bounds).astype(np.int32)
+    return pa.Array.from_buffers(pa.string(), len(messages), [None, pa.py_buffer(limits), pa.py_buffer(left)])
 
 
 def _kinds_of_bytes() -> Bytes:

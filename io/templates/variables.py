@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Numbers
 from cepctl.io.contract.message_template import OTHER, WILDCARD, MessageTemplate
@@ -157,13 +156,13 @@ _OPENING, _CLOSING = _marks("([{<\"'="), _marks(")]}>\"',;:")
 def _column(text: bytes, count: int, pieces: Sequence[tuple[Numbers, Numbers, Numbers]]) -> pa.Array:
     """The parts of the text in their rows, null in all others; rows do not repeat."""
     rows, start, stop = (np.concatenate([piece[part] for piece in pieces]) for part in range(3))
-    order = np.argsort(rows)
-    rows, start, stop = rows[order], start[order], stop[order]
+    said = stop > start
+    order = np.argsort(rows[said])
+    rows, start, stop = rows[said][order], start[said][order], stop[said][order]
     bounds = np.column_stack([start, stop]).ravel().astype(np.int32)
     every = pa.Array.from_buffers(
         pa.string(), len(bounds) - 1, [None, pa.py_buffer(bounds), pa.py_buffer(text)]
     )
     place = np.full(count, -1, np.int64)
     place[rows] = np.arange(0, len(bounds), 2)
-    found = every.take(pa.array(place, mask=place < 0))
-    return pc.if_else(pc.equal(found, ""), pa.scalar(None, pa.string()), found)
+    return every.take(pa.array(place, mask=place < 0))
