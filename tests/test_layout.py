@@ -298,6 +298,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "state",
         "render",
     },
+    "frames": {"library"},
     "cli.output": {"spark", "io.rows", "library", "render"},
     "cli.options": {
         "language",
