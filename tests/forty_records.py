@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.io.hadoop.test_hadoop_jhist_binary import HISTORY, SCHEMA
+from tests.io.ocel.ocel_logs import COMMON_TABLES
 from tests.rrd_files import Ring, rrd_bytes
 
 COUNT = 40
@@ -85,11 +86,7 @@ def _ocel_database() -> bytes:
     connection = sqlite3.connect(":memory:")
     connection.executescript(
         "PRAGMA page_size = 512;"
-        "CREATE TABLE event_map_type (ocel_type TEXT, ocel_type_map TEXT);"
-        "CREATE TABLE object_map_type (ocel_type TEXT, ocel_type_map TEXT);"
-        "CREATE TABLE event (ocel_id TEXT, ocel_type TEXT);"
-        "CREATE TABLE object (ocel_id TEXT, ocel_type TEXT);"
-        "CREATE TABLE event_object (ocel_event_id TEXT, ocel_object_id TEXT, ocel_qualifier TEXT);"
+        f"{COMMON_TABLES}"
         "CREATE TABLE event_pay (ocel_id TEXT, ocel_time TEXT);"
         "CREATE TABLE object_order (ocel_id TEXT, ocel_time TEXT);"
         "INSERT INTO event_map_type VALUES ('pay', 'pay');"

@@ -117,27 +117,15 @@ def _without_dictionaries(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
+_LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list, pa.types.is_map)
+_STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+_TEXTS = (*_STRINGS, pa.types.is_binary, pa.types.is_large_binary)
+
+
 def _is_list(kind: pa.DataType) -> bool:
-    return any(
-        is_kind(kind)
-        for is_kind in (
-            pa.types.is_list,
-            pa.types.is_large_list,
-            pa.types.is_fixed_size_list,
-            pa.types.is_map,
-        )
-    )
+    return any(is_kind(kind) for is_kind in _LISTS)
 
 
 def is_text(kind: pa.DataType) -> bool:
     """Whether values of a type are texts, or bytes of any number."""
-    return any(
-        is_kind(kind)
-        for is_kind in (
-            pa.types.is_string,
-            pa.types.is_large_string,
-            pa.types.is_string_view,
-            pa.types.is_binary,
-            pa.types.is_large_binary,
-        )
-    )
+    return any(is_kind(kind) for is_kind in _TEXTS)

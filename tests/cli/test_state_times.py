@@ -30,28 +30,21 @@ def test_finer_digits_than_those_of_the_first_run_are_cut_and_counted(
     assert "times with digits finer than a tick of 1 ms, which are cut: 1" in capsys.readouterr().err
 
 
-def test_ticks_of_the_first_run_are_those_of_coarser_digits_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("first", "second", "span"),
+    [
+        pytest.param("01.000001", "02.5", "01.000001Z 02.500000Z", id="ticks of the first run stay"),
+        pytest.param(
+            "01.5", "02", "01.500Z 02.000Z", id="zeros are dropped where an earlier run saw fractions"
+        ),
+        pytest.param("01", "02", "01.000Z 02.999Z", id="a whole second where no earlier time had a fraction"),
+    ],
+)
+def test_later_times_are_taken_as_those_of_the_first_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, second: str, span: str
 ) -> None:
-    begin_log(tmp_path, monkeypatch, "event_id,event_type,time", "a,A,2024-05-01T00:00:01.000001Z")
+    begin_log(tmp_path, monkeypatch, "event_id,event_type,time", f"a,A,2024-05-01T00:00:{first}Z")
     run()
-    log("b,B,2024-05-01T00:00:02.5Z")
-    assert run("--final") == "1.0,2024-05-01T00:00:01.000001Z,2024-05-01T00:00:02.500000Z,a b\n"
-
-
-def test_a_time_without_a_fraction_has_dropped_zeros_where_an_earlier_run_saw_fractions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begin_log(tmp_path, monkeypatch, "event_id,event_type,time", "a,A,2024-05-01T00:00:01.5Z")
-    run()
-    log("b,B,2024-05-01T00:00:02Z")
-    assert run("--final") == "1.0,2024-05-01T00:00:01.500Z,2024-05-01T00:00:02.000Z,a b\n"
-
-
-def test_a_time_without_a_fraction_is_its_second_where_no_earlier_one_had_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begin_log(tmp_path, monkeypatch, "event_id,event_type,time", "a,A,2024-05-01T00:00:01Z")
-    run()
-    log("b,B,2024-05-01T00:00:02Z")
-    assert run("--final") == "1.0,2024-05-01T00:00:01.000Z,2024-05-01T00:00:02.999Z,a b\n"
+    log(f"b,B,2024-05-01T00:00:{second}Z")
+    begin, end = (f"2024-05-01T00:00:{seconds}" for seconds in span.split())
+    assert run("--final") == f"1.0,{begin},{end},a b\n"

@@ -13,6 +13,14 @@ LINES: tuple[tuple[str, str, str, dict[str, Any], tuple[tuple[str, str], ...]], 
     ("e2", "pack", "2026-06-14T09:00:00Z", {}, (("i1", "packed"), ("o1", "of"))),
     ("e3", "pay", PAID, {}, (("o1", "paid"),)),
 )  # fmt: skip
+COMMON_TABLES = (
+    "CREATE TABLE event_map_type (ocel_type TEXT, ocel_type_map TEXT);"
+    "CREATE TABLE object_map_type (ocel_type TEXT, ocel_type_map TEXT);"
+    "CREATE TABLE event (ocel_id TEXT, ocel_type TEXT);"
+    "CREATE TABLE object (ocel_id TEXT, ocel_type TEXT);"
+    "CREATE TABLE event_object (ocel_event_id TEXT, ocel_object_id TEXT, ocel_qualifier TEXT);"
+)
+"""Those of every log in SQLite."""
 _START = "1970-01-01T00:00:00Z"
 _VALUES = (("customer", _START, "ann"), ("urgent", _START, "false"), ("urgent", CHANGED, "true"))
 _TYPES = {"price": "float", "customer": "string", "urgent": "boolean"}
@@ -86,11 +94,7 @@ def sqlite_log(*statements: str) -> bytes:
     connection = sqlite3.connect(":memory:")
     connection.executescript(
         "PRAGMA page_size = 512;"
-        "CREATE TABLE event_map_type (ocel_type TEXT, ocel_type_map TEXT);"
-        "CREATE TABLE object_map_type (ocel_type TEXT, ocel_type_map TEXT);"
-        "CREATE TABLE event (ocel_id TEXT, ocel_type TEXT);"
-        "CREATE TABLE object (ocel_id TEXT, ocel_type TEXT);"
-        "CREATE TABLE event_object (ocel_event_id TEXT, ocel_object_id TEXT, ocel_qualifier TEXT);"
+        f"{COMMON_TABLES}"
         "CREATE TABLE event_place (ocel_id TEXT, ocel_time TEXT, price REAL);"
         "CREATE TABLE event_pack (ocel_id TEXT, ocel_time TEXT);"
         "CREATE TABLE event_pay (ocel_id TEXT, ocel_time TEXT);"
