@@ -26,6 +26,7 @@ from cepctl.render.counting import counted
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from cepctl.ingestion.explaining import ExplainedFile
     from cepctl.ingestion.jobs import IngestOptions
     from cepctl.ingestion.runners import Runner
     from cepctl.ingestion.summary import IngestSummary
@@ -140,6 +141,13 @@ def ingest(
         if sketching:
             sketched([target], on, None, share)
         return dataset
+
+
+def explained_files(paths: Sequence[str], options: IngestOptions) -> list[ExplainedFile]:
+    """How the beginnings of files are understood; raises as `cepctl.ingestion.explaining`."""
+    from cepctl.ingestion import explaining
+
+    return explaining.explained_files(paths, options)
 
 
 def ingested(

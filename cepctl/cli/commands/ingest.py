@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from typing import TYPE_CHECKING
+
 import click
 
 from cepctl.cli.options.help_groups import READING_GROUPS, GroupedCommand
@@ -14,16 +18,20 @@ from cepctl.cli.options.shared import (
 )
 from cepctl.cli.output.accounts import report, tell_sketches
 from cepctl.cli.output.metrics import metrics_option
-from cepctl.library.ingest import ingested
+from cepctl.errors import UsageError
+from cepctl.library.ingest import explained_files, ingested
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput, ingest_options
 from cepctl.library.sketch import USUAL_SHARE, refuse_unsketchable, sketched
 from cepctl.matching.run import RunnerChoice
 from cepctl.memory import MemoryBudget
 
+if TYPE_CHECKING:
+    from cepctl.ingestion.jobs import IngestOptions
+
 USUAL = {
     "What to read": ("format", "uncertainty", "tz", "name", "map", "intervals"),
-    "What to write": ("output", "overwrite", "rejects", "max-errors"),
+    "What to write": ("output", "overwrite", "rejects", "max-errors", "explain"),
     "Where to run": ("runner", "quiet"),
 }
 FURTHER = {
@@ -34,16 +42,23 @@ FURTHER = {
     "Messages": ("verbose", "log-format"),
 }
 
+if TYPE_CHECKING:
+    from cepctl.ingestion.jobs import IngestOptions
+
 
 @click.command("ingest", cls=GroupedCommand, usual=USUAL, further=FURTHER)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
 @click.option(
     "-o",
     "--output",
-    required=True,
     type=click.Path(),
     metavar="EVENTS",
-    help="Directory of the dataset to write.",
+    help="Directory of the dataset to write; it has to be named, but for --explain.",
+)
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Write nothing; show how the fields of the first three records of every file are understood.",
 )
 @raw_input_options("--format")
 @click.option("--overwrite", is_flag=True, help="Replace the dataset at EVENTS.")
@@ -76,7 +91,8 @@ FURTHER = {
 @verbosity_options
 def command(
     paths: tuple[str, ...],
-    output: str,
+    output: str | None,
+    explain: bool,
     raw_input: RawInput,
     overwrite: bool,
     strict: bool,
@@ -107,6 +123,11 @@ def command(
         max_errors=max_errors,
         memory=memory,
     )
+    if explain:
+        _explain(paths, options)
+        return
+    if output is None:
+        raise UsageError("name the directory of the dataset to write: -o EVENTS")
     written = {"-o": output, "--rejects": rejects, "--report": report_file, "--metrics": metrics}
     refuse_overwriting(written, paths, raw_input, replaced="-o")
     sketching = sketch or bool(sketch_on) or sketch_share is not None
@@ -116,3 +137,16 @@ def command(
     report(ingested(paths, output, options, runner, verbose=verbose), metrics, quiet=quiet)
     if sketching:
         tell_sketches(sketched([output], sketch_on, None, share), quiet=quiet)
+
+
+def _explain(paths: tuple[str, ...], options: IngestOptions) -> None:
+    """Print how the beginnings of files are understood."""
+    from cepctl.render.explained_lines import explanation
+
+    colours = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    click.echo(
+        explanation(
+            explained_files(paths, options),
+            lambda text, colour: click.style(text, fg=colour) if colours else text,
+        )
+    )

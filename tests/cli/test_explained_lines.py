@@ -1,0 +1,63 @@
+"""`cepctl ingest --explain`: how the first records of a file are understood, with nothing written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cepctl.cli import main
+
+LINES = (
+    "[2026-06-14 08:15:04,978] INFO started on port 80 (kafka.server.KafkaServer)\n"
+    "[2026-06-14 08:15:05,120] WARN stopped on port 81 (kafka.server.KafkaServer)\n"
+) * 3
+
+
+def test_three_records_are_shown_with_their_fields(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.log").write_text(LINES)
+    assert main(["ingest", "--explain", str(tmp_path / "a.log")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "a.log: lines (any other log of lines with a time in them)"
+    assert lines[1] == "  lines: YYYY-MM-DD hh:mm:ss; log4j of Kafka"
+    assert lines[2:9] == [
+        "  record 1",
+        "    time  2026-06-14T08:15:04.978000+00:00, up to 1,000 us later",
+        "    type  started on port",
+        "    level = INFO",
+        "    port = 80",
+        "    v2 = kafka.server.KafkaServer",
+        "    message = started on port 80 (kafka.server.KafkaServer)",
+    ]
+    assert [line for line in lines if line.startswith("  record")] == [
+        "  record 1",
+        "  record 2",
+        "  record 3",
+    ]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.log"]
+
+
+def test_other_formats_are_explained_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.csv").write_text("event_type,time,door\nEnter,2026-06-14T08:15:04Z,7\n")
+    assert main(["ingest", "--explain", str(tmp_path / "a.csv")]) == 0
+    assert "    door = 7" in capsys.readouterr().out.splitlines()
+
+
+def test_without_it_the_dataset_has_to_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.log").write_text(LINES)
+    assert main(["ingest", str(tmp_path / "a.log")]) == 2
+    assert "-o EVENTS" in capsys.readouterr().err
+
+
+def test_a_refusal_offers_a_mapping_that_was_tried(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.csv").write_text("activity;when\nsubmit;14.06.2026 08:15\napprove;14.06.2026 08:16\n")
+    assert main(["ingest", str(tmp_path / "a.csv"), "-o", str(tmp_path / "e"), "--runner", "local"]) == 3
+    told = capsys.readouterr().err.strip()
+    offered = "--map event_type=activity,time=when --time-format '%d.%m.%Y %H:%M'"
+    assert told.endswith(
+        f"{offered} (with it 2 of its first 2 records would become events of 2 types: submit, approve)"
+    )
