@@ -299,6 +299,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "render",
     },
     "frames": {"library"},
+    "assistants": {"language", "matching", "engines.diagnosis", "library", "render"},
     "cli.output": {"spark", "io.rows", "library", "render"},
     "cli.options": {
         "language",
@@ -330,6 +331,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "library",
     },
     "cli.commands": {
+        "assistants",
         "spark",
         "io.rows",
         "language",

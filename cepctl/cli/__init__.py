@@ -47,6 +47,7 @@ COMMANDS: dict[str, str] = {
     "report": "Draw the matches of a query as a page for a browser.",
     "show": "Draw one match and explain its confidence.",
     "explain": "Show how a query would run; runs nothing.",
+    "mcp": "Serve inspect, match, why_not and show to an assistant, over standard input and output.",
     "state": "Show how far incremental runs have come, and what they keep.",
     "config": "Show the values that options have, and where each comes from.",
     "completion": "Print what makes a shell complete commands, options and files.",

@@ -1,0 +1,1 @@
+"""What assistants may ask, by the Model Context Protocol: four tools that only read, below named folders."""

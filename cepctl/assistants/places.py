@@ -1,0 +1,34 @@
+"""Folders that an assistant may read: a path is followed to its end, and must end inside of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cepctl.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Places:
+    """The folders, links resolved; paths that are not absolute start at the first."""
+
+    folders: tuple[Path, ...]
+
+    @classmethod
+    def of(cls, folders: Sequence[str]) -> Places:
+        """Those that were named at the start; raises UsageError where one is no folder."""
+        for folder in folders:
+            if not Path(folder).is_dir():
+                raise UsageError(f"{folder} is not a folder; name the folders that assistants may read")
+        return cls(tuple(Path(folder).resolve() for folder in folders))
+
+    def inside(self, path: str) -> str:
+        """The path as it may be read; raises UsageError where it leads elsewhere."""
+        found = (self.folders[0] / path).resolve()
+        if not any(found.is_relative_to(folder) for folder in self.folders):
+            allowed = ", ".join(map(str, self.folders))
+            raise UsageError(f"{path} is outside of the folders that may be read: {allowed}")
+        if not found.exists():
+            raise UsageError(f"there is no {path} in {self.folders[0]}")
+        return str(found)

@@ -1,0 +1,138 @@
+"""The four tools: what they take is checked against the folders, what they answer is bounded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cepctl.assistants.bounded import bounded
+from cepctl.assistants.places import Places
+from cepctl.errors import NoMatchError, UsageError
+
+_MOST_ROWS = 50
+_MOST_MATCHES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What an assistant may ask of the events below some folders."""
+
+    places: Places
+
+    def inspect(
+        self, events: list[str], uncertainty: str | None = None, names: dict[str, str] | None = None
+    ) -> dict[str, Any]:
+        """Tell what is in events: types, attributes and their values, keys that join types, example queries.
+
+        `events` are paths of logs, event files or datasets.  `uncertainty` is the path of an uncertainty
+        model (TOML) for raw logs; `names` gives event types new names.
+        """
+        from cepctl.library.inspect import inspect
+
+        return bounded(inspect(self._paths(events), **self._reading(uncertainty, names)).to_json())
+
+    def match(
+        self,
+        query: str,
+        events: list[str],
+        uncertainty: str | None = None,
+        names: dict[str, str] | None = None,
+        min_confidence: float | None = None,
+        limit: int = 10,
+    ) -> dict[str, Any]:
+        """Run a query, PATTERN SEQ(A a, B b) WHERE [key] WITHIN 1 minute, and give its best rows.
+
+        Every row is one combination of events that could have happened, with its probability.
+        """
+        from cepctl.library.match import match
+
+        if not 1 <= limit <= _MOST_ROWS:
+            raise UsageError(f"limit is from 1 to {_MOST_ROWS}")
+        reading = self._reading(uncertainty, names)
+        with match(
+            query, self._paths(events), min_confidence=min_confidence, max_matches=_MOST_MATCHES,
+            runner="local", **reading,
+        ) as found:  # fmt: skip
+            rows = json.loads(_as_json(found.head(limit)))
+            told = {"summary": str(found.summary), "found": found.summary.found, "rows": rows}
+        answer = bounded(told)
+        if len(found) > len(rows):
+            answer["cut"].append(
+                f"rows: the {len(rows)} most probable of {len(found):,}; limit asks for more"
+            )
+        return answer
+
+    def why_not(
+        self,
+        query: str,
+        events: list[str],
+        uncertainty: str | None = None,
+        names: dict[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """Tell why a query matches so little: how far partial matches got, and what stopped them."""
+        from cepctl.engines.diagnosis.why_not import why_not
+        from cepctl.language.parser import parse
+        from cepctl.library.finding import planned
+        from cepctl.matching.inputs import open_events
+        from cepctl.matching.run import types_read
+        from cepctl.render.why_not import why_not_json
+
+        with open_events(self._paths(events), self._options(uncertainty, names)) as inputs:
+            plan = planned(parse(query), inputs, None, no_given=False)
+            if plan.never is not None:
+                return bounded({"never": str(plan.never)})
+            why = why_not(plan, inputs.read(plan.attributes, types_read(plan)))
+            return bounded(json.loads(why_not_json(why)))
+
+    def show(
+        self,
+        query: str,
+        events: list[str],
+        match: str,
+        uncertainty: str | None = None,
+        names: dict[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """Explain one row: when its events can have happened, its rivals, how its confidence comes about.
+
+        `match` is what the tool match gives as `match`: the ids of the events, with blanks between.
+        """
+        from cepctl.engines.diagnosis.one_match import ids_of, one_match
+        from cepctl.language.parser import parse
+        from cepctl.library.finding import planned
+        from cepctl.matching.inputs import open_events
+        from cepctl.render.one_match_facts import match_facts
+
+        with open_events(self._paths(events), self._options(uncertainty, names)) as inputs:
+            plan = planned(parse(query), inputs, None, no_given=False)
+            shown = one_match(plan, inputs.read(plan.attributes), ids_of(match))
+        facts = match_facts(shown)
+        if facts["reasons"]:
+            raise NoMatchError(f"'{match}' is not a match of the query: {'; '.join(facts['reasons'])}")
+        return bounded({"match": match, **facts})
+
+    def _paths(self, events: Sequence[str]) -> list[str]:
+        if not events:
+            raise UsageError("events is empty: name logs, event files or datasets")
+        return [self.places.inside(path) for path in events]
+
+    def _reading(self, uncertainty: str | None, names: dict[str, str] | None) -> dict[str, Any]:
+        model = None if uncertainty is None else self.places.inside(uncertainty)
+        return {"uncertainty": model, "name": names or {}}
+
+    def _options(self, uncertainty: str | None, names: dict[str, str] | None) -> Any:
+        from cepctl.library.options import raw_input
+        from cepctl.library.raw_input import given_ingest_options
+
+        return given_ingest_options(raw_input(self._reading(uncertainty, names)))
+
+
+def _as_json(table: Any) -> str:
+    import polars as pl
+
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    times = [name for name, kind in frame.schema.items() if kind.is_temporal()]
+    texts = [pl.col(name).dt.strftime("%Y-%m-%dT%H:%M:%S%.3fZ") for name in times]
+    return frame.with_columns(texts).drop("signature", strict=False).write_json()

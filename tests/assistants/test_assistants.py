@@ -1,0 +1,139 @@
+"""`cepctl mcp`, spoken to by the client of the SDK."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cepctl.assistants.bounded import bounded
+from cepctl.assistants.places import Places
+from cepctl.cli import main
+from cepctl.errors import UsageError
+
+mcp = pytest.importorskip("mcp")
+ROOT = Path(__file__).parents[2]
+LOGS: dict[str, Any] = {"events": ["logs"], "uncertainty": "uncertainty.toml", "names": {"cpu_user": "CPU"}}
+
+
+@pytest.fixture
+def samples(tmp_path: Path) -> Path:
+    shutil.copytree(ROOT / "sample_data", tmp_path / "samples")
+    (tmp_path / "secret.csv").write_text("event_type,lower,upper\nA,1,2\n")
+    (tmp_path / "samples" / "link.csv").symlink_to(tmp_path / "secret.csv")
+    return tmp_path / "samples"
+
+
+def asked(folder: Path, calls: Sequence[tuple[str, dict[str, Any]]], *, apart: bool = False) -> list[Any]:
+    """The answers to some calls, of a server in this process, or of one that is started."""
+    from cepctl.assistants.server import server
+
+    async def run() -> list[Any]:
+        told: Any = server(Places.of([str(folder)]))
+        if apart:
+            environment = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_DISABLE_JIT": "1"}
+            told = mcp.StdioServerParameters(
+                command=sys.executable, args=["-m", "cepctl", "mcp", str(folder)], env=environment
+            )
+        async with mcp.Client(told) as client:
+            return [await client.call_tool(name, given) for name, given in calls]
+
+    return asyncio.run(run())
+
+
+def answer(found: Any) -> dict[str, Any]:
+    assert not found.is_error, found.content
+    text: dict[str, Any] = json.loads(found.content[0].text)
+    return text
+
+
+def test_the_question_of_the_readme_is_answered_in_three_calls(samples: Path) -> None:
+    query = (samples / "query.cep").read_text()
+    (first,) = asked(samples, [("inspect", LOGS)], apart=True)
+    assert {"TaskStart", "CPU", "TaskFinish"} <= {each["event_type"] for each in answer(first)["types"]}
+    (second,) = asked(samples, [("match", {"query": query, **LOGS})])
+    rows = answer(second)["rows"]
+    assert len(rows) == 7
+    best = rows[0]
+    assert best["a.task_id"] == "task_1772009204117_0042_m_000011"
+    assert best["confidence"] == pytest.approx(0.773790, abs=1e-6)
+    assert best["start"] == "2026-03-03T09:01:29.552Z"
+    (third,) = asked(samples, [("show", {"query": query, "match": best["match"], **LOGS})])
+    assert answer(third)["confidence"] == pytest.approx(best["confidence"], rel=1e-9)
+    assert [each["variable"] for each in answer(third)["events"]] == ["a", "b", "c", "d"]
+
+
+def test_four_tools_say_what_they_take_and_that_they_only_read(samples: Path) -> None:
+    from cepctl.assistants.server import server
+
+    async def listed() -> Any:
+        async with mcp.Client(server(Places.of([str(samples)]))) as client:
+            return (await client.list_tools()).tools
+
+    tools = {tool.name: tool for tool in asyncio.run(listed())}
+    assert sorted(tools) == ["inspect", "match", "show", "why_not"]
+    assert all(tool.annotations.read_only_hint and tool.description for tool in tools.values())
+    assert tools["match"].input_schema["required"] == ["query", "events"]
+
+
+def test_why_nothing_matches_is_told(samples: Path) -> None:
+    query = "PATTERN SEQ(TaskStart a, CPU b) WHERE b.value > 1000"
+    (found,) = asked(samples, [("why_not", {"query": query, **LOGS})])
+    assert "why_not" in answer(found)
+
+
+@pytest.mark.parametrize("path", ["../secret.csv", "/etc/passwd", "link.csv", "logs/../../secret.csv"])
+def test_what_lies_outside_of_the_folders_is_refused(path: str, samples: Path) -> None:
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("match", {"query": "PATTERN A a", "events": [path]}),
+        ("inspect", {"events": ["logs"], "uncertainty": path}),
+    ]
+    for found in asked(samples, calls):
+        assert found.is_error
+        assert "outside of the folders that may be read" in found.content[0].text
+
+
+def test_what_a_user_can_mend_is_told_as_it_is(samples: Path) -> None:
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("match", {"query": "PATTERN SEQ(", "events": ["logs"]}),
+        ("match", {"query": "PATTERN A a", "events": ["nowhere"]}),
+        ("match", {"query": "PATTERN CPU a", "events": ["logs"], "limit": 1000}),
+    ]
+    said = [found.content[0].text for found in asked(samples, calls)]
+    assert "line 1" in said[0]
+    assert "there is no nowhere" in said[1]
+    assert "limit is from 1 to 50" in said[2]
+
+
+def test_rows_beyond_the_limit_are_said_to_be_cut(samples: Path) -> None:
+    (found,) = asked(samples, [("match", {"query": "PATTERN CPU a", "limit": 2, **LOGS})])
+    assert len(answer(found)["rows"]) == 2
+    assert answer(found)["cut"] == ["rows: the 2 most probable of 82; limit asks for more"]
+
+
+def test_an_answer_is_no_larger_than_its_bound() -> None:
+    huge = {"rows": [{"text": "x" * 5_000, "of": list(range(500))} for _ in range(1_000)]}
+    found = bounded(huge, 10_000)
+    assert len(json.dumps(found)) <= 10_000
+    assert found["cut"][0].startswith("rows: the first ")
+    assert bounded({"rows": [1]}) == {"rows": [1], "cut": []}
+
+
+def test_a_folder_that_is_none_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mcp", str(tmp_path / "nowhere")]) == 2
+    assert "is not a folder; name the folders that assistants may read" in capsys.readouterr().err
+
+
+def test_without_the_sdk_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from cepctl.assistants.server import server
+
+    monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
+    with pytest.raises(UsageError, match=r"pip install 'cepctl\[mcp\]'"):
+        server(Places.of([str(tmp_path)]))
