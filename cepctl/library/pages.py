@@ -34,7 +34,7 @@ def first_page(matches: Matches, count: int) -> str | None:
     summary = matches.summary
     if not summary.judged or (matches.closed and matches.found.inputs.temporary is not None):
         return None
-    rows = next(matches.found.rows.blocks()).slice(0, count)
+    rows = next(matches.found.rows.pieces(count))()
     return _page(matches, rows, count, best_only=summary.best or len(matches) > count)
 
 

@@ -207,7 +207,7 @@ class SortedRows:
 
     def _in_memory(self) -> pa.Table:
         if self._table is None:
-            self._table = pa.concat_tables(self._blocks_in_memory())
+            self._table = pa.concat_tables(self._blocks_in_memory()).combine_chunks()
         return self._table
 
     def _blocks_in_memory(self) -> Iterator[pa.Table]:

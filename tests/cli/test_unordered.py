@@ -26,6 +26,7 @@ QUERIES = {
     "chain": CHAIN,
     "returned": f"{CHAIN} RETURN a.x, b.x + c.x AS sum, b.time",
     "probability": f"{CHAIN} RETURN prob(a.time < b.time) AS p, a.x",
+    "reached": f"{CHAIN} RETURN reached(0.5) AS decided, a.x",
     "negation": "PATTERN SEQ(A a, !B b, C c) WITHIN 60 ticks",
     "next": f"{CHAIN} STRATEGY skip_till_next_match",
     "group": "PATTERN SEQ(A a, B+ b[], C c) WITHIN 20 ticks RETURN count(b[]) AS n",

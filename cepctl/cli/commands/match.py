@@ -28,7 +28,7 @@ from cepctl.cli.output.answers import answer_around
 from cepctl.cli.output.metrics import metrics_option, write_metrics
 from cepctl.cli.output.rows import names_folder, refuse_unwritable, row_target, write_pieces, write_rows
 from cepctl.errors import UsageError
-from cepctl.io.rows.forms import FLAT_FORMS, RowFile
+from cepctl.io.rows.forms import RowFile
 from cepctl.library.finding import Question, find_matches
 from cepctl.library.matches import Matches
 from cepctl.library.outputs import refuse_overwriting
@@ -275,12 +275,12 @@ def _write(
         folder.publish(count)
         return
     if request.as_json:
-        pieces = encoded_rows(matches.blocks(request.rows.limit), "json", shown)
+        pieces = encoded_rows(matches.pieces(request.rows.limit), "json", shown)
         write_pieces(answer_around("match", pieces, _beside_rows(request, matches)), None)
         return
     chosen = bool(request.rows.chosen)
     write_rows(
-        matches.pieces(request.rows.limit, nested=target.form not in FLAT_FORMS),
+        matches.pieces(request.rows.limit, nested=request.rows.nested(target.form)),
         shown,
         target,
         request.rows.output,

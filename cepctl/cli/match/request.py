@@ -14,7 +14,7 @@ from cepctl.cli.options.exclusions import refuse_or_leave_out
 from cepctl.cli.options.incremental import Incremental
 from cepctl.cli.options.shared import gathered, with_options
 from cepctl.errors import UsageError
-from cepctl.io.rows.forms import DELIMITED_FORMS, ROW_FORMS
+from cepctl.io.rows.forms import DELIMITED_FORMS, FLAT_FORMS, ROW_FORMS
 from cepctl.library.finding import Question
 
 
@@ -41,6 +41,10 @@ class RowChoice:
         if self.chosen and form == "trace":
             because = "with --format trace: a trace draws whole matches"
             refuse_or_leave_out(click.get_current_context(), "columns", because)
+
+    def nested(self, form: str) -> bool:
+        """Whether rows are written with their signatures as nested lists."""
+        return form not in FLAT_FORMS and (not self.chosen or "signature" in self.chosen)
 
     def guarded(self, form: str) -> bool:
         """Whether cells are to be kept from being formulas; raises UsageError where the form has no cells."""

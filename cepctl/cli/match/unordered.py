@@ -18,7 +18,7 @@ from cepctl.cli.match.why_not import tell_why_not
 from cepctl.cli.options.exclusions import refuse_or_leave_out
 from cepctl.cli.output.metrics import write_metrics
 from cepctl.cli.output.rows import write_rows
-from cepctl.io.rows.forms import FLAT_FORMS, RowFile
+from cepctl.io.rows.forms import RowFile
 from cepctl.library.rows_as_found import RowsAsFound, searched
 from cepctl.side_figures import SideFigure, beside
 
@@ -81,7 +81,7 @@ def _write(
     times = cast(TimeFormat, request.rows.times)
     plan = rows.plan
     shown = Shown(plan.time_unit, times, target.form, request.rows.chosen, guarded, plan.tick_columns)
-    pieces = rows.pieces(nested=target.form not in FLAT_FORMS)
+    pieces = rows.pieces(nested=request.rows.nested(target.form))
     if folder is None:
         chosen = bool(request.rows.chosen)
         write_rows(pieces, shown, target, request.rows.output, quiet=request.quiet, chosen=chosen)
