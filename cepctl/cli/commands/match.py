@@ -225,8 +225,8 @@ def _run_once(request: MatchRequest) -> int:
 def _share_memory() -> None:
     """Have Arrow take memory from where all others of this process do.
 
-    Its own allocator gives back what is freed, page by page, and to get it again took a sixth of the processor
-    time of a match with many rows.
+    Its own allocator gives back what is freed, page by page, and to get it again took a sixth of the
+    processor time of a match with many rows.
     """
     import pyarrow as pa
 
