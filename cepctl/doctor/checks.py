@@ -6,8 +6,9 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from cepctl.errors import CepctlError
@@ -71,14 +72,15 @@ def memory() -> Finding:
 
 
 def kernel_cache() -> Finding:
-    """Whether compiled kernels are kept, whether there are any yet, and whether all of them are whole."""
-    from cepctl.engines.kernels.files import unusable_kernels
+    """Whether compiled kernels are kept, for which machines, and whether all of them are whole."""
+    from cepctl.engines.kernels.files import kernels_in
     from cepctl.engines.kernels.folders import VARIABLE, folder_to_write, folders_to_read, passed_over
+    from cepctl.engines.kernels.keys import ANY, OWN
 
-    found = {folder: unusable_kernels(folder) for folder in folders_to_read()}
+    found = {folder: kernels_in(folder) for folder in folders_to_read()}
     folder = folder_to_write()
-    kept = [f"{whole:,} kept in {place}" for place, (whole, _) in found.items()]
-    faults = [f"{path.name} {fault}" for _, unusable in found.values() for path, fault in unusable.items()]
+    kept = [_kept(kernels.uses, place) for place, kernels in found.items()]
+    faults = [f"{path.name} {fault}" for each in found.values() for path, fault in each.faults.items()]
     told = "; ".join([*kept, *_named(faults), *passed_over()])
     if folder is None:
         remedy = f"name a folder that can be written in {VARIABLE}"
@@ -86,10 +88,17 @@ def kernel_cache() -> Finding:
         return Finding("kernels", "warning", "; ".join(filter(None, [told, none])), remedy)
     if faults:
         return Finding("kernels", "warning", told, "cepctl doctor --warm removes them and compiles anew")
-    if any(whole for whole, _ in found.values()):
+    if any(each.uses[OWN] + each.uses[ANY] for each in found.values()):
         return Finding("kernels", "ok", told)
     remedy = "cepctl doctor --warm compiles them now; else long matches have it done beside them"
     return Finding("kernels", "warning", told, remedy)
+
+
+def _kept(uses: Mapping[str, int], folder: Path) -> str:
+    """How many kernels are in a folder, and for which machines."""
+    parts = [f"{count:,} {use}" for use, count in sorted(uses.items())]
+    told = f" ({', '.join(parts)})" if parts else ""
+    return f"{sum(uses.values()):,} kept in {folder}{told}"
 
 
 def _named(faults: list[str]) -> list[str]:

@@ -27,8 +27,10 @@ import hashlib
 import os
 import pickle
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
@@ -39,7 +41,14 @@ from typing import Any
 from cepctl.atomic.files import write_whole_file
 from cepctl.engines.kernels.announcing import compiling_begins, compiling_ended
 from cepctl.engines.kernels.folders import SUFFIX, folder_to_write, folders_to_read, forget_old_kernels
-from cepctl.engines.kernels.keys import UnknownContentError, is_unchanged, key_of, name_of
+from cepctl.engines.kernels.keys import (
+    UnknownContentError,
+    any_processor,
+    is_unchanged,
+    key_of,
+    name_of,
+    use_of,
+)
 from cepctl.trust import fault_of
 
 _DISPATCHER = "numba.core.dispatcher"
@@ -92,20 +101,27 @@ def read_kernel(path: Path) -> tuple[str, bytes]:
         return unpacked(stream.read())
 
 
-def unusable_kernels(folder: Path) -> tuple[int, dict[Path, str]]:
-    """How many kernels in a folder are whole, and why each of the others cannot be used."""
-    whole, faults = 0, dict[Path, str]()
+@dataclass(frozen=True)
+class Kernels:
+    """The kernels of a folder: how many are of each use (`keys.use_of`), and why others cannot be used."""
+
+    uses: Counter[str]
+    faults: dict[Path, str]
+
+
+def kernels_in(folder: Path) -> Kernels:
+    """Look at each file of a folder."""
+    uses, faults = Counter[str](), dict[Path, str]()
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         try:
-            read_kernel(path)
-            whole += 1
+            uses[use_of(read_kernel(path)[0])] += 1
         except DamagedError:
             faults[path] = "is damaged"
         except PermissionError as problem:
             faults[path] = str(problem).removeprefix(f"{path.name} ")
         except OSError as problem:
             faults[path] = f"cannot be read: {problem.strerror}"
-    return whole, faults
+    return Kernels(uses, faults)
 
 
 def files_of(name: str) -> frozenset[str]:
@@ -120,7 +136,7 @@ def files_of(name: str) -> frozenset[str]:
 def remove_unusable_kernels() -> None:
     """Remove what is damaged, or another's, from the folder that kernels are written to."""
     folder = folder_to_write()
-    for path in unusable_kernels(folder)[1] if folder is not None else ():
+    for path in kernels_in(folder).faults if folder is not None else ():
         with suppress(OSError):
             path.unlink()
 
@@ -149,12 +165,13 @@ class KeptKernel:
         from numba.core.runtime.nrt import rtsys
 
         rtsys.initialize(target)
-        key = self._key(signature, target.codegen())
-        places = () if key is None else [(folder / self._file_name(key), key) for folder in folders_to_read()]
-        for path, wanted in places:
-            loaded = _loaded(path, wanted, target)
-            if loaded is not None:
-                return loaded
+        processor = target.codegen().magic_tuple()
+        keys = [self._key(signature, each) for each in (processor, any_processor(processor))]
+        for folder in folders_to_read():
+            for key in filter(None, keys):
+                loaded = _loaded(folder / self._file_name(key), key, target)
+                if loaded is not None:
+                    return loaded
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
@@ -162,7 +179,7 @@ class KeptKernel:
         compiling_ended()
         if compiled.library.has_dynamic_globals or any(not each.can_cache for each in compiled.lifted):
             return
-        key = self._key(signature, compiled.codegen)
+        key = self._key(signature, compiled.codegen.magic_tuple())
         folder = folder_to_write()
         if key is None or folder is None or not is_unchanged(self._kernel):
             return
@@ -177,9 +194,9 @@ class KeptKernel:
     def flush(self) -> None:
         """Numba asks for this before it compiles a kernel anew, which then is written again."""
 
-    def _key(self, signature: Any, codegen: Any) -> str | None:
+    def _key(self, signature: Any, processor: Sequence[object]) -> str | None:
         try:
-            return key_of(self._kernel, signature, codegen.magic_tuple())
+            return key_of(self._kernel, signature, processor)
         except UnknownContentError:
             return None
 

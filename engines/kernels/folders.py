@@ -1,6 +1,7 @@
 """Where compiled kernels are kept, so that only the first run on a machine compiles them.
 
-They lie beside the modules; where that cannot be written, in the user's cache directory.  Where none is
+They lie beside the modules, of an archive that is laid over an environment also beside those of the
+environment; where that cannot be written, in the user's cache directory.  Where none is
 left, as in some containers, a folder among the temporary files takes their place, which belongs to this
 user alone.  Kernels are read from all of these places up to the first that can be written: those that came
 with a read-only installation are used, and what they lack is kept elsewhere.
@@ -100,8 +101,18 @@ def _places() -> list[Path]:
     return [
         *([Path(named)] if named else []),
         Path(__file__).parent / _BESIDE_MODULES,
+        *_installed(),
         Path(caches).expanduser() / "cepctl",
     ]
+
+
+@cache
+def _installed() -> list[Path]:
+    """Beside the modules of this environment, where they are taken from an archive laid over it."""
+    import sysconfig
+
+    place = Path(sysconfig.get_path("purelib"), *__name__.split(".")[:-1], _BESIDE_MODULES)
+    return [place] if place.is_dir() and place.parent != Path(__file__).parent else []
 
 
 def _is_trusted(place: Path, folder: Path) -> bool:

@@ -7,7 +7,9 @@
     signature    the types of the arguments
 
 Paths and times are not among it: a kernel that was copied to another machine is found there if all this
-holds.  A kernel whose code follows from something that is not known here has no key, and is not kept.
+holds, and one that was compiled for any processor of a platform (`NUMBA_CPU_NAME=generic`) is found on all
+machines of that platform, where none is kept for their own.  A kernel whose code follows from something that
+is not known here has no key, and is not kept.
 
 Runs before Numba is imported: imports the standard library only.
 """
@@ -16,7 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib import metadata
 from types import CodeType, ModuleType
@@ -26,6 +28,7 @@ _COMPILERS = ("llvmlite", "numba", "numpy")
 _SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE", "USING_SVML")
 _LINKING = "inner kernels as translated"
 """What becomes machine code together (`linking.py`)."""
+OWN, ANY, OTHERS = "for this processor", "for any processor of the platform", "for other machines or versions"
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...))
 _DECORATORS = "cepctl.engines.kernels.kernel"
 """No compiled code can call what decorates it: where it is named, a field has the same name."""
@@ -49,11 +52,38 @@ def key_of(kernel: Any, signature: Any, processor: Iterable[object]) -> str:
         [
             name_of(kernel),
             f"content {content_of(kernel)}",
-            f"compilers {compilers()}",
-            f"processor {' '.join(map(str, processor))}",
+            *_machine(processor),
             f"signature {_signature(signature)}",
         ]
     )
+
+
+def any_processor(processor: Sequence[object]) -> tuple[object, str, str]:
+    """What stands for all processors of the platform of one: its name and its features are not used."""
+    return processor[0], "generic", ""
+
+
+def use_of(key: str) -> str:
+    """On which machines what has this key is found.
+
+    Returns
+    -------
+    str
+        OWN where it was compiled for the processor of this one, ANY for whatever processor of its platform,
+        and OTHERS where it is not found here.
+    """
+    from numba.core.registry import cpu_target
+
+    processor = cpu_target.target_context.codegen().magic_tuple()
+    told = key.split("\n")[2:4]
+    if told == _machine(any_processor(processor)):
+        return ANY
+    return OWN if told == _machine(processor) else OTHERS
+
+
+def _machine(processor: Iterable[object]) -> list[str]:
+    """The lines of a key that say what compiles, and for what."""
+    return [f"compilers {compilers()}", f"processor {' '.join(map(str, processor))}"]
 
 
 def name_of(kernel: Any) -> str:

@@ -63,7 +63,8 @@ class InnerLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
         """Link what it calls, without the ways in from Python that come with what Numba offers."""
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
+            if hasattr(self, "_reload_init"):  # Numba 0.61 and later
+                self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._run(self._final_module, "add_global_dead_code_eliminate_pass")
         self._finalize_dynamic_globals()

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from numba.core.registry import cpu_target
 
 from cepctl.doctor import checks
+from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.kernels.files import packed, remove_unusable_kernels
+from cepctl.engines.kernels.keys import any_processor, key_of
 from cepctl.spark import java
 
 
@@ -29,7 +32,14 @@ def test_kernels_are_counted_where_they_are_kept(tmp_path: Path, monkeypatch: py
     assert (cold.verdict, cold.told) == ("warning", f"0 kept in {folder}")
     assert "cepctl doctor --warm" in (cold.remedy or "")
     (folder / "chain.sums-1.kernel").write_bytes(packed("key", b"code"))
-    assert (checks.kernel_cache().verdict, checks.kernel_cache().told) == ("ok", f"1 kept in {folder}")
+    others = f"1 kept in {folder} (1 for other machines or versions)"
+    assert (checks.kernel_cache().verdict, checks.kernel_cache().told) == ("warning", others)
+    processor = cpu_target.target_context.codegen().magic_tuple()
+    for number, each in enumerate((processor, processor, any_processor(processor))):
+        key = key_of(tick_count.dispatcher(), (), each)
+        (folder / f"chain.sums-{number}.kernel").write_bytes(packed(key, b"code"))
+    usable = f"3 kept in {folder} (1 for any processor of the platform, 2 for this processor)"
+    assert (checks.kernel_cache().verdict, checks.kernel_cache().told) == ("ok", usable)
 
 
 def test_damaged_kernels_are_named_and_warming_removes_them(
@@ -44,12 +54,12 @@ def test_damaged_kernels_are_named_and_warming_removes_them(
     found = checks.kernel_cache()
     assert found.verdict == "warning"
     assert found.told == (
-        f"1 kept in {folder}; torn-0.kernel is damaged; torn-1.kernel is damaged; torn-2.kernel is damaged; "
-        "2 more are not used either"
+        f"1 kept in {folder} (1 for other machines or versions); torn-0.kernel is damaged; "
+        "torn-1.kernel is damaged; torn-2.kernel is damaged; 2 more are not used either"
     )
     assert found.remedy == "cepctl doctor --warm removes them and compiles anew"
     remove_unusable_kernels()
-    assert checks.kernel_cache().verdict == "ok"
+    assert "is damaged" not in checks.kernel_cache().told
 
 
 def test_without_java_spark_is_not_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

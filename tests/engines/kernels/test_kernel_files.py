@@ -21,9 +21,9 @@ from cepctl.engines.kernels.announcing import compiling_seconds, kernels_told, k
 from cepctl.engines.kernels.files import (
     DamagedError,
     KeptKernel,
+    kernels_in,
     packed,
     unpacked,
-    unusable_kernels,
 )
 
 KEY, CODE = "a kernel\nfor some types", bytes(range(256)) * 4
@@ -96,7 +96,7 @@ def test_every_damaged_file_is_compiled_anew_and_replaced(
         caplog.clear()
         assert hits_and_misses(fresh_kernel()) == (0, 1)
         assert f"the compiled kernel {file} is damaged; it is compiled anew" in caplog.messages
-        assert unusable_kernels(kept)[1] == {}
+        assert kernels_in(kept).faults == {}
         assert hits_and_misses(fresh_kernel()) == (1, 0)
 
 
@@ -129,7 +129,7 @@ def test_a_file_that_somebody_else_could_have_written_is_not_loaded(
     hits_and_misses(fresh_kernel())
     (file,) = kept.glob("columns.tick_sums.tick_count-*")
     file.chmod(0o666)
-    assert unusable_kernels(kept)[1] == {file: "can be written by everybody"}
+    assert kernels_in(kept).faults == {file: "can be written by everybody"}
     assert hits_and_misses(fresh_kernel()) == (0, 1)
     assert "can be written by everybody; it is compiled anew" in caplog.text
     assert file.stat().st_mode & 0o777 == 0o644

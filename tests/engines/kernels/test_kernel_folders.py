@@ -156,3 +156,16 @@ def test_a_configuration_of_numba_that_another_could_have_written_is_refused(
         UsageError, match=r"numba_config.yaml would be obeyed .* can be written by everybody; remove"
     ):
         refuse_configuration()
+
+
+def test_modules_in_an_archive_find_the_kernels_of_the_environment_below(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernels = tmp_path / "cepctl" / "engines" / "kernels" / "__pycache__"
+    monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path))
+    folders._installed.cache_clear()
+    assert folders._installed() == []
+    kernels.mkdir(parents=True)
+    folders._installed.cache_clear()
+    assert folders._installed() == [kernels]
+    folders._installed.cache_clear()
