@@ -32,6 +32,8 @@ class Heading:
         Before the time, from the beginning of the line on; between the time and the message.
     type_group
         The group that names the type of the event, where the log names it itself.
+    ending
+        What stands at the end of the first line of a message and is none of it, with groups, too.
     stamp
         The beginning of the names of layouts that the time has there; empty for any.
     """
@@ -41,6 +43,7 @@ class Heading:
     behind: str
     type_group: str | None = None
     stamp: str = ""
+    ending: str | None = None
 
     @cached_property
     def attributes(self) -> tuple[str, ...]:
@@ -98,7 +101,7 @@ HEADINGS: tuple[Heading, ...] = (
         rf" +(?P<level>[A-Z]+) +{_PID} --- +\[(?P<thread>[^\]]*)\] +(?P<component>\S+) *: ",
     ),
     Heading("logback", "", rf" +\[(?P<thread>[^\]]*)\] +{_ANY_LEVEL} +{_LOGGER} +- "),
-    Heading("log4j of Kafka", r"\[", rf"\] +{_ANY_LEVEL} +"),
+    Heading("log4j of Kafka", r"\[", rf"\] +{_ANY_LEVEL} +", ending=r" \((?P<component>[\w.$]+)\)$"),
     Heading("log4j with a number", "", rf" +(?P<thread>\d+) +{_ANY_LEVEL} +{_LOGGER}: ?"),
     Heading("log4j", "", rf" +{_ANY_LEVEL} +{_LOGGER}: ?"),
     Heading("logging of Python", "", rf" +- (?P<component>[\w.]+) - {_ANY_LEVEL} - "),

@@ -101,7 +101,7 @@ def messages(stream: IO[bytes], source: str, options: ReadOptions) -> Iterator[p
         return  # reading it will say what is wrong
     table = PatternTable(options.patterns)
     for records in read_records(text, source, ReadReport(), BeginningsOf(layout)):
-        found = first_lines(records.message)
+        found = _said(layout, records.message)[0]
         if options.patterns:
             found = found.filter(pa.array(_typed(records, table).pattern < 0))
         yield found
@@ -134,6 +134,17 @@ def first_lines(message: pa.Array) -> pa.Array:
     if not pc.any(several).as_py():
         return message
     return pc.replace_substring_regex(message, r"(?s)\n.*", "")
+
+
+def _said(layout: LineLayout, message: pa.Array) -> tuple[pa.Array, dict[str, pa.Array]]:
+    """The first lines of messages without the ending that the log has, and the attributes in that."""
+    lines, ending = first_lines(message), layout.heading.ending
+    if ending is None:
+        return lines, {}
+    found = pc.extract_regex(lines, ending)
+    return pc.replace_substring_regex(lines, ending, ""), {
+        each.name: found.field(each.name) for each in found.type
+    }
 
 
 def _typed(records: Records[Beginnings], table: PatternTable) -> TypedRecords:
@@ -195,8 +206,9 @@ class _Log:
     def _types(
         self, records: Records[Beginnings], typed: TypedRecords | None
     ) -> tuple[pa.Array, dict[str, pa.Array]]:
-        types, found, _ = self.templates.typed(first_lines(records.message))
-        heading, drop_domain = dict(records.headers.attributes), self.options.drop_domain
+        said, ended = _said(self.layout, records.message)
+        types, found, _ = self.templates.typed(said)
+        heading, drop_domain = {**records.headers.attributes, **ended}, self.options.drop_domain
         if self.layout.heading.type_group is not None:
             types = pc.coalesce(heading[self.layout.heading.type_group], types)
         if NODE in heading:

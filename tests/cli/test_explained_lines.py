@@ -27,8 +27,8 @@ def test_three_records_are_shown_with_their_fields(
         "    time  2026-06-14T08:15:04.978000+00:00, up to 1,000 us later",
         "    type  started on port",
         "    level = INFO",
+        "    component = kafka.server.KafkaServer",
         "    port = 80",
-        "    v2 = kafka.server.KafkaServer",
         "    message = started on port 80 (kafka.server.KafkaServer)",
     ]
     assert [line for line in lines if line.startswith("  record")] == [

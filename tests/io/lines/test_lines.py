@@ -169,7 +169,10 @@ def test_binary_is_refused(tmp_path: Path) -> None:
             "I0614 08:15:04.978123    1 server.go:77] ready on port 80",
             {"level": "I", "component": "server.go", "line": 77},
         ),
-        ("[2026-06-14 08:15:04,978] INFO started (kafka.server.KafkaServer)", {"level": "INFO"}),
+        (
+            "[2026-06-14 08:15:04,978] INFO started (kafka.server.KafkaServer)",
+            {"event_type": "started", "level": "INFO", "component": "kafka.server.KafkaServer"},
+        ),
         ("[Sun Jun 14 08:15:04 2026] [error] child 7 died", {"level": "error"}),
         (
             "2026/06/14 08:15:04 [error] 7#8: *9 refused",
