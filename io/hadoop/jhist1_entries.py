@@ -26,7 +26,6 @@ LONGEST_ENTRY = 1 << 24
 
 _KINDS = rb"(?:Meta|Jobtracker|Job|Task|MapAttempt|ReduceAttempt)"
 _FIRST_LINE = re.compile(_KINDS + rb" +[A-Z_]+=\"")
-_ENTRY = re.compile(rb"\b" + _FIRST_LINE.pattern)
 _NEARLY_ENTRY = re.compile(rb"[A-Z_]+=\".*\" \.\s*\Z", re.DOTALL)
 _FILE = re.compile(rb"\f?!!FILE=(.*)!!\s*")
 _KIND = re.compile(r"[A-Za-z]+")
@@ -145,7 +144,7 @@ class _Entries:
             self._reject(number, "not an entry of a job history", line)
 
     def _reject(self, line: int, cause: str, raw: bytes) -> None:
-        count = max(len(_ENTRY.findall(raw)), 1)
+        count = max(len(_FIRST_LINE.findall(raw)), 1)
         self.report.records += count
         self.report.rejects.append(Reject(self.source, line, cause, raw, count))
 

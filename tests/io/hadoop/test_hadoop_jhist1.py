@@ -207,7 +207,11 @@ def test_a_history_whose_name_is_damaged_is_read_behind_a_configuration() -> Non
 
 def test_entries_lost_together_are_as_many_rejects() -> None:
     first, second = (f'Task TASKID="{n}" TASK_TYPE="MAP" START_TIME="{T0}" .' for n in "ab")
-    for text, records in ((f"{first}\0{second}\n", [2]), (f"?{first}\nT{second}\n", [1, 1])):
+    for text, records in (
+        (f"{first}\0{second}\n", [2]),
+        (f"{first}J{second}\n", [2]),
+        (f"?{first}\nT{second}\n", [1, 1]),
+    ):
         report = ReadReport()
         assert read(f"{first}\n{text}{second}\n", report) != []
         assert [reject.records for reject in report.rejects] == records
