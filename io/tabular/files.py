@@ -180,7 +180,7 @@ FORMATS = (
     LogFormat(
         name="logfmt",
         description="logfmt, lines of KEY=VALUE with a time",
-        events="what event, msg or message says (--map event_type=KEY names another); every key an attribute",
+        events="what event says, or the template of msg or message (--map event_type=KEY); all keys",
         uncertainty="as written: 1 s, 1 ms, or none",
         example=('time=2026-06-14T08:15:04.100Z level=info msg="request done" status=200\n'),
         page="logs-plain.md",
@@ -188,5 +188,6 @@ FORMATS = (
         options=_OPTIONS,
         lines=plain_lines,
         recognises_mapped=_LOGFMT.has_pairs,
+        messages=_LOGFMT.messages,
     ),
 )

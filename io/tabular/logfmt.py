@@ -3,8 +3,9 @@
     time=2026-06-14T08:15:02.310+02:00 level=warn msg="cache is full" used=3.9GiB
 
 The time is that under one of TIMES, the type what stands under one of TYPES (`LogLine` without any); a
-mapping of the user goes before either.  All keys are attributes, also `msg`; a key without a value is `true`.
-A time is as sure as its last digit: whole seconds are seconds.
+mapping of the user goes before either.  Where messages (`msg`, `message`) differ by names and numbers, the
+type is what their template says (io/templates).  All keys are attributes, also `msg`; a key without a value
+is `true`.  A time is as sure as its last digit: whole seconds are seconds.
 """
 
 from __future__ import annotations
@@ -20,15 +21,17 @@ import pyarrow.compute as pc
 from cepctl.io.contract.batches import INFERRED
 from cepctl.io.contract.reader import GRAIN, RAW_COLUMNS, ReadOptions, ReadReport, Reject, among_rejects
 from cepctl.io.contract.times import parse_time
-from cepctl.io.source.streams import Chunks
+from cepctl.io.source.streams import Chunks, numbered_lines
 from cepctl.io.source.text_encoding import decoded, utf8_stream
 from cepctl.io.tabular.columns import raw_batch
 from cepctl.io.tabular.json_lines import RecordLine, RecordTable, record_blocks
 from cepctl.io.tabular.mapping import RESERVED
+from cepctl.io.templates.variables import TemplateTable
 from cepctl.schema import ATTRIBUTE_PREFIX
 
 TIMES = ("time", "ts", "timestamp", "t", "@timestamp", "datetime")
 TYPES = ("event_type", "event", "msg", "message")
+EVENT, MESSAGES = "event", ("msg", "message")
 LOG_LINE = "LogLine"
 NOT_LOGFMT = 'not a line of logfmt: KEY=VALUE KEY="VALUE" ...'
 
@@ -40,6 +43,7 @@ _NUMBER = re.compile(r"\d+", re.ASCII)
 _MICRO_DIGITS = 6
 _SECOND_DIGITS = 10
 _FEWEST_PAIRS = 2
+_BATCH_LINES = 20_000
 
 
 class LogfmtReader:
@@ -57,11 +61,27 @@ class LogfmtReader:
         """Whether the first line is of keys and values: all that a mapping can ask for."""
         return len(_first_pairs(head)) >= _FEWEST_PAIRS
 
+    def messages(self, stream: IO[bytes], source: str, options: ReadOptions) -> Iterator[pa.Array]:
+        """Messages that events get their type from."""
+        if any(field == "event_type" for field, _ in options.columns):
+            return
+        found: list[str] = []
+        for _, line in numbered_lines(Chunks(utf8_stream(stream))):
+            message = _message(_pairs(line.decode("utf-8", "replace")) or {})
+            if message is not None:
+                found.append(message)
+            if len(found) >= _BATCH_LINES:
+                yield pa.array(found, pa.string())
+                found = []
+        yield pa.array(found, pa.string())
+
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
     ) -> Iterator[pa.RecordBatch]:
         table = RecordTable(options.columns, source)
         mapped = {field for field, _ in options.columns}, {column for _, column in options.columns}
+        by_template = options.templates and "event_type" not in mapped[0]
+        templates = TemplateTable(options.templates) if by_template else None
 
         def record(line: bytes) -> dict[str, Any] | None:
             pairs = _pairs(line.decode("utf-8", "replace"))
@@ -75,10 +95,32 @@ class LogfmtReader:
                 continue
             with among_rejects(report, bad):
                 events = raw_batch(table.rows(lines), source, options, report)
-            yield _inferring(_as_sure_as_written(events, lines, options))
+            events = _as_sure_as_written(events, lines, options)
+            yield _inferring(_by_template(events, lines, templates) if templates is not None else events)
         if chunks.damage:
             report.records += 1
             report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
+
+
+def _message(pairs: Mapping[str, Any]) -> str | None:
+    """The first line of the message that a record has its type from; None where it is from elsewhere."""
+    name = next((name for name in (EVENT, *MESSAGES) if pairs.get(name)), None)
+    if name not in MESSAGES or pairs.get("event_type", pairs[name]) != pairs[name]:
+        return None
+    return str(pairs[name]).partition("\n")[0]
+
+
+def _by_template(
+    events: pa.RecordBatch, lines: Sequence[RecordLine], templates: TemplateTable
+) -> pa.RecordBatch:
+    """Events whose types are those of the templates of their messages, where something in these varies."""
+    said = {line.number: _message(line.record) for line in lines}
+    messages = pa.array([said[number] for number in events.column("number").to_pylist()], pa.string())
+    types, _, template = templates.typed(pc.fill_null(messages, ""))
+    varies = np.array([*(bool(each.names) for each in templates.templates), False], np.bool_)
+    place = events.schema.get_field_index("event_type")
+    chosen = pc.if_else(pc.and_(pa.array(varies[template]), messages.is_valid()), types, events.column(place))
+    return events.set_column(place, "event_type", chosen)
 
 
 def _first_pairs(head: bytes) -> dict[str, str]:

@@ -206,3 +206,15 @@ def test_the_account_of_a_file_says_what_was_found(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     ingest([str(tmp_path / "x.log")], str(tmp_path / "again"), IngestOptions(report=str(report)))
     assert json.loads(report.read_text())["by_file"][0]["format"] == "lines"
+
+
+def test_messages_of_logfmt_that_differ_by_names_and_numbers_share_a_type(tmp_path: Path) -> None:
+    text = "".join(
+        f'time=2026-06-14T08:15:0{second}Z level=info msg="order {second}{second} paid by {name}"\n'
+        for second, name in enumerate(("ann", "bob", "cy", "dee", "eve", "flo", "gus"))
+    )
+    rows, _ = taken(tmp_path, text + 'time=2026-06-14T08:15:09Z level=warn msg="cache is full"\n')
+    assert [row["event_type"] for row in rows] == ["order paid by"] * 7 + ["cache is full"]
+    assert rows[0]["msg"] == "order 00 paid by ann"
+    rows, _ = taken(tmp_path, text.replace("msg=", "event="))
+    assert len({row["event_type"] for row in rows}) == 7
