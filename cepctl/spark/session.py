@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cepctl.atomic.folders import temporary_folder
@@ -53,8 +54,18 @@ def require_startable(master: str) -> None:
 
     Under spark-submit the master is that of the submitted program.
     """
+    _require_pyspark()
     if _GATEWAY_OF_SUBMIT not in os.environ:
         require_reachable(require_master(master))
+
+
+def _require_pyspark() -> None:
+    """Raise JobError where PySpark is not installed, which an installation may do without."""
+    if find_spec("pyspark") is None:
+        raise JobError(
+            "PySpark is not installed here; install it (pip install pyspark), or do without it: "
+            "--runner local"
+        )
 
 
 def session_runs() -> bool:
@@ -108,6 +119,7 @@ def spark_session(
         If there is no suitable Java (the message says how to get one), the master cannot be reached, or Spark
         does not start.
     """
+    _require_pyspark()
     from pyspark import SparkContext
 
     _wait_until_stopped()
