@@ -185,7 +185,9 @@ class EventBatches:
         if any(grain is not None for grain in self._grains) and not self.options.exact_times:
             columns[GRAIN] = pa.array(self._grains, pa.int64())
         if self._nanos:
-            columns[NANOS] = pa.array([self._nanos.get(place, 0) for place in range(len(self))], pa.int64())
+            nanos = np.zeros(len(self), np.int64)
+            nanos[list(self._nanos)] = list(self._nanos.values())
+            columns[NANOS] = pa.array(nanos)
         mixed: dict[str, str | None] = {}
         for name, values, places in self._columns():
             column = column_name(name)

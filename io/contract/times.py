@@ -132,11 +132,9 @@ def with_nanos(time: LogTime, text: str) -> LogTime:
     (500, 0)
     """
     found = _BEYOND_MICROSECONDS.search(text)
-    return time if found is None else time._replace(nanos=_nanos(found), cut=found[2].strip("0") != "")
-
-
-def _nanos(found: re.Match[str]) -> int:
-    return int(found[1].ljust(3, "0"))
+    if found is None:
+        return time
+    return time._replace(nanos=int(found[1].ljust(3, "0")), cut=found[2].strip("0") != "")
 
 
 def log_time(moment: datetime, zone: ZoneInfo | None, grain: int = 0) -> LogTime | None:
@@ -188,8 +186,12 @@ def usual_time(text: str) -> LogTime | None:
         grain = 1_000_000
     else:
         grain = 0 if text[19:20] in (".", ",") else written_grain(text)
-    time = LogTime(seconds * 1_000_000 + since.microseconds, zone_seconds, 0, True, False, grain)
-    return with_nanos(time, text) if len(text) > _USUAL_LENGTH else time
+    micros = seconds * 1_000_000 + since.microseconds
+    if len(text) > _USUAL_LENGTH and (finer := _BEYOND_MICROSECONDS.match(text, 19)) is not None:
+        digits, lost = finer.groups()
+        cut, nanos = lost.strip("0") != "", int(digits.ljust(3, "0"))
+        return LogTime(micros, zone_seconds, 0, True, False, grain, cut, nanos)
+    return LogTime(micros, zone_seconds, 0, True, False, grain)
 
 
 @lru_cache(maxsize=4096)
