@@ -20,6 +20,7 @@ from incremental import incremental
 from keys import keys
 from large import large
 from lasting import lasting
+from league import league
 from machine import cores, description, load
 from memory import memory
 from next_match import next_match
@@ -48,6 +49,7 @@ PARTS = (
     Part("keys", "Answers per key, and what is given", keys),
     Part("lasting", "Events that last", lasting),
     Part("flink", "Next match of certain events, Flink beside it", flink),
+    Part("league", "Exact times and one sum, against those who answer it too", league),
     Part("sql", "Against confidences in SQL", sql),
     Part("monte-carlo", "Against sampled worlds", monte_carlo),
     Part("engines", "Event engine and point engine (ZDI10, Fig. 4a, 4e)", engines, Plot(WIDTHS, "ratio")),
