@@ -305,7 +305,7 @@ FORMAT = LogFormat(
         "time_zone": ZONELESS,
         "exact_times": WRITTEN,
         "drop_domain": "other text",
-        "epoch": "logs without years",
+        "epoch": "other logs without years",
         "time_format": "logs whose day could be the month",
         "keep_unmatched": "other text",
     },

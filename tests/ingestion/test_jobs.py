@@ -379,7 +379,10 @@ def test_a_log_without_an_event_is_refused_where_there_were_records_and_noted_wh
     write(logs, a__csv="event_type,time\n")
     assert run(logs, output).notices == ("the input has no records: the dataset has no events",)
     (logs / "a.csv").unlink()
-    write(logs, a__log="2015-10-18 18:01:47,978 INFO [main] a.b.C: nothing that a pattern knows\n")
+    write(
+        logs,
+        a__log="2015-10-18 18:01:47,978 INFO [main] org.apache.hadoop.b.C: nothing that a pattern knows\n",
+    )
     with pytest.raises(
         LogFormatError, match=r"none of 1 records gives an event; nothing was written\n  1 skipped: "
     ):

@@ -97,8 +97,12 @@ def test_a_pattern_that_fits_no_line_is_named(tmp_path: Path) -> None:
             "the journal, syslog and other text",
         ),
         ({"intervals": True}, "--intervals was not used: it is for logs of Hadoop, XES, Spark and traces"),
-        ({"epoch": 0}, "--epoch was not used: it is for simulator workloads and syslog without years"),
-        ({"keep_unmatched": True}, "--keep-unmatched was not used: it is for log4j logs"),
+        (
+            {"epoch": 0},
+            "--epoch was not used: it is for simulator workloads, syslog without years "
+            "and other logs without years",
+        ),
+        ({"keep_unmatched": True}, "--keep-unmatched was not used: it is for log4j and other text logs"),
     ],
 )
 def test_a_choice_for_other_logs_is_said_to_have_no_effect(
