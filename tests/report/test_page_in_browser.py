@@ -36,6 +36,9 @@ QUERY = (
 INJECTION = "<img src=x onerror=document.title='broken'></script><script>document.title='broken'</script>"
 
 
+PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
+
+
 class Page:
     """One open page, spoken to in the words of a user."""
 
@@ -458,3 +461,24 @@ def test_a_cell_of_a_notebook_scrolls_in_no_direction(opened: Page, tmp_path: Pa
     page = opened.one("html")
     assert page.get_property("scrollHeight") == page.get_property("clientHeight")
     opened.browser.switch_to.default_content()
+
+
+def test_on_a_phone_rows_are_cards_and_nothing_scrolls_aside(opened: Page, tmp_path: Path) -> None:
+    page = report(tmp_path, stream(5, 2))
+    opened.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
+    try:
+        opened.browser.get(page)
+        card = opened.one("tr.match")
+        assert card.rect["width"] <= PHONE["width"]
+        confidence = opened.one("tr.match > td[data-name='confidence']")
+        assert confidence.rect["x"] + confidence.rect["width"] <= PHONE["width"]
+        for part in ("document.documentElement", "document.getElementById('scroller')"):
+            assert opened.browser.execute_script(f"return {part}.scrollWidth <= {part}.clientWidth")
+        opened.one("tr.match .opener").click()
+        opened.await_count("tr.detail", 1)
+        assert opened.browser.execute_script(
+            "return document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+        )
+        opened.picture("phone", tmp_path)
+    finally:
+        opened.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

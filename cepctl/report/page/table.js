@@ -41,9 +41,15 @@ function matchTable(report, columns, onsort) {
   }
 
   function rowsOf(match) {
+    // On a phone a row is a card, whose cells say what they are.
+    const named = (column) => {
+      const cell = column.cell(match);
+      cell.dataset.name = column.name;
+      return cell;
+    };
     const row = element("tr", { class: "match", "data-rank": match.rank, onclick: (click) => opens(click, match, row) });
     const button = element("button", { type: "button", class: "opener", "aria-label": `Timeline of ${matchText(match)}` });
-    row.append(element("td", { class: "toggle" }, button), ...columns.map((column) => column.cell(match)));
+    row.append(element("td", { class: "toggle" }, button), ...columns.map((column) => named(column)));
     mark(row, state.opened.has(match.rank));
     return state.opened.has(match.rank) ? [row, detailRow(match)] : [row];
   }
