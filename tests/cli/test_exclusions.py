@@ -40,6 +40,7 @@ ALWAYS = {
     "until": "as --since",
     "fail-on-match": "every run has matches or none",
     "by": "every event may have a case",
+    "explain": "ingest alone has it, which reads every input",
     "listed": "every page lists matches",
     "write-model": "all events have times",
     "no-given": "where nothing is given there is nothing to leave out",

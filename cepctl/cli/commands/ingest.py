@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 USUAL = {
     "What to read": ("format", "uncertainty", "tz", "name", "map", "intervals"),
-    "What to write": ("output", "overwrite", "rejects", "max-errors", "explain"),
+    "What to write": ("output", "overwrite", "rejects", "explain"),
     "Where to run": ("runner", "quiet"),
 }
 FURTHER = {
-    "What to write, further": ("strict", "report", "metrics"),
+    "What to write, further": ("max-errors", "strict", "report", "metrics"),
     "Sketches: --sketch, and what asks for it": ("sketch", "sketch-on", "sketch-share"),
     **READING_GROUPS,
     "How it is run; --master and --conf are Spark's": ("max-memory", "master", "conf"),
