@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -88,28 +89,29 @@ def _text(instants: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _iso(texts: pa.StringArray) -> pa.StringArray:
-    """`2024-05-01 10:00:00` as `2024-05-01T10:00:00Z`: whole columns of bytes where all are as long."""
-    count = len(texts)
-    width = pc.binary_length(texts[0]).as_py() if count else None
-    held = texts.buffers()[2]
-    begins = (
-        np.frombuffer(texts.buffers()[1], np.int32)[texts.offset : texts.offset + count + 1]
-        if width
-        else None
-    )
-    if (
-        texts.null_count
-        or width is None
-        or held is None
-        or begins is None
-        or (np.diff(begins) != width).any()
-    ):
+    """`2024-05-01 10:00:00` as `2024-05-01T10:00:00Z`: columns of bytes where all have the same form."""
+    alike = _alike_bytes(texts)
+    at = len("2024-05-01")
+    if alike is None or alike.shape[1] <= at or (alike[:, at] != ord(" ")).any():
         return pc.binary_join_element_wise(pc.replace_substring(texts, " ", "T"), "Z", "")
+    count, width = alike.shape
     longer = np.empty((count, width + 1), np.uint8)
-    longer[:, :width] = np.frombuffer(held, np.uint8)[begins[0] : begins[-1]].reshape(count, width)
-    longer[:, len("2024-05-01")], longer[:, width] = ord("T"), ord("Z")
+    longer[:, :width] = alike
+    longer[:, at], longer[:, width] = ord("T"), ord("Z")
     offsets = np.arange(0, (count + 1) * (width + 1), width + 1, dtype=np.int32)
     return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(longer))
+
+
+def _alike_bytes(texts: pa.StringArray) -> npt.NDArray[np.uint8] | None:
+    """The bytes of texts of one length, shape (n, bytes); None where one is null or has another length."""
+    count, (_, begins_held, held) = len(texts), texts.buffers()
+    if not count or texts.null_count or held is None:
+        return None
+    begins = np.frombuffer(begins_held, np.int32)[texts.offset : texts.offset + count + 1]
+    width = int(begins[1] - begins[0])
+    if (np.diff(begins) != width).any():
+        return None
+    return np.frombuffer(held, np.uint8)[begins[0] : begins[-1]].reshape(count, width)
 
 
 def require_calendar(start: int | None, end: int | None, unit: TimeUnit, times: TimeFormat) -> None:

@@ -86,8 +86,8 @@ class InputFile:
     and `time_forms` (ReadReport of io/contract) are those of the log, which its rest alone may not tell.
     Where only a `part` of it is meant, `lines_before` are to be added to the lines of that.  `size` is in
     bytes, `modified` when it was last changed, in microseconds since 1970, where they are known.
-    `left_out` says why it is not read, as it is not a file, `damage` what is wrong with the archive that it was
-    taken from, behind it.
+    `left_out` says why it is not read, as it is not a file, `damage` what is wrong, behind it, with the
+    archive that it was taken from.
     """
 
     location: Location
