@@ -309,6 +309,10 @@ FORTY_RECORDS: dict[str, tuple[str, bytes]] = {
             )
         ),
     ),
+    "lines": (
+        "lines",
+        _each(lambda n: f"2026-06-14 06:15:{n + 10},000 - INFO  [main:Server@12] - Client {n} is in\n"),
+    ),
     "access": (
         "access",
         _each(

@@ -149,6 +149,7 @@ RECORDS_IN: dict[str, Callable[[bytes], int | None]] = {
     "tsv": lambda data: _rows(data, "\t"),
     "jsonl": _lines,
     "text": _lines,
+    "lines": _lines,
     "xes": lambda data: _elements(data, "event"),
     "ganglia": lambda data: _elements(data, "METRIC"),
     "rrd-fetch": lambda data: max(_lines(data) - 1, 0),

@@ -3,6 +3,7 @@
     line                                       what becomes of it
     one that begins with the time of the log   a record; the layout is learned from the head of the file
     any other                                  part of the record before it, as a stack trace is
+    one that nearly begins with such a time    the same, and a reject: a record was lost to damage
     a time that no calendar has                a reject, `no time`
 
 The type is that of the first pattern of the user that fits, else of the template of the message
@@ -38,6 +39,7 @@ from cepctl.io.contract.reader import (
 from cepctl.io.contract.times import named_zone
 from cepctl.io.lines.beginnings import Beginnings, BeginningsOf
 from cepctl.io.lines.local_times import Written
+from cepctl.io.lines.nearly import NEARLY, nearly_beginnings
 from cepctl.io.lines.recognition import HEAD_BYTES, LineLayout, is_log_of_lines, layout_of, sample_lines
 from cepctl.io.log4j.records import Records, read_records
 from cepctl.io.log4j.times import Instants, instants
@@ -172,6 +174,7 @@ class _Log:
         continued = int(pc.sum(pc.count_substring(records.message, "\n")).as_py() or 0)
         if continued:
             self.report.notes[_CONTINUED] += continued
+            self.report.rejects.extend(self._swallowed(records))
         local, usable = self._local(records.headers.times, records)
         for row in np.flatnonzero(~usable):
             text = str(records.message[int(row)])
@@ -199,6 +202,19 @@ class _Log:
         ]
         batch = pa.RecordBatch.from_arrays(list(columns.values()), schema=pa.schema(fields))
         return batch if kept.all() else batch.filter(pa.array(kept))
+
+    def _swallowed(self, records: Records[Beginnings]) -> Iterator[Reject]:
+        """Lines that damage keeps from beginning a record, and that stand in the record before them."""
+        rows = np.flatnonzero(
+            pc.match_substring(records.message, "\n").to_numpy(zero_copy_only=False).astype(np.bool_)
+        )
+        lines = pc.split_pattern(records.message.take(pa.array(rows)), "\n")
+        row, line = pc.list_parent_indices(lines).to_numpy(), lines.flatten()
+        place = np.arange(len(line)) - lines.offsets.to_numpy()[row]
+        near = nearly_beginnings(line, self.layout.beginnings).to_numpy(zero_copy_only=False)
+        for at in np.flatnonzero(near & (place > 0)).tolist():
+            number = int(records.line[rows[row[at]]] + place[at])
+            yield Reject(self.source, number, NEARLY, str(line[at]))
 
     def _is_inferred(self, name: str, values: pa.Array) -> bool:
         return pa.types.is_string(values.type) and name not in RAW_COLUMNS and name not in _TEXTS

@@ -11,11 +11,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from cepctl.errors import LogFormatError
 from cepctl.io.lines.headings import ANY, HEADINGS, Heading
+from cepctl.io.lines.nearly import usual_beginnings
 from cepctl.io.lines.stamps import Stamp, stamp_named, stamps
 from cepctl.io.source.text_encoding import decoded
 
@@ -49,6 +53,8 @@ class LineLayout:
         How many lines were looked at, how many have such a time, and how many of these the heading fits.
     others
         Other layouts of times that lines of the file begin with, with the number of lines.
+    beginnings
+        The shapes in which most records begin, for `nearly_beginnings`.
     """
 
     stamp: Stamp
@@ -58,6 +64,7 @@ class LineLayout:
     timed: int
     headed: int
     others: tuple[tuple[str, int], ...] = ()
+    beginnings: tuple[str, ...] = ()
 
     @cached_property
     def headed_regex(self) -> str:
@@ -237,7 +244,9 @@ def _with_heading(stamp: Stamp, best: _Found, found: Sequence[_Found], lines: Se
         for each in sorted(found, key=_rank, reverse=True)
         if not set(each.rows) & seen and each.stamp.has_year and not each.stamp.is_epoch
     ]
-    return LineLayout(stamp, heading, before, len(lines), len(timed), headed, tuple(alone[:1]))
+    layout = LineLayout(stamp, heading, before, len(lines), len(timed), headed, tuple(alone[:1]))
+    begun = pc.extract_regex(pa.array(timed), layout.timed_regex).drop_null()
+    return replace(layout, beginnings=usual_beginnings(begun.field("_before"), begun.field("_time")))
 
 
 def _fitting(heading: Heading, stamp: Stamp, lines: Sequence[str]) -> int:

@@ -1,0 +1,57 @@
+"""Lines that damage keeps from beginning a record: their beginnings differ by a character or so from a time.
+
+A line without a time continues the record before it.  One whose beginning is nearly that of the records of
+the log, digits and letters alike, was a record of its own, and is told as lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os.path import commonprefix
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+NEARLY = "a line that nearly begins a record: its time is damaged"
+_USUAL_SHARE = 0.2
+_SHORTEST = 12
+"""Shorter beginnings are too alike to what messages say."""
+_MOST_INSERTED = 3
+
+
+def usual_beginnings(before: pa.Array, time: pa.Array) -> tuple[str, ...]:
+    """The shapes in which many records of a log begin, told from what stands up to the end of their times."""
+    shapes = _shapes(pc.binary_join_element_wise(before, time, "")).value_counts()
+    enough = _USUAL_SHARE * len(before)
+    found = (str(each["values"]) for each in shapes if each["counts"].as_py() >= enough)
+    return tuple(shape for shape in found if len(shape) >= _SHORTEST)
+
+
+def nearly_beginnings(lines: pa.Array, usual: Sequence[str]) -> pa.Array:
+    """Which lines nearly begin as records do, bool; none is one that begins so."""
+    if not usual:
+        return pa.array([False] * len(lines), pa.bool_())
+    longest = max(map(len, usual)) + _MOST_INSERTED
+    shapes = _shapes(pc.utf8_slice_codeunits(lines, 0, longest)).dictionary_encode()
+    near = [any(_differs_little(shape, each) for each in usual) for shape in shapes.dictionary.to_pylist()]
+    return pa.array(near, pa.bool_()).take(shapes.indices)
+
+
+def _shapes(texts: pa.Array) -> pa.Array:
+    letters = pc.replace_substring_regex(texts, r"\pL", "a")
+    return pc.replace_substring_regex(letters, r"\d", "0")
+
+
+def _differs_little(shape: str, usual: str) -> bool:
+    """Whether one character was changed or is missing, or up to three stand where none was.
+
+    Examples
+    --------
+    >>> [_differs_little(each, "0000-00-00 00:00") for each in ("0000-0<-00 00:00 aa", "0000-0-00 00:00")]
+    [True, True]
+    >>> _differs_little("aa 0000-00-00", "0000-00-00 00:00")
+    False
+    """
+    same = len(commonprefix((shape, usual)))
+    changes = [(1, 1), (0, 1), *((inserted, 0) for inserted in range(1, _MOST_INSERTED + 1))]
+    return any(shape[same + more :].startswith(usual[same + less :]) for more, less in changes)
