@@ -7,7 +7,6 @@ the log, digits and letters alike, was a record of its own, and is told as lost.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os.path import commonprefix
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -52,6 +51,7 @@ def _differs_little(shape: str, usual: str) -> bool:
     >>> _differs_little("aa 0000-00-00", "0000-00-00 00:00")
     False
     """
-    same = len(commonprefix((shape, usual)))
+    pairs = enumerate(zip(shape, usual, strict=False))
+    same = next((i for i, (a, b) in pairs if a != b), min(len(shape), len(usual)))
     changes = [(1, 1), (0, 1), *((inserted, 0) for inserted in range(1, _MOST_INSERTED + 1))]
     return any(shape[same + more :].startswith(usual[same + less :]) for more, less in changes)
