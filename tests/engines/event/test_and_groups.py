@@ -77,7 +77,7 @@ def test_the_most_probable_are_looked_for_among_as_many_as_may_be_measured(
     """How many reach a threshold that rises is known on the way, not before."""
     plan, table, best = plan_of(query("AAAAA")), event_table(alike(5)), MatchOptions(top=3)
     monkeypatch.setattr(and_groups, "MOST_SUMS", 119 * 20)
-    with pytest.raises(QueryTooLargeError, match="AND group of 5 components .* more than 119 matches"):
+    with pytest.raises(QueryTooLargeError, match=r"AND group of 5 components .* more than 119 matches"):
         match_events(plan, table, best)
     monkeypatch.setattr(and_groups, "MOST_SUMS", 120 * 20)
     assert 3 <= match_events(plan, table, best).num_rows <= 120
