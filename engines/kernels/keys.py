@@ -26,8 +26,6 @@ from typing import Any
 
 _COMPILERS = ("llvmlite", "numba", "numpy")
 _SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE", "USING_SVML")
-_LINKING = "inner kernels as translated"
-"""What becomes machine code together (`linking.py`)."""
 OWN, ANY, OTHERS = "for this processor", "for any processor of the platform", "for other machines or versions"
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...))
 _DECORATORS = "cepctl.engines.kernels.kernel"
@@ -122,7 +120,7 @@ def compilers() -> str:
 
     versions = [f"{package} {metadata.version(package)}" for package in _COMPILERS]
     settings = [f"{name}={getattr(config, name, None)}" for name in _SETTINGS]
-    return ", ".join([str(sys.implementation.cache_tag), *versions, *settings, _LINKING])
+    return ", ".join([str(sys.implementation.cache_tag), *versions, *settings])
 
 
 @cache
