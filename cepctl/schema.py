@@ -134,7 +134,8 @@ class TimeUnit:
     @classmethod
     def parse(cls, text: str) -> TimeUnit:
         """Read `1 ms` or `ms` and the like; raises UncertaintyModelError unless whole nanoseconds > 0."""
-        length = parse_duration(f"1 {text}" if text.strip().isalpha() else text)
+        unit = text.strip().lower()
+        length = Fraction(MICROSECONDS[unit]) if unit in MICROSECONDS else parse_duration(text)
         if (length * _PER_MICROSECOND).denominator != 1 or length <= 0:
             raise UncertaintyModelError(f"time unit '{text}' must be a positive whole number of nanoseconds")
         return cls(int(length) if length.denominator == 1 else length)

@@ -20,7 +20,7 @@ from typing import IO, Any, cast
 
 import pyarrow as pa
 
-from cepctl.errors import LogFormatError
+from cepctl.errors import EventSchemaError, LogFormatError
 from cepctl.io.clues import clue_to
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport
@@ -151,6 +151,8 @@ def _tried(head: bytes, clue: str, plain: Sequence[tuple[LogFormat, Callable[[by
                 return ""
             form = f" --time-format '{needed[1]}'"
             options = replace(options, time_format=needed[1])
+        except EventSchemaError:
+            return ""
     else:
         return ""
     types = list(dict.fromkeys(text for batch in batches for text in batch.column("event_type").to_pylist()))
@@ -171,9 +173,8 @@ def format_of(head: bytes, name: str, chosen: str | None, options: ReadOptions |
         return format_named(chosen)
     read = options or ReadOptions()
     timed = any(TIME in pattern.attributes for pattern in read.patterns)
-    return recognised_format(
-        head, name, mapped=bool(read.columns), patterned=bool(read.patterns), timed=timed
-    )
+    patterned = bool(read.patterns) or read.keep_unmatched
+    return recognised_format(head, name, mapped=bool(read.columns), patterned=patterned, timed=timed)
 
 
 class _Bytes(io.RawIOBase):

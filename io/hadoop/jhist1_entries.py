@@ -26,7 +26,7 @@ LONGEST_ENTRY = 1 << 24
 
 _KINDS = rb"(?:Meta|Jobtracker|Job|Task|MapAttempt|ReduceAttempt)"
 _FIRST_LINE = re.compile(_KINDS + rb" +[A-Z_]+=\"")
-_NEARLY_ENTRY = re.compile(rb"[A-Z_]+=\".*\" \.\s*\Z", re.DOTALL)
+_KEY = re.compile(rb"[A-Z_]=\"")
 _FILE = re.compile(rb"\f?!!FILE=(.*)!!\s*")
 _KIND = re.compile(r"[A-Za-z]+")
 _PAIR = re.compile(r'\s*([A-Z_0-9]+)="([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
@@ -140,7 +140,7 @@ class _Entries:
 
     def _stray(self, number: int, line: bytes) -> None:
         self.strays += 1
-        if self.strays == 1 or _NEARLY_ENTRY.search(line):
+        if self.strays == 1 or (line.rstrip().endswith(b'" .') and _KEY.search(line)):
             self._reject(number, "not an entry of a job history", line)
 
     def _reject(self, line: int, cause: str, raw: bytes) -> None:

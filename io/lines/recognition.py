@@ -119,7 +119,9 @@ def layout_of(lines: Sequence[str], time_format: str | None = None) -> LineLayou
 
 
 def is_log_of_lines(head: bytes) -> bool:
-    """Whether a file that begins so is text whose lines begin with times."""
+    """Whether a file that begins so is text whose lines begin with times; one line at least is whole."""
+    if b"\n" not in head:
+        return False
     lines = sample_lines(head)
     text = "\n".join(lines)
     if not lines or "\0" in text or text.count("\ufffd") * 20 > len(text) or _MARKUP.match(text):

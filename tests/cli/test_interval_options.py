@@ -41,7 +41,7 @@ def test_interval_events_get_both_intervals_from_the_model(capsys: pytest.Captur
         if row["end_time"]
     }
     assert spans == {"Job": [9_995, 10_001, 10_895, 10_901], "TaskAttempt": [10_100, 10_100, 10_500, 10_500]}
-    assert "MapAttemptFinish without a time" in capsys.readouterr().err
+    assert "no time: MapAttemptFinish; the rest is kept" in capsys.readouterr().err
 
 
 def test_without_intervals_an_ingest_has_no_ends() -> None:

@@ -59,6 +59,6 @@ def test_nothing_in_a_help_is_a_command_of_roff() -> None:
 
 def test_what_is_no_command_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["man", "mach"]) == 2
-    assert "no such command 'mach'; there are ingest" in capsys.readouterr().err
+    assert "no such command 'mach'; there are demo, ingest" in capsys.readouterr().err
     assert main(["man", "match", "-o", "somewhere"]) == 2
     assert "--output takes every command, so leave out 'match'" in capsys.readouterr().err

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,8 @@ def started(folder: Path, *arguments: str, program: Path | None = None) -> subpr
         text=True,
         # Ctrl-C is for all processes of a group: that of the tests has to live on.
         start_new_session=True,
+        # Tests that run in the background ignore it, and so would what they start.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )
 
 

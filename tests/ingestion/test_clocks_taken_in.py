@@ -193,7 +193,7 @@ def test_two_files_may_not_give_one_clock_two_offsets(tmp_path: Path) -> None:
         ("{ by = 'node', offset = '-1 s' }", "means ± that much"),
         ("{ by = 'node', offset = { before = '-2 s', after = '1 s' } }", "the offset is empty"),
         ("{ by = 'node', offset = { histogram = [['0 s', '1 s', 0.5]] } }", "sum to 0.5, not to 1"),
-        ("{ by = 'node', offset = '1.5 us' }", "'1.5 us' is not a whole number of ticks of 1 us"),
+        ("{ by = 'node', offset = '1.5 ns' }", "'1.5 ns' is not a whole number of ticks"),
         ("{ by = 'node', offset = '1 s', period = '0 s' }", "period must be a whole number"),
     ],
 )

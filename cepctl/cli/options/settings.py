@@ -36,7 +36,10 @@ _PREFIX = "CEPCTL"
 CONFIG_VARIABLE = f"{_PREFIX}_CONFIG"
 OF_TESTS = frozenset(
     f"{_PREFIX}_{name}"
-    for name in ("REALDATA", "EXAMPLES", "KILLS", "MUTATIONS", "CRON_MINUTES", "SCREENSHOTS", "WRITE_GOLDEN")
+    for name in (
+        *("REALDATA", "LABELLED_LOGS", "EXAMPLES", "KILLS", "MUTATIONS", "CRON_MINUTES", "SCREENSHOTS"),
+        "WRITE_GOLDEN",
+    )
 )
 """Variables under our prefix that the tests of cepctl read, and no command."""
 _OF_SERVICES = re.compile(

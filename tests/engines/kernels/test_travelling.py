@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cepctl.engines.kernels.files import kernels_in
-from cepctl.engines.kernels.folders import VARIABLE
+from cepctl.engines.kernels.folders import VARIABLE, folders_to_read
 from cepctl.engines.kernels.keys import ANY, OTHERS, OWN
 
 CALL = """
@@ -82,10 +82,11 @@ def test_what_does_not_fit_is_compiled(tmp_path: Path) -> None:
     assert called(cache, home) == (returned, compiled)
 
 
-def test_what_others_may_have_written_where_it_came_from_is_compiled_anew(
-    carried: Path, tmp_path: Path
+def test_a_folder_that_others_may_write_is_passed_over(
+    carried: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A folder that all may write is passed over, whatever it holds."""
+    """Whatever it holds: what it would give is compiled anew, unless another folder has it."""
+    monkeypatch.setenv(VARIABLE, str(carried))
+    assert carried / FOLDER in folders_to_read()
     (carried / FOLDER).chmod(0o777)
-    _, compiled = called(carried, tmp_path / "another home", XDG_CACHE_HOME=str(tmp_path / "caches"))
-    assert compiled > 0
+    assert carried / FOLDER not in folders_to_read()
