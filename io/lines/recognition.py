@@ -30,7 +30,7 @@ _FARTHEST = 160
 _FEWEST_SHARE = 0.3
 _USUAL_SHARE = 0.9
 _MOST_WORDS_BEFORE = 7
-_WORD = re.compile(r"\S*\w\S*(?=\s)")
+_OF_WORD = re.compile(r"\w")
 _LEVEL_BEHIND = re.compile(r"[\d\s:/.,]*? (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ")
 # JSON and XML, which have readers of their own.
 _MARKUP = re.compile(r"\s*(?:\{|\[\s*[{\[\"]|<[A-Za-z?!])")
@@ -181,7 +181,8 @@ def _searched(name: str) -> re.Pattern[str]:
 
 
 def _words_before(text: str) -> int:
-    return len(_WORD.findall(text))
+    words = text.split() if text[-1:].isspace() else text.split()[:-1]
+    return sum(_OF_WORD.search(word) is not None for word in words)
 
 
 def _decided(best: _Found, lines: Sequence[str], time_format: str | None) -> Stamp:
