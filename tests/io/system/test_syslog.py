@@ -129,7 +129,7 @@ def test_patterns_name_types_by_program_severity_and_message() -> None:
     [
         (SSHD, "syslog"),
         ("2026-06-14T06:15:06Z web1 sshd[1]: x", "syslog"),
-        ("2026-06-14T06:15:06Z INFO main: started", "lines"),
+        ("2026-06-14T06:15:06Z INFO main: started\n", "lines"),
         ("2026-06-14T06:15:06Z stderr F sshd[1]: x", "cri"),
     ],
 )
