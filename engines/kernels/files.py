@@ -49,6 +49,7 @@ from cepctl.engines.kernels.keys import (
     name_of,
     use_of,
 )
+from cepctl.engines.kernels.names import name_uniquely
 from cepctl.trust import fault_of
 
 _DISPATCHER = "numba.core.dispatcher"
@@ -272,3 +273,4 @@ def _amend(dispatcher: Any) -> None:
             enable_caching(self)
 
     dispatcher.Dispatcher.enable_caching = enable
+    name_uniquely(import_module("numba.core.bytecode").FunctionIdentity)

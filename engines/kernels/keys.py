@@ -24,6 +24,8 @@ from importlib import metadata
 from types import CodeType, ModuleType
 from typing import Any
 
+from cepctl.engines.kernels.names import SCHEME
+
 _COMPILERS = ("llvmlite", "numba", "numpy")
 _SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE", "USING_SVML")
 OWN, ANY, OTHERS = "for this processor", "for any processor of the platform", "for other machines or versions"
@@ -120,7 +122,7 @@ def compilers() -> str:
 
     versions = [f"{package} {metadata.version(package)}" for package in _COMPILERS]
     settings = [f"{name}={getattr(config, name, None)}" for name in _SETTINGS]
-    return ", ".join([str(sys.implementation.cache_tag), *versions, *settings])
+    return ", ".join([str(sys.implementation.cache_tag), *versions, *settings, SCHEME])
 
 
 @cache
