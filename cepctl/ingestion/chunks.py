@@ -29,7 +29,16 @@ from cepctl.datasets.kinds import (
     unified,
     with_kinds,
 )
-from cepctl.io.contract.reader import END_COLUMNS, END_GRAIN, END_NANOS, GRAIN, NANOS, RAW_COLUMNS
+from cepctl.io.contract.reader import (
+    END_COLUMNS,
+    END_GRAIN,
+    END_NANOS,
+    END_SPAN,
+    GRAIN,
+    NANOS,
+    RAW_COLUMNS,
+    SPAN,
+)
 from cepctl.io.source.locations import InputFile
 from cepctl.schema import (
     ATTRIBUTE_PREFIX,
@@ -117,7 +126,7 @@ def raw_table(batch: pa.RecordBatch, file: InputFile) -> pa.Table:
         columns[RAW_PREFIX + raw] = batch.column(raw).cast(pa.int64())
     columns[RAW_NUMBER] = numbers
     columns |= _end_columns(batch)
-    optional = (GRAIN, END_GRAIN, NANOS, END_NANOS)
+    optional = (GRAIN, END_GRAIN, NANOS, END_NANOS, SPAN, END_SPAN)
     columns |= {name: batch.column(name) for name in optional if name in batch.schema.names}
     for name, raw in _CLOCK_COLUMNS.items():
         known = name in batch.schema.names

@@ -14,11 +14,13 @@ from cepctl.ingestion.chunks import (
     RAW_END_TIME,
     RAW_END_ZONE,
     RAW_ZONE,
+    has_column,
 )
 from cepctl.ingestion.clocks import brings_clocks, brought_clocks, own_parts, with_clocks
 from cepctl.ingestion.ends import with_ends
 from cepctl.ingestion.kinds_read import ReadAs, column_as
 from cepctl.ingestion.resolution import has_nanoseconds
+from cepctl.io.contract.reader import END_SPAN, SPAN
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.assign import DAY, Assigned, RawTimes, assign
 from cepctl.uncertainty.model import Granularity, UncertaintyModel
@@ -27,7 +29,12 @@ _DAY = int(DAY.microseconds)
 
 
 def at_local_midnight(table: pa.Table) -> bool:
-    """Whether all events begin and end at midnight by their own clocks, as in logs that know only the day."""
+    """Whether all events begin and end at midnight by their own clocks, as in logs that know only the day.
+
+    Where a file says of some event how uncertain it is, the others are not.
+    """
+    if has_column(table, SPAN) or has_column(table, END_SPAN):
+        return False
     ends = table.filter(pc.is_valid(table.column(RAW_END_TIME)))
     return not has_nanoseconds(table) and all(
         bool(np.all((_instants(rows, time) + 1_000_000 * rows.column(zone).to_numpy()) % _DAY == 0))

@@ -69,7 +69,8 @@ class IngestOptions:
     `type_names` are other names for event types. `max_errors` is how many rejects are allowed, None for the
     larger of 10 and 0.1 % of the records; `rejects` the JSON lines file that they are written to, `report`
     the JSON file for the account of every file; both are also written when the ingest is then refused. With
-    `strict` a file in a directory that cannot be read is an error, as one that was named always is.
+    `strict` a file in a directory that cannot be read is an error, as one that was named always is, and so
+    are marks of uncertainty that have no model here.
     `follow_links` is for links that lead out of a directory. Of input that `is_rest`, what is new in logs
     that were read before, most records may be bad. `known_kinds` are those of attributes in earlier events,
     which these join, and `known_unit` is their time unit. All tasks at one time share the `memory`. A dataset
@@ -242,7 +243,7 @@ def _read_task(
         file,
         number,
         scratch,
-        replace(options.read, time_unit=ticks, modified=file.modified),
+        replace(options.read, time_unit=ticks, modified=file.modified, strict=options.strict),
         options.model,
         written.with_forms(dict(file.time_forms)),
         options.type_names,

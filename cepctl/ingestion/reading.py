@@ -38,6 +38,7 @@ from cepctl.ingestion.lengths import with_ends_of_lengths
 from cepctl.ingestion.rejects import RejectLog, TooManyRejectsError
 from cepctl.ingestion.results import EMPTY, FileResult, TimesSeen
 from cepctl.ingestion.room import chunk_bytes, is_little, return_freed
+from cepctl.ingestion.spans import with_spans
 from cepctl.ingestion.type_names import TypeNames, renamed
 from cepctl.ingestion.written_units import Written, WrittenOtherwiseError, in_whole_units
 from cepctl.io.contract.clock_offsets import rescaled_with_clocks
@@ -243,6 +244,7 @@ class _Gathered:
             return
         table, units = in_whole_units(table, known, report, task.file.name)
         table = rescaled_with_clocks(table, task.reading.time_unit, known.unit, RAW_OFFSET)
+        table = with_spans(table, known.unit)
         try:
             table, assigned = with_intervals(table, task.model, known.unit, read_as)
         except UncertaintyModelError as problem:

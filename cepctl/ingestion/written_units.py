@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 from cepctl.arrays import Flags, Numbers
 from cepctl.ingestion.chunks import RAW_AFTER, RAW_END_AFTER, RAW_END_TIME, has_column
 from cepctl.ingestion.resolution import cut_by, has_nanoseconds, in_resolution
-from cepctl.io.contract.reader import CUT_TIMES, END_GRAIN, GRAIN, ReadReport
+from cepctl.ingestion.spans import unit_of_spans
+from cepctl.io.contract.reader import CUT_TIMES, END_GRAIN, END_SPAN, GRAIN, SPAN, ReadReport
 from cepctl.schema import END_TIME, MICROSECOND, MILLISECOND, NANOSECOND, TimeUnit, parse_duration
 from cepctl.uncertainty.clock_rules import OffsetNormal
 from cepctl.uncertainty.model import Granularity, Latency, Rule
@@ -35,11 +36,12 @@ class _Column:
     grain: str
     after: str
     given: str
+    span: str
 
 
 _COLUMNS = (
-    _Column("time", "time", GRAIN, RAW_AFTER, "lower"),
-    _Column(END_TIME, RAW_END_TIME, END_GRAIN, RAW_END_AFTER, "end_lower"),
+    _Column("time", "time", GRAIN, RAW_AFTER, "lower", SPAN),
+    _Column(END_TIME, RAW_END_TIME, END_GRAIN, RAW_END_AFTER, "end_lower", END_SPAN),
 )
 
 
@@ -157,6 +159,10 @@ def _has_fraction(table: pa.Table, column: _Column) -> bool:
 
 def _digits_in(table: pa.Table) -> TimeUnit:
     """The finest digit of the times that intervals follow from, a millisecond where none is finer."""
+    return finest([unit_of_spans(table), _digits_of_times(table)])
+
+
+def _digits_of_times(table: pa.Table) -> TimeUnit:
     rows = [(column.times, _assigned(table, column)) for column in _COLUMNS]
     if has_nanoseconds(table) and any(np.any(cut_by(table, name, MICROSECOND)[used]) for name, used in rows):
         return NANOSECOND
@@ -165,6 +171,8 @@ def _digits_in(table: pa.Table) -> TimeUnit:
 
 
 def _assigned(table: pa.Table, column: _Column) -> Flags:
-    """Events that have a time, and no interval beside it."""
+    """Events that have a time, and neither an interval nor a span beside it."""
     known = pc.and_(pc.is_valid(table.column(column.times)), pc.is_null(table.column(column.given)))
+    if has_column(table, column.span):
+        known = pc.and_(known, pc.is_null(table.column(column.span)))
     return np.asarray(known.to_numpy(), dtype=np.bool_)

@@ -92,7 +92,8 @@ def ingest(
     max_memory
         Take at most so much memory, such as `2GB`; half of what the machine has, where it is None.
     strict
-        Fail when a file in a directory cannot be read, which is named and left out otherwise.
+        Fail when a file in a directory cannot be read, which is named and left out otherwise, or when an XES
+        log marks uncertainty that has no model here, which is counted otherwise.
     report, rejects
         Files for an account of every file (JSON) and for the bad records (JSON lines).
     max_errors

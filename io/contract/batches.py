@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cepctl.io.contract.attribute_limit import REST, AttributeNames
+from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST, AttributeNames
 from cepctl.io.contract.natural_columns import (
     Value,
     array_of,
@@ -30,9 +30,11 @@ from cepctl.io.contract.reader import (
     END_COLUMNS,
     END_GRAIN,
     END_NANOS,
+    END_SPAN,
     GRAIN,
     NANOS,
     RAW_COLUMNS,
+    SPAN,
     ReadOptions,
 )
 from cepctl.io.contract.times import LogTime
@@ -69,7 +71,8 @@ class End:
 class EventBatches:
     """The events of one file that wait for their batch; numbers them from 1 as they come.
 
-    `types` fixes the columns of attributes whose type the format itself prescribes.
+    `types` fixes the columns of attributes whose type the format itself prescribes; those named like SPAN
+    are no attributes of events.
     """
 
     options: ReadOptions
@@ -83,10 +86,13 @@ class EventBatches:
     _attributes: list[Mapping[str, Value]] = field(default_factory=list)
     _shared: list[Mapping[str, Value]] = field(default_factory=list)
     _sharing: list[int] = field(default_factory=list)
-    _names: AttributeNames = field(default_factory=AttributeNames)
+    _names: AttributeNames = field(init=False)
     _crowded: bool = False
 
     def __post_init__(self) -> None:
+        raw = [name for name in self.types if name in (SPAN, END_SPAN)]
+        self._names = AttributeNames(MOST_ATTRIBUTES + len(raw))
+        self._names.admit(raw)
         self._fixed = [[] for _ in RAW_COLUMNS]
 
     def __len__(self) -> int:
@@ -195,7 +201,7 @@ class EventBatches:
             if array is None:
                 kinds = set(map(type, values))
                 array = pa.array(values, self.types[name]) if name in self.types else array_of(values, kinds)
-                mixed[column] = mixture_of(values, array, kinds)
+                mixed[column] = None if name in self.types else mixture_of(values, array, kinds)
             columns[column] = array if places is None else array.take(places)
         if self._crowded:
             columns[REST] = natural_array(list(map(self._names.rest, self._rows())))

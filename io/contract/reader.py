@@ -24,6 +24,10 @@ has any, the column may be missing.
 Readers of formats that do not say themselves how far a written time can be trusted add GRAIN (and END_GRAIN):
 the microseconds of the unit that a time is written to, 0 where it has a fraction or is exact, null for none.
 Where no time of a file has a fraction, each stands for its whole unit (cepctl/ingestion/written_units.py).
+
+Readers of formats whose files say of single events how uncertain their times are add SPAN (and END_SPAN),
+null where an event says nothing: the instants that its time may be, which become `lower`, `upper` and `pmf`
+as soon as the length of ticks is known (cepctl/ingestion/spans.py).
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import IO, Protocol
+from typing import IO, Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
@@ -59,12 +63,48 @@ CUT_TIMES = "times with digits finer than a tick of {}, which are cut: {{:,}}; -
 BELOW_NANOSECONDS = "times with digits below the nanosecond, which are cut: {:,}"
 NANOS, END_NANOS = "cepctl.raw.nanos", "cepctl.raw.end_nanos"
 GRAIN, END_GRAIN = "cepctl.raw.grain", "cepctl.raw.end_grain"
+SPAN, END_SPAN = "cepctl.raw.span", "cepctl.raw.end_span"
 END_COLUMNS: dict[str, pa.DataType] = {
     END_TIME: TIME_TYPE,
     "end_zone_seconds": pa.int32(),
     "end_before": pa.int64(),
     "end_after": pa.int64(),
 }
+
+
+class Bucket(NamedTuple):
+    """Instants from the first to the last, both included: microseconds since the epoch, nanoseconds beyond.
+
+    `p` is their probability, spread evenly; with a `sigma`, in microseconds, it is that of a normal
+    distribution around the one instant that there is then.
+    """
+
+    lo: int
+    lo_nanos: int
+    hi: int
+    hi_nanos: int
+    p: float
+    sigma: float | None = None
+
+    @property
+    def first(self) -> tuple[int, int]:
+        return self.lo, self.lo_nanos
+
+    @property
+    def last(self) -> tuple[int, int]:
+        return self.hi, self.hi_nanos
+
+
+Span = list[dict[str, Any]]
+"""The buckets of one event, in order: one where its mass is uniform, or has a sigma."""
+SPAN_TYPE = pa.list_(
+    pa.struct(
+        [
+            *((name, pa.int64()) for name in ("lo", "lo_nanos", "hi", "hi_nanos")),
+            *((name, pa.float64()) for name in ("p", "sigma")),
+        ]
+    )
+)
 
 
 def beyond_time(unit: TimeUnit) -> str:
@@ -173,6 +213,7 @@ class ReadOptions:
     numbers in the columns of times of plain files, and `time_format` the form of their written times, in
     codes of strptime; without them both are told from the file.  `per_object` is the type of object of which
     an event about several becomes one event for each.  With `exact_times` a time without a fraction is exact.
+    A `strict` reader refuses a file with marks of uncertainty that have no model here.
     `templates` are those that messages without a pattern get their type from; `modified` is when the file was
     last changed, in microseconds since 1970, from which years that are not written are counted back.
     """
@@ -191,6 +232,7 @@ class ReadOptions:
     exact_times: bool = False
     templates: tuple[MessageTemplate, ...] = ()
     modified: int | None = None
+    strict: bool = False
 
 
 class Reader(Protocol):

@@ -7,6 +7,7 @@ bucket that is left without a tick gives its mass to the one before it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -100,11 +101,16 @@ def _histograms(column: pa.ChunkedArray, old: TimeUnit, new: TimeUnit) -> pa.Arr
 def _histogram(buckets: list[dict[str, float]], old: TimeUnit, new: TimeUnit) -> list[dict[str, float]]:
     lows = first_tick(np.array([bucket["lo"] for bucket in buckets], np.int64), old, new)
     highs = last_tick(np.array([bucket["hi"] for bucket in buckets], np.int64), old, new)
+    return apart(lows.tolist(), highs.tolist(), [bucket["p"] for bucket in buckets])
+
+
+def apart(lows: Sequence[int], highs: Sequence[int], masses: Sequence[float]) -> list[dict[str, float]]:
+    """Buckets in order, of which neighbours may share a tick: it goes to the earlier one."""
     merged: list[dict[str, float]] = []
-    for low, high, bucket in zip(lows.tolist(), highs.tolist(), buckets, strict=True):
+    for low, high, mass in zip(lows, highs, masses, strict=True):
         start = max(low, int(merged[-1]["hi"]) + 1) if merged else low
         if start <= high:
-            merged.append({"lo": start, "hi": high, "p": bucket["p"]})
+            merged.append({"lo": start, "hi": high, "p": mass})
         else:
-            merged[-1]["p"] += bucket["p"]
+            merged[-1]["p"] += mass
     return merged

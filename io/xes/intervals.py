@@ -22,11 +22,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cepctl.io.contract.natural_columns import Value
+from cepctl.io.contract.reader import END_SPAN, SPAN
 from cepctl.io.contract.times import LogTime
 
 TRANSITION = "lifecycle:transition"
 INSTANCE = "concept:instance"
-START_TIMESTAMP = "start_timestamp"
 START_PREFIX = "start:"
 
 # Open starts of one trace that are waited for; a trace with more has starts that nothing completes.
@@ -107,9 +107,12 @@ def _order(event: XesEvent) -> tuple[int, int, bool]:
 
 
 def _interval(start: XesEvent, end: XesEvent) -> XesEvent:
+    begun, ended = dict(start.attributes), dict(end.attributes)
+    spans = {SPAN: begun.pop(SPAN, None), END_SPAN: ended.pop(SPAN, None)}
     differing = {
         START_PREFIX + name: value
-        for name, value in start.attributes.items()
-        if name != TRANSITION and end.attributes.get(name) != value
+        for name, value in begun.items()
+        if name != TRANSITION and ended.get(name) != value
     }
-    return end._replace(time=start.time, attributes={**end.attributes, **differing}, end=end.time)
+    known = {name: span for name, span in spans.items() if span is not None}
+    return end._replace(time=start.time, attributes={**ended, **differing, **known}, end=end.time)

@@ -11,6 +11,7 @@ prefix `case:`, an attribute of an event that is named like one of these, or `ca
     no time:timestamp, or an unusable one  rejected, with its line
     time without a zone                    read in the user's zone, else UTC; a warning
     damaged or truncated XML               read as far as it goes; one reject, with its line
+    marks of uncertain times               intervals and masses (uncertain_times.py)
 
 Elements are matched by local name: files use one of two namespaces, or none.  On request activities
 become interval events (xes_intervals.py).
@@ -83,7 +84,8 @@ FORMAT = LogFormat(
     description="XES event log (IEEE 1849)",
     events="one type per activity; case_id, the attributes of event and trace; with --intervals "
     "activities from start to end",
-    uncertainty="none; 1 s where no time has a fraction, one day where every time is a local midnight",
+    uncertainty="as the log marks it; else none; 1 s where no time has a fraction, one day where every time "
+    "is a local midnight",
     example=(
         '<log><trace><string key="concept:name" value="case 1"/>\n'
         '<event><string key="concept:name" value="submit"/>\n'

@@ -13,15 +13,32 @@ from dataclasses import dataclass
 from itertools import chain, islice, starmap
 from typing import Any
 
+from cepctl.errors import LogFormatError
 from cepctl.io.contract.batches import End, EventBatches
 from cepctl.io.contract.natural_columns import Value
-from cepctl.io.contract.reader import BELOW_NANOSECONDS, NO_TIME, ReadOptions, ReadReport, Reject
+from cepctl.io.contract.reader import (
+    BELOW_NANOSECONDS,
+    END_SPAN,
+    NO_TIME,
+    SPAN,
+    SPAN_TYPE,
+    ReadOptions,
+    ReadReport,
+    Reject,
+)
 from cepctl.io.contract.times import LogTime, named_zone, parse_time, usual_time
-from cepctl.io.xes.intervals import START_TIMESTAMP, Activities, XesEvent
+from cepctl.io.xes.intervals import Activities, XesEvent
+from cepctl.io.xes.uncertain_times import (
+    ACTIVITY,
+    MARKS,
+    START_SPAN,
+    START_TIMESTAMP,
+    TIMESTAMP,
+    WITHOUT_MODEL,
+    told_by_marks,
+)
 from cepctl.schema import ATTRIBUTE_PREFIX
 
-ACTIVITY = "concept:name"
-TIMESTAMP = "time:timestamp"
 CASE_ID = "case_id"
 CASE_PREFIX = "case:"
 _CASE_NAME = CASE_PREFIX + ACTIVITY
@@ -65,9 +82,10 @@ class Traces:
     def __init__(self, source: str, options: ReadOptions, report: ReadReport) -> None:
         self.source = source
         self.report = report
-        self.rows = EventBatches(options)
+        self.rows = EventBatches(options, types={SPAN: SPAN_TYPE, END_SPAN: SPAN_TYPE})
         self.trace: OpenTrace | None = None
         self._intervals = options.intervals
+        self._strict = options.strict
         self._zone = named_zone(options.time_zone)
         self._traces = 0
         self._notes: Counter[str] = Counter()
@@ -93,6 +111,8 @@ class Traces:
     def add(self, trace: OpenTrace, attributes: dict[str, Value]) -> str | None:
         """Take the next event, which is one of the open trace; returns why it is none, if it is none."""
         number = self.report.records = self.report.records + 1
+        if not MARKS.isdisjoint(attributes):
+            attributes = self._without_marks(attributes)
         activity = attributes.get(ACTIVITY)
         if activity is None or activity == "":
             return NO_ACTIVITY
@@ -108,6 +128,7 @@ class Traces:
             end = None
             if START_TIMESTAMP in attributes:
                 time, end = trace.activities.lasting(self._time(attributes[START_TIMESTAMP]), time)
+                _turn_spans(attributes, lasts=end is not None)
             self._ends.append(end)
         self._numbers.append(number)
         self._activities.append(activity if type(activity) is str else str(activity))
@@ -141,6 +162,19 @@ class Traces:
             self._notes[_IN_GAP] += time.in_gap
             self._notes[_TWICE] += time.spread > 0
         return time
+
+    def _without_marks(self, attributes: dict[str, Value]) -> dict[str, Value]:
+        """The attributes of an event with spans in place of its marks of uncertain times."""
+        told = told_by_marks(attributes, self._time, lasting=self._intervals)
+        refused = WITHOUT_MODEL.intersection(told.notes) if self._strict else ()
+        for note in refused:
+            what = note.partition(":")[0]
+            raise LogFormatError(
+                f"{self.source}: event {self.report.records:,} of the log is marked as uncertain in a way "
+                f"that has no model here ({what}); without --strict its first alternative is taken"
+            )
+        self._notes.update(told.notes)
+        return told.attributes
 
     def _group(self, trace: OpenTrace, *, last: bool = False) -> None:
         """Let the events that wait for their trace wait for the batch."""
@@ -202,3 +236,12 @@ class Traces:
                         for name, value in own.items()
                     }
             begin += size
+
+
+def _turn_spans(attributes: dict[str, Value], *, lasts: bool) -> None:
+    """Let the span of the time of an event that lasts be that of its end."""
+    start, time = attributes.pop(START_SPAN, None), attributes.get(SPAN)
+    if lasts:
+        spans = {SPAN: start, END_SPAN: time}
+        attributes.pop(SPAN, None)
+        attributes.update({name: span for name, span in spans.items() if span is not None})

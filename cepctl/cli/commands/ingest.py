@@ -62,7 +62,11 @@ if TYPE_CHECKING:
 )
 @raw_input_options("--format")
 @click.option("--overwrite", is_flag=True, help="Replace the dataset at EVENTS.")
-@click.option("--strict", is_flag=True, help="Fail when a file in a directory cannot be read.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Fail when a file in a directory cannot be read, or marks uncertainty that has no model here.",
+)
 @click.option(
     "--report",
     "report_file",
