@@ -67,6 +67,7 @@ FORMATS = (
     "cepctl.io.containers.lines:FORMATS",
     "cepctl.io.system.journal:FORMAT",
     "cepctl.io.system.syslog_lines:FORMAT",
+    "cepctl.io.tabular.files:ANY_JSON",
     "cepctl.io.text.lines:FORMAT",
     "cepctl.io.lines.log:FORMAT",
 )

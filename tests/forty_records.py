@@ -260,6 +260,19 @@ FORTY_RECORDS: dict[str, tuple[str, bytes]] = {
     ),
     "tsv": ("tsv", _each(lambda n: f"A{n}\t{_written(n)}Z\tx{n}\n", "event_type\ttime\tnote\n")),
     "jsonl": ("jsonl", _each(lambda n: f'{{"event_type":"A{n}","time":"{_written(n)}Z","note":"x{n}"}}\n')),
+    "json": (
+        "json",
+        _each(
+            lambda n: f'{{"eventTime":"{_written(n)}Z","eventName":"A{n % 4}","user":{{"name":"u{n}"}}}}',
+            '{"Records":[',
+            "]}\n",
+            ",\n",
+        ),
+    ),
+    "json, lines": (
+        "json",
+        _each(lambda n: f'{{"ts":"{_written(n)}Z","msg":"order {n} paid","user":{{"name":"u{n}"}}}}\n'),
+    ),
     "parquet": ("parquet", _parquet()),
     "jhist": ("jhist", _history()),
     "jhist, binary": ("jhist", _binary_history()),

@@ -46,6 +46,25 @@ _JSON_LINES = (
     '{"event_type":"B","time":"2015-10-25T02:30:00.123456789","x":1e40,"y":"\\u00e9"}\n'
     '{"event_type":"C","time":12,"x":"text","number":3}\n'
 )
+_JSON_TRAIL = (
+    '{"Records":[{"eventTime":"2026-06-14T08:15:04Z","eventName":"GetObject","userIdentity":{"userName":"ann"}},\n'
+    '{"eventTime":"2026-06-14T08:15:05Z","eventName":"DeleteObject","userIdentity":{"userName":"bob"},"lower":1},\n'
+    '{"eventTime":"2026-06-14T08:15:09Z","eventName":"GetObject","resources":[{"ARN":"x"}]}]}\n'
+)
+_JSON_APPLICATION = (
+    '{"level":"info","ts":1781417704.978,"msg":"order 17 paid by ann","took":0.25}\n'
+    '{"level":"info","ts":1781417705.1,"msg":"order 18 paid by bob","took":0.5}\n'
+    '{"level":"warn","ts":1781417706,"msg":"cache is full","time":"now","with":{"used":3,"deep":{"a":[1]}}}\n'
+)
+_JSON_KUBERNETES = (
+    '{\n "apiVersion": "v1",\n "items": [\n'
+    '  {"count": 5, "eventTime": null, "firstTimestamp": "2026-06-14T08:15:04Z",\n'
+    '   "involvedObject": {"kind": "Pod", "name": "web-1"}, "lastTimestamp": "2026-06-14T08:19:04Z",\n'
+    '   "message": "Back-off", "reason": "BackOff"},\n'
+    '  {"count": 1, "eventTime": null, "firstTimestamp": "2026-06-14T08:15:01Z",\n'
+    '   "involvedObject": {"kind": "Pod", "name": "web-1"}, "lastTimestamp": "2026-06-14T08:15:01Z",\n'
+    '   "reason": "Pulled"}\n ],\n "kind": "List"\n}\n'
+)
 _PLAIN_XES = (
     b'<log><trace><string key="concept:name" value="c1"/>\n'
     + b"".join(
@@ -189,6 +208,9 @@ SMALL_LOGS: dict[str, tuple[str, bytes]] = {
     "csv": ("csv", _CSV.encode()),
     "tsv": ("tsv", _CSV.replace(",", "\t").encode("utf-16")),
     "jsonl": ("jsonl", _JSON_LINES.encode()),
+    "json": ("json", _JSON_TRAIL.encode()),
+    "json, lines": ("json", _JSON_APPLICATION.encode()),
+    "json, Kubernetes": ("json", _JSON_KUBERNETES.encode()),
     "parquet": ("parquet", _parquet()),
     "jhist": ("jhist", json_history()),
     "jhist, binary": ("jhist", binary_history(json_history())),

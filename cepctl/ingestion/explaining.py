@@ -68,7 +68,7 @@ def _explained(file: InputFile, options: IngestOptions) -> ExplainedFile:
         rows += batch.slice(0, SHOWN - len(rows)).to_pylist()
         if len(rows) >= SHOWN:
             break
-    notes = (*report.warnings, *(note.format(count) for note, count in report.notes.items()))
+    notes = (*report.warnings, *(note.format(count) for note, count in report.notes.items() if count))
     found = tuple((name, form) for name, form in report.time_forms.items())
     return ExplainedFile(file.name, known.name, known.description, found, tuple(map(_record, rows)), notes)
 

@@ -19,6 +19,9 @@ from cepctl.io.contract.unicode_text import NOT_UNICODE
 from cepctl.io.source.json_recovery import DAMAGED, Records, Search
 from cepctl.io.source.json_text import DamagedError, JsonText, NotUnicodeError
 
+ELEMENTS = "[]"
+"""The member that an array at the outside of a file is read as."""
+
 
 @dataclass(frozen=True)
 class Element:
@@ -211,3 +214,18 @@ def first_members(head: bytes, streamed: Collection[str]) -> frozenset[str]:
     except DamagedError:
         pass
     return frozenset(documents.names)
+
+
+def as_documents(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The text; where it is an array, that array as the member ELEMENTS of a document."""
+    outside = b""
+    started = False
+    for chunk in chunks:
+        if not started and chunk.strip():
+            started = True
+            if chunk.lstrip().startswith(b"["):
+                outside = b"}"
+                yield b'{"' + ELEMENTS.encode() + b'":'
+        yield chunk
+    if outside:
+        yield outside

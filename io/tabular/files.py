@@ -17,6 +17,7 @@ from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.source.plain_lines import plain_lines
 from cepctl.io.source.text_encoding import BAD_UTF8
+from cepctl.io.tabular.any_json import AnyJsonReader
 from cepctl.io.tabular.columns import Rows, raw_batch
 from cepctl.io.tabular.delimited import DelimitedReader
 from cepctl.io.tabular.json_lines import JsonLinesReader
@@ -119,7 +120,7 @@ def _valid_text(column: pa.Array, report: ReadReport) -> pa.Array:
     return column
 
 
-_JSON_LINES, _LOGFMT = JsonLinesReader(), LogfmtReader()
+_JSON_LINES, _LOGFMT, _ANY_JSON = JsonLinesReader(), LogfmtReader(), AnyJsonReader()
 _CSV, _TSV = DelimitedReader("csv"), DelimitedReader("tsv")
 _EVENTS = "what event_type says; every other column an attribute"
 _UNCERTAINTY = "none; where no time has a fraction, the second, minute or day that each is written to"
@@ -190,4 +191,21 @@ FORMATS = (
         recognises_mapped=_LOGFMT.has_pairs,
         messages=_LOGFMT.messages,
     ),
+)
+# Asked when no other format of JSON is.
+ANY_JSON = LogFormat(
+    name="json",
+    description="JSON of any shape: lines, an array, or an array in a document, of objects with a time",
+    events="what event.action, eventName, event or the like says, else the template of message or msg; "
+    "every field, nested ones with dots; Kubernetes: reason, with --intervals from first to last time",
+    uncertainty=_UNCERTAINTY,
+    example=(
+        '{"Records": [{"eventTime": "2026-06-14T08:15:04Z", "eventName": "GetObject", '
+        '"userIdentity": {"userName": "ann"}}]}\n'
+    ),
+    page="logs-json.md",
+    reader=_ANY_JSON,
+    options={**_OPTIONS, "intervals": "Kubernetes events"},
+    recognises_mapped=_ANY_JSON.may_be_mapped,
+    messages=_ANY_JSON.messages,
 )

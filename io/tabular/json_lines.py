@@ -34,9 +34,12 @@ _BLOCK_BYTES = 16 << 20
 
 @dataclass(frozen=True)
 class RecordLine:
+    """A record, its number, and the line on which it stands, where that is not its number."""
+
     number: int
     text: bytes
     record: dict[str, Any]
+    line: int | None = None
 
 
 class JsonLinesReader:
@@ -146,7 +149,13 @@ class RecordTable:
             columns[REST] = natural_array([self.names.rest(line.record) for line in lines])
         columns.setdefault("event_type", pa.nulls(len(lines), pa.string()))
         numbers = np.array([line.number for line in lines], dtype=np.int64)
-        return Rows(columns, numbers, numbers, lambda place: lines[place].text, mixed)
+        stand = [line.number if line.line is None else line.line for line in lines]
+        return Rows(columns, numbers, np.array(stand, np.int64), lambda place: _text(lines[place]), mixed)
+
+
+def _text(line: RecordLine) -> bytes:
+    """The record as it is in the file, or as it was understood where its text is no longer known."""
+    return line.text or json.dumps(line.record, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
 def _exact_numbers(values: list[Any]) -> list[Any]:

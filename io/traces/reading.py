@@ -1,6 +1,6 @@
 """Reads files of spans: documents of JSON whose large arrays come element by element, or one large array.
 
-An array at the outside is read as the member ELEMENTS of one document.
+An array at the outside is read as the member ELEMENTS of one document (json_documents.py).
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from typing import IO, Any
 import pyarrow as pa
 
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
-from cepctl.io.source.json_documents import Document, Element, read_documents
+from cepctl.io.source.json_documents import Document, Element, as_documents, read_documents
 from cepctl.io.source.json_recovery import Records
 from cepctl.io.source.streams import Chunks
 from cepctl.io.source.text_encoding import utf8_stream
 from cepctl.io.traces.spans import SpanRows, TracedSpan
 
-ELEMENTS = "[]"
 SpansOf = Callable[[Any], Iterable[tuple[TracedSpan | None, Any]]]
 """The spans that a value holds, each with what it was read from; None for what is none."""
 
@@ -52,7 +51,7 @@ class SpanReader:
         """Yield the events of the spans of one file."""
         chunks = Chunks(utf8_stream(stream))
         rows = SpanRows(source, options, report, self.records.sign)
-        for part in read_documents(_as_documents(chunks), self.streamed, source, report, self.records):
+        for part in read_documents(as_documents(chunks), self.streamed, source, report, self.records):
             value, line = _value(part, self.streamed)
             if value is None:
                 if isinstance(part, Document) and part.hidden:
@@ -80,18 +79,3 @@ def _value(part: Element | Document, streamed: Sequence[str]) -> tuple[Any, int 
         return part.value, part.line
     alone = part.whole and len(part.missing) == len(streamed) and part.members
     return (part.members if alone else None), part.line
-
-
-def _as_documents(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The text; where it is an array, that array as a member of a document."""
-    outside = b""
-    started = False
-    for chunk in chunks:
-        if not started and chunk.strip():
-            started = True
-            if chunk.lstrip().startswith(b"["):
-                outside = b"}"
-                yield b'{"' + ELEMENTS.encode() + b'":'
-        yield chunk
-    if outside:
-        yield outside

@@ -1,0 +1,295 @@
+"""JSON of any shape whose objects have a time: lines, an array, or an array in a document.
+
+What the file is made of is told by json_shape.py; with it this is a plain event file.  Every field is an
+attribute, a field within a field by both names with a dot.  The type is that of a field that names one, else
+the template of the message, whose variables are attributes too (`message.user`), else a field that is left.
+Behind damage reading goes on at the next record.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepctl.errors import LogFormatError
+from cepctl.io.contract.batches import INFERRED
+from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject, among_rejects
+from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
+from cepctl.io.source.json_documents import Document, Element, as_documents, read_documents
+from cepctl.io.source.json_objects import json_object
+from cepctl.io.source.json_recovery import FoundRecord, Records
+from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
+from cepctl.io.source.text_encoding import utf8_stream
+from cepctl.io.tabular.columns import raw_batch
+from cepctl.io.tabular.json_lines import RecordLine, RecordTable
+from cepctl.io.tabular.json_shape import JsonShape, flat_record, records_at, shape_of
+from cepctl.io.tabular.kubernetes import IN_BETWEEN, occurrences, seen_between
+from cepctl.io.tabular.mapping import RESERVED
+from cepctl.io.templates.variables import TemplateTable
+from cepctl.schema import ATTRIBUTE_PREFIX
+
+HEAD_BYTES = 1 << 16
+NOT_AN_OBJECT = "the record is not a JSON object"
+RECORD = "Record"
+_BATCH_RECORDS = 20_000
+_BATCH_BYTES = 16 << 20
+_BATCH_CELLS = 4_000_000
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What stands where a record should: an object, or something else that is rejected for its cause."""
+
+    record: dict[str, Any] | None
+    line: int | None
+    raw: bytes
+    cause: str = NOT_AN_OBJECT
+
+
+class AnyJsonReader:
+    """JSON of any shape."""
+
+    def recognises(self, head: bytes) -> bool:
+        """Whether a file that begins so has records with times; it is asked when no other of JSON is."""
+        return shape_of(head) is not None
+
+    def may_be_mapped(self, head: bytes) -> bool:
+        """Whether it is JSON over several lines: all that a mapping can ask for beside JSON lines."""
+        shape = shape_of(head, (("time", "?"),))
+        return shape is not None and not shape.by_lines
+
+    def messages(self, stream: IO[bytes], source: str, options: ReadOptions) -> Iterator[pa.Array]:
+        """Messages that events get their type from."""
+        text = utf8_stream(stream)
+        shape = shape_of(text.peek(HEAD_BYTES), options.columns)
+        if shape is None or shape.message is None:
+            return
+        found: list[str] = []
+        for each in _records(Chunks(text), shape, source, ReadReport()):
+            message = None if each.record is None else _said(flat_record(each.record), shape)[1]
+            if message is not None:
+                found.append(message)
+            if len(found) >= _BATCH_RECORDS:
+                yield pa.array(found, pa.string())
+                found = []
+        yield pa.array(found, pa.string())
+
+    def read(
+        self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the events of one file.
+
+        Raises
+        ------
+        LogFormatError
+            If its first records have no time, or one whose day could be the month.
+        """
+        text = utf8_stream(stream)
+        shape = shape_of(text.peek(HEAD_BYTES), options.columns)
+        if shape is None:
+            raise LogFormatError(
+                f"{source}: its first records have no time under a name that is known for one; say which "
+                "field holds it: --map time=FIELD"
+            )
+        _tell(shape, report)
+        blocks = _Blocks(source, _options(options, shape, source), report, shape)
+        chunks = Chunks(text)
+        for each in _records(chunks, shape, source, report):
+            blocks.add(each)
+            if blocks.full:
+                yield from blocks.take()
+        yield from blocks.take()
+        chunks.tell_damage(source, report)
+
+
+def _tell(shape: JsonShape, report: ReadReport) -> None:
+    place = "objects" if not shape.path else f"elements of {'.'.join(shape.path)}"
+    types = ", ".join(shape.types) or (f"template of {shape.message}" if shape.message else RECORD)
+    time = "firstTimestamp, lastTimestamp" if shape.kubernetes else shape.time
+    report.time_forms["json"] = (
+        f"{place}; time: {time} ({shape.timed:,} of the first {shape.records:,} have it); type: {types}"
+    )
+
+
+def _options(options: ReadOptions, shape: JsonShape, source: str) -> ReadOptions:
+    """The options with what was found: where the time is, and its form."""
+    mapped = {field for field, _ in options.columns}
+    if not shape.kubernetes and not mapped & {"time", "lower", "upper", "pmf"} and shape.time != "time":
+        options = replace(options, columns=(*options.columns, ("time", shape.time)))
+    if options.time_format is None and shape.time_form:
+        if len(shape.time_form) > 1:
+            asked = " or ".join(f"--time-format '{form}'" for form in shape.time_form)
+            raise LogFormatError(
+                f"{source}: the times under '{shape.time}' may be of several forms; say which: {asked}"
+            )
+        options = replace(options, time_format=shape.time_form[0])
+    return options
+
+
+def _records(chunks: Chunks, shape: JsonShape, source: str, report: ReadReport) -> Iterator[_Found]:
+    if shape.by_lines and not shape.path:
+        return _of_lines(chunks)
+    return _of_documents(chunks, shape, source, report)
+
+
+def _of_lines(chunks: Chunks) -> Iterator[_Found]:
+    for number, line in numbered_lines(chunks):
+        raw = line.strip(b" \t\r\0")
+        if not raw:
+            continue
+        if len(raw) > LONGEST_LINE:
+            yield _Found(None, number, raw, TOO_LONG)
+            continue
+        try:
+            yield _Found(json_object(raw), number, raw)
+        except NotUnicodeError:
+            yield _Found(None, number, raw, NOT_UNICODE)
+
+
+def _of_documents(chunks: Chunks, shape: JsonShape, source: str, report: ReadReport) -> Iterator[_Found]:
+    streamed = shape.path if len(shape.path) == 1 else ()
+    records = None
+    if streamed:
+        key = shape.time.rpartition(".")[2]
+        records = Records(f'"{key}"', _Recovery(streamed[0], shape.time).found)
+    for part in read_documents(as_documents(chunks), streamed, source, report, records):
+        if isinstance(part, Element):
+            yield _found(part.value, part.line)
+        elif isinstance(part, Document) and part.hidden:
+            report.records += part.hidden
+            report.rejects.append(Reject(source, part.line, NOT_AN_OBJECT, records=part.hidden))
+        elif not streamed and part.members:
+            for value in records_at(part.members, shape.path):
+                yield _found(value, part.line)
+
+
+@dataclass(frozen=True)
+class _Recovery:
+    """Tells records in damaged text, as json_recovery.py wants it."""
+
+    name: str
+    time: str
+
+    def found(self, value: Any, _: str, __: Mapping[str, Any]) -> FoundRecord | None:
+        """The value, where it is an object with the time."""
+        if isinstance(value, dict) and self.time in flat_record(value):
+            return FoundRecord(self.name, value)
+        return None
+
+
+def _found(value: Any, line: int | None) -> _Found:
+    if isinstance(value, dict):
+        return _Found(value, line, b"")
+    return _Found(None, line, json.dumps(value, ensure_ascii=False).encode())
+
+
+def _said(record: Mapping[str, Any], shape: JsonShape) -> tuple[str | None, str | None]:
+    """The type that a flat record names, else the first line of the message that it is told from."""
+    for name in shape.types:
+        if record.get(name) not in (None, ""):
+            return _text(record[name]), None
+    if shape.message is not None and record.get(shape.message) not in (None, ""):
+        return None, _text(record[shape.message]).strip().partition("\n")[0]
+    return next((_text(record[name]) for name in shape.others if record.get(name)), RECORD), None
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+@dataclass
+class _Blocks:
+    """Records of one file that wait for their batch."""
+
+    source: str
+    options: ReadOptions
+    report: ReadReport
+    shape: JsonShape
+    table: RecordTable = field(init=False)
+    templates: TemplateTable = field(init=False)
+    _lines: list[RecordLine] = field(default_factory=list)
+    _messages: list[str | None] = field(default_factory=list)
+    _bad: list[Reject] = field(default_factory=list)
+    _numbered: int = 0
+    _bytes: int = 0
+
+    def __post_init__(self) -> None:
+        self.table = RecordTable(self.options.columns, self.source)
+        self.templates = TemplateTable(self.options.templates)
+
+    @property
+    def full(self) -> bool:
+        waiting = max(len(self._lines), len(self._bad))
+        cells = waiting * len(self.table.names)
+        return waiting >= _BATCH_RECORDS or self._bytes >= _BATCH_BYTES or cells >= _BATCH_CELLS
+
+    def add(self, found: _Found) -> None:
+        """Take what stands where a record should."""
+        self._numbered += 1
+        self._bytes += len(found.raw)
+        if found.record is None:
+            self.report.records += 1
+            self._bad.append(Reject(self.source, found.line, found.cause, found.raw))
+            return
+        flat = flat_record(found.record)
+        event_type, message = _said(flat, self.shape)
+        self._bytes += sum(len(value) for value in flat.values() if isinstance(value, str))
+        for place, each in enumerate(self._events(flat)):
+            self._numbered += place > 0
+            # One told from a message gets its own below.
+            each["event_type"] = event_type or RECORD
+            self.table.names.admit(each)
+            self._lines.append(RecordLine(self._numbered, found.raw, each, found.line))
+            self._messages.append(message)
+
+    def _events(self, flat: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        columns = {column for _, column in self.options.columns}
+        own = {
+            f"{ATTRIBUTE_PREFIX}{name}"
+            if name in RESERVED and name not in columns and name != self.shape.time
+            else name: value
+            for name, value in flat.items()
+        }
+        if not self.shape.kubernetes:
+            yield own
+            return
+        between = seen_between(flat)
+        if between:
+            self.report.notes[IN_BETWEEN] += between
+        yield from occurrences(own, intervals=self.options.intervals)
+
+    def take(self) -> Iterator[pa.RecordBatch]:
+        """The events that wait; afterwards none waits."""
+        lines, messages, bad = self._lines, self._messages, self._bad
+        self._lines, self._messages, self._bad, self._bytes = [], [], [], 0
+        if not lines:
+            self.report.rejects.extend(bad)
+            return
+        with among_rejects(self.report, bad):
+            events = raw_batch(self.table.rows(lines), self.source, self.options, self.report)
+        if self.shape.message is not None:
+            events = self._typed(events, lines, messages)
+        yield events
+
+    def _typed(
+        self, events: pa.RecordBatch, lines: Sequence[RecordLine], messages: Sequence[str | None]
+    ) -> pa.RecordBatch:
+        """Events with the types that the templates of their messages are, and what varies in these."""
+        said = dict(zip((line.number for line in lines), messages, strict=True))
+        told = pa.array([said[number] for number in events.column("number").to_pylist()], pa.string())
+        types, found, _ = self.templates.typed(pc.fill_null(told, ""))
+        place = events.schema.get_field_index("event_type")
+        events = events.set_column(
+            place, "event_type", pc.if_else(told.is_valid(), types, events.column(place))
+        )
+        for name, values in found.items():
+            column = f"{self.shape.message}.{name}"
+            if column not in events.schema.names:
+                known = pc.if_else(told.is_valid(), values, pa.scalar(None, pa.string()))
+                events = events.append_column(pa.field(column, pa.string(), metadata=INFERRED), known)
+        return events

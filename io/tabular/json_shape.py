@@ -1,0 +1,356 @@
+"""What a file of JSON is made of: where its records stand, and which of their fields tell time and type.
+
+    where records stand                              path
+    objects, one per line or one after the other     ()
+    elements of an array that is the whole file      ("[]",)
+    elements of a member: {"Records": [...]}         ("Records",)
+    of a member of a member: {"hits": {"hits": ...   ("hits", "hits")
+
+Learned from the first 64 KiB and held for the file.  A field within a field is called by both names with a
+dot between them.  The time is found by name and values: a field that most records have, whose values are
+times, nearest to the outside, then by the order of _TIMES.  So is the type: by the order of _TYPES, else the
+template of a message (_MESSAGES), else what is left (_OTHERS).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from cepctl.io.contract.natural_columns import Value
+from cepctl.io.contract.reader import ColumnMap
+from cepctl.io.contract.times import parse_time
+from cepctl.io.contract.unicode_text import NotUnicodeError
+from cepctl.io.contract.written_times import possible_forms
+from cepctl.io.source.json_documents import ELEMENTS
+from cepctl.io.source.json_objects import json_object
+from cepctl.io.source.text_encoding import decoded
+from cepctl.io.tabular.epoch_times import TICKS, counts, unit_of
+from cepctl.io.tabular.kubernetes import is_kubernetes_event
+
+_SAMPLE = 400
+_DEEPEST = 20
+_DEEPEST_PATH = 3
+_FEWEST_SHARE = 0.5
+_MANY_TYPES = 20
+_FEW_RECORDS = 10
+_MENDINGS = 20
+_TIMES = (
+    *("timestamp", "time", "ts", "t", "eventtime", "datetime", "asctime", "eventtimestamp", "when", "date"),
+    *("timegenerated", "systemtime", "occurredat", "createdat", "created", "creationtimestamp", "starttime"),
+    *("startedat", "startdate", "start", "lasttimestamp", "firsttimestamp", "stagetimestamp", "published"),
+    *("requestreceivedtimestamp", "receivetimestamp", "timemillis", "epochmillis", "epoch", "unixtime"),
+    *("updatedat", "datestamp", "logtime", "timelocal", "requesttime", "epochsecond"),
+)
+_TYPES = (
+    *("event.action", "eventname", "eventtype", "event", "action", "activity", "operationname", "operation"),
+    *("methodname", "protopayload.methodname", "detailtype", "mt"),
+)
+_MESSAGES = ("message", "msg", "textpayload", "log", "body", "text", "m", "event", "fields.message")
+_OTHERS = ("reason", "verb", "type", "kind", "category", "method", "status", "logger", "level", "severity")
+_SIGNS = re.compile(r"[-_@$\s]")
+_DATED = (".$date", ".$numberLong")
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
+_CLOCK = re.compile(r"\d[T ]?\d\d?:\d\d|:\d\d:\d\d")
+_DECODER = json.JSONDecoder()
+
+
+@dataclass(frozen=True)
+class JsonShape:
+    """Where the records of a file stand, and what tells of each.
+
+    Attributes
+    ----------
+    path
+        The members that lead to the array of records; () where each object of the file is one.
+    by_lines
+        Whether every record is a line.
+    time
+        The field of the time.
+    types
+        Fields that name the type, the first of a record that says something does.
+    message
+        The field whose template is the type of records without any of these; None where there is none.
+    others
+        Fields that name the type where there is no message either.
+    time_form
+        The form of written times that are not ISO 8601, in codes of strptime; several where the day could be
+        the month.
+    kubernetes
+        Whether the records are events of Kubernetes.
+    records, timed
+        How many records were looked at, and how many of them have the time.
+    """
+
+    path: tuple[str, ...]
+    by_lines: bool
+    time: str
+    types: tuple[str, ...] = ()
+    message: str | None = None
+    others: tuple[str, ...] = ()
+    time_form: tuple[str, ...] = ()
+    kubernetes: bool = False
+    records: int = 0
+    timed: int = 0
+
+
+def flat_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record with one field for each value in it; lists are JSON text.
+
+    Examples
+    --------
+    >>> flat_record({"a": {"b": 1, "c": {}}, "a.b": 2, "d": [1]})
+    {'a.b': 1, 'a.b_2': 2, 'd': '[1]'}
+    """
+    found: dict[str, Value] = {}
+    _flatten("", record, found, 0)
+    return found
+
+
+def _flatten(before: str, value: Mapping[str, Any], found: dict[str, Value], depth: int) -> None:
+    for key, inside in value.items():
+        name = f"{before}{key}"
+        if type(inside) is dict and depth < _DEEPEST:
+            _flatten(f"{name}.", inside, found, depth + 1)
+            continue
+        while name in found:
+            name += "_2"
+        found[name] = json.dumps(inside, ensure_ascii=False) if isinstance(inside, dict | list) else inside
+
+
+def shape_of(head: bytes, mapping: ColumnMap = ()) -> JsonShape | None:
+    """The shape of a file that begins so; None where it is no JSON, or its records have no times.
+
+    The fields that a `mapping` names tell time and type whatever they are called.
+    """
+    text = decoded(head).lstrip("\ufeff \t\r\n")
+    if text[:1] not in ("{", "["):
+        return None
+    by_lines, values = _values(text)
+    chosen = dict(mapping)
+    groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    for value in values[:_SAMPLE]:
+        _collect(value, (ELEMENTS,) if isinstance(value, list) else (), groups)
+    shapes = [
+        shape
+        for path, records in groups.items()
+        if (shape := _shape(path, records[:_SAMPLE], chosen, by_lines=by_lines)) is not None
+    ]
+    # One document that is not on a line of its own is no record: it may be anything that has a date in it.
+    alone = not by_lines and len(values) == 1
+    shapes = [shape for shape in shapes if shape.path or not alone]
+    whole = next((shape for shape in shapes if not shape.path), None)
+    if whole is not None:
+        return whole
+    return max(shapes, key=lambda shape: (shape.timed, -len(shape.path)), default=None)
+
+
+def _values(text: str) -> tuple[bool, list[Any]]:
+    """The values at the outside of a text that may be cut at its end, and whether each is a line."""
+    whole, _, rest = text.rpartition("\n")
+    lines = [line for line in (whole or rest).split("\n")[:_SAMPLE] if line.strip()]
+    objects = [found for line in lines if (found := _object(line)) is not None]
+    if objects and 2 * len(objects) > len(lines):
+        return True, objects
+    values: list[Any] = []
+    place = 0
+    while place < len(text) and len(values) < _SAMPLE:
+        try:
+            value, place = _DECODER.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            values += _mended(text[place:])
+            break
+        values.append(value)
+        place += len(text[place:]) - len(text[place:].lstrip())
+    return False, values
+
+
+def _object(line: str) -> dict[str, Any] | None:
+    try:
+        return json_object(line)
+    except NotUnicodeError:
+        return None
+
+
+def _mended(text: str) -> list[Any]:
+    """The beginning of a value that is cut or damaged, up to the last object that is whole; else none."""
+    for _ in range(_MENDINGS):
+        end, closing = _whole_objects(text)
+        if not end:
+            return []
+        try:
+            return [json.loads(text[:end] + closing)]
+        except json.JSONDecodeError as problem:
+            text = text[: min(problem.pos, end - 1)]
+        except (ValueError, RecursionError):
+            return []
+    return []
+
+
+def _whole_objects(text: str) -> tuple[int, str]:
+    """Where the last object ends that is whole, and what closes all that is open there."""
+    open_ones: list[str] = []
+    end, closing = 0, ""
+    for found in _BRACKETS.finditer(text):
+        sign = found[0]
+        if sign in "[{":
+            open_ones.append("]" if sign == "[" else "}")
+        elif sign in "]}":
+            if not open_ones or open_ones.pop() != sign:
+                break
+            if sign == "}":
+                end, closing = found.end(), "".join(reversed(open_ones))
+    return end, closing
+
+
+def _collect(
+    value: Any, path: tuple[str, ...], groups: dict[tuple[str, ...], list[Mapping[str, Any]]]
+) -> None:
+    """Put the objects that may be records to those that stand in the same place."""
+    if isinstance(value, list):
+        groups.setdefault(path, []).extend(each for each in value if isinstance(each, dict))
+    elif isinstance(value, dict):
+        if not path:
+            groups.setdefault((), []).append(value)
+        if len(path) < _DEEPEST_PATH:
+            for name, inside in value.items():
+                if isinstance(inside, dict) or (isinstance(inside, list) and inside):
+                    _collect(inside, (*path, name), groups)
+
+
+def _shape(
+    path: tuple[str, ...], records: Sequence[Mapping[str, Any]], chosen: Mapping[str, str], *, by_lines: bool
+) -> JsonShape | None:
+    if not records:
+        return None
+    kubernetes = 2 * sum(map(is_kubernetes_event, records)) >= len(records)
+    flat = [flat_record(record) for record in records]
+    if kubernetes:
+        return JsonShape(
+            path, by_lines, "time", ("reason",), kubernetes=True, records=len(flat), timed=len(flat)
+        )
+    time = chosen.get("time") or _time_of(flat)
+    if time is None:
+        return None
+    told = [record[time] for record in flat if _is_time(record.get(time))]
+    if "time" not in chosen and len(told) < _FEWEST_SHARE * len(flat):
+        return None
+    types, message, others = _types_of(flat, time)
+    if "event_type" in chosen:
+        types, message, others = (chosen["event_type"],), None, ()
+    return JsonShape(
+        *(path, by_lines, time, types, message, others, _forms(told)), records=len(flat), timed=len(told)
+    )
+
+
+def _time_of(records: Sequence[Mapping[str, Value]]) -> str | None:
+    """The field that tells the time of most of these records; None where none does."""
+    ranked = []
+    for place, name in enumerate(dict.fromkeys(name for record in records for name in record)):
+        plain = _plain(_undated(name).rpartition(".")[2])
+        named = _TIMES.index(plain) if plain in _TIMES else len(_TIMES)
+        values = [record.get(name) for record in records]
+        timed = sum(map(_is_time if named < len(_TIMES) else _is_written, values))
+        if timed >= _FEWEST_SHARE * len(records):
+            depth = _undated(name).count(".")
+            ranked.append((timed < 0.9 * len(records), named == len(_TIMES), depth, named, place, name))
+    return min(ranked)[-1] if ranked else None
+
+
+def _undated(name: str) -> str:
+    """A name without what databases put around a value for its type."""
+    for ending in _DATED:
+        name = name.removesuffix(ending)
+    return name
+
+
+def _plain(name: str) -> str:
+    return _SIGNS.sub("", name).lower()
+
+
+def _is_time(value: Any) -> bool:
+    """Whether a value is a time, also a number since 1970."""
+    if isinstance(value, bool) or value is None:
+        return False
+    if isinstance(value, int | float):
+        return _is_epoch(pa.array([float(value)]))
+    return isinstance(value, str) and (_is_written(value) or _is_epoch(pa.array([value], pa.string())))
+
+
+def _is_epoch(column: pa.Array) -> bool:
+    numbers = counts(column)
+    return bool(numbers.known[0]) and unit_of(numbers, 0) not in (None, TICKS)
+
+
+def _is_written(value: Any) -> bool:
+    """Whether a value is a text of a date with a time of day."""
+    if not isinstance(value, str) or len(value) > 64 or _CLOCK.search(value) is None:
+        return False
+    return parse_time(value) is not None or bool(possible_forms(value))
+
+
+def _forms(values: Sequence[Any]) -> tuple[str, ...]:
+    """The forms that all written times may be of; none where they are ISO 8601, or numbers."""
+    texts = [value for value in values if isinstance(value, str) and _CLOCK.search(value)]
+    if not texts or any(parse_time(text) is not None for text in texts):
+        return ()
+    possible = list(possible_forms(texts[0]))
+    for text in texts[1:]:
+        possible = [form for form in possible if form in possible_forms(text)] or possible
+    return tuple(possible)
+
+
+def _types_of(
+    records: Sequence[Mapping[str, Value]], time: str
+) -> tuple[tuple[str, ...], str | None, tuple[str, ...]]:
+    """The fields that name types, that of the message, and those that are left.
+
+    They stand at the outside, or beside the time.
+    """
+    beside = _undated(time).rpartition(".")[0]
+    names: dict[str, str] = {}
+    for name in dict.fromkeys(name for record in records for name in record):
+        names.setdefault(_plain(name), name)
+        if beside and name.startswith(f"{beside}."):
+            names.setdefault(_plain(name[len(beside) + 1 :]), name)
+    texts = {
+        plain: [value for record in records if isinstance(value := record.get(names[plain]), str) and value]
+        for plain in (*_TYPES, *_MESSAGES, *_OTHERS)
+        if plain in names
+    }
+    messages = [plain for plain in _MESSAGES if texts.get(plain)]
+    types = [plain for plain in _TYPES if texts.get(plain) and _names_types(texts[plain], bool(messages))]
+    # A field `event` that names types is no message.
+    message = next((plain for plain in messages if plain not in types), None)
+    others = [plain for plain in _OTHERS if texts.get(plain) and not _is_various(texts[plain])]
+    return (
+        tuple(names[plain] for plain in types),
+        None if message is None else names[message],
+        tuple(names[plain] for plain in others),
+    )
+
+
+def _names_types(values: Sequence[str], has_messages: bool) -> bool:
+    constant = len(set(values)) == 1 and len(values) >= _FEW_RECORDS and has_messages
+    sentences = sum(value.count(" ") >= 2 for value in values)
+    return not constant and not _is_various(values) and 2 * sentences < len(values)
+
+
+def _is_various(values: Sequence[str]) -> bool:
+    distinct = len(set(values))
+    return distinct > _MANY_TYPES and 2 * distinct > len(values)
+
+
+def records_at(value: Any, path: Sequence[str]) -> Iterator[Any]:
+    """What stands in the array at a path of a document, or the value itself where the path is empty."""
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    if path:
+        yield from value if isinstance(value, list) else ()
+    else:
+        yield value
