@@ -16,7 +16,7 @@ _PATTERNS = (
 _MAGICS = (
     (
         b"SQLite format 3\0",
-        "an SQLite database, not of OCEL 2.0",
+        "an SQLite database, not of OCEL",
         "export its table of events as CSV, and name its columns (--map)",
     ),
     (b"%PDF", "a PDF", "leave the file out"),
@@ -100,8 +100,6 @@ def _of_json(text: str) -> str:
     if isinstance(value, dict):
         seen = f"its first line is a JSON object with the keys {_listed(list(value))}"
         return f"{seen}, so the nearest format is jsonl; {_mapping(list(value))}"
-    if '"ocel:' in text:
-        return "it is an object-centric log of OCEL 1.0; convert it to OCEL 2.0 (ocel)"
     if '"__CURSOR"' in text:
         return "it is a journal over several lines; print it with one entry per line: journalctl -o json"
     keys = list(dict.fromkeys(found[1] for found in _KEY.finditer(text)))

@@ -1,4 +1,4 @@
-"""OCEL 2.0 in its three forms: read twice, since events name objects whose types stand elsewhere."""
+"""OCEL 2.0 in its three forms, and 1.0: read twice, since events name objects whose types stand elsewhere."""
 
 from __future__ import annotations
 
@@ -13,6 +13,15 @@ from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.ocel.database import MAGIC, TELLING, database_records
 from cepctl.io.ocel.events import ObjectCentricEvents
+from cepctl.io.ocel.first_version import (
+    TELLING_JSON,
+    TELLING_TABLES,
+    TELLING_XML,
+    json_first_records,
+    table_first_records,
+    tables_first_records,
+    xml_first_records,
+)
 from cepctl.io.ocel.json_log import ARRAYS, UTF16, json_records
 from cepctl.io.ocel.objects import objects_of
 from cepctl.io.ocel.records import Declared, LogEvent, Records
@@ -29,7 +38,7 @@ _BEFORE_XML = (b"<", b"\xef\xbb\xbf<", b"\xff\xfe<", b"\xfe\xff<")
 
 
 class ObjectCentricLog:
-    """Reader of OCEL 2.0, whatever it is written in."""
+    """Reader of OCEL, whatever it is written in."""
 
     def recognises(self, head: bytes) -> bool:
         return _records_of(head) is not None
@@ -69,15 +78,25 @@ class ObjectCentricLog:
 def _records_of(head: bytes) -> Records | None:
     """How a file that begins so is read; None for one that is not of OCEL."""
     if head.startswith(MAGIC):
-        return database_records if TELLING in head else None
+        if TELLING in head:
+            return database_records
+        return tables_first_records if TELLING_TABLES in head else None
     text = without_comments(head).lstrip()
     if text.startswith(_BEFORE_XML):
         tags = [found[1] for found, _ in zip(_TAG.finditer(text), range(2), strict=False)]
+        if tags[:1] == [b"log"] and any(sign in head for sign in TELLING_XML):
+            return xml_first_records
         return xml_records if tags[:1] == [b"log"] and tags[1:] and tags[1] in _GROUPS else None
     if head.startswith(UTF16):
         head = head[: len(head) // 2 * 2].decode("utf-16", "replace").encode()
-    if not head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
+    plain = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    header = plain.partition(b"\n")[0].split(b",")
+    if TELLING_TABLES in [name.strip(b'"\r') for name in header] and b"ocel:timestamp" in plain:
+        return table_first_records
+    if not plain.startswith(b"{"):
         return None
+    if any(sign in head for sign in TELLING_JSON):
+        return json_first_records
     if not any(name.encode() in head for name in ARRAYS):
         return None
     members = first_members(head, ARRAYS)
@@ -95,7 +114,7 @@ def _nearest(head: bytes) -> Records:
 
 FORMAT = LogFormat(
     name="ocel",
-    description="object-centric event logs, OCEL 2.0 as JSON, XML or SQLite",
+    description="object-centric event logs, OCEL 2.0 and 1.0 as JSON, XML or SQLite, 1.0 also as CSV",
     events="one type per activity, ObjectChange; ocel_id, the attributes, and one key per type of object",
     uncertainty="none; 1 s where no time has a fraction, one day where every time is a local midnight",
     example=(

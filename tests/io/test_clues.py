@@ -36,10 +36,6 @@ NAMED = "name its format (--format; --input-format in match), or leave the file 
             "make it one object per line (jq -c), and name its columns (--map)",
         ),
         (
-            b'{"ocel:global-event": {},\n "ocel:events": {}}',
-            "it is an object-centric log of OCEL 1.0; convert it to OCEL 2.0 (ocel)",
-        ),
-        (
             b'{\n "__CURSOR" : "s=1",\n "MESSAGE" : "x"}',
             "it is a journal over several lines; print it with one entry per line: journalctl -o json",
         ),
@@ -57,7 +53,7 @@ NAMED = "name its format (--format; --input-format in match), or leave the file 
         (b"\x00\x01 no log", f"it is binary, and begins with the bytes 00 01 20 6e 6f 20 6c 6f; {NAMED}"),
         (
             b"SQLite format 3\x00\x10",
-            "it is an SQLite database, not of OCEL 2.0; export its table of events as CSV, "
+            "it is an SQLite database, not of OCEL; export its table of events as CSV, "
             "and name its columns (--map)",
         ),
     ],

@@ -1,0 +1,293 @@
+"""OCEL 1.0: JSON, XML, the tables of a database, and the one table of CSV.
+
+    JSON      {"ocel:events": {ID: {"ocel:activity", "ocel:timestamp", "ocel:omap": [ID], "ocel:vmap": {}}},
+               "ocel:objects": {ID: {"ocel:type", "ocel:ovmap": {}}}}
+    XML       <event> and <object> with elements of these keys, in lists `omap`, `vmap` and `ovmap`
+    database  EVENTS, OBJECTS, and RELATIONS between them, with columns ocel:eid, ocel:oid, ocel:type
+    CSV       ocel:eid, ocel:activity, ocel:timestamp, and a list of objects in each ocel:type:TYPE
+
+Relations have no qualifiers there, objects never change, and every other column is an attribute.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from typing import IO, Any
+
+from cepctl.errors import LogFormatError
+from cepctl.io.contract.reader import ReadReport, Reject
+from cepctl.io.ocel.database import allow_only, opened_database
+from cepctl.io.ocel.records import NOT_AN_EVENT, NOT_AN_OBJECT, LogEvent, LogObject, Record, Worth, text_of
+from cepctl.io.source.json_documents import Document, read_documents
+from cepctl.io.source.json_objects import flat_value
+from cepctl.io.source.streams import Chunks
+from cepctl.io.source.xml_mending import LOST, Lost, Mending, Shape
+from cepctl.io.source.xml_prolog import Prolog
+from cepctl.io.source.xml_stream import Document as XmlDocument
+from cepctl.io.source.xml_stream import Elements, local_name
+
+TELLING_JSON = (b'"ocel:events"', b'"ocel:global-event"', b'"ocel:global-log"')
+TELLING_XML = (b'key="omap"', b"key='omap'", b'"ocel:activity"')
+TELLING_TABLES = b"ocel:eid"
+_EVENTS, _OBJECTS = "ocel:events", "ocel:objects"
+_ID, _ACTIVITY, _TIME, _OBJECT_ID, _TYPE = (
+    "ocel:eid",
+    "ocel:activity",
+    "ocel:timestamp",
+    "ocel:oid",
+    "ocel:type",
+)
+_OF_TYPE = "ocel:type:"
+_SHAPE = Shape(
+    {"log": 0, "global": 1, "events": 1, "objects": 1}, frozenset(("event", "object")), recovers=True
+)
+_LONGEST_FIELD = 16 << 20
+_NUMBERS = {"int": int, "float": float}
+
+
+def json_first_records(stream: IO[bytes], source: str, report: ReadReport) -> Iterator[Record]:
+    """The records of a file in JSON."""
+    for part in read_documents(Chunks(stream), (), source, report):
+        if not isinstance(part, Document):
+            continue
+        for key, missing in ((_OBJECTS, NOT_AN_OBJECT), (_EVENTS, NOT_AN_EVENT)):
+            found = part.members.get(key)
+            if not isinstance(found, dict):
+                report.records += 1
+                report.rejects.append(Reject(source, part.line, f"the document has no {key}", ""))
+                continue
+            for record_id, value in found.items():
+                record = _of_json(key, record_id, value)
+                if record is None:
+                    report.records += 1
+                    raw = json.dumps({record_id: value}, ensure_ascii=False)
+                    report.rejects.append(Reject(source, part.line, missing, raw))
+                else:
+                    yield record
+
+
+def _of_json(key: str, record_id: str, value: Any) -> Record | None:
+    kind = text_of(value.get(_ACTIVITY if key == _EVENTS else _TYPE)) if isinstance(value, dict) else None
+    if kind is None or not record_id:
+        return None
+    if key == _OBJECTS:
+        return LogObject(record_id, kind, _worths(value.get("ocel:ovmap")))
+    time, objects = value.get(_TIME), value.get("ocel:omap")
+    known = {_ACTIVITY, _TIME, "ocel:omap", "ocel:typedOmap", "ocel:vmap"}
+    return LogEvent(
+        record_id,
+        kind,
+        time if isinstance(time, str) else None,
+        _members(value.get("ocel:vmap")),
+        [(str(each), None) for each in objects] if isinstance(objects, list) else [],
+        raw=json.dumps(value, ensure_ascii=False),
+        others={name: flat_value(each) for name, each in value.items() if name not in known},
+    )
+
+
+def _members(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _worths(value: Any) -> tuple[Worth, ...]:
+    return tuple(Worth(name, None, each) for name, each in _members(value).items())
+
+
+# --- XML ----------------------------------------------------------------------------------
+
+
+def xml_first_records(stream: IO[bytes], source: str, report: ReadReport) -> Iterator[Record]:
+    """The records of a file in XML; damage costs what it stands in.
+
+    Raises
+    ------
+    LogFormatError
+        If the file is not XML, has another root than `log`, or declares XML entities.
+    """
+    document = XmlDocument(Chunks(stream), Prolog("log", source))
+
+    def reject_lost(lost: Lost) -> None:
+        report.records += lost.records
+        report.rejects.append(Reject(source, lost.line + document.blank_lines, LOST, lost.raw, lost.records))
+
+    elements = Elements(
+        document.prolog, ("{*}event", "{*}object"), ("end",), mending=Mending(_SHAPE, reject_lost)
+    )
+    for element in _ended(elements, document):
+        record = _of_element(element, element.sourceline + document.blank_lines)
+        if record is None:
+            report.records += 1
+            cause = NOT_AN_EVENT if local_name(element.tag) == "event" else NOT_AN_OBJECT
+            report.rejects.append(Reject(source, element.sourceline + document.blank_lines, cause, ""))
+        else:
+            yield record
+        element.clear()
+    if elements.unreadable is not None:
+        raise LogFormatError(f"{source}:{elements.unreadable.line}: {elements.unreadable.message}")
+    complaint = elements.complaint
+    if complaint is not None and not elements.lost_records:
+        report.records += 1
+        cause = "damaged XML, read as far as it goes"
+        report.rejects.append(Reject(source, complaint.line + document.blank_lines, cause, complaint.message))
+
+
+def _ended(elements: Elements, document: XmlDocument) -> Iterator[Any]:
+    for data in document:
+        for _, element in elements.feed(data):
+            yield element
+    if document.prolog.seen:
+        for _, element in elements.close():
+            yield element
+
+
+def _of_element(element: Any, line: int) -> Record | None:
+    own = _keyed(element)
+    if local_name(element.tag) == "object":
+        if not own.get("id") or not own.get("type"):
+            return None
+        return LogObject(str(own["id"]), str(own["type"]), _worths(_listed(element, "ovmap")), line)
+    if not own.get("id") or not own.get("activity"):
+        return None
+    lists = [each for each in element if each.get("key") == "omap"]
+    objects = [(each.get("value"), None) for found in lists for each in found if each.get("value")]
+    others = {name: each for name, each in own.items() if name not in ("id", "activity", "timestamp")}
+    time = own.get("timestamp")
+    return LogEvent(
+        *(str(own["id"]), str(own["activity"]), None if time is None else str(time)),
+        *(_listed(element, "vmap"), objects, line),
+        others=others,
+    )
+
+
+def _keyed(element: Any) -> dict[str, Any]:
+    """The values of the elements in one by their keys, numbers as numbers."""
+    found: dict[str, Any] = {}
+    for each in element:
+        key, value = each.get("key"), each.get("value")
+        if key is None or value is None:
+            continue
+        try:
+            found[key.removeprefix("ocel:")] = _NUMBERS.get(local_name(each.tag), str)(value)
+        except ValueError:
+            found[key.removeprefix("ocel:")] = value
+    return found
+
+
+def _listed(element: Any, name: str) -> dict[str, Any]:
+    return {key: value for each in element if each.get("key") == name for key, value in _keyed(each).items()}
+
+
+# --- tables -------------------------------------------------------------------------------
+
+
+def tables_first_records(stream: IO[bytes], source: str, report: ReadReport) -> Iterator[Record]:
+    """The records of a database, which is opened to be read alone.
+
+    Raises
+    ------
+    LogFormatError
+        If it has not the tables of OCEL 1.0, or is damaged.
+    """
+    with tempfile.NamedTemporaryFile(suffix=".sqlite") as copy:
+        shutil.copyfileobj(stream, copy)
+        copy.flush()
+        with closing(opened_database(copy.name, report)) as connection:
+            try:
+                yield from _of_database(connection)
+            except (sqlite3.Error, OverflowError, UnicodeError) as problem:
+                raise LogFormatError(f"{source}: damaged OCEL database: {problem}") from None
+
+
+def _of_database(connection: sqlite3.Connection) -> Iterator[Record]:
+    tables = {
+        name: [str(row[1]) for row in connection.execute(f'PRAGMA table_info("{name}")')]
+        for name in ("EVENTS", "OBJECTS", "RELATIONS")
+    }
+    allow_only(connection, tables)
+    for row in _rows(connection, "OBJECTS", tables):
+        values = tuple(
+            Worth(name, None, value)
+            for name, value in row.items()
+            if name not in (_OBJECT_ID, _TYPE) and value
+        )
+        yield LogObject(str(row[_OBJECT_ID]), str(row[_TYPE]), values)
+    relations: dict[str, list[tuple[str, str | None]]] = {}
+    for row in _rows(connection, "RELATIONS", tables):
+        relations.setdefault(str(row[_ID]), []).append((str(row[_OBJECT_ID]), None))
+    for row in _rows(connection, "EVENTS", tables):
+        yield _event_of(row, relations.get(str(row[_ID]), []))
+
+
+def _rows(
+    connection: sqlite3.Connection, table: str, tables: Mapping[str, list[str]]
+) -> Iterator[dict[str, Any]]:
+    columns = ", ".join('"' + name.replace('"', '""') + '"' for name in tables[table])
+    for row in connection.execute(f'SELECT {columns} FROM "{table}"'):
+        yield dict(zip(tables[table], row, strict=True))
+
+
+def _event_of(row: Mapping[str, Any], relations: list[tuple[str, str | None]]) -> LogEvent:
+    others = {
+        name: value
+        for name, value in row.items()
+        if name not in (_ID, _ACTIVITY, _TIME) and not name.startswith(_OF_TYPE) and value not in (None, "")
+    }
+    return LogEvent(
+        *(str(row.get(_ID)), str(row.get(_ACTIVITY)), row.get(_TIME), others, relations),
+        raw=json.dumps(row, ensure_ascii=False, default=str),
+    )
+
+
+def table_first_records(stream: IO[bytes], source: str, report: ReadReport) -> Iterator[Record]:
+    """The records of the one table of a CSV file."""
+    # It closes what it wraps, and the stream is read twice.
+    text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="")
+    known: set[str] = set()
+    limit = csv.field_size_limit(_LONGEST_FIELD)
+    try:
+        rows = csv.DictReader(text)
+        for row in rows:
+            relations: list[tuple[str, str | None]] = []
+            for column, value in row.items():
+                if column is None or not column.startswith(_OF_TYPE):
+                    continue
+                for each in _ids(value or ""):
+                    relations.append((each, None))
+                    if each not in known:
+                        known.add(each)
+                        yield LogObject(each, column.removeprefix(_OF_TYPE))
+            if not row.get(_ID) or not row.get(_ACTIVITY):
+                report.records += 1
+                report.rejects.append(Reject(source, rows.line_num, NOT_AN_EVENT, str(row)))
+                continue
+            named = {name: value for name, value in row.items() if name is not None}
+            yield _event_of(named, relations)
+    except csv.Error as problem:
+        report.records += 1
+        report.rejects.append(Reject(source, None, "damaged CSV, read as far as it goes", str(problem)))
+    finally:
+        csv.field_size_limit(limit)
+        text.detach()
+
+
+def _ids(text: str) -> list[str]:
+    """The ids in a list as JSON or as Python writes it, or one id alone."""
+    text = text.strip()
+    if not text.startswith("["):
+        return [text] if text else []
+    for read in (json.loads, ast.literal_eval):
+        try:
+            found = read(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        if isinstance(found, list):
+            return [str(each) for each in found]
+    return [each.strip(" '\"") for each in text.strip("[]").split(",") if each.strip()]
