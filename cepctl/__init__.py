@@ -3,6 +3,7 @@
     ingest     logs -> a dataset of events
     match      a query and events -> its probable matches
     explain    a query -> how it would run
+    export_xes events -> an event log of process mining
     follows    events -> which types directly follow which in a case
     inspect    events -> what is in them, and what their times can be trusted for
     sketch     datasets -> summaries that tell where a pattern cannot occur
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from cepctl.library.assign import assign
     from cepctl.library.derive import derive
     from cepctl.library.explain import Explanation, explain
+    from cepctl.library.export import Exported, export_xes
     from cepctl.library.follows import follows
     from cepctl.library.ingest import Ingested, ingest
     from cepctl.library.inspect import Inspected, inspect
@@ -35,6 +37,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CepctlError",
     "Explanation",
+    "Exported",
     "FollowsGraph",
     "Ingested",
     "Inspected",
@@ -46,6 +49,7 @@ __all__ = [
     "assign",
     "derive",
     "explain",
+    "export_xes",
     "follows",
     "ingest",
     "inspect",
@@ -56,6 +60,7 @@ __all__ = [
 _HOMES = {
     "CepctlError": "errors",
     "Explanation": "library.explain",
+    "Exported": "library.export",
     "FollowsGraph": "directly_follows.graph",
     "Ingested": "library.ingest",
     "Inspected": "library.inspect",
@@ -66,6 +71,7 @@ _HOMES = {
     "assign": "library.assign",
     "derive": "library.derive",
     "explain": "library.explain",
+    "export_xes": "library.export",
     "follows": "library.follows",
     "ingest": "library.ingest",
     "inspect": "library.inspect",

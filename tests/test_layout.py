@@ -278,6 +278,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "io.contract",
         "io.rows",
         "io.source",
+        "io.xes",
         "language",
         "polars_expressions",
         "plan",

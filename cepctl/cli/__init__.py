@@ -43,6 +43,7 @@ COMMANDS: dict[str, str] = {
     "sketch": "Sketch datasets, so that probes and matches need not read all events.",
     "probe": "Tell from sketches where a pattern can occur, without reading events.",
     "follows": "Count which types of events directly follow which in a case.",
+    "export": "Write events as an event log in XES, uncertain times and all.",
     "match": "Run a query and print its probable matches.",
     "report": "Draw the matches of a query as a page for a browser.",
     "show": "Draw one match and explain its confidence.",

@@ -21,7 +21,7 @@ from cepctl.clocks import joined_clocks, rescaled_clocks
 from cepctl.datasets.arrow_events import ArrowEvents
 from cepctl.datasets.kinds import Kind, unified
 from cepctl.datasets.marker import check_count
-from cepctl.datasets.part_files import bytes_of_event, events_held, rows_of_part
+from cepctl.datasets.part_files import bytes_of_event, events_held, pieces_of_part, rows_of_part
 from cepctl.datasets.stored import StoredDataset, some_event_lasts, stored_dataset, temporary_dataset
 from cepctl.datasets.stored_events import KINDS, StoredEvents, common_form, fixed_columns
 from cepctl.errors import EventSchemaError, QueryTooLargeError
@@ -90,6 +90,21 @@ class EventInputs:
         _refuse_duplicates(table)
         order = pc.sort_indices(table, sort_keys=[("lower", "ascending"), ("event_id", "ascending")])
         return table.take(order).combine_chunks()
+
+    def blocks(self, attributes: Sequence[str]) -> Iterator[pa.Table]:
+        """The events as `read` gives them, of datasets one after the other, so many at a time as are read."""
+        for dataset in self.datasets:
+            filesystem, _ = dataset.location.resolve()
+            check_count(dataset.location, events_held(dataset), dataset.events)
+            columns = _columns_of(dataset, attributes, self.schema)
+            for part in dataset.parts:
+                for table in pieces_of_part(part, columns, filesystem):
+                    yield common_form(table, dataset.time_unit, self.schema, attributes, dataset.clocks)
+
+    def require_own_ids(self) -> None:
+        """Raise EventSchemaError if two inputs hold events with the same id."""
+        if len(self.datasets) > 1:
+            _refuse_duplicates(pa.concat_tables(table.select(["event_id"]) for table in self.blocks([])))
 
     def count_events(self) -> int:
         """How many events there are, as the footers of all parts have it."""
@@ -247,12 +262,17 @@ def _events(
 ) -> pa.Table:
     """The wanted events of one dataset (None: all) in the common time unit and types."""
     filesystem, _ = dataset.location.resolve()
-    present = [name for name in names if name in dataset.schema.names]
-    others = [name for name in fixed_columns(schema) if name not in FIXED_COLUMNS]
-    columns = [*FIXED_COLUMNS, *(name for name in others if name in dataset.schema.names), *present]
+    columns = _columns_of(dataset, names, schema)
     check_count(dataset.location, events_held(dataset), dataset.events)
     table = pa.concat_tables(rows_of_part(part, columns, filesystem, wanted) for part in dataset.parts)
     return common_form(table, dataset.time_unit, schema, names, dataset.clocks)
+
+
+def _columns_of(dataset: StoredDataset, names: Sequence[str], schema: EventSchema) -> list[str]:
+    """The fixed columns, and those of the attributes that the dataset has."""
+    present = [name for name in names if name in dataset.schema.names]
+    others = [name for name in fixed_columns(schema) if name not in FIXED_COLUMNS]
+    return [*FIXED_COLUMNS, *(name for name in others if name in dataset.schema.names), *present]
 
 
 def _refuse_duplicates(table: pa.Table) -> None:

@@ -86,12 +86,17 @@ class Activities:
                 kept[place] = None
         return [event for event in kept if event is not None]
 
-    def lasting(self, start: LogTime | None, time: LogTime) -> tuple[LogTime, LogTime | None]:
-        """Start and end of the event at `time` with a `start_timestamp`; None where that is not a time."""
+    def lasting(
+        self, start: LogTime | None, time: LogTime, *, uncertain: bool = False
+    ) -> tuple[LogTime, LogTime | None]:
+        """Start and end of the event at `time` with a `start_timestamp`; None where that is not a time.
+
+        Of an event whose times are marked as `uncertain` the end may be written as an earlier one.
+        """
         if start is None:
             self.notes[NO_START_TIME] += 1
             return time, None
-        if (start.micros, start.nanos) > (time.micros, time.nanos):
+        if (start.micros, start.nanos) > (time.micros, time.nanos) and not uncertain:
             self.notes[BACKWARDS] += 1
             return time, None
         return start, time

@@ -127,7 +127,9 @@ class Traces:
         if trace.activities is not None:
             end = None
             if START_TIMESTAMP in attributes:
-                time, end = trace.activities.lasting(self._time(attributes[START_TIMESTAMP]), time)
+                start, uncertain = self._time(attributes[START_TIMESTAMP]), SPAN in attributes
+                uncertain |= START_SPAN in attributes
+                time, end = trace.activities.lasting(start, time, uncertain=uncertain)
                 _turn_spans(attributes, lasts=end is not None)
             self._ends.append(end)
         self._numbers.append(number)

@@ -29,7 +29,7 @@ OF_FACTS = ("explain", "follows", "inspect", "formats", "config")
 """Commands whose --format is not of rows."""
 ALWAYS = {
     "type": "derive alone has it, whose events need a name",
-    "strict": "files that are named are errors in any case",
+    "strict": "files that are named are errors in any case, and any log may be marked as uncertain",
     "report": "an account of every file, whatever the format",
     "rejects": "ingest alone has it, which reads every input",
     "max-errors": "as --rejects",
@@ -40,6 +40,7 @@ ALWAYS = {
     "until": "as --since",
     "fail-on-match": "every run has matches or none",
     "by": "every event may have a case",
+    "xes": "the only form of export, which has to be named",
     "explain": "ingest alone has it, which reads every input",
     "listed": "every page lists matches",
     "write-model": "all events have times",
