@@ -130,9 +130,24 @@ def is_log_of_lines(head: bytes) -> bool:
     if not found:
         return False
     best = max(found, key=_rank)
-    if best.rows[0] != 0 and _is_table(lines):
+    if (best.rows[0] != 0 and _is_table(lines)) or not _begin_with_times(best, lines):
         return False
     return len(best.rows) >= _FEWEST_SHARE * len(lines) or best.rows[0] == 0
+
+
+def _before(best: _Found) -> str:
+    """What stands before the time, as an expression."""
+    return rf"(?:\S+\s+){{{best.place}}}(?:\w+=)?[^\s\w]{{0,3}}"
+
+
+def _begin_with_times(best: _Found, lines: Sequence[str]) -> bool:
+    """Whether the lines that have such a time have it where records would be told by it; a table may not."""
+    fits = re.compile(rf"{_before(best)}{best.stamp.bare}", re.ASCII)
+    timed = [lines[row] for row in best.rows]
+    told = sum(fits.match(line) is not None for line in timed)
+    return 2 * told >= len(timed) or any(
+        2 * _fitting(heading, best.stamp, timed) > len(timed) for heading in HEADINGS
+    )
 
 
 def _is_table(lines: Sequence[str]) -> bool:
@@ -239,8 +254,7 @@ def _with_heading(stamp: Stamp, best: _Found, found: Sequence[_Found], lines: Se
     )
     if headed < len(timed) / 2:
         heading, headed = ANY, 0
-    words = best.place
-    before = rf"(?:\S+\s+){{{words}}}(?:\w+=)?[^\s\w]{{0,3}}"
+    before = _before(best)
     seen = set(best.rows)
     alone = [
         (each.stamp.name, len(set(each.rows) - seen))

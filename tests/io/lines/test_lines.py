@@ -157,6 +157,15 @@ def test_times_that_go_back_by_years_are_told(tmp_path: Path) -> None:
     assert any("go back by more than half a year" in note for note in summary.notices)
 
 
+def test_a_page_with_a_table_of_times_is_no_log(tmp_path: Path) -> None:
+    rows = "".join(
+        f"| a{n} | {n} bytes | 2026-06-14T08:15:0{n}Z..2026-06-15 | from n{n} |\n" for n in range(9)
+    )
+    page = f"# Files\n\nWhat each of them is.\n\n| file | size | span | from |\n|---|---|---|---|\n{rows}"
+    with pytest.raises(LogFormatError, match="of no known format"):
+        taken(tmp_path, page)
+
+
 def test_binary_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LogFormatError, match="of no known format"):
         taken(tmp_path, bytes(range(256)) * 64)

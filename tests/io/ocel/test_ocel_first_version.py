@@ -55,7 +55,7 @@ def as_xml(file: Path) -> None:
 def as_database(file: Path) -> None:
     connection = sqlite3.connect(file)
     connection.executescript(
-        'CREATE TABLE EVENTS ("ocel:eid" TEXT, "ocel:timestamp" TIMESTAMP, "ocel:activity" TEXT, weight REAL);'
+        'CREATE TABLE EVENTS ("ocel:eid" TEXT, "ocel:timestamp" TEXT, "ocel:activity" TEXT, weight REAL);'
         'CREATE TABLE OBJECTS ("ocel:oid" TEXT, "ocel:type" TEXT);'
         'CREATE TABLE RELATIONS ("ocel:eid" TEXT, "ocel:oid" TEXT, "ocel:type" TEXT);'
     )
