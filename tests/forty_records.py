@@ -357,6 +357,27 @@ FORTY_RECORDS: dict[str, tuple[str, bytes]] = {
             ",\n",
         ),
     ),
+    "otlp-logs": (
+        "otlp-logs",
+        _each(
+            lambda n: f'{{"timeUnixNano":"{_BEGIN + n}000000000","body":{{"stringValue":"line {n}"}}}}',
+            '{"resourceLogs":[{"resource":{"attributes":[]},"scopeLogs":[{"logRecords":[',
+            "]}]}]}\n",
+            ",\n",
+        ),
+    ),
+    "otlp-metrics": (
+        "otlp-metrics",
+        _each(
+            lambda n: (
+                f'{{"name":"m{n}","gauge":{{"dataPoints":[{{"timeUnixNano":"{_BEGIN + n}000000000",'
+                '"asInt":"7"}]}}'
+            ),
+            '{"resourceMetrics":[{"resource":{"attributes":[]},"scopeMetrics":[{"metrics":[',
+            "]}]}]}\n",
+            ",\n",
+        ),
+    ),
     "jaeger": (
         "jaeger",
         _each(

@@ -46,6 +46,23 @@ _JSON_LINES = (
     '{"event_type":"B","time":"2015-10-25T02:30:00.123456789","x":1e40,"y":"\\u00e9"}\n'
     '{"event_type":"C","time":12,"x":"text","number":3}\n'
 )
+_OTLP_LOGS = (
+    '{"resourceLogs":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"pay"}},'
+    '{"key":"host.name","value":{"stringValue":"n7.example"}}]},"scopeLogs":[{"scope":{"name":"lib"},"logRecords":[\n'
+    '{"timeUnixNano":"1781417704996000000","severityText":"WARN","body":{"stringValue":"card 7 refused"}},\n'
+    '{"timeUnixNano":"1781417705100000001","severityNumber":9,"eventName":"page.view","body":{"kvlistValue":'
+    '{"values":[{"key":"url","value":{"stringValue":"/a"}}]}},"attributes":[{"key":"severity","value":{"intValue":"3"}}]}'
+    "\n]}]}]}\n"
+)
+_OTLP_METRICS = (
+    '{"resourceMetrics":[{"resource":{"attributes":[{"key":"host.name","value":{"stringValue":"n7.example"}}]},'
+    '"scopeMetrics":[{"metrics":[\n'
+    '{"name":"queue.length","unit":"1","gauge":{"dataPoints":[{"timeUnixNano":"1781417704000000000","asInt":"17"},\n'
+    '{"timeUnixNano":"1781417714000000000","asInt":"18"}]}},\n'
+    '{"name":"took","unit":"s","histogram":{"aggregationTemporality":1,"dataPoints":[{"startTimeUnixNano":'
+    '"1781417704000000000","timeUnixNano":"1781417714000000000","count":"2","sum":2.5,"bucketCounts":["1","1"],'
+    '"explicitBounds":[1]}]}}]}]}]}\n'
+)
 _JSON_TRAIL = (
     '{"Records":[{"eventTime":"2026-06-14T08:15:04Z","eventName":"GetObject","userIdentity":{"userName":"ann"}},\n'
     '{"eventTime":"2026-06-14T08:15:05Z","eventName":"DeleteObject","userIdentity":{"userName":"bob"},"lower":1},\n'
@@ -242,6 +259,8 @@ SMALL_LOGS: dict[str, tuple[str, bytes]] = {
     "journal": ("journal", _JOURNAL.encode()),
     "logfmt": ("logfmt", _LOGFMT.encode()),
     "otlp": ("otlp", _OTLP.encode()),
+    "otlp-logs": ("otlp-logs", _OTLP_LOGS.encode()),
+    "otlp-metrics": ("otlp-metrics", _OTLP_METRICS.encode()),
     "jaeger": ("jaeger", _JAEGER.encode()),
     "zipkin": ("zipkin", _ZIPKIN.encode()),
     "text": ("text", _TEXT.encode()),

@@ -75,7 +75,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "io.tabular": {"io.contract", "io.source", "io.templates"},
     "io.lines": {"io.contract", "io.source", "io.log4j", "io.templates"},
     "io.text": {"io.contract", "io.source"},
-    "io.traces": {"io.contract", "io.source"},
+    "io.traces": {"io.contract", "io.source", "io.templates"},
     "io.web": {"io.contract", "io.source"},
     "io.xes": {"io.contract", "io.source"},
     "uncertainty": {"language", "polars_expressions"},

@@ -57,10 +57,10 @@ def otlp_spans(value: Any) -> Iterator[tuple[TracedSpan | None, Any]]:
     if not isinstance(value, dict):
         yield None, value
         return
-    resource = _attributes(_member(value, "resource", "attributes"))
+    resource = attributes_of(member(value, "resource", "attributes"))
     scopes = value.get("scopeSpans", value.get("instrumentationLibrarySpans"))
     for scope in scopes if isinstance(scopes, list) else [value]:
-        spans = _member(scope, "spans")
+        spans = member(scope, "spans")
         if not isinstance(spans, list):
             yield None, scope
             continue
@@ -85,15 +85,15 @@ def _found(value: Any, _: str, around: Mapping[str, Any]) -> FoundRecord | None:
 
 
 def _span(span: Any, resource: dict[str, Value]) -> TracedSpan | None:
-    trace_id, span_id = (text_or_none(_member(span, name)) for name in ("traceId", "spanId"))
+    trace_id, span_id = (text_or_none(member(span, name)) for name in ("traceId", "spanId"))
     if trace_id is None or span_id is None:
         return None
-    tags = {**resource, **_attributes(span.get("attributes"))}
+    tags = {**resource, **attributes_of(span.get("attributes"))}
     service = tags.pop("service.name", None)
     for name in ("links", "traceState"):
         if span.get(name):
             tags.setdefault(name, flat_value(span[name]))
-    message = text_or_none(_member(span, "status", "message"))
+    message = text_or_none(member(span, "status", "message"))
     if message is not None:
         tags.setdefault("status_message", message)
     return TracedSpan(
@@ -105,7 +105,7 @@ def _span(span: Any, resource: dict[str, Value]) -> TracedSpan | None:
         instant(span.get("startTimeUnixNano"), 1),
         instant(span.get("endTimeUnixNano"), 1),
         _named(span.get("kind"), _KINDS, "SPAN_KIND_"),
-        _named(_member(span, "status", "code"), _STATUSES, "STATUS_CODE_"),
+        _named(member(span, "status", "code"), _STATUSES, "STATUS_CODE_"),
         tags=tags,
         moments=moments_of(span, "events", _KNOWN, _moment),
         others=others_of(span, _KNOWN),
@@ -113,11 +113,12 @@ def _span(span: Any, resource: dict[str, Value]) -> TracedSpan | None:
 
 
 def _moment(event: Any) -> Moment:
-    tags = _attributes(_member(event, "attributes"))
-    return Moment(text_or_none(_member(event, "name")), instant(_member(event, "timeUnixNano"), 1), tags)
+    tags = attributes_of(member(event, "attributes"))
+    return Moment(text_or_none(member(event, "name")), instant(member(event, "timeUnixNano"), 1), tags)
 
 
-def _member(value: Any, *path: str) -> Any:
+def member(value: Any, *path: str) -> Any:
+    """What stands at a path of members; None where nothing does."""
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value
@@ -132,7 +133,8 @@ def _named(value: Any, names: tuple[str, ...], prefix: str) -> str | None:
     return None if text is None else text.removeprefix(prefix).lower()
 
 
-def _attributes(pairs: Any) -> dict[str, Value]:
+def attributes_of(pairs: Any) -> dict[str, Value]:
+    """The attributes in pairs of key and value."""
     found: dict[str, Value] = {}
     for pair in pairs if isinstance(pairs, list) else []:
         if isinstance(pair, dict) and isinstance(pair.get("key"), str):
@@ -149,10 +151,10 @@ def _any_value(value: Any, depth: int) -> Any:
         number = whole_number(inside)
         return inside if number is None else number
     if kind == "arrayValue":
-        return [_any_value(each, depth + 1) for each in _member(inside, "values") or []]
+        return [_any_value(each, depth + 1) for each in member(inside, "values") or []]
     if kind == "kvlistValue":
-        pairs = _member(inside, "values") or []
-        return {str(_member(each, "key")): _any_value(_member(each, "value"), depth + 1) for each in pairs}
+        pairs = member(inside, "values") or []
+        return {str(member(each, "key")): _any_value(member(each, "value"), depth + 1) for each in pairs}
     return inside if kind.endswith("Value") else value
 
 

@@ -40,10 +40,7 @@ class SpanReader:
     records: Records
 
     def recognises(self, head: bytes) -> bool:
-        text = head.removeprefix(codecs.BOM_UTF8).lstrip()
-        if text[:1] not in (b"{", b"["):
-            return False
-        return {found[1] for found in _KEY.finditer(text)} >= set(self.telling)
+        return begins_with_keys(head, self.telling)
 
     def read(
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
@@ -68,6 +65,12 @@ class SpanReader:
         if len(rows.rows):
             yield rows.rows.take()
         chunks.tell_damage(source, report)
+
+
+def begins_with_keys(head: bytes, telling: Sequence[bytes]) -> bool:
+    """Whether a file of JSON that begins so has all of these keys there."""
+    text = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    return text[:1] in (b"{", b"[") and {found[1] for found in _KEY.finditer(text)} >= set(telling)
 
 
 def _value(part: Element | Document, streamed: Sequence[str]) -> tuple[Any, int | None]:
