@@ -23,9 +23,14 @@ def bounded(answer: dict[str, Any], most: int = MOST_CHARACTERS) -> dict[str, An
         cut: dict[str, str] = {}
         shortened: dict[str, Any] = _shortened(answer, "", items, text, cut)
         found = {**shortened, "cut": list(cut.values())[:20]}
-        if items <= 1 or len(json.dumps(found, ensure_ascii=False, default=str)) <= most:
+        if items <= 1 or len(_sent(found)) <= most:
             return found
         items, text = items // 2, max(text // 2, 100)
+
+
+def _sent(answer: dict[str, Any]) -> str:
+    """The text that is sent: the protocol's SDK writes every value on a line of its own."""
+    return json.dumps(answer, ensure_ascii=False, indent=2, default=str)
 
 
 def _shortened(value: Any, name: str, items: int, text: int, cut: dict[str, str]) -> Any:

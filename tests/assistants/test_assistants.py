@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from cepctl.assistants.bounded import bounded
+from cepctl.assistants.bounded import MOST_CHARACTERS, bounded
 from cepctl.assistants.places import Places
 from cepctl.cli import main
 from cepctl.errors import UsageError
@@ -50,6 +50,8 @@ def asked(folder: Path, calls: Sequence[tuple[str, dict[str, Any]]], *, apart: b
 
 def answer(found: Any) -> dict[str, Any]:
     assert not found.is_error, found.content
+    # As it is sent, blanks and ends of lines counted.
+    assert len(found.content[0].text) <= MOST_CHARACTERS
     text: dict[str, Any] = json.loads(found.content[0].text)
     return text
 
