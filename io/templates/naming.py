@@ -10,7 +10,7 @@ from cepctl.io.contract.message_template import OTHER, WILDCARD
 _LONGEST = 60
 _FEWEST_WORDS, _MOST_WORDS = 3, 6
 _ENDS = " \t,;:=-([{<\"'.|/"
-_KEY = re.compile(r"[\[({\"'<,;]*([A-Za-z][\w.-]{0,40})[=:]" + re.escape(WILDCARD))
+_KEY = re.compile(r"([A-Za-z][\w.-]{0,40})[=:]" + re.escape(WILDCARD))
 _SIGNS = re.compile(r"[^\w.()-]+|\(\)|[()](?!\w)")
 # What stands before a value and names it.
 _NAMING = frozenset(
@@ -36,7 +36,7 @@ _SHAPES = (
     ("block", re.compile(r"blk_-?\d+(?:_\d+)?")),
     ("uuid", re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")),
     ("path", re.compile(r"(?:[A-Za-z]:\\|(?:~|\.{1,2})?/[\w.@%+~-]+/)\S*")),
-    ("duration", re.compile(r"<?\d+(?:[.,:]\d+)*(?: ?(?:ms|us|ns|secs?|seconds?|mins?))")),
+    ("duration", re.compile(r"<?\d{1,40}(?:[.,:]\d{1,40}){0,8}(?: ?(?:ms|us|ns|secs?|seconds?|mins?))")),
 )
 _ENCLOSING = "()[]{}<>\"',;"
 
