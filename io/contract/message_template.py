@@ -9,6 +9,10 @@ from dataclasses import dataclass
 WILDCARD = "<*>"
 OTHER = "Other"
 """The type of messages that none of the templates fits."""
+OTHERS = (
+    "messages that fit none of the templates, which are those of the most frequent messages looked at: {:,}; "
+    "they are of the type Other"
+)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from cepctl.errors import LogFormatError
 from cepctl.io.contract.batches import INFERRED, column_name
 from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
+from cepctl.io.contract.message_template import OTHERS
 from cepctl.io.contract.reader import (
     BELOW_NANOSECONDS,
     NANOS,
@@ -46,6 +47,7 @@ from cepctl.io.log4j.times import Instants, instants
 from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records
 from cepctl.io.source.missing_years import YearRule, year_rule, years_note
 from cepctl.io.source.text_encoding import utf8_stream
+from cepctl.io.templates.matching import NONE
 from cepctl.io.templates.variables import TemplateTable
 from cepctl.schema import TIME_TYPE
 
@@ -188,7 +190,7 @@ class _Log:
                 skipped = int((usable & ~kept).sum())
                 if skipped:
                     self.report.skipped[UNMATCHED] += skipped
-        types, attributes = self._types(records, typed)
+        types, attributes = self._types(records, typed, kept)
         columns = {
             "number": pa.array(numbered + 1 + np.arange(len(records))),
             "event_id": pa.nulls(len(records), pa.string()),
@@ -220,10 +222,15 @@ class _Log:
         return pa.types.is_string(values.type) and name not in RAW_COLUMNS and name not in _TEXTS
 
     def _types(
-        self, records: Records[Beginnings], typed: TypedRecords | None
+        self, records: Records[Beginnings], typed: TypedRecords | None, kept: Flags
     ) -> tuple[pa.Array, dict[str, pa.Array]]:
         said, ended = _said(self.layout, records.message)
-        types, found, _ = self.templates.typed(said)
+        types, found, template = self.templates.typed(said)
+        unknown = kept & (template == NONE)
+        if typed is not None:
+            unknown &= typed.pattern < 0
+        if unknown.any() and self.layout.heading.type_group is None:
+            self.report.notes[OTHERS] += int(unknown.sum())
         heading, drop_domain = {**records.headers.attributes, **ended}, self.options.drop_domain
         if self.layout.heading.type_group is not None:
             types = pc.coalesce(heading[self.layout.heading.type_group], types)

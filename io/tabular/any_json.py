@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.batches import INFERRED
+from cepctl.io.contract.message_template import OTHERS
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject, among_rejects
 from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
 from cepctl.io.source.json_documents import Document, Element, as_documents, read_documents
@@ -30,6 +31,7 @@ from cepctl.io.tabular.json_lines import RecordLine, RecordTable
 from cepctl.io.tabular.json_shape import JsonShape, flat_record, records_at, shape_of
 from cepctl.io.tabular.kubernetes import IN_BETWEEN, occurrences, seen_between
 from cepctl.io.tabular.mapping import RESERVED
+from cepctl.io.templates.matching import NONE
 from cepctl.io.templates.variables import TemplateTable
 from cepctl.schema import ATTRIBUTE_PREFIX
 
@@ -282,7 +284,10 @@ class _Blocks:
         """Events with the types that the templates of their messages are, and what varies in these."""
         said = dict(zip((line.number for line in lines), messages, strict=True))
         told = pa.array([said[number] for number in events.column("number").to_pylist()], pa.string())
-        types, found, _ = self.templates.typed(pc.fill_null(told, ""))
+        types, found, template = self.templates.typed(pc.fill_null(told, ""))
+        unknown = int(((template == NONE) & ~told.is_null().to_numpy(zero_copy_only=False)).sum())
+        if unknown:
+            self.report.notes[OTHERS] += unknown
         place = events.schema.get_field_index("event_type")
         events = events.set_column(
             place, "event_type", pc.if_else(told.is_valid(), types, events.column(place))

@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 from cepctl.io.contract.batches import EventBatches
 from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.log_format import WRITTEN, LogFormat
+from cepctl.io.contract.message_template import OTHERS
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import NO_TIME, ReadOptions, ReadReport, Reject
 from cepctl.io.source.json_documents import Document, Element, read_documents
@@ -30,6 +31,7 @@ from cepctl.io.source.json_objects import flat_value
 from cepctl.io.source.json_recovery import FoundRecord, Records
 from cepctl.io.source.streams import Chunks
 from cepctl.io.source.text_encoding import utf8_stream
+from cepctl.io.templates.matching import NONE
 from cepctl.io.templates.variables import TemplateTable
 from cepctl.io.traces.otlp import attributes_of, member
 from cepctl.io.traces.reading import begins_with_keys
@@ -276,7 +278,10 @@ class _Rows:
         self._messages = []
         if not messages.null_count < len(messages):
             return batch
-        types, _, _ = self.templates.typed(pc.fill_null(messages, ""))
+        types, _, template = self.templates.typed(pc.fill_null(messages, ""))
+        unknown = int(((template == NONE) & ~messages.is_null().to_numpy(zero_copy_only=False)).sum())
+        if unknown:
+            self.report.notes[OTHERS] += unknown
         place = batch.schema.get_field_index("event_type")
         chosen = pc.if_else(messages.is_valid(), types, batch.column(place))
         return batch.set_column(place, "event_type", chosen)

@@ -134,6 +134,18 @@ def test_templates_of_another_log_fit_nothing_and_that_is_said(tmp_path: Path) -
     assert "of the messages looked at 0 fit the 1 templates given, 3 fit 2 new ones" in summary.notices
 
 
+def test_messages_between_the_pieces_that_are_looked_at_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cepctl.ingestion.templates.WHOLE_BYTES", 16 * 400)
+    usual = "".join(f"2026-06-14 08:15:04 INFO went on {number}\n" for number in range(1000))
+    rare = "2026-06-14 08:15:04 INFO something odd came\n"
+    middle = 16_500
+    rows, summary = taken(tmp_path, usual[:middle].rpartition("\n")[0] + "\n" + rare + usual)
+    assert [row["event_type"] for row in rows].count("Other") == 1
+    assert any("fit none of the templates" in note and "looked at: 1;" in note for note in summary.notices)
+
+
 def test_utf_16_damage_and_very_long_lines_are_read(tmp_path: Path) -> None:
     rows, _ = taken(tmp_path, SERVER.encode("utf-16"))
     assert len(rows) == 3
