@@ -98,6 +98,8 @@ class LinesLog:
 
 def messages(stream: IO[bytes], source: str, options: ReadOptions) -> Iterator[pa.Array]:
     """The first lines of the messages of one log that no pattern fits, from which templates are mined."""
+    if options.patterns and not options.keep_unmatched:
+        return
     text = utf8_stream(stream)
     try:
         layout = _learned(text.peek(HEAD_BYTES), source, options)
@@ -225,12 +227,7 @@ class _Log:
         self, records: Records[Beginnings], typed: TypedRecords | None, kept: Flags
     ) -> tuple[pa.Array, dict[str, pa.Array]]:
         said, ended = _said(self.layout, records.message)
-        types, found, template = self.templates.typed(said)
-        unknown = kept & (template == NONE)
-        if typed is not None:
-            unknown &= typed.pattern < 0
-        if unknown.any() and self.layout.heading.type_group is None:
-            self.report.notes[OTHERS] += int(unknown.sum())
+        types, found = self._templated(said, typed, kept)
         heading, drop_domain = {**records.headers.attributes, **ended}, self.options.drop_domain
         if self.layout.heading.type_group is not None:
             types = pc.coalesce(heading[self.layout.heading.type_group], types)
@@ -250,6 +247,20 @@ class _Log:
                 attributes[name] = pc.coalesce(own, attributes[name]) if name in attributes else own
         attributes[MESSAGE] = records.message
         return types, attributes
+
+    def _templated(
+        self, said: pa.Array, typed: TypedRecords | None, kept: Flags
+    ) -> tuple[pa.Array, dict[str, pa.Array]]:
+        """Types by templates and what varies; neither where only those that a pattern fits are kept."""
+        if typed is not None and not self.options.keep_unmatched:
+            return pa.nulls(len(said), pa.string()), {}
+        types, found, template = self.templates.typed(said)
+        unknown = kept & (template == NONE)
+        if typed is not None:
+            unknown &= typed.pattern < 0
+        if unknown.any() and self.layout.heading.type_group is None:
+            self.report.notes[OTHERS] += int(unknown.sum())
+        return types, found
 
     def _local(self, times: Written, records: Records[Beginnings]) -> tuple[Numbers, Flags]:
         """Local times with their years, and which there are."""
