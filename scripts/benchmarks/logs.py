@@ -9,6 +9,8 @@ from workloads import SEED
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 MEGABYTE = 1 << 20
+LINES = ("lines, templates", "lines, patterns")
+"""Logs of lines in no format of their own, and what types them."""
 
 
 def written(folder: Path, log_format: str, megabytes: float) -> Path:
@@ -38,7 +40,20 @@ def _parts(log_format: str) -> tuple[bytes, bytes, bytes]:
         return b"".join(lines[:2]), b"".join(lines[2:]), b""
     if log_format == "ganglia":
         return b"", (SAMPLES / "logs" / "gmond-1.xml").read_bytes(), b""
+    if log_format in LINES:
+        return b"", "".join(map(_line, range(20_000))).encode(), b""
     return b"", next((SAMPLES / "daemon_logs").glob("*.log")).read_bytes(), b""
+
+
+def _line(number: int) -> str:
+    second, millisecond = divmod(number, 1000)
+    said = (
+        f"Accepted connection {number} of user u{number % 977} from 10.0.{number % 199}.7:{number % 60_000}",
+        f"Link {number % 40} is slow: {number % 300} ms",
+        f"Checkpoint {number} written to /var/lib/server/{number % 31}.ckpt",
+    )[number % 3]
+    stamp = f"2026-06-14 08:15:{second:02},{millisecond:03}"
+    return f"{stamp} - INFO  [main:Server@{number % 40}] - {said}\n"
 
 
 def _csv(path: Path, megabytes: float) -> None:

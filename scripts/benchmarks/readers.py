@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from logs import MEGABYTE, written
+from logs import LINES, MEGABYTE, written
 from measuring import in_process
 from results import Goal, Row, Setup, Timing
 
@@ -21,6 +21,8 @@ AGAINST = {
 }
 FULL_MEGABYTES = {"xes": 200}
 SMALL_MEGABYTES = 0.2
+LEAST_OF_LINES = dict(zip(LINES, (25, 60), strict=True))
+"""Megabytes per second of processor time, templates mined first, or patterns given."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,23 @@ def readers(setup: Setup) -> Iterator[Row]:
             ratio=own.timing.cpu_seconds / bare.timing.cpu_seconds, against=f"{against}, processor time",
             goal=Goal("at most", 3) if log_format == "xes" else None,
             note=f"{size / own.timing.seconds:.0f} MB/s, peak {own.peak:,.0f} MB",
+        )  # fmt: skip
+
+    yield from _of_lines(setup)
+
+
+def _of_lines(setup: Setup) -> Iterator[Row]:
+    for log_format, least in LEAST_OF_LINES.items():
+        small = written(setup.folder / "small", log_format, SMALL_MEGABYTES)
+        path = written(setup.folder, log_format, (3 if setup.quick else 60) / setup.shrink)
+        size = path.stat().st_size / MEGABYTE
+        repeats = range(1 if setup.quick else 3)
+        own = _median([in_process("reading_once.py", log_format, "cepctl", small, path) for _ in repeats])
+        path.unlink()
+        yield Row(
+            f"{log_format}, {size:.0f} MB", own.timing, own.events, "events",
+            ratio=size / own.timing.cpu_seconds, against="megabytes per second of processor time",
+            goal=Goal("at least", least), note=f"peak {own.peak:,.0f} MB",
         )  # fmt: skip
 
 

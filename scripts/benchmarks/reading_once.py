@@ -10,32 +10,48 @@ import re
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from xml.parsers import expat
 
 import polars as pl
+from logs import LINES
 from measuring import peak_megabytes
 
+from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.formats import open_log, recognised_format
+from cepctl.io.lines.log import messages
 from cepctl.io.source.locations import list_inputs
+from cepctl.io.templates.survey import survey_of, templates_of
 from cepctl.start_up import light_start
 
 DOCUMENT = b"<?xml"
 RECORD = re.compile(rb"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) +(\w+) +([^:]+): (.*)$")
 
 
-def by_cepctl(path: Path) -> int:
+def by_cepctl(path: Path, log_format: str) -> int:
     """Events in Arrow batches; a reader that rejects a record is a wrong result."""
     (file,) = list_inputs([str(path)])
     report = ReadReport()
     events: int = 0
     with open_log(file.location) as log:
         reader = recognised_format(log.head, file.name).reader
-        events += sum(batch.num_rows for batch in reader.read(log.stream, file.name, ReadOptions(), report))
+        options = _options(path, log_format)
+        events += sum(batch.num_rows for batch in reader.read(log.stream, file.name, options, report))
     if len(report.rejects):
         raise SystemExit(f"{path}: {report.rejects[0]}")
     return events
+
+
+def _options(path: Path, log_format: str) -> ReadOptions:
+    """What types the lines of a log without a format: patterns, or templates that are mined first."""
+    if log_format not in LINES:
+        return ReadOptions()
+    if log_format == LINES[1]:
+        return ReadOptions(patterns=PATTERNS)
+    with path.open("rb") as stream:
+        return ReadOptions(templates=templates_of(survey_of(messages(stream, "", ReadOptions()))).templates)
 
 
 def xml_elements(name: str) -> Callable[[Path], int]:
@@ -82,6 +98,11 @@ def polars_csv(path: Path) -> int:
     return pl.read_csv(path, try_parse_dates=True).height
 
 
+PATTERNS = (
+    LogPattern("Accepted", r"^Accepted connection \d+ of user (?P<user>\S+)", (), None, ("user",)),
+    LogPattern("Slow", r"^Link (?P<link>\d+) is slow: (?P<wait>\d+) ms", (), None, ("link", "wait")),
+    LogPattern("Checkpoint", r"^Checkpoint (?P<number>\d+) written", (), None, ("number",)),
+)
 BARE: dict[str, Callable[[Path], int]] = {
     "xes": xml_elements("event"),
     "ganglia": xml_elements("METRIC"),
@@ -93,7 +114,7 @@ BARE: dict[str, Callable[[Path], int]] = {
 
 def main(log_format: str, who: str, small: str, name: str) -> None:
     """Read a small log for warmth, then the log, and print one JSON object."""
-    read = by_cepctl if who == "cepctl" else BARE[log_format]
+    read = partial(by_cepctl, log_format=log_format) if who == "cepctl" else BARE[log_format]
     with light_start():
         read(Path(small))
         wall, cpu = time.perf_counter(), time.process_time()
