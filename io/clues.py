@@ -57,6 +57,8 @@ _XML = re.compile(r"(?:<\?[^>]*>|<!--.*?-->|<!DOCTYPE[^>\[]*>|\s)*<([A-Za-z_][\w
 _JSON = re.compile(r'\{|\[\s*[{\["]')
 _KEY = re.compile(r'"((?:[^"\\]|\\.)*)"\s*:')
 _CLOCK = re.compile(r"\d{1,2}:\d\d(?::\d\d)?|\d{10}")
+# What begins so is no name of a column.
+_VALUE = re.compile(r"\d+[.:]\d")
 _LISTED = 12
 _SHOWN = 80
 _FEW_CHARACTERS = 8_192
@@ -122,7 +124,8 @@ def _columns(lines: Sequence[str]) -> list[str]:
     for delimiter in sorted(_DELIMITERS, key=lines[0].count, reverse=True):
         count = lines[0].count(delimiter)
         names = [name.strip().strip('"') for name in lines[0].split(delimiter)]
-        if count and lines[1].count(delimiter) == count and all(names) and len(set(names)) == len(names):
+        named = all(names) and len(set(names)) == len(names) and not any(map(_VALUE.match, names))
+        if count and lines[1].count(delimiter) == count and named:
             return names
     return []
 

@@ -49,6 +49,10 @@ NAMED = "name its format (--format; --input-format in match), or leave the file 
             "makes events of lines, where a regular expression finds their time (?P<time>...); or leave the "
             "file out",
         ),
+        (
+            b"0.123: [GC, 0.01 secs]\n1.456: [GC, 0.02 secs]\n",
+            f"its first line is '0.123: [GC, 0.01 secs]'; {NAMED}",
+        ),
         (b"All rights given away.\n", f"its first line is 'All rights given away.'; {NAMED}"),
         (b"\x00\x01 no log", f"it is binary, and begins with the bytes 00 01 20 6e 6f 20 6c 6f; {NAMED}"),
         (
