@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -16,6 +17,10 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ("cepctl", "engines", "io", "sample_data", "docs", "pyproject.toml", "LICENSE")
 
 pytestmark = pytest.mark.slow
+
+
+# Without the checkout, which other tests have on their path.
+ELSEWHERE = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
 @pytest.fixture(scope="module")
@@ -82,13 +87,19 @@ def test_the_page_of_an_index_links_to_nothing_that_is_only_in_the_checkout() ->
     assert re.findall(r"\]\((?!https?://)[^)]*\)", page) == []
 
 
+def installed(python: Path, what: str, folder: Path) -> None:
+    """Install where the checkout is not on the path: its metadata would say that cepctl is there already."""
+    words = [python, "-m", "pip", "install", "--quiet", what]
+    subprocess.run(words, cwd=folder, env=ELSEWHERE, check=True)
+
+
 def test_the_demo_of_an_installed_wheel_answers_outside_of_the_checkout(built: Path, tmp_path: Path) -> None:
     (wheel,) = built.glob("*.whl")
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "stranger"], check=True)
     programs = tmp_path / "stranger" / "bin"
-    subprocess.run([programs / "python", "-m", "pip", "install", "--quiet", wheel], check=True)
+    installed(programs / "python", str(wheel), tmp_path)
     shown = subprocess.run(
-        [programs / "cepctl", "demo"], cwd=tmp_path, capture_output=True, text=True, check=True
+        [programs / "cepctl", "demo"], cwd=tmp_path, env=ELSEWHERE, capture_output=True, text=True, check=True
     ).stdout
     assert "task_1772009204117_0042_m_000011  node04  99.1  46.6    0.773790" in shown
 
@@ -97,14 +108,20 @@ def test_the_wheel_installs_with_its_dependencies_and_answers(built: Path, tmp_p
     (wheel,) = built.glob("*.whl")
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "fresh"], check=True)
     programs = tmp_path / "fresh" / "bin"
-    subprocess.run([programs / "python", "-m", "pip", "install", "--quiet", wheel], check=True)
+    installed(programs / "python", str(wheel), tmp_path)
     answer = subprocess.run(
-        [programs / "cepctl", "--help"], cwd=tmp_path, capture_output=True, text=True, check=True
+        [programs / "cepctl", "--help"],
+        cwd=tmp_path,
+        env=ELSEWHERE,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert answer.stdout.startswith("Usage: cepctl")
     where = subprocess.run(
         [programs / "python", "-c", "import cepctl.engines, cepctl.io.formats as f; print(f.__file__)"],
         cwd=tmp_path,
+        env=ELSEWHERE,
         capture_output=True,
         text=True,
         check=True,
@@ -113,6 +130,7 @@ def test_the_wheel_installs_with_its_dependencies_and_answers(built: Path, tmp_p
     asked = subprocess.run(
         [programs / "python", "-c", README_QUERY.format(samples=str(ROOT / "sample_data"))],
         cwd=tmp_path,
+        env=ELSEWHERE,
         capture_output=True,
         text=True,
         check=True,
@@ -125,9 +143,9 @@ def test_the_notebook_shows_in_jupyter_what_it_holds(built: Path, tmp_path: Path
     (wheel,) = built.glob("*.whl")
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "jupyter"], check=True)
     python = tmp_path / "jupyter" / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", f"{wheel}[notebook]"], check=True)
+    installed(python, f"{wheel}[notebook]", tmp_path)
     script = ROOT / "scripts" / "execute_notebook.py"
     done = subprocess.run(
-        [python, script, "--check"], cwd=tmp_path, capture_output=True, text=True, check=False
+        [python, script, "--check"], cwd=tmp_path, env=ELSEWHERE, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr

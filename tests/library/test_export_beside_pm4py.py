@@ -29,7 +29,9 @@ print(json.dumps({"rows": rows, "marks": marks}))
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pm4py")
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    subprocess.run([folder / "bin" / "python", "-m", "pip", "install", "--quiet", "pm4py"], check=True)
+    subprocess.run(
+        [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "pm4py"], cwd=folder, check=True
+    )
     return folder / "bin" / "python"
 
 
