@@ -89,7 +89,7 @@ def test_the_page_of_an_index_links_to_nothing_that_is_only_in_the_checkout() ->
 
 def installed(python: Path, what: str, folder: Path) -> None:
     """Install where the checkout is not on the path: its metadata would say that cepctl is there already."""
-    words = [python, "-m", "pip", "install", "--quiet", what]
+    words = [str(python), "-m", "pip", "install", "--quiet", what]
     subprocess.run(words, cwd=folder, env=ELSEWHERE, check=True)
 
 
