@@ -315,7 +315,7 @@ FORMATS = (
         ),
         page="logs-traces.md",
         reader=_LOGS,
-        options={"drop_domain": "logs of OpenTelemetry"},
+        options={"drop_domain": "OpenTelemetry"},
         messages=_LOGS.messages,
     ),
     LogFormat(
@@ -330,6 +330,6 @@ FORMATS = (
         ),
         page="logs-traces.md",
         reader=_METRICS,
-        options={"drop_domain": "metrics of OpenTelemetry", "exact_times": WRITTEN},
+        options={"drop_domain": "OpenTelemetry", "exact_times": WRITTEN},
     ),
 )

@@ -12,7 +12,7 @@ import pytest
 
 # What is typed, and what the shell then offers.
 CASES = {
-    "cepctl ex": ["explain"],
+    "cepctl exp": ["export", "explain"],
     "cepctl match --eng": ["--engine"],
     "cepctl match --engine w": ["worlds"],
     "cepctl ingest --format jh": ["jhist", "jhist1"],

@@ -93,10 +93,13 @@ def test_a_pattern_that_fits_no_line_is_named(tmp_path: Path) -> None:
     [
         (
             {"drop_domain": True},
-            "--drop-domain was not used: it is for logs of Hadoop, Ganglia, Spark, traces, log4j, "
+            "--drop-domain was not used: it is for logs of Hadoop, Ganglia, Spark, OpenTelemetry, traces, log4j, "
             "the journal, syslog and other text",
         ),
-        ({"intervals": True}, "--intervals was not used: it is for logs of Hadoop, XES, Spark and traces"),
+        (
+            {"intervals": True},
+            "--intervals was not used: it is for logs of Hadoop, XES, Spark, traces and Kubernetes events",
+        ),
         (
             {"epoch": 0},
             "--epoch was not used: it is for simulator workloads, syslog without years "

@@ -29,6 +29,7 @@ LASTING = {  # what lasts in the small log of each
     "jaeger": {"Span"},
     "zipkin": {"Span"},
     "xes, unusual": {"A", "B"},
+    "json, Kubernetes": {"BackOff"},
     "csv": {"B"},
 }
 

