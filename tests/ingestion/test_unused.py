@@ -93,8 +93,8 @@ def test_a_pattern_that_fits_no_line_is_named(tmp_path: Path) -> None:
     [
         (
             {"drop_domain": True},
-            "--drop-domain was not used: it is for logs of Hadoop, Ganglia, Spark, OpenTelemetry, traces, log4j, "
-            "the journal, syslog and other text",
+            "--drop-domain was not used: it is for logs of Hadoop, Ganglia, Spark, OpenTelemetry, traces, "
+            "log4j, the journal, syslog and other text",
         ),
         (
             {"intervals": True},
