@@ -1,7 +1,8 @@
 """Intervals that what is given leaves to events: differences between pairs, followed until nothing changes.
 
 An interval becomes empty, or differences go round in a circle that asks for ever more, exactly where no world
-satisfies them as far as intervals tell.  Then the events on the way there are named.
+satisfies them: the earliest tick of each event, its mass and those of the others regarded, is a world, since
+the earlier of two worlds, event by event, is one.  Then the events on the way there are named.
 
 Runs inside Spark workers: imports NumPy only.
 """

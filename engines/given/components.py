@@ -5,12 +5,11 @@ Runs inside Spark workers: imports NumPy and Polars only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from cepctl.arrays import Indexes, Reals
-from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.problem import (
@@ -19,13 +18,11 @@ from cepctl.engines.confidence.coupled.problem import (
     Variables,
     breakpoints,
 )
-from cepctl.engines.given.contradictions import contradicted
 from cepctl.engines.given.separators import no_factors, tied_probability
 from cepctl.engines.given.series import series_of
 from cepctl.engines.given.structures import Pieces, structure_texts, ties_between_ranks
 from cepctl.engines.given.work import require_few, within_bound
 from cepctl.engines.pattern.difference_constraints import closure, valid_bounds
-from cepctl.plan.plan import Given
 
 
 def component_probability(ties: EventTies, masses: Masses, components: Indexes) -> Reals:
@@ -81,24 +78,6 @@ def piece_probability(ties: EventTies, masses: Masses, pieces: Pieces) -> Reals:
         at = np.repeat(first + 1 - offsets[:-1], steps) + np.arange(offsets[-1])
         found[some] = np.multiply.reduceat(series.ratio[at], offsets[:-1]) * series.meeting[last]
     return found
-
-
-def require_possible(given: Sequence[Given], events: Events) -> None:
-    """Raise ContradictionError where histograms with holes leave a component without a world."""
-    masses, ties = events.masses, events.ties
-    if masses.uniform or ties is None:
-        return
-    gap = masses.lo[1:] > masses.hi[:-1] + 1
-    inner = np.ones(len(masses.lo), dtype=bool)
-    inner[masses.starts[:-1]] = False
-    owner = np.repeat(np.arange(len(masses.lower)), np.diff(masses.starts))
-    holes = np.unique(ties.component[owner[1:][gap & inner[1:]]])
-    holes = holes[holes >= 0]
-    if len(holes):
-        never = holes[component_probability(ties, masses, holes) == 0.0]
-        if len(never):
-            at = slice(int(ties.member_offsets[never[0]]), int(ties.member_offsets[never[0] + 1]))
-            raise contradicted(given, ties.members[at].tolist(), events)
 
 
 def _problems(ties: EventTies, masses: Masses, components: Indexes) -> Problems:

@@ -15,7 +15,6 @@ import numpy as np
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.ties import event_ties
 from cepctl.engines.given.closing import intervals_left
-from cepctl.engines.given.components import require_possible
 from cepctl.engines.given.cutting import cut
 from cepctl.engines.given.edges import differences_of
 from cepctl.engines.given.series import with_series
@@ -49,6 +48,4 @@ def known_events(plan: Plan, events: Events) -> Events:
     if not len(left):
         return replace(events, masses=masses)
     ties = with_series(event_ties(len(events), left.left, left.right, left.bound), masses)
-    known = replace(events, masses=masses, ties=ties)
-    require_possible(plan.given, known)
-    return known
+    return replace(events, masses=masses, ties=ties)
