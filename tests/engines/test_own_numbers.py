@@ -43,7 +43,7 @@ def same_every_way(trial: Trial, ways: dict[str, Way] = WAYS, engine: Way = at_o
         assume(False)
         return
     sampled = trial.options.approximate is not None  # then a row may be that no sampled world returned
-    assert all((0.0 <= each if sampled else 0.0 < each) and each <= 1.0 for each in confidences(wanted))
+    assert all((each >= 0.0 if sampled else each > 0.0) and each <= 1.0 for each in confidences(wanted))
     for name, way in ways.items():
         # Events beside those of the trial have matches of their own.
         try:
