@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from cepctl.errors import EventSchemaError, UsageError
+from cepctl.errors import CepctlError, EventSchemaError, UsageError
 from cepctl.library.events import is_of
 from cepctl.library.follows import follows
 from cepctl.library.match import match
@@ -92,9 +92,21 @@ def _magic(shell: Any) -> Any:
 
         EVENTS is the name of a variable, or a path.  The matches are shown, and kept in NAME.
         """
-        return _run(line, cell, shell.user_ns)
+        try:
+            return _run(line, cell, shell.user_ns)
+        except CepctlError as problem:
+            raise _in_a_line(problem) from None
 
     return cep
+
+
+def _in_a_line(problem: CepctlError) -> Exception:
+    """The error that a notebook shows as a line of its own, without the calls that led to it."""
+    if find_spec("IPython") is None:
+        return problem
+    from IPython.core.error import UsageError as ShownError
+
+    return ShownError(str(problem))
 
 
 def _run(line: str, cell: str, names: dict[str, Any]) -> Matches:
@@ -110,7 +122,10 @@ def _run(line: str, cell: str, names: dict[str, Any]) -> Matches:
         raise UsageError("%%cep EVENTS: name a variable that holds events, or a path")
     options = dict(_option(word) for word in words[1:])
     events = names.get(words[0], words[0])
-    found = match(cell, events, **options)
+    try:
+        found = match(cell, events, **options)
+    except TypeError as problem:
+        raise UsageError(f"%%cep: {problem}") from None
     if target is not None:
         names[target] = found
     return found

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from datetime import datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +19,10 @@ import cepctl.frames
 from cepctl.cli import main
 from cepctl.errors import CepctlError, EventSchemaError, UsageError
 
+IN_A_LINE: type[Exception] = (
+    UsageError if find_spec("IPython") is None else importlib.import_module("IPython.core.error").UsageError
+)
+"""What a notebook shows as a line."""
 QUERY = "PATTERN SEQ(A a, B b) WHERE [key] RETURN a.key, b.x AS x"
 COLUMNS: dict[str, list[Any]] = {
     "event_id": ["a1", "b1"], "event_type": ["A", "B"], "lower": [1, 3], "upper": [4, 6],
@@ -114,12 +120,15 @@ def test_a_cell_is_a_query_and_its_matches_are_kept(polars: Any, tmp_path: Path)
         ("", "name a variable that holds events"),
         ("events top_k", "option=value"),
         ("events -o", "-o takes the name"),
+        ("events topk=1", "there is no option 'topk'"),
+        ("events engine=best", "engine"),
+        ("nowhere.csv", "nowhere.csv"),
     ],
 )
 def test_a_wrong_line_of_the_magic_is_told(line: str, said: str, polars: Any) -> None:
     shell = Shell(events=polars)
     cepctl.frames.load_ipython_extension(shell)
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(IN_A_LINE, match=said):
         shell.magics["cep"](line, QUERY)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from cepctl.cli import all_commands, main
+from cepctl.cli import all_commands, cli, main
 from cepctl.cli.options.exclusions import of_raw_input, settle
 from cepctl.cli.options.settings import options_of, read_from_environment
 from cepctl.errors import UsageError
@@ -113,7 +113,8 @@ def settled(command: str, *arguments: str) -> click.Context:
         "formats": [],
         "config": [],
     }
-    context = found.make_context(command, [*arguments, *needed, *paths.get(command, [QUERY, "log"])])
+    words = [*arguments, *needed, *paths.get(command, [QUERY, "log"])]
+    context = found.make_context(command, words, **cli.context_settings)
     settle(context)
     return context
 
