@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 
 from cepctl.io.source.text_encoding import decoded
 
@@ -59,6 +60,9 @@ _KEY = re.compile(r'"((?:[^"\\]|\\.)*)"\s*:')
 _CLOCK = re.compile(r"\d{1,2}:\d\d(?::\d\d)?|\d{10}")
 # What begins so is no name of a column.
 _VALUE = re.compile(r"\d+[.:]\d")
+# A date and a time of day, or a date alone; a word.
+_WRITTEN = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?!\d)")
+_WORD = re.compile(r"[^\W\d_][\w .-]*$")
 _LISTED = 12
 _SHOWN = 80
 _FEW_CHARACTERS = 8_192
@@ -89,7 +93,10 @@ def clue_to(head: bytes) -> str:
     if columns:
         near = "tsv" if "\t" in lines[0] else "csv"
         seen = f"its first line has the columns {_listed(columns)}, so the nearest format is {near}"
-        return f"{seen}; {_mapping(columns)}"
+        delimiter = next(each for each in _DELIMITERS if lines[0].count(each) == len(columns) - 1)
+        rows = [[cell.strip().strip('"') for cell in line.split(delimiter)] for line in lines[1:_LISTED]]
+        cells = [dict(zip(columns, row, strict=True)) for row in rows if len(row) == len(columns)]
+        return f"{seen}; {_mapping(columns, cells)}"
     return _of_text(lines)
 
 
@@ -101,7 +108,7 @@ def _of_json(text: str) -> str:
         value = None
     if isinstance(value, dict):
         seen = f"its first line is a JSON object with the keys {_listed(list(value))}"
-        return f"{seen}, so the nearest format is jsonl; {_mapping(list(value))}"
+        return f"{seen}, so the nearest format is jsonl; {_mapping(list(value), _cells(text.split(chr(10))))}"
     if '"__CURSOR"' in text:
         return "it is a journal over several lines; print it with one entry per line: journalctl -o json"
     keys = list(dict.fromkeys(found[1] for found in _KEY.finditer(text)))
@@ -130,18 +137,46 @@ def _columns(lines: Sequence[str]) -> list[str]:
     return []
 
 
-def _mapping(names: Sequence[str]) -> str:
-    """The option that says which of these is what, as far as their names tell."""
-    time = _first_of(_TIMES, names, "TIME")
-    event_type = _first_of(_TYPES, [name for name in names if name != time], "TYPE")
-    return f"say which are what: --map event_type={event_type},time={time}"
+def _mapping(names: Sequence[str], rows: Sequence[Mapping[str, object]]) -> str:
+    """The option that says which of these is what, as far as their names, else their values, tell."""
+    time = _first_of(_TIMES, names) or next((name for name in names if _all(_WRITTEN, name, rows)), "TIME")
+    others = [name for name in names if name != time]
+    event_type = _first_of(_TYPES, others) or next(
+        (name for name in others if _all(_WORD, name, rows)), "TYPE"
+    )
+    pairs = f"event_type={_quoted(event_type)},time={_quoted(time)}"
+    return f"say which are what: --map {shlex.quote(pairs) if chr(34) in pairs else pairs}"
 
 
-def _first_of(wanted: Sequence[str], names: Sequence[str], otherwise: str) -> str:
+def _cells(lines: Sequence[str]) -> list[dict[str, object]]:
+    """The objects of some lines."""
+    found = []
+    for line in lines[:_LISTED]:
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            found.append(value)
+    return found
+
+
+def _all(expression: re.Pattern[str], name: str, rows: Sequence[Mapping[str, object]]) -> bool:
+    """Whether every value that there is under a name begins so."""
+    values = [value for row in rows if (value := row.get(name)) not in (None, "")]
+    return bool(values) and all(isinstance(value, str) and expression.match(value) for value in values)
+
+
+def _quoted(name: str) -> str:
+    """A name as --map takes it."""
+    return f'"{name}"' if re.search(r"[\s,=]", name) else name
+
+
+def _first_of(wanted: Sequence[str], names: Sequence[str]) -> str | None:
     small = {name.lower(): name for name in reversed(names)}
     exact = next((small[name] for name in wanted if name in small), None)
     near = next((name for name in names if any(part in name.lower() for part in wanted[:2])), None)
-    return exact or near or otherwise
+    return exact or near
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -10,20 +10,19 @@ import bz2
 import gzip
 import importlib
 import io
-import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import IO, Any, cast
 
 import pyarrow as pa
 
-from cepctl.errors import EventSchemaError, LogFormatError
+from cepctl.errors import LogFormatError
 from cepctl.io.clues import clue_to
 from cepctl.io.contract.log_format import LogFormat
-from cepctl.io.contract.reader import ReadOptions, ReadReport
+from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.archives import (
     TAR_HEAD_BYTES,
     XZ_MAGIC,
@@ -39,6 +38,7 @@ from cepctl.io.source.archives import (
 from cepctl.io.source.block_compression import LZ4_MAGIC, SNAPPY_MAGIC, lz4_stream, snappy_stream
 from cepctl.io.source.file_parts import FilePart, PartBytes
 from cepctl.io.source.locations import Location, first_line
+from cepctl.io.trial import with_trial
 
 HEAD_BYTES = 1 << 16
 
@@ -75,10 +75,6 @@ FORMATS = (
 TIME = "time"
 """The group of a pattern that says when."""
 _SMALL = 4_096
-_TRIED_LINES = 1_000
-_SHOWN_TYPES, _SHOWN_TYPE = 3, 40
-_OFFERED = re.compile(r"--map ([^\s=,]+)=([^\s=,]+),([^\s=,]+)=([^\s=,]+)$")
-_FORM = re.compile(r"--time-format '([^']+)'$")
 _MAGIC_BYTES = 8
 _DAMAGE = (EOFError, zlib.error, OSError)
 
@@ -126,47 +122,9 @@ def recognised_format(
     for known, is_one in [*reversed(plain if mapped else []), *(texts if patterned else []), *others]:
         if is_one(head):
             return known
-    told = clue_to(head)
-    raise LogFormatError(
-        f"{name}: of no known format (cepctl formats lists them); {told}{_tried(head, told, plain)}"
-    )
-
-
-def _tried(head: bytes, clue: str, plain: Sequence[tuple[LogFormat, Callable[[bytes], bool]]]) -> str:
-    """What the mapping of columns that a clue offers makes of the first records; empty where it is no use."""
-    offered = _OFFERED.search(clue)
-    known = next((known for known, is_one in reversed(plain) if is_one(head)), None)
-    if offered is None or known is None:
-        return ""
-    whole = head[: head.rfind(b"\n") + 1] or head
-    tried = b"".join(whole.splitlines(keepends=True)[: _TRIED_LINES + 1])
-    options = ReadOptions(columns=((offered[1], offered[2]), (offered[3], offered[4])))
-    report, form = ReadReport(), ""
-    for _ in range(2):
-        try:
-            report = ReadReport()
-            batches = list(known.read(io.BytesIO(tried), "", options, report))
-            break
-        except LogFormatError as problem:
-            needed = _FORM.search(str(problem))
-            if needed is None:
-                return ""
-            form = f" --time-format '{needed[1]}'"
-            options = replace(options, time_format=needed[1])
-        except EventSchemaError:
-            return ""
-    else:
-        return ""
-    types = list(dict.fromkeys(text for batch in batches for text in batch.column("event_type").to_pylist()))
-    events = sum(map(len, batches))
-    if not events:
-        return ""
-    shown = ", ".join(str(each)[:_SHOWN_TYPE] for each in types[:_SHOWN_TYPES])
-    more = ", ..." if len(types) > _SHOWN_TYPES else ""
-    return (
-        f"{form} (with it {events:,} of its first {report.records:,} records would become events of "
-        f"{len(types):,} type{'s' * (len(types) != 1)}: {shown}{more})"
-    )
+    told = f"{name}: of no known format (cepctl formats lists them); {clue_to(head)}"
+    near = next((known for known, is_one in reversed(plain) if is_one(head)), None)
+    raise LogFormatError(told if near is None else with_trial(told, near, head, ReadOptions()))
 
 
 def format_of(head: bytes, name: str, chosen: str | None, options: ReadOptions | None = None) -> LogFormat:

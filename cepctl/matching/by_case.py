@@ -119,11 +119,10 @@ def _stretches(cases: pl.DataFrame, width: int, memory: MemoryBudget) -> Indexes
 
 def _numbered(block: pa.Table, by: Sequence[str], cases: pl.DataFrame, case: str) -> pa.Table:
     """A block with the name and the place of the case of each event."""
-    named = _names(block, by).alias("case").to_frame()
-    numbered = cases.select("case").with_row_index("place")
-    places = named.join(numbered, on="case", how="left", nulls_equal=True, maintain_order="left")["place"]
-    block = block.append_column(case, named["case"].to_arrow().cast(pa.string()))
-    return block.append_column(_PLACE, pa.array(places.to_numpy().astype(np.int64)))
+    names = _names(block, by).to_arrow()
+    places = pc.index_in(names, value_set=cases["case"].to_arrow())  # events without a case are one
+    block = block.append_column(case, names.cast(pa.string()))
+    return block.append_column(_PLACE, places.cast(pa.int64()))
 
 
 def _spilled(blocks: Iterator[pa.Table], stretch: Indexes, folder: Path) -> Iterator[pa.Table]:

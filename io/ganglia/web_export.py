@@ -184,7 +184,7 @@ def _damaged_metric(
         try:
             element = json.loads(damaged.text[: begin.end()] + "]}")
             points = [json.loads(found[0]) for found in _POINT.finditer(damaged.text, begin.end())]
-        except ValueError:
+        except (ValueError, RecursionError):
             points = []
     lost = max(damaged.text.count("[") - len(points) - bool(points), 1)
     report.records += lost

@@ -18,6 +18,8 @@ _LEVELS = (
 _ANY_LEVEL = rf"(?P<level>{_LEVELS}|{_LEVELS.lower()}|{'|'.join(map(str.capitalize, _LEVELS.split('|')))})"
 _LOGGER = r"(?P<component>[^\s:\[\]()]+)"
 _PID = r"(?P<pid>\d+)"
+UPTIME = "seconds since the beginning"
+"""The layout of times that count from when the program began."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,14 @@ HEADINGS: tuple[Heading, ...] = (
         r"\[",
         r"\](?:\[(?P<uptime>[\d.,]+)m?s\])?(?:\[\d+\])*\[(?P<level>[a-z]+) *\]\[(?P<component>[\w,+]+) *\] ",
     ),
+    Heading("garbage collector of Java, without dates", "", r": ", stamp=UPTIME),
+    Heading(
+        "unified log of Java, without dates",
+        r"\[",
+        r"s\](?:\[\d+\])*\[(?P<level>[a-z]+) *\]\[(?P<component>[\w,+]+) *\] ",
+        stamp=UPTIME,
+    ),
+    Heading("kernel of Linux", r"\[ *", r"\] (?:(?P<component>[\w./-]+(?: [\w.:-]+)?): )?", stamp=UPTIME),
     Heading(
         "syslog",
         r"(?:<\d{1,3}>)?",

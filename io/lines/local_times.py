@@ -32,7 +32,8 @@ class Written:
     ----------
     local
         Microseconds since 1970-01-01T00:00 on the clock that wrote the time; of a time without a year, since
-        the beginning of its year, day 1 of month 1.
+        the beginning of its year, day 1 of month 1; of one that counts from the beginning of the log, since
+        that.
     month, day
         The day of a time without a year; 0 where there is a year.
     usable
@@ -126,6 +127,11 @@ def _read(texts: Bytes, rows: Numbers, stamp: Stamp, into: Written) -> None:
     into.nanos[rows], into.cut[rows] = nanos, cut
     if "E" in parts:
         _read_epoch(number("E"), micros, digits, parts["E"], rows, into)
+        return
+    if "U" in parts:
+        into.local[rows] = number("U") * _SECOND + micros
+        into.usable[rows] = into.zoned[rows] = True
+        into.precision[rows] = int(10 ** (_MICRO_DIGITS - min(digits, _MICRO_DIGITS)))
         return
     year = number("Y") if "Y" in parts else _full_year(number("y")) if "y" in parts else None
     month = _months(texts, parts["b"]) if "b" in parts else number("m")

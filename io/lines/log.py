@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import IO
 
 import numpy as np
@@ -122,7 +123,27 @@ def _learned(head: bytes, source: str, options: ReadOptions) -> LineLayout:
         raise LogFormatError(
             f"{source}: its first lines have no time in a known layout; name another format (--format)"
         )
+    if layout.stamp.is_uptime and options.epoch is None:
+        raise LogFormatError(f"{source}: {_began(head, layout, options)}")
     return layout
+
+
+def _began(head: bytes, layout: LineLayout, options: ReadOptions) -> str:
+    """What is asked where times count from a beginning that the log does not tell.
+
+    Of a log that was seen to its end the last line may have been written when the file was last changed.
+    """
+    lines = pc.extract_regex(pa.array(sample_lines(head)), layout.any_regex).drop_null()
+    times = lines.field("_time").to_pylist()
+    told = (
+        f"its lines begin with seconds since the program that wrote it began ('{times[0]}'), without a date; "
+        "say when that was: --epoch"
+    )
+    if options.modified is None or len(head) >= HEAD_BYTES:
+        return f"{told} YEAR-MM-DDThh:mm:ss"
+    began = options.modified - int(float(times[-1].replace(",", ".")) * 1_000_000)
+    said = datetime.fromtimestamp(began // 1_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{told} {said} where its last line was written when the file was last changed"
 
 
 def _tell(layout: LineLayout, report: ReadReport) -> None:
@@ -264,6 +285,8 @@ class _Log:
 
     def _local(self, times: Written, records: Records[Beginnings]) -> tuple[Numbers, Flags]:
         """Local times with their years, and which there are."""
+        if self.layout.stamp.is_uptime:
+            return times.local + (self.options.epoch or 0), times.usable
         if self.layout.stamp.has_year or not len(times.local):
             return times.local, times.usable
         if self.years is None:
@@ -339,7 +362,7 @@ FORMAT = LogFormat(
         "time_zone": ZONELESS,
         "exact_times": WRITTEN,
         "drop_domain": "other text",
-        "epoch": "other logs without years",
+        "epoch": "other logs without years or dates",
         "time_format": "logs whose day could be the month",
         "keep_unmatched": "other text",
     },

@@ -75,7 +75,13 @@ class LineLayout:
     @cached_property
     def timed_regex(self) -> str:
         """Any line with a time, for RE2: the groups `_before`, `_time` and `_behind`."""
-        return rf"^(?P<_before>{self.before})(?P<_time>{self.stamp.bare})(?P<_behind>{ANY.behind})"
+        return rf"^(?P<_before>{self.before})(?P<_time>{self.stamp.bare})(?P<_behind>{self.stamp.behind}{ANY.behind})"
+
+    @cached_property
+    def any_regex(self) -> str:
+        """A line with its time, whatever stands around it: the group `_time`."""
+        around = rf"(?:{self.heading.before}|{self.before})"
+        return rf"^{re.sub(r'[?]P<\w+>', '?:', around)}(?P<_time>{self.stamp.bare})"
 
     @property
     def sure(self) -> float:
@@ -191,6 +197,8 @@ def _found_in(lines: tuple[str, ...]) -> list[_Found]:
 @cache
 def _searched(name: str) -> re.Pattern[str]:
     stamp = stamp_named(name)
+    if stamp.is_uptime:
+        return re.compile(rf"^\[? *{stamp.regex}(?={stamp.behind})", re.ASCII)
     edge = r"(?:(?<![\w.:/-])|(?<=\b[IWEF]))" if name.startswith("MMDD") else _EDGE
     return re.compile(rf"{edge}{stamp.regex}{_END}", re.ASCII)
 

@@ -9,6 +9,7 @@ is one regular expression whose named groups are the parts:
     p           AM or PM
     z           Z, UTC, GMT or an offset; any other name of a zone is passed over, the user names it
     E           seconds since 1970; milliseconds and finer where there are 13, 16 or 19 digits
+    U           seconds since the program that writes the log began, at the beginning of lines
 
 Numbers of one or two digits may be of one everywhere, as programs of phones write them.
 """
@@ -18,6 +19,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache, cached_property
+
+from cepctl.io.lines.headings import UPTIME
 
 _MONTH = r"(?P<b>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
 _DAY_NAME = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6}"
@@ -46,12 +49,15 @@ class Stamp:
         The layouts, this one among them, that the same digits may be of, such as day before month.
     date
         What every time of the layout contains, to pass over the lines that have none quickly.
+    behind
+        What has to stand behind a time, where any other text with such digits is none.
     """
 
     name: str
     regex: str
     choices: tuple[str, ...] = ()
     date: str = ""
+    behind: str = ""
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
@@ -64,11 +70,15 @@ class Stamp:
 
     @property
     def has_year(self) -> bool:
-        return any(f"(?P<{part}>" in self.regex for part in "YyE")
+        return any(f"(?P<{part}>" in self.regex for part in "YyEU")
 
     @property
     def is_epoch(self) -> bool:
         return "(?P<E>" in self.regex
+
+    @property
+    def is_uptime(self) -> bool:
+        return "(?P<U>" in self.regex
 
 
 _DATES: tuple[tuple[str, str], ...] = (
@@ -138,11 +148,15 @@ _EPOCHS = (
     Stamp("microseconds since 1970", r"(?P<E>[1-3]\d{15})"),
     Stamp("nanoseconds since 1970", r"(?P<E>[1-3]\d{18})"),
 )
+# As garbage collectors of Java and the kernel of Linux write them: 12.345: [1.345s] [   12.345678]
+_UPTIME = Stamp(
+    UPTIME, r"(?P<U>\d{1,9})[.,](?P<f>\d{3,9})", behind=r"(?:s?\]|: )"
+)
 
 
 @cache
 def stamps() -> tuple[Stamp, ...]:
-    """All layouts: those that tell most first, numbers since 1970 last.
+    """All layouts: those that tell most first, numbers last.
 
     Examples
     --------
@@ -161,7 +175,7 @@ def stamps() -> tuple[Stamp, ...]:
         for shown, join in _JOINS
         if not (clock == "hh:mm" and ("Y" not in date or shown in "-:_"))
     ]
-    return (*dated, *_ALONE, *_EPOCHS)
+    return (*dated, *_ALONE, *_EPOCHS, _UPTIME)
 
 
 def stamp_named(name: str) -> Stamp:

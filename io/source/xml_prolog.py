@@ -18,8 +18,11 @@ from cepctl.errors import LogFormatError
 _PROLOG_BYTES = 1 << 20
 _DECLARATION_BYTES = 1_024
 _ENTITY = b"<!ENTITY"
-_ENCODING = re.compile(rb"<\?xml\s[^>]{0,200}?\bencoding\s{0,9}=\s{0,9}[\"']([\w.:-]{1,40})[\"']")
+_ENCODING = re.compile(
+    rb"<\?xml\s[^>]{0,200}?\bencoding\s{0,9}=\s{0,9}[\"']([\w.:-]{60}|[\w.:-]{1,59}(?=[^\w.:-]))"
+)
 _ASCII = bytes(range(32, 127))
+_BYTES = bytes(range(256))
 # As libxml2 tells them: by a byte order mark, or by how the first sign is written.
 _MARKS = (
     (codecs.BOM_UTF32_LE, None),
@@ -110,6 +113,23 @@ def declared_entities(place: str) -> str:
     )
 
 
+def with_known_encoding(head: bytes) -> bytes:
+    """The beginning of a document, without the name of its encoding where that is another name of UTF-8.
+
+    Parsers here know that one name alone; `utf8` is often written.  What was UTF-16 is UTF-8 by now, too.
+
+    Examples
+    --------
+    >>> with_known_encoding(b'<?xml version="1.0" encoding="utf8"?><log/>')
+    b'<?xml version="1.0"                ?><log/>'
+    """
+    found = _ENCODING.match(head[:_DECLARATION_BYTES])
+    if found is None or found[1].lower() == b"utf-8" or _encoding_of(head) != "utf-8":
+        return head
+    begin, end = head.rfind(b"encoding", 0, found.start(1)), found.end() + 1
+    return head[:begin] + b" " * (end - begin) + head[end:]
+
+
 def _declared(*_: object) -> None:
     raise _DeclaredError
 
@@ -119,7 +139,10 @@ def _root_reached(*_: object) -> None:
 
 
 def _encoding_of(head: bytes) -> str | None:
-    """The encoding of a document that begins so; None for one in which ASCII is not written as ASCII."""
+    """The encoding of a document that begins so; None for one in which ASCII is not written as ASCII.
+
+    Beside UTF-8 and UTF-16 it has one byte for each sign: the parsers here read no others.
+    """
     for mark, encoding in _MARKS:
         if head.startswith(mark):
             return encoding
@@ -128,6 +151,7 @@ def _encoding_of(head: bytes) -> str | None:
         name = codecs.lookup(found[1].decode()).name if found else "utf-8"
         if name.startswith("utf-16"):
             return "utf-8"  # the declaration was left as it was when the text was converted
-        return name if _ASCII.decode(name, "replace").encode() == _ASCII else None
+        single = name == "utf-8" or len(_BYTES.decode(name, "replace")) == len(_BYTES)
+        return name if single and _ASCII.decode(name, "replace").encode() == _ASCII else None
     except (LookupError, ValueError):
         return None

@@ -23,7 +23,7 @@ from lxml import etree
 from cepctl.errors import LogFormatError
 from cepctl.io.source.streams import CHUNK_BYTES, Chunks
 from cepctl.io.source.xml_mending import Mending
-from cepctl.io.source.xml_prolog import Prolog, declared_entities
+from cepctl.io.source.xml_prolog import Prolog, declared_entities, with_known_encoding
 
 # libxml2 holds a tag until its end is there, and fails beyond what 32 bits count.
 LONGEST_TAG = 8 << 20
@@ -83,6 +83,7 @@ class Elements:
         self._tag_bytes = 0
         self._element_bytes = 0
         self._lines = 1
+        self._begun = False
         self._looked_at = False
         self._ended = 0
         self._stopped: Complaint | None = None
@@ -98,6 +99,8 @@ class Elements:
             If the document declares entities, or has no root element within 1 MiB.
         """
         self._prolog.check(data)
+        if not self._begun and data:
+            self._begun, data = True, with_known_encoding(data)
         for begin in range(0, len(data), CHUNK_BYTES):
             piece = data[begin : begin + CHUNK_BYTES]
             yield from self._parsed(piece if self._mending is None else self._mending.feed(piece))

@@ -28,7 +28,7 @@ from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_li
 from cepctl.io.source.text_encoding import utf8_stream
 from cepctl.io.tabular.columns import raw_batch
 from cepctl.io.tabular.json_lines import RecordLine, RecordTable
-from cepctl.io.tabular.json_shape import JsonShape, flat_record, records_at, shape_of
+from cepctl.io.tabular.json_shape import JsonShape, record_of_fields, records_at, shape_of
 from cepctl.io.tabular.kubernetes import IN_BETWEEN, occurrences, seen_between
 from cepctl.io.tabular.mapping import RESERVED
 from cepctl.io.templates.matching import NONE
@@ -37,6 +37,7 @@ from cepctl.schema import ATTRIBUTE_PREFIX
 
 HEAD_BYTES = 1 << 16
 NOT_AN_OBJECT = "the record is not a JSON object"
+TOO_DEEP = "nested too deeply"
 RECORD = "Record"
 _BATCH_RECORDS = 20_000
 _BATCH_BYTES = 16 << 20
@@ -73,7 +74,8 @@ class AnyJsonReader:
             return
         found: list[str] = []
         for each in _records(Chunks(text), shape, source, ReadReport()):
-            message = None if each.record is None else _said(flat_record(each.record), shape)[1]
+            fields = None if each.record is None else record_of_fields(each.record)
+            message = None if fields is None else _said(fields, shape)[1]
             if message is not None:
                 found.append(message)
             if len(found) >= _BATCH_RECORDS:
@@ -179,7 +181,7 @@ class _Recovery:
 
     def found(self, value: Any, _: str, __: Mapping[str, Any]) -> FoundRecord | None:
         """The value, where it is an object with the time."""
-        if isinstance(value, dict) and self.time in flat_record(value):
+        if isinstance(value, dict) and self.time in (record_of_fields(value) or ()):
             return FoundRecord(self.name, value)
         return None
 
@@ -187,7 +189,10 @@ class _Recovery:
 def _found(value: Any, line: int | None) -> _Found:
     if isinstance(value, dict):
         return _Found(value, line, b"")
-    return _Found(None, line, json.dumps(value, ensure_ascii=False).encode())
+    try:
+        return _Found(None, line, json.dumps(value, ensure_ascii=False).encode())
+    except RecursionError:
+        return _Found(None, line, b"", TOO_DEEP)
 
 
 def _said(record: Mapping[str, Any], shape: JsonShape) -> tuple[str | None, str | None]:
@@ -234,11 +239,12 @@ class _Blocks:
         """Take what stands where a record should."""
         self._numbered += 1
         self._bytes += len(found.raw)
-        if found.record is None:
+        flat = None if found.record is None else record_of_fields(found.record)
+        if flat is None:
+            cause = found.cause if found.record is None else TOO_DEEP
             self.report.records += 1
-            self._bad.append(Reject(self.source, found.line, found.cause, found.raw))
+            self._bad.append(Reject(self.source, found.line, cause, found.raw))
             return
-        flat = flat_record(found.record)
         event_type, message = _said(flat, self.shape)
         self._bytes += sum(len(value) for value in flat.values() if isinstance(value, str))
         for place, each in enumerate(self._events(flat)):

@@ -106,10 +106,23 @@ def flat_record(record: Mapping[str, Any]) -> dict[str, Any]:
     --------
     >>> flat_record({"a": {"b": 1, "c": {}}, "a.b": 2, "d": [1]})
     {'a.b': 1, 'a.b_2': 2, 'd': '[1]'}
+
+    Raises
+    ------
+    RecursionError
+        If a value is nested too deeply to be written.
     """
     found: dict[str, Value] = {}
     _flatten("", record, found, 0)
     return found
+
+
+def record_of_fields(record: Mapping[str, Any]) -> dict[str, Any] | None:
+    """As `flat_record`; None for a record that is nested too deeply to be written."""
+    try:
+        return flat_record(record)
+    except RecursionError:
+        return None
 
 
 def _flatten(before: str, value: Mapping[str, Any], found: dict[str, Value], depth: int) -> None:
@@ -229,7 +242,7 @@ def _shape(
     if not records:
         return None
     kubernetes = 2 * sum(map(is_kubernetes_event, records)) >= len(records)
-    flat = [flat_record(record) for record in records]
+    flat = [fields for record in records if (fields := record_of_fields(record)) is not None]
     if kubernetes:
         return JsonShape(
             path, by_lines, "time", ("reason",), kubernetes=True, records=len(flat), timed=len(flat)

@@ -277,7 +277,7 @@ def _pairs(value: Any, key: str) -> Iterator[_Pair]:
     texts of that kind.
     """
     if isinstance(value, str) and value[:1] in ("[", "{"):
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, RecursionError):
             value = json.loads(value)
     if isinstance(value, dict):
         if value.keys() == {"value", "nested"}:

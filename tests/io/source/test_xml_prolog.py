@@ -50,7 +50,7 @@ def test_a_declaration_is_refused_wherever_it_stands(text: str) -> None:
         read(text.encode())
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig", "latin-1", "cp1252", "gbk"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig", "latin-1", "cp1252"])
 def test_a_declaration_is_refused_in_every_encoding_that_is_read(encoding: str) -> None:
     name = {"utf-8-sig": "utf-8"}.get(encoding, encoding)
     with pytest.raises(LogFormatError, match="the document declares XML entities"):
