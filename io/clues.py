@@ -63,6 +63,8 @@ _VALUE = re.compile(r"\d+[.:]\d")
 # A date and a time of day, or a date alone; a word.
 _WRITTEN = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?!\d)")
 _WORD = re.compile(r"[^\W\d_][\w .-]*$")
+# What a shell would not leave as it is.
+_UNSAFE = re.compile(r"[^\w@%+=:,./<>-]")
 _LISTED = 12
 _SHOWN = 80
 _FEW_CHARACTERS = 8_192
@@ -144,8 +146,8 @@ def _mapping(names: Sequence[str], rows: Sequence[Mapping[str, object]]) -> str:
     event_type = _first_of(_TYPES, others) or next(
         (name for name in others if _all(_WORD, name, rows)), "TYPE"
     )
-    pairs = f"event_type={_quoted(event_type)},time={_quoted(time)}"
-    return f"say which are what: --map {shlex.quote(pairs) if chr(34) in pairs else pairs}"
+    pairs = ",".join(map(_quoted, (f"event_type={event_type}", f"time={time}")))
+    return f"say which are what: --map {shlex.quote(pairs) if _UNSAFE.search(pairs) else pairs}"
 
 
 def _cells(lines: Sequence[str]) -> list[dict[str, object]]:
@@ -167,9 +169,9 @@ def _all(expression: re.Pattern[str], name: str, rows: Sequence[Mapping[str, obj
     return bool(values) and all(isinstance(value, str) and expression.match(value) for value in values)
 
 
-def _quoted(name: str) -> str:
-    """A name as --map takes it."""
-    return f'"{name}"' if re.search(r"[\s,=]", name) else name
+def _quoted(pair: str) -> str:
+    """A pair as --map takes it, where quotes protect a comma."""
+    return '"' + pair.replace('"', '""') + '"' if re.search('[,"]', pair) else pair
 
 
 def _first_of(wanted: Sequence[str], names: Sequence[str]) -> str | None:

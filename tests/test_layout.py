@@ -82,7 +82,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engines.pattern": {"language", "plan", "engines.columns"},
     "engines.worlds": {"language", "plan", "engines.rows"},
     "io.clues": {"io.contract", "io.source"},
-    "io.formats": {"io.contract", "io.source", "io.clues"},
+    "io.trial": {"io.contract", "io.templates"},
+    "io.formats": {"io.contract", "io.source", "io.clues", "io.trial"},
     "engines.confidence": {"plan", "engines.columns", "engines.pattern"},
     "ingestion": {
         "interrupts",
@@ -92,6 +93,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "datasets",
         "uncertainty",
         "io.templates",
+        "io.trial",
         "io.formats",
     },
     "io.catalogue": {"io.formats"},

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Any
 
+from cepctl.errors import EventSchemaError, LogFormatError
 from cepctl.ingestion.jobs import IngestOptions
 from cepctl.io.contract.reader import ReadReport
 from cepctl.io.formats import format_of, open_log
 from cepctl.io.source.locations import InputFile, list_inputs
 from cepctl.io.templates.survey import survey_of, templates_of
+from cepctl.io.trial import with_trial
 
 SHOWN = 3
 _HEAD_BYTES = 1 << 16
@@ -64,10 +66,13 @@ def _explained(file: InputFile, options: IngestOptions) -> ExplainedFile:
         read = replace(read, templates=mined.templates)
     report = ReadReport()
     rows: list[dict[str, Any]] = []
-    for batch in known.read(BytesIO(head), file.name, read, report):
-        rows += batch.slice(0, SHOWN - len(rows)).to_pylist()
-        if len(rows) >= SHOWN:
-            break
+    try:
+        for batch in known.read(BytesIO(head), file.name, read, report):
+            rows += batch.slice(0, SHOWN - len(rows)).to_pylist()
+            if len(rows) >= SHOWN:
+                break
+    except (LogFormatError, EventSchemaError) as problem:
+        raise type(problem)(with_trial(str(problem), known, head, read)) from problem
     notes = (*report.warnings, *(note.format(count) for note, count in report.notes.items() if count))
     found = tuple((name, form) for name, form in report.time_forms.items())
     return ExplainedFile(file.name, known.name, known.description, found, tuple(map(_record, rows)), notes)

@@ -46,6 +46,7 @@ from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.formats import format_of, open_log
 from cepctl.io.source.locations import InputFile, Location
+from cepctl.io.trial import with_trial
 from cepctl.memory import MemoryBudget, reading_budget, size_text
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.assign import DAY
@@ -193,7 +194,12 @@ def _read_whole(task: ReadTask, kinds: KindsRead, report: ReadReport) -> FileRes
             return FileResult(task.file.name, EMPTY, warnings=("the file is empty",))
         known = format_of(log.head, task.file.name, task.input_format, task.options)
         batches = known.read(log.stream, task.file.name, task.reading, report)
-        result = _written(task, known, kinds, batches, report)
+        try:
+            result = _written(task, known, kinds, batches, report)
+        except (LogFormatError, EventSchemaError) as problem:
+            if isinstance(problem, TooManyRejectsError):
+                raise
+            raise type(problem)(with_trial(str(problem), known, log.head, task.reading)) from problem
         damage = log.damage or task.file.damage
         if damage:
             report.rejects.append(Reject(task.file.name, None, f"the file is damaged: {damage}"))

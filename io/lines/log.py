@@ -42,7 +42,14 @@ from cepctl.io.contract.times import named_zone
 from cepctl.io.lines.beginnings import Beginnings, BeginningsOf
 from cepctl.io.lines.local_times import Written
 from cepctl.io.lines.nearly import NEARLY, nearly_beginnings
-from cepctl.io.lines.recognition import HEAD_BYTES, LineLayout, is_log_of_lines, layout_of, sample_lines
+from cepctl.io.lines.recognition import (
+    HEAD_BYTES,
+    LineLayout,
+    is_log_of_lines,
+    layout_of,
+    sample_lines,
+    times_in,
+)
 from cepctl.io.log4j.records import Records, read_records
 from cepctl.io.log4j.times import Instants, instants
 from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records
@@ -133,17 +140,16 @@ def _began(head: bytes, layout: LineLayout, options: ReadOptions) -> str:
 
     Of a log that was seen to its end the last line may have been written when the file was last changed.
     """
-    lines = pc.extract_regex(pa.array(sample_lines(head)), layout.any_regex).drop_null()
-    times = lines.field("_time").to_pylist()
+    times = [f"{each['U']}.{each['f']}" for each in times_in(sample_lines(head), layout.stamp)]
     told = (
         f"its lines begin with seconds since the program that wrote it began ('{times[0]}'), without a date; "
         "say when that was: --epoch"
     )
     if options.modified is None or len(head) >= HEAD_BYTES:
         return f"{told} YEAR-MM-DDThh:mm:ss"
-    began = options.modified - int(float(times[-1].replace(",", ".")) * 1_000_000)
+    began = options.modified - int(float(times[-1]) * 1_000_000)
     said = datetime.fromtimestamp(began // 1_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return f"{told} {said} where its last line was written when the file was last changed"
+    return f"{told} {said} if its last line was written when the file was last changed"
 
 
 def _tell(layout: LineLayout, report: ReadReport) -> None:

@@ -75,13 +75,8 @@ class LineLayout:
     @cached_property
     def timed_regex(self) -> str:
         """Any line with a time, for RE2: the groups `_before`, `_time` and `_behind`."""
-        return rf"^(?P<_before>{self.before})(?P<_time>{self.stamp.bare})(?P<_behind>{self.stamp.behind}{ANY.behind})"
-
-    @cached_property
-    def any_regex(self) -> str:
-        """A line with its time, whatever stands around it: the group `_time`."""
-        around = rf"(?:{self.heading.before}|{self.before})"
-        return rf"^{re.sub(r'[?]P<\w+>', '?:', around)}(?P<_time>{self.stamp.bare})"
+        behind = self.stamp.behind + ANY.behind
+        return rf"^(?P<_before>{self.before})(?P<_time>{self.stamp.bare})(?P<_behind>{behind})"
 
     @property
     def sure(self) -> float:
@@ -201,6 +196,11 @@ def _searched(name: str) -> re.Pattern[str]:
         return re.compile(rf"^\[? *{stamp.regex}(?={stamp.behind})", re.ASCII)
     edge = r"(?:(?<![\w.:/-])|(?<=\b[IWEF]))" if name.startswith("MMDD") else _EDGE
     return re.compile(rf"{edge}{stamp.regex}{_END}", re.ASCII)
+
+
+def times_in(lines: Sequence[str], stamp: Stamp) -> list[re.Match[str]]:
+    """The first time of this layout in each of the lines that have one."""
+    return [found for line in lines if (found := _searched(stamp.name).search(line[:_FARTHEST])) is not None]
 
 
 def _words_before(text: str) -> int:

@@ -149,9 +149,7 @@ _EPOCHS = (
     Stamp("nanoseconds since 1970", r"(?P<E>[1-3]\d{18})"),
 )
 # As garbage collectors of Java and the kernel of Linux write them: 12.345: [1.345s] [   12.345678]
-_UPTIME = Stamp(
-    UPTIME, r"(?P<U>\d{1,9})[.,](?P<f>\d{3,9})", behind=r"(?:s?\]|: )"
-)
+_UPTIME = Stamp(UPTIME, r"(?P<U>\d{1,9})[.,](?P<f>\d{3,9})", behind=r"(?:s?\]|: )")
 
 
 @cache
