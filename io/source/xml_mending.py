@@ -137,6 +137,8 @@ class Mending:
         if self.damage is None:
             try:
                 self._checker.Parse(data, last)
+            except (LookupError, ValueError):
+                return self._all()  # a mark of its order of bytes overrules the name of an encoding
             except expat.ExpatError as problem:
                 self.damage = problem.lineno, expat.ErrorString(problem.code)
                 if self._hides_tags():

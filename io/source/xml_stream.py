@@ -48,6 +48,10 @@ class Complaint:
         return f"damaged XML, read as far as it goes; the first damage is at line {self.line}: {self.message}"
 
 
+# Names of namespaces are compared and nothing more: whether they are addresses does not matter.
+_HARMLESS = frozenset({"WAR_NS_URI", "WAR_NS_URI_RELATIVE"})
+
+
 class Elements:
     """The elements of one document, while they come in and as they end.
 
@@ -142,7 +146,7 @@ class Elements:
 
     @property
     def _own_complaint(self) -> Complaint | None:
-        said = list(self._parser.feed_error_log)
+        said = [each for each in self._parser.feed_error_log if each.type_name not in _HARMLESS]
         first = Complaint(int(said[0].line), str(said[0].message).strip(), len(said)) if said else None
         return self._stopped or first or self.unreadable
 

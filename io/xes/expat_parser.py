@@ -164,9 +164,9 @@ class _RegularLog:
 
         return started, ended
 
-    def _declared(self, _version: str, encoding: str | None, _standalone: int) -> None:
+    def _declared(self, version: str, encoding: str | None, _standalone: int) -> None:
         self._encoding = (encoding or "utf-8").lower()
-        if self._encoding not in _ENCODINGS:
+        if version != "1.0" or self._encoding not in _ENCODINGS:
             raise _IrregularError
 
     def _started(self, depth: int, attributes_at: int, tag: str, attributes: list[str]) -> int:

@@ -43,6 +43,16 @@ def test_an_encoding_that_no_parser_reads_is_refused(name: str, encoding: str, i
     assert "encoding that is not read here; convert it to UTF-8" in (account.refused or "")
 
 
+@every_document
+@pytest.mark.parametrize("encoding", ["UTF-8", "UTFUTF-16", "x" * 50, "big5"])
+def test_a_mark_of_the_order_of_bytes_overrules_the_name_of_an_encoding(name: str, encoding: str) -> None:
+    text = declared(name, encoding).decode()
+    account = account_of(text.encode("utf-16"), DOCUMENTS[name][0])
+    wanted = account_of(declared(name, "UTF-16").decode().encode("utf-16"), DOCUMENTS[name][0])
+    assert (account.refused, account.events) == (wanted.refused, wanted.events)
+    assert account.rejected >= wanted.rejected  # where the name of the encoding is damage
+
+
 def test_a_name_in_utf8_keeps_its_letters() -> None:
     event = (
         '<string key="concept:name" value="gr\u00fcn"/><date key="time:timestamp" value="2026-01-01T00:00Z"/>'
