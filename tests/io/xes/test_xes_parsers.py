@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ OPTIONS = (ReadOptions(), ReadOptions(time_zone="Europe/Berlin", intervals=True)
 
 @dataclass(frozen=True)
 class ReaderOutput:
-    """Everything that a reader said, but for the texts of rejected events, which each parser writes its way."""
+    """Everything that a reader said but the texts of rejects, which each parser writes its way."""
 
     rows: list[dict[str, Any]]
     records: int
@@ -77,9 +78,10 @@ def test_damaged_logs_are_read_alike() -> None:
 
 @pytest.mark.parametrize("namespace", ["\nttp://www.xes-standard.org/", "%", "a b", "{", "x", "[::]"])
 def test_a_namespace_that_is_no_address_is_no_damage(namespace: str) -> None:
-    content = LOG.replace(b"<log", f'<log xmlns="{namespace}"'.encode(), 1)
+    plain = re.sub(rb"<log[^>]*>", b"<log>", LOG, count=1)
+    content = plain.replace(b"<log>", f'<log xmlns="{namespace}">'.encode())
     assert_parsers_agree(content)
-    assert output_of(content, OPTIONS[0]).rejects == output_of(LOG, OPTIONS[0]).rejects
+    assert output_of(content, OPTIONS[0]) == output_of(plain, OPTIONS[0])
 
 
 @pytest.mark.slow
