@@ -74,7 +74,8 @@ def _explained(file: InputFile, options: IngestOptions) -> ExplainedFile:
     except (LogFormatError, EventSchemaError) as problem:
         raise type(problem)(with_trial(str(problem), known, head, read)) from problem
     notes = (*report.warnings, *(note.format(count) for note, count in report.notes.items() if count))
-    found = tuple((name, form) for name, form in report.time_forms.items())
+    # Those with a dot are for readers of other parts of a file.
+    found = tuple((name, form) for name, form in report.time_forms.items() if "." not in name)
     return ExplainedFile(file.name, known.name, known.description, found, tuple(map(_record, rows)), notes)
 
 

@@ -169,7 +169,7 @@ def _ingest(
             )
             for number, (file, own) in enumerate(zip(files, declared, strict=True))
         ]
-        found = mine_templates(tasks, runner)
+        found = mine_templates(tasks, runner, given=whole)
         tasks = with_templates(tasks, found.templates)
         results, unit = _in_one_unit(tasks, read_files(tasks, runner), runner)
         filesystem, directory = events.resolve()
@@ -184,7 +184,7 @@ def _ingest(
             *tell_unused(results, summary),
             *_nothing(summary),
         )
-        summary = replace(summary, notices=notices, clocks=_clocks(results))
+        summary = replace(summary, notices=notices, clocks=_clocks(results), templates=found.templates)
         if options.rejects is not None:
             pieces = [piece for result in results for piece in result.reject_files]
             write_rejects(options.rejects, pieces, filesystem, ordered.left_out.duplicate_rejects(results))

@@ -59,6 +59,7 @@ class _Divisible:
                 records_before=self.file.records_before + cut.records,
                 lines_before=cut.lines,
                 format=self.format,
+                time_forms=(*self.file.time_forms, *self.records.forms),
             )
             for cut, stop in zip(starts, stops, strict=True)
         ]
@@ -150,7 +151,10 @@ def _divisible(task: ReadTask, block_bytes: int) -> _Divisible | None:
             known = format_of(log.head, task.file.name, task.input_format, task.options)
             if known.lines is None:
                 return None
-            records = known.lines(log.stream.readline(_LONGEST_HEADER), task.options.columns)
+            first = log.stream.readline(_LONGEST_HEADER)
+            records = known.lines(max(first, log.head, key=len), task.options.columns)
+            if records is None:
+                return None
     except LogFormatError:
         return None  # reading it will say what is wrong
     marked = log.head.startswith(codecs.BOM_UTF8)

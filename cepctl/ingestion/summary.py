@@ -13,6 +13,7 @@ from cepctl.ingestion.ordering import Order
 from cepctl.ingestion.rejects import RejectLog
 from cepctl.ingestion.results import FileAccount, FileResult
 from cepctl.ingestion.schemas import DatasetSchema
+from cepctl.io.contract.message_template import MessageTemplate
 from cepctl.io.contract.reader import Reject
 from cepctl.schema import TimeUnit, tick_text
 
@@ -24,7 +25,8 @@ class IngestSummary:
     """What an ingest did.
 
     `rejected` counts the rejects by cause, `rejects` are the first few of each; `notices` are for
-    people; `accounts` has one entry per file, in order of their names, those left out among them.
+    people; `accounts` has one entry per file, in order of their names, those left out among them; `templates`
+    are those that types were told by.
     """
 
     files: int
@@ -38,6 +40,7 @@ class IngestSummary:
     notices: tuple[str, ...]
     accounts: tuple[FileAccount, ...] = ()
     clocks: Clocks = field(default_factory=dict)
+    templates: tuple[MessageTemplate, ...] = ()
 
     @property
     def unreadable(self) -> tuple[FileAccount, ...]:

@@ -30,19 +30,22 @@ class TemplatesFound:
     notices: tuple[str, ...] = ()
 
 
-def mine_templates(tasks: Sequence[ReadTask], runner: Runner) -> TemplatesFound:
-    """The templates of the messages in all files; those that the tasks bring come first, as they are."""
+def mine_templates(tasks: Sequence[ReadTask], runner: Runner, *, given: bool = True) -> TemplatesFound:
+    """The templates of the messages in all files; those that the tasks bring come first, as they are.
+
+    Of those that are not `given` by the user, but known from what was read before, nothing is said.
+    """
     known = tasks[0].options.templates if tasks else ()
     surveys = [each for each in runner.run(_surveyed, tasks) if each is not None]
     if not surveys:
         unused = "--templates was not used: no file has messages that are typed by templates"
-        return TemplatesFound(known, (unused,) if known else ())
+        return TemplatesFound(known, (unused,) if known and given else ())
     whole = Survey()
     for each in surveys:
         whole.join(each)
     found = templates_of(whole, known)
     notices = []
-    if known and (found.new or found.none):
+    if known and given and (found.new or found.none):
         notices.append(
             f"of the messages looked at {found.known:,} fit the {len(known):,} templates given, "
             f"{found.new:,} fit {len(found.templates) - len(known):,} new ones"

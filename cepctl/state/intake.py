@@ -17,6 +17,7 @@ from cepctl.errors import UsageError
 from cepctl.ingestion.jobs import IngestOptions, ingest_files
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.clock_offsets import rescaled_of_clocks
+from cepctl.io.contract.message_template import MessageTemplate
 from cepctl.matching.inputs import EventInputs, open_events
 from cepctl.plan.plan import EventSchema
 from cepctl.schema import CLOCK, TimeUnit
@@ -29,12 +30,15 @@ _KINDS = {arrow: kind for kind, arrow in ARROW_TYPES.items()}
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of the events before: types of attributes, time unit, counts per event type, clocks."""
+    """What is known of the events before: types of attributes, time unit, counts per event type, clocks, and
+    the templates that types were told by.
+    """
 
     attributes: Mapping[str, pa.DataType]
     time_unit: TimeUnit | None
     type_counts: Mapping[str, int]
     clocks: Clocks = field(default_factory=dict)
+    templates: tuple[MessageTemplate, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,9 @@ def arrivals(news: News, known: Known, options: IngestOptions, scratch: Path) ->
     kinds = {name: _KINDS[kind] for name, kind in known.attributes.items()}
     dataset = str(scratch / "events")
     is_rest = known.time_unit is not None
+    own = options.read.templates
+    kept = [each for each in known.templates if each.tokens not in {mine.tokens for mine in own}]
+    options = replace(options, read=replace(options.read, templates=(*own, *kept)))
     reading = replace(options, known_kinds=kinds, known_unit=known.time_unit, is_rest=is_rest)
     summary = ingest_files([piece.file for piece in news.pieces], dataset, reading)
     with open_events([dataset]) as inputs:

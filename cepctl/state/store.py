@@ -35,6 +35,7 @@ import pyarrow.parquet as pq
 from cepctl import __version__
 from cepctl.clocks import Clocks
 from cepctl.errors import JobError, StateError, UsageError
+from cepctl.io.contract.message_template import MessageTemplate, templates_in, templates_text
 from cepctl.schema import PMF_TYPE, TimeUnit
 from cepctl.sketches.listing import Indexed
 from cepctl.sketches.manifest import SEGMENTS
@@ -66,7 +67,8 @@ class Saved:
 
     `binding` says what it is bound to (the query, the model, ...), text by name; `sources` what has been
     read of the inputs; `type_counts` how many events of each type; `clocks` those of the events that are
-    kept, with their offsets; `written` when, ISO 8601; `sketch` is that of all events, where one is kept.
+    kept, with their offsets; `written` when, ISO 8601; `sketch` is that of all events, where one is kept;
+    `templates` are those that types of messages are told by.
     """
 
     run: int
@@ -78,6 +80,7 @@ class Saved:
     written: str
     clocks: Clocks = field(default_factory=dict)
     sketch: KeptSketch | None = None
+    templates: tuple[MessageTemplate, ...] = ()
 
 
 def run_name(number: int) -> str:
@@ -259,6 +262,7 @@ def _write_files(aside: Path, saved: Saved, rows: Iterable[bytes | memoryview]) 
         "files": {f"{name}.parquet": _digest(aside / f"{name}.parquet") for name in _TABLES},
         "sources": [asdict(source) for source in saved.sources],
         "sketch": None if saved.sketch is None else asdict(saved.sketch),
+        "templates": json.loads(templates_text(saved.templates)),
     }
     text = json.dumps(content, ensure_ascii=False, indent=1)
     (aside / MANIFEST).write_text(f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}\n", encoding="utf-8")
@@ -293,6 +297,7 @@ def _loaded(place: Path) -> Saved:
             for name, offset in content.get("clocks", {}).items()
         },
         sketch=_sketch_in(content),
+        templates=templates_in(json.dumps(content.get("templates", []))),
     )
 
 

@@ -91,6 +91,10 @@ class LineRecords(Protocol):
     def unnumbered(self) -> str:
         """The cause of rejects that such a reader reports as records, and does not number; empty: none."""
 
+    @property
+    def forms(self) -> tuple[tuple[str, str], ...]:
+        """What all parts have to know to be read as the whole is (`ReadReport.time_forms`)."""
+
     def scan(self, stream: IO[bytes], start: int, stop: int, *, first: bool) -> Passages:
         """Tell what stands in bytes `start` .. `stop` - 1 of a file; the records begin with the `first`."""
 

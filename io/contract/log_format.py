@@ -77,7 +77,8 @@ class LogFormat:
     lines
         Of a format whose records begin where lines do, and depend on nothing before them: how a file that
         begins so, with these columns mapped, falls into records.  Its large files are then read in parts,
-        and of a log that grows only what is new.  None: every file is read as a whole.
+        and of a log that grows only what is new.  None, or where it gives
+        None: the file is read as a whole.
     recognises_mapped
         Whether a file that begins so may be one of the format whose columns `--map` names.  None: it has no
         columns that could be mapped.
@@ -105,7 +106,7 @@ class LogFormat:
     reader: Reader
     example: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
-    lines: Callable[[bytes, ColumnMap], LineRecords] | None = None
+    lines: Callable[[bytes, ColumnMap], LineRecords | None] | None = None
     recognises_mapped: Callable[[bytes], bool] | None = None
     recognises_patterned: Callable[[bytes], bool] | None = None
     timed_patterns: bool = False

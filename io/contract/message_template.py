@@ -48,7 +48,7 @@ def templates_text(templates: Sequence[MessageTemplate]) -> bytes:
     return json.dumps(entries, ensure_ascii=False).encode()
 
 
-def templates_in(text: bytes) -> tuple[MessageTemplate, ...]:
+def templates_in(text: bytes | str) -> tuple[MessageTemplate, ...]:
     """What `templates_text` wrote."""
     return tuple(
         MessageTemplate(name, tuple(tokens), tuple(names), example)

@@ -47,6 +47,21 @@ class Beginnings:
 
 
 @dataclass(frozen=True)
+class BeginningLinesOf:
+    """Finds the lines that begin records of one log; as `LogRecords` wants it."""
+
+    layout: LineLayout
+
+    def __call__(self, block: bytes, starts: Numbers, ends: Numbers) -> Numbers:
+        lines = _lines(block, starts, ends)
+        found = pc.or_(
+            pc.match_substring_regex(lines, self.layout.headed_regex),
+            pc.match_substring_regex(lines, self.layout.timed_regex),
+        )
+        return np.flatnonzero(_flags(found))
+
+
+@dataclass(frozen=True)
 class BeginningsOf:
     """Finds the beginnings of records of one log; as `read_records` wants it."""
 

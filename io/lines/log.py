@@ -14,7 +14,7 @@ default a time is as uncertain as its last digit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import IO
@@ -39,7 +39,8 @@ from cepctl.io.contract.reader import (
     Reject,
 )
 from cepctl.io.contract.times import named_zone
-from cepctl.io.lines.beginnings import Beginnings, BeginningsOf
+from cepctl.io.lines.beginnings import BeginningLinesOf, Beginnings, BeginningsOf
+from cepctl.io.lines.held import HELD, layout_in, layout_text
 from cepctl.io.lines.local_times import Written
 from cepctl.io.lines.nearly import NEARLY, nearly_beginnings
 from cepctl.io.lines.recognition import (
@@ -50,6 +51,7 @@ from cepctl.io.lines.recognition import (
     sample_lines,
     times_in,
 )
+from cepctl.io.log4j.record_starts import LogRecords
 from cepctl.io.log4j.records import Records, read_records
 from cepctl.io.log4j.times import Instants, instants
 from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records
@@ -93,7 +95,7 @@ class LinesLog:
             If the zone of the user does not exist.
         """
         text = utf8_stream(stream)
-        layout = _learned(text.peek(HEAD_BYTES), source, options)
+        layout = _learned(text.peek(HEAD_BYTES), source, options, report.time_forms)
         _tell(layout, report)
         log = _Log(
             source, options, report, layout, PatternTable(options.patterns), TemplateTable(options.templates)
@@ -110,7 +112,7 @@ def messages(stream: IO[bytes], source: str, options: ReadOptions) -> Iterator[p
         return
     text = utf8_stream(stream)
     try:
-        layout = _learned(text.peek(HEAD_BYTES), source, options)
+        layout = _learned(text.peek(HEAD_BYTES), source, options, {})
     except LogFormatError:
         return  # reading it will say what is wrong
     table = PatternTable(options.patterns)
@@ -121,9 +123,12 @@ def messages(stream: IO[bytes], source: str, options: ReadOptions) -> Iterator[p
         yield found
 
 
-def _learned(head: bytes, source: str, options: ReadOptions) -> LineLayout:
+def _learned(head: bytes, source: str, options: ReadOptions, known: Mapping[str, str]) -> LineLayout:
+    """The layout that is known of the log from what was read before, else that of its head."""
     try:
-        layout = layout_of(sample_lines(head), options.time_format)
+        layout = (
+            layout_in(known[HELD]) if HELD in known else layout_of(sample_lines(head), options.time_format)
+        )
     except LogFormatError as problem:
         raise LogFormatError(f"{source}: {problem}") from None
     if layout is None:
@@ -152,8 +157,28 @@ def _began(head: bytes, layout: LineLayout, options: ReadOptions) -> str:
     return f"{told} {said} if its last line was written when the file was last changed"
 
 
+def line_records(head: bytes, columns: Sequence[tuple[str, str]]) -> LogRecords | None:
+    """As `LogFormat.lines` wants it; None where the log has no times."""
+    lines = sample_lines(head)
+    layout = layout_of(lines, decided=False)
+    if layout is None:
+        return None
+    find = BeginningLinesOf(layout)
+    try:
+        told = layout_of(lines)
+    except LogFormatError:
+        told = None  # only the user can say what is the day
+    return LogRecords(find, () if told is None else ((HELD, layout_text(told)),))
+
+
 def _tell(layout: LineLayout, report: ReadReport) -> None:
-    report.time_forms["lines"] = f"{layout.stamp.name}; {layout.heading.name}"
+    report.time_forms[HELD] = layout_text(layout)
+    report.time_forms["lines"] = (
+        f"{layout.stamp.name} (in {layout.timed:,} of the first {layout.lines:,} lines); "
+        f"{layout.heading.name}"
+    )
+    if layout.headed:
+        report.time_forms["lines"] += f" ({layout.headed:,} of these)"
     for name, lines in layout.others:
         report.warnings.append(
             f"{lines:,} of its first {layout.lines:,} lines begin with times of another layout ({name}, not "
@@ -372,6 +397,7 @@ FORMAT = LogFormat(
         "time_format": "logs whose day could be the month",
         "keep_unmatched": "other text",
     },
+    lines=line_records,
     recognises_otherwise=is_log_of_lines,
     messages=messages,
 )

@@ -100,8 +100,13 @@ def sample_lines(head: bytes) -> list[str]:
     return [line.rstrip("\r\0") for line in lines if line.strip(" \t\r\0")][:_SAMPLE]
 
 
-def layout_of(lines: Sequence[str], time_format: str | None = None) -> LineLayout | None:
+def layout_of(
+    lines: Sequence[str], time_format: str | None = None, *, decided: bool = True
+) -> LineLayout | None:
     """The layout of a log that begins with these lines; None where its lines have no times.
+
+    Of layouts of the same digits that differ in what is the day it is the first, where it need not be
+    `decided`.
 
     Raises
     ------
@@ -115,7 +120,7 @@ def layout_of(lines: Sequence[str], time_format: str | None = None) -> LineLayou
     enough = len(best.rows) >= _FEWEST_SHARE * len(lines) or best.rows[0] == 0
     if not enough:
         return None
-    stamp = _decided(best, lines, time_format)
+    stamp = _decided(best, lines, time_format) if decided else best.stamp
     return _with_heading(stamp, best, found, lines)
 
 

@@ -1,12 +1,13 @@
-"""Where the records of a log4j log begin: at lines with a time, a level and a logger."""
+"""Where the records of a log begin whose lines may go on: in one of log4j at a time, a level and a logger."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import IO
 
+from cepctl.arrays import Numbers
 from cepctl.io.contract.line_records import Cut, Passage, Passages
 from cepctl.io.contract.reader import ReadReport
 from cepctl.io.log4j.layouts import find_headers
@@ -19,16 +20,27 @@ _PIECE_BYTES = 4 << 20
 _TAIL_BYTES = 1 << 20
 
 
+BeginningLines = Callable[[bytes, Numbers, Numbers], Numbers]
+"""Which lines of a block begin records; where each line begins and ends is given."""
+
+
+def header_lines(block: bytes, starts: Numbers, ends: Numbers) -> Numbers:
+    """Lines with the header of log4j."""
+    return find_headers(block, starts, ends).line
+
+
 @dataclass(frozen=True)
 class LogRecords:
-    """LineRecords of a log, whose reader numbers what begins with a header line."""
+    """LineRecords of a log, whose reader numbers what begins with a line that `find` finds."""
 
+    find: BeginningLines = header_lines
+    forms: tuple[tuple[str, str], ...] = ()
     header: bytes = b""
     counted_by_reader: bool = True
     unnumbered: str = ORPHANS
 
     def scan(self, stream: IO[bytes], start: int, stop: int, *, first: bool) -> Passages:
-        passage = _scanned(stream, start, stop, first=first)
+        passage = _scanned(stream, start, stop, self.find, first=first)
         return passage, passage
 
     def counter(self) -> CountedLines:
@@ -46,7 +58,7 @@ class LogRecords:
                 start, text = start + cut, text[cut:]
             if text:
                 starts, ends = line_bounds(text)
-                lines = find_headers(text, starts, ends).line
+                lines = self.find(text, starts, ends)
                 if len(lines):
                     return start + int(starts[lines[-1]])
             if size >= ended:
@@ -59,7 +71,7 @@ def log_records(head: bytes, columns: Sequence[tuple[str, str]]) -> LogRecords:
     return LogRecords()
 
 
-def _scanned(stream: IO[bytes], start: int, stop: int, *, first: bool) -> Passage:
+def _scanned(stream: IO[bytes], start: int, stop: int, find: BeginningLines, *, first: bool) -> Passage:
     records = lines = 0
     cut = None
     ignored = ReadReport()
@@ -69,7 +81,7 @@ def _scanned(stream: IO[bytes], start: int, stop: int, *, first: bool) -> Passag
             continue
         starts, _ = line_bounds(text)
         found = mended(text, ignored)
-        headers = find_headers(found, *line_bounds(found)).line
+        headers = find(found, *line_bounds(found))
         # The first record of the file is not a place to cut.
         here = headers[starts[headers] + place > start]
         if cut is None and len(here):

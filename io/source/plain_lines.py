@@ -22,6 +22,7 @@ class PlainLines:
     header: bytes = b""
     counted_by_reader: bool = False
     unnumbered: str = ""
+    forms: tuple[tuple[str, str], ...] = ()
 
     def scan(self, stream: IO[bytes], start: int, stop: int, *, first: bool) -> Passages:
         stream.seek(start)

@@ -19,16 +19,24 @@ import pyarrow.compute as pc
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.batches import INFERRED
 from cepctl.io.contract.message_template import OTHERS
-from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject, among_rejects
+from cepctl.io.contract.reader import ColumnMap, ReadOptions, ReadReport, Reject, among_rejects
 from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
 from cepctl.io.source.json_documents import Document, Element, as_documents, read_documents
 from cepctl.io.source.json_objects import json_object
 from cepctl.io.source.json_recovery import FoundRecord, Records
+from cepctl.io.source.plain_lines import PlainLines
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
 from cepctl.io.source.text_encoding import utf8_stream
 from cepctl.io.tabular.columns import raw_batch
 from cepctl.io.tabular.json_lines import RecordLine, RecordTable
-from cepctl.io.tabular.json_shape import JsonShape, record_of_fields, records_at, shape_of
+from cepctl.io.tabular.json_shape import (
+    JsonShape,
+    record_of_fields,
+    records_at,
+    shape_in,
+    shape_of,
+    shape_text,
+)
 from cepctl.io.tabular.kubernetes import IN_BETWEEN, occurrences, seen_between
 from cepctl.io.tabular.mapping import RESERVED
 from cepctl.io.templates.matching import NONE
@@ -39,6 +47,8 @@ HEAD_BYTES = 1 << 16
 NOT_AN_OBJECT = "the record is not a JSON object"
 TOO_DEEP = "nested too deeply"
 RECORD = "Record"
+HELD = "cepctl.json"
+"""The name under which `ReadReport.time_forms` has the shape, for other parts of the file."""
 _BATCH_RECORDS = 20_000
 _BATCH_BYTES = 16 << 20
 _BATCH_CELLS = 4_000_000
@@ -65,6 +75,13 @@ class AnyJsonReader:
         """Whether it is JSON over several lines: all that a mapping can ask for beside JSON lines."""
         shape = shape_of(head, (("time", "?"),))
         return shape is not None and not shape.by_lines
+
+    def lines(self, head: bytes, columns: ColumnMap) -> PlainLines | None:
+        """How a file of one record per line falls into them; None for any other."""
+        shape = shape_of(head, columns)
+        if shape is None or not _by_lines(shape):
+            return None
+        return PlainLines(forms=((HELD, shape_text(shape)),))
 
     def messages(self, stream: IO[bytes], source: str, options: ReadOptions) -> Iterator[pa.Array]:
         """Messages that events get their type from."""
@@ -94,7 +111,8 @@ class AnyJsonReader:
             If its first records have no time, or one whose day could be the month.
         """
         text = utf8_stream(stream)
-        shape = shape_of(text.peek(HEAD_BYTES), options.columns)
+        known = report.time_forms.get(HELD)
+        shape = shape_of(text.peek(HEAD_BYTES), options.columns) if known is None else shape_in(known)
         if shape is None:
             raise LogFormatError(
                 f"{source}: its first records have no time under a name that is known for one; say which "
@@ -111,7 +129,13 @@ class AnyJsonReader:
         chunks.tell_damage(source, report)
 
 
+def _by_lines(shape: JsonShape) -> bool:
+    """Whether each record is a line, and gives one event."""
+    return shape.by_lines and not shape.path and not shape.kubernetes
+
+
 def _tell(shape: JsonShape, report: ReadReport) -> None:
+    report.time_forms[HELD] = shape_text(shape)
     place = "objects" if not shape.path else f"elements of {'.'.join(shape.path)}"
     types = ", ".join(shape.types) or (f"template of {shape.message}" if shape.message else RECORD)
     time = "firstTimestamp, lastTimestamp" if shape.kubernetes else shape.time
@@ -237,7 +261,7 @@ class _Blocks:
 
     def add(self, found: _Found) -> None:
         """Take what stands where a record should."""
-        self._numbered += 1
+        self._numbered = found.line if found.line and _by_lines(self.shape) else self._numbered + 1
         self._bytes += len(found.raw)
         flat = None if found.record is None else record_of_fields(found.record)
         if flat is None:

@@ -207,5 +207,6 @@ ANY_JSON = LogFormat(
     reader=_ANY_JSON,
     options={**_OPTIONS, "intervals": "Kubernetes events"},
     recognises_mapped=_ANY_JSON.may_be_mapped,
+    lines=_ANY_JSON.lines,
     messages=_ANY_JSON.messages,
 )

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -97,6 +97,18 @@ class JsonShape:
     kubernetes: bool = False
     records: int = 0
     timed: int = 0
+
+
+def shape_text(shape: JsonShape) -> str:
+    """A shape as `shape_in` reads it."""
+    return json.dumps(asdict(shape), ensure_ascii=False)
+
+
+def shape_in(text: str) -> JsonShape:
+    """What `shape_text` wrote."""
+    said = json.loads(text)
+    lists = {name: tuple(value) for name, value in said.items() if isinstance(value, list)}
+    return JsonShape(**{**said, **lists})
 
 
 def flat_record(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ class DelimitedRows:
     delimiter: int
     counted_by_reader: bool = False
     unnumbered: str = ""
+    forms: tuple[tuple[str, str], ...] = ()
 
     @property
     def _is_wide(self) -> bool:

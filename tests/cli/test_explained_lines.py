@@ -21,7 +21,9 @@ def test_three_records_are_shown_with_their_fields(
     assert main(["ingest", "--explain", str(tmp_path / "a.log")]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "a.log: lines (any other log of lines with a time in them)"
-    assert lines[1] == "  lines: YYYY-MM-DD hh:mm:ss; log4j of Kafka"
+    assert lines[1] == (
+        "  lines: YYYY-MM-DD hh:mm:ss (in 6 of the first 6 lines); log4j of Kafka (6 of these)"
+    )
     assert lines[2:9] == [
         "  record 1",
         "    time  2026-06-14T08:15:04.978000+00:00, up to 1,000 us later",

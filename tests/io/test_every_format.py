@@ -128,17 +128,20 @@ def test_a_small_log_of_a_format_of_lines_is_read_alike_in_parts(name: str) -> N
 
 @pytest.mark.parametrize("name", OF_LINES)
 def test_of_a_log_of_lines_that_grows_runs_take_every_record_once(name: str) -> None:
-    records = format_named(name).lines
-    assert records is not None
-    data = small_logs(name)[0]
+    of_lines = format_named(name).lines
+    assert of_lines is not None
+    # Not every shape of a format may be one of lines.
+    data = next(each for each in small_logs(name) if of_lines(each, ()) is not None)
     if data.startswith(codecs.BOM_UTF16_LE):  # a log that grows is UTF-8
         data = data.decode("utf-16").encode()
-    begin = len(records(data, ()).header)
+    records = of_lines(data, ())
+    assert records is not None
+    begin = len(records.header)
 
     def taken(cuts: list[int]) -> list[str]:
         with tempfile.TemporaryDirectory() as folder:
             log = Path(folder, "a.log")
-            runs = Taking((str(log),), IngestOptions(read=KEPT, max_errors=10))
+            runs = Taking((str(log),), IngestOptions(name, read=KEPT, max_errors=10))
             found = []
             for first, last in zip([0, *cuts], [*cuts, len(data)], strict=True):
                 with log.open("ab") as file:

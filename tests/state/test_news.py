@@ -44,7 +44,9 @@ class Taking:
             parts = Path(scratch, "parts")
             parts.mkdir()
             news = look(
-                self.paths, self.sources, InputOptions(parts, read=self.options.read, to_the_end=final)
+                self.paths,
+                self.sources,
+                InputOptions(parts, self.options.input_format, self.options.read, to_the_end=final),
             )
             self.left_out = news.left_out
             with arrivals(news, self.known, self.options, Path(scratch)) as found:

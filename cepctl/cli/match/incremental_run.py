@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from cepctl.clocks import Clocks
     from cepctl.ingestion.jobs import IngestOptions
+    from cepctl.io.contract.message_template import MessageTemplate
     from cepctl.plan.plan import Plan
     from cepctl.schema import TimeUnit
     from cepctl.state.intake import Arrivals
@@ -110,7 +111,10 @@ def _arrivals(
         say("warning", f"left out: {reason}")
     known = Known({}, None, {})
     if saved is not None:
-        known = Known(_attributes(saved), saved.time_unit, saved.type_counts, saved.clocks)
+        known = Known(
+            *(_attributes(saved), saved.time_unit, saved.type_counts, saved.clocks),
+            templates=saved.templates,
+        )
     arrived = opened.enter_context(arrivals(news, known, options, scratch))
     tell_reading(arrived.summary)
     return arrived
@@ -206,9 +210,17 @@ def _computed(
         written=datetime.now(UTC).isoformat(timespec="seconds"),
         clocks=_clocks_kept(plan, outcome.progress),
         sketch=None if sketched is None else sketched.sketch,
+        templates=_templates_after(saved, arrived),
     )
     rows = starting_between(outcome.rows, plan, matching.since, matching.until)
     return ComputedRun(plan, after, outcome, rows, len(events), {} if sketched is None else sketched.folders)
+
+
+def _templates_after(saved: Saved | None, arrived: Arrivals) -> tuple[MessageTemplate, ...]:
+    """All templates up to now: those of a run without messages are those before."""
+    if arrived.summary is not None and arrived.summary.templates:
+        return arrived.summary.templates
+    return () if saved is None else saved.templates
 
 
 def _seconds(tick: int | None, unit: TimeUnit) -> float | None:

@@ -1,0 +1,86 @@
+"""Logs of lines and of JSON that grow: records, layouts and templates are those of the runs before."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cepctl.cli import main
+
+QUERY = "PATTERN SEQ('Accepted badge of' a, 'Door stays open' d) WITHIN 2 s RETURN a.user, d.duration"
+LINES = (
+    "2026-06-14 08:15:01,001 - WARN  [main:Gate@15] - Door 7 stays open for 50 ms\n",
+    "2026-06-14 08:15:01,002 - WARN  [main:Gate@15] - Door 8 stays open for 60 ms\n",
+    "2026-06-14 08:15:04,978 - INFO  [main:Gate@12] - Accepted badge 4711 of user ann from 10.0.0.7\n",
+    "2026-06-14 08:15:04,990 - INFO  [main:Gate@12] - Accepted badge 4713 of user cy from 10.0.0.8\n",
+    "2026-06-14 08:15:05,001 - WARN  [main:Gate@15] - Door 3 stays open for 250 ms\n",
+    "java.io.IOException: no answer\n",
+    "\tat Gate.read(Gate.java:7)\n",
+    "2026-06-14 08:15:09,120 - INFO  [main:Gate@12] - Accepted badge 4712 of user bob from 10.0.0.9\n",
+    "2026-06-14 08:15:10,300 - WARN  [main:Gate@15] - Door 1 stays open for 90 ms\n",
+    "2026-06-14 08:15:12,300 - WARN  [main:Gate@15] - Door 1 stays open for 80 ms\n",
+)
+TILL = tuple(
+    f"0{day}/04/2026 12:00:01 till {day} {what}\n" for day in (3, 4) for what in ("opened", "closed")
+)
+
+
+def runs(folder: Path, pieces: list[str], query: str, *options: str, name: str = "a.log") -> list[str]:
+    """The rows of runs over a log to which the pieces are appended."""
+    log, out = folder / name, folder / "rows"
+    for number, piece in enumerate(pieces, start=1):
+        with log.open("a") as file:
+            file.write(piece)
+        final = ["--final"] if number == len(pieces) else []
+        given = ["match", query, str(log), "--state", str(folder / "state"), "-o", str(out)]
+        assert main([*given, *options, *final]) == 0
+    return [row for file in sorted(out.iterdir()) for row in file.read_text().splitlines()[1:]]
+
+
+def rows_at_once(folder: Path, query: str, name: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    capsys.readouterr()
+    assert main(["match", query, str(folder / name), "--runner", "local"]) == 0
+    return capsys.readouterr().out.splitlines()[1:]
+
+
+@pytest.mark.parametrize("cut", [5, 6, 7])
+def test_a_log_that_grows_gives_the_rows_of_the_whole_log(
+    cut: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pieces = ["".join(LINES[:cut]), "".join(LINES[cut:])]
+    found = runs(tmp_path, pieces, QUERY)
+    assert len(found) == 3
+    assert found == rows_at_once(tmp_path, QUERY, "a.log", capsys)
+
+
+def test_the_first_templates_name_the_types_of_what_comes_later(tmp_path: Path) -> None:
+    # Alone, the messages of the second run would be of types of their own: nothing varies in them.
+    first = "".join(f"2026-06-14 08:15:0{n} INFO user {n}{name} is in\n" for n, name in enumerate("abcd"))
+    later = "2026-06-14 08:16:01 INFO user 9x is in\n2026-06-14 08:16:02 INFO user 9x is in\n"
+    found = runs(tmp_path, [first, later], "PATTERN SEQ('user is in' a, 'user is in' b) RETURN b.user")
+    assert [row.partition(",")[0] for row in found][-1] == "9x"
+    (manifest,) = (tmp_path / "state").glob("run-*/manifest.json")
+    kept = json.loads(manifest.read_text().partition("\n")[2])["templates"]
+    assert [each[0] for each in kept] == ["user is in"]
+
+
+def test_a_form_that_the_user_named_holds_for_what_comes_later(tmp_path: Path) -> None:
+    form = ("--time-format", "%m/%d/%Y %H:%M:%S", "--tz", "UTC")
+    query = "PATTERN SEQ('till opened' a, 'till closed' b) WITHIN 1 d"
+    found = runs(tmp_path, ["".join(TILL[:2]), "".join(TILL[2:])], query, *form)
+    assert all(row.split(",")[1].startswith("2026-0") for row in found)
+    assert "2026-03-04" in found[0]
+
+
+def test_json_lines_grow_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [
+        json.dumps({"ts": f"2026-06-14T08:15:0{n}.5Z", "msg": f"order {n} {what}", "by": {"name": who}})
+        + "\n"
+        for n, (what, who) in enumerate([("paid", "ann"), ("sent", "bob"), ("paid", "cy"), ("sent", "dee")])
+    ]
+    query = "PATTERN SEQ('order paid' a, 'order sent' b) WITHIN 1500 ms RETURN a.`by.name`"
+    found = runs(tmp_path, ["".join(lines[:2]) + "\n", "".join(lines[2:])], query, name="a.json")
+    assert [row.partition(",")[0] for row in found] == ["ann", "cy"]
+    assert found == rows_at_once(tmp_path, query, "a.json", capsys)
