@@ -46,7 +46,7 @@ def coupled_confidences(matches: CoupledMatches, sampling: Sampling | None = Non
             given_up.append(problems.taken(np.flatnonzero(unknown)))
             error[problems.match[unknown]] = sampling.error
         happens = first != _LAST
-        certain[problems.match[_with_rivals(problems)]] = False
+        certain[problems.match[_with_rivals(matches, problems)]] = False
         match = problems.match[happens]
         np.add.at(confidence, match, np.where(unknown, 0.0, part)[happens])
         np.minimum.at(start, match, first[happens])
@@ -58,11 +58,20 @@ def coupled_confidences(matches: CoupledMatches, sampling: Sampling | None = Non
     return Measured(confidence, error, start, end)
 
 
-def _with_rivals(problems: Problems) -> Flags:
-    """Problems with an event that must be outside of some region."""
-    factors = problems.factors
+def _with_rivals(matches: CoupledMatches, problems: Problems) -> Flags:
+    """Problems with an event that must be outside of some region, and that the match does not bind itself.
+
+    Of events that are bound, `<>` leaves such regions; whether that can fail is known without a sum.
+    """
+    factors, count = problems.factors, len(matches.masses.lower)
     outside = np.concatenate([[0], np.cumsum(~factors.inside)])
-    return np.asarray(np.diff(outside[factors.region_offsets[factors.offsets]]) > 0)
+    some = np.flatnonzero(np.diff(outside[factors.region_offsets]) > 0)
+    problem = np.searchsorted(factors.offsets, some, side="right") - 1
+    bound = np.concatenate([group.owner * count + group.members for group in matches.groups])
+    others = ~np.isin(problems.match[problem] * count + factors.event[some], bound)
+    found = np.zeros(len(problems.match), dtype=bool)
+    found[problem[others]] = True
+    return found
 
 
 def _solved(masses: Masses, problems: Problems, sampled: Flags, *, give_up: bool) -> tuple[Reals, Ticks]:

@@ -1,4 +1,4 @@
-"""A window holds a set for certain where no two of its events can be too far apart."""
+"""What always holds has the confidence 1, not a sum that misses it by its last digit."""
 
 from __future__ import annotations
 
@@ -18,6 +18,17 @@ def test_the_interval_of_one_member_says_nothing_of_how_far_it_is_from_others(
     pattern: str, window: int
 ) -> None:
     plan, table = plan_of(f"PATTERN {pattern} WITHIN {window} ticks"), event_table(EVENTS)
+    expected, found = (rows_by_signature(engine(plan, table)) for engine in (match_table, match_events))
+    certain = {key for key, row in expected.items() if row["confidence"] == 1.0}
+    assert {key for key, row in found.items() if row["confidence"] == 1.0} == certain
+
+
+@pytest.mark.parametrize("pattern", ["AND(A a, A b)", "AND(A a, A b, A c)", "SEQ(AND(A a, A b), B d)"])
+@pytest.mark.parametrize("shift", range(-6, 7))
+def test_times_that_must_differ_and_always_do_are_certain(pattern: str, shift: int) -> None:
+    """Sums over both sides of `<>` miss 1 by their last digit."""
+    plan = plan_of(f"PATTERN {pattern} WHERE a.time + {shift} ticks <> b.time")
+    table = event_table([Event("a", "A", 0, 1), Event("b", "A", 1, 3), Event("d", "B", 5, 9)])
     expected, found = (rows_by_signature(engine(plan, table)) for engine in (match_table, match_events))
     certain = {key for key, row in expected.items() if row["confidence"] == 1.0}
     assert {key for key, row in found.items() if row["confidence"] == 1.0} == certain
