@@ -42,7 +42,7 @@ from cepctl.io.contract.times import named_zone
 from cepctl.io.lines.beginnings import BeginningLinesOf, Beginnings, BeginningsOf
 from cepctl.io.lines.held import HELD, layout_in, layout_text
 from cepctl.io.lines.local_times import Written
-from cepctl.io.lines.nearly import NEARLY, nearly_beginnings
+from cepctl.io.lines.nearly import NEARLY, begin_otherwise, nearly_beginnings
 from cepctl.io.lines.recognition import (
     HEAD_BYTES,
     LineLayout,
@@ -67,6 +67,10 @@ _NO_ZONE = "times of log records, read as UTC; name their zone with --tz: {:,}"
 _IN_GAP = "times in an hour that the clocks skipped, read with the offset before it: {:,}"
 _TWICE = "times in an hour that happened twice, with intervals that cover both: {:,}"
 _CONTINUED = "lines without a time of their own, which continue the record before them: {:,}"
+_OTHERWISE = (
+    "lines that begin with times of another layout than that of the log, which are taken for lines of the "
+    "record before them: {:,}; divide the file"
+)
 _BACK = (
     "times that go back by more than half a year behind the one before, as in a log of several years: {:,}"
 )
@@ -227,9 +231,7 @@ class _Log:
 
     def batch(self, records: Records[Beginnings], numbered: int) -> pa.RecordBatch:
         """Records, the first of which is number `numbered` + 1, as raw events."""
-        continued = int(pc.sum(pc.count_substring(records.message, "\n")).as_py() or 0)
-        if continued:
-            self.report.notes[_CONTINUED] += continued
+        if pc.any(pc.match_substring(records.message, "\n")).as_py():
             self.report.rejects.extend(self._swallowed(records))
         local, usable = self._local(records.headers.times, records)
         for row in np.flatnonzero(~usable):
@@ -267,6 +269,11 @@ class _Log:
         lines = pc.split_pattern(records.message.take(pa.array(rows)), "\n")
         row, line = pc.list_parent_indices(lines).to_numpy(), lines.flatten()
         place = np.arange(len(line)) - lines.offsets.to_numpy()[row]
+        otherwise = begin_otherwise(line).to_numpy(zero_copy_only=False).astype(np.bool_) & (place > 0)
+        plain = (place > 0) & ~otherwise
+        for note, rows_of in ((_CONTINUED, plain), (_OTHERWISE, otherwise)):
+            if rows_of.any():
+                self.report.notes[note] += int(rows_of.sum())
         near = nearly_beginnings(line, self.layout.beginnings).to_numpy(zero_copy_only=False)
         for at in np.flatnonzero(near & (place > 0)).tolist():
             number = int(records.line[rows[row[at]]] + place[at])

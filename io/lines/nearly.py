@@ -7,9 +7,12 @@ the log, digits and letters alike, was a record of its own, and is told as lost.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from cepctl.io.lines.stamps import stamps
 
 NEARLY = "a line that nearly begins a record: its time is damaged"
 _USUAL_SHARE = 0.2
@@ -55,3 +58,21 @@ def _differs_little(shape: str, usual: str) -> bool:
     same = next((i for i, (a, b) in pairs if a != b), min(len(shape), len(usual)))
     changes = [(1, 1), (0, 1), *((inserted, 0) for inserted in range(1, _MOST_INSERTED + 1))]
     return any(shape[same + more :].startswith(usual[same + less :]) for more, less in changes)
+
+
+def begin_otherwise(lines: pa.Array) -> pa.Array:
+    """Whether lines begin with a time of any layout with a date: those that are none of the log's own.
+
+    Examples
+    --------
+    >>> begin_otherwise(pa.array(["Jun 14 08:15:04 web1 sshd: hello", "at 12 Jun"])).to_pylist()
+    [True, False]
+    """
+    return pc.match_substring_regex(lines, _dated())
+
+
+@cache
+def _dated() -> str:
+    """Every layout with a date and a time of day, as one expression."""
+    dates = dict.fromkeys(stamp.date_bare for stamp in stamps() if stamp.date)
+    return rf"^[^\s\w]{{0,3}}(?:{'|'.join(dates)})[-T :_]\d\d?:\d\d:\d\d"

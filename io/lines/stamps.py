@@ -69,6 +69,11 @@ class Stamp:
         return re.sub(r"\(\?P<\w+>", "(?:", self.regex)
 
     @property
+    def date_bare(self) -> str:
+        """The expression of its date without groups."""
+        return re.sub(r"\(\?P<\w+>", "(?:", self.date)
+
+    @property
     def has_year(self) -> bool:
         return any(f"(?P<{part}>" in self.regex for part in "YyEU")
 
