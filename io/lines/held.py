@@ -10,7 +10,7 @@ from cepctl.io.lines.stamps import stamp_named
 
 HELD = "cepctl.lines"
 """The name under which `ReadReport.time_forms` has it."""
-_LISTS = ("others", "beginnings")
+_LISTS = ("others", "beginnings", "dates")
 
 
 def layout_text(layout: LineLayout) -> str:
@@ -33,4 +33,5 @@ def layout_in(text: str) -> LineLayout:
     headings = {heading.name: heading for heading in (*HEADINGS, ANY)}
     said["stamp"], said["heading"] = stamp_named(said["stamp"]), headings[said["heading"]]
     said["others"] = tuple((name, lines) for name, lines in said["others"])
-    return LineLayout(**{**said, "beginnings": tuple(said["beginnings"])})
+    said |= {name: tuple(said[name]) for name in ("beginnings", "dates")}
+    return LineLayout(**said)

@@ -329,7 +329,8 @@ class _Log:
             return times.local, times.usable
         if self.years is None:
             first = [*dict.fromkeys(zip(times.month.tolist(), times.day.tolist(), strict=True))]
-            self.years = year_rule(self.source, self.options, f"{first[0][0]:02}-{first[0][1]:02}", first)
+            begin = f"{first[0][0]:02}-{first[0][1]:02}"
+            self.years = year_rule(self.source, self.options, begin, first, self.layout.dates)
         rule = self.years
         if rule.told:
             self.report.notes[years_note(rule)] += int(times.usable.sum())

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cache, cached_property, lru_cache
 
 import pyarrow as pa
@@ -34,6 +35,7 @@ _OF_WORD = re.compile(r"\w")
 _LEVEL_BEHIND = re.compile(r"[\d\s:/.,]*? (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ")
 # JSON and XML, which have readers of their own.
 _MARKUP = re.compile(r"\s*(?:\{|\[\s*[{\[\"]|<[A-Za-z?!])")
+_FULL_DATE = re.compile(r"(?<![\d.-])((?:19|20)\d\d)[-/.](\d\d)[-/.](\d\d)(?![\d.-])", re.ASCII)
 # A number that long is an instant only as a word of its own.
 _EDGE = r"(?<![\w.:/-])"
 _END = r"(?![\w])"
@@ -53,6 +55,8 @@ class LineLayout:
         How many lines were looked at, how many have such a time, and how many of these the heading fits.
     others
         Other layouts of times that lines of the file begin with, with the number of lines.
+    dates
+        Of a log without years: days since 1970 that lines tell in another layout.
     beginnings
         The shapes in which most records begin, for `nearly_beginnings`.
     """
@@ -65,6 +69,7 @@ class LineLayout:
     headed: int
     others: tuple[tuple[str, int], ...] = ()
     beginnings: tuple[str, ...] = ()
+    dates: tuple[int, ...] = ()
 
     @cached_property
     def headed_regex(self) -> str:
@@ -274,9 +279,21 @@ def _with_heading(stamp: Stamp, best: _Found, found: Sequence[_Found], lines: Se
         for each in sorted(found, key=_rank, reverse=True)
         if not set(each.rows) & seen and each.stamp.has_year and not each.stamp.is_epoch
     ]
-    layout = LineLayout(stamp, heading, before, len(lines), len(timed), headed, tuple(alone[:1]))
+    dates = () if stamp.has_year else _dates(lines)
+    layout = LineLayout(stamp, heading, before, len(lines), len(timed), headed, tuple(alone[:1]), dates=dates)
     begun = pc.extract_regex(pa.array(timed), layout.timed_regex).drop_null()
     return replace(layout, beginnings=usual_beginnings(begun.field("_before"), begun.field("_time")))
+
+
+def _dates(lines: Sequence[str]) -> tuple[int, ...]:
+    """The days since 1970 of the full dates in lines, in their order: year, month, day."""
+    days = []
+    for found in filter(None, map(_FULL_DATE.search, lines)):
+        try:
+            days.append((date(*map(int, found.groups())) - date(1970, 1, 1)).days)
+        except ValueError:
+            continue  # no calendar has this day
+    return tuple(dict.fromkeys(days))
 
 
 def _fitting(heading: Heading, stamp: Stamp, lines: Sequence[str]) -> int:

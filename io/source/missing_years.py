@@ -3,6 +3,7 @@
     known                                            the log
     --epoch                                          begins on that day
     a date in the name, as rotated logs have it      ended on that day
+    a date in a line of it, that of its first day    begins on that day
     when the file was last changed                   ended on that day
 
 A log that ended on a day began in the last year in which none of its first days comes after that one, so that
@@ -63,8 +64,12 @@ class YearRule:
         return next((found for found in reversed(days) if _number(found) <= (self.last or 0) + 1), None)
 
 
-def year_rule(source: str, options: ReadOptions, example: str, days: Sequence[MonthDay]) -> YearRule:
+def year_rule(
+    source: str, options: ReadOptions, example: str, days: Sequence[MonthDay], dates: Sequence[int] = ()
+) -> YearRule:
     """How the years of a log are found; `example` is a time in it, `days` are the first days.
+
+    `dates` are those that its first lines tell, in days since 1970; only one of its first day, about, counts.
 
     Raises
     ------
@@ -75,10 +80,18 @@ def year_rule(source: str, options: ReadOptions, example: str, days: Sequence[Mo
         return YearRule("", options.epoch // _DAY_MICROS)
     dated = _day_in_name(source)
     if dated is not None:
-        return YearRule(f"the date in its name, {_text(dated)}", _beginning(days, dated), dated)
+        return YearRule(
+            f"counted back from the date in its name, {_text(dated)}", _beginning(days, dated), dated
+        )
+    for told in dates:
+        first = _date((_EPOCH + timedelta(days=told)).year, *days[0]) if days else None
+        if first is not None and abs(_number(first) - told) <= 1:
+            return YearRule(f"counted on from the date in one of its lines, {_text(told)}", _number(first))
     if options.modified is not None:
         last = options.modified // _DAY_MICROS
-        return YearRule(f"when it was last changed, {_text(last)}", _beginning(days, last), last)
+        return YearRule(
+            f"counted back from when it was last changed, {_text(last)}", _beginning(days, last), last
+        )
     begins = f"{days[0][0]:02}-{days[0][1]:02}" if days else "MM-DD"
     raise LogFormatError(
         f"{source}: the time '{example}' has no year; say on which day the log begins: --epoch YEAR-{begins}"
@@ -100,9 +113,9 @@ def _beginning(days: Sequence[MonthDay], last: int) -> int:
 
 
 def years_note(rule: YearRule) -> str:
-    """What is said of times whose years were counted back, with a place for their number."""
+    """What is said of times whose years were counted, with a place for their number."""
     return (
-        f"times without a year, whose years were counted back from {rule.told}: {{:,}}; --epoch YEAR-MM-DD "
+        f"times without a year, whose years were {rule.told}: {{:,}}; --epoch YEAR-MM-DD "
         "says on which day the log begins"
     )
 

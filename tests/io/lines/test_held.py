@@ -28,7 +28,7 @@ TOLD = "13/04/2026 12:00:01 till 1 opened\n"
         (NO_YEAR, {"modified": 1_767_225_900_000_000}),
         (TOLD + DAY, {}),
         (DAY, {"time_format": "%m/%d/%Y %H:%M:%S"}),
-        ("[0.012s][info][gc] Using G1\n" + DATED.replace("2026-06-14 08:15:", "[1"), {}),
+        ("".join(f"{n}.345: [GC {n}K->1K(9K), 0.0061 secs]\n" for n in range(90)), {"epoch": 10**15}),
     ],
 )
 @pytest.mark.parametrize("blocks", [3, 7])

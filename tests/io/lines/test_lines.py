@@ -239,3 +239,13 @@ def test_messages_of_logfmt_that_differ_by_names_and_numbers_share_a_type(tmp_pa
     assert rows[0]["msg"] == "order 00 paid by ann"
     rows, _ = taken(tmp_path, text.replace("msg=", "event="))
     assert len({row["event_type"] for row in rows}) == 7
+
+
+def test_a_full_date_of_the_first_day_in_a_line_tells_the_year(tmp_path: Path) -> None:
+    opened = "12-31 23:59:57.000  1702  2395 I Log: opened at 2014-12-31 23:59:57\n"
+    rows, summary = taken(tmp_path, opened + LOGCAT)
+    assert [row["time"].year for row in rows] == [2014, 2014, 2014, 2015]  # type: ignore[attr-defined]
+    assert any("counted on from the date in one of its lines, 2014-12-31: 4" in n for n in summary.notices)
+    another_day = opened.replace("2014-12-31", "2014-06-01")
+    _, summary = taken(tmp_path, another_day + LOGCAT)
+    assert any("counted back from when it was last changed" in note for note in summary.notices)
