@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.arrays import Flags, Numbers
-from cepctl.io.lines.local_times import Written, written_times
+from cepctl.io.lines.local_times import NO_TIMES, Written, written_times
 from cepctl.io.lines.recognition import LineLayout
 
 _SHAPES_AT_ONCE = ("_before", "_time", "_behind")
@@ -63,9 +63,13 @@ class BeginningLinesOf:
 
 @dataclass(frozen=True)
 class BeginningsOf:
-    """Finds the beginnings of records of one log; as `read_records` wants it."""
+    """Finds the beginnings of records of one log; as `read_records` wants it.
+
+    Where only `messages` are wanted, times and attributes are left out.
+    """
 
     layout: LineLayout
+    messages: bool = False
 
     def __call__(self, block: bytes, starts: Numbers, ends: Numbers) -> Beginnings:
         lines = _lines(block, starts, ends)
@@ -100,17 +104,33 @@ class BeginningsOf:
     ) -> Beginnings:
         before, time, behind = (pc.binary_length(part).to_numpy().astype(np.int64) for part in parts)
         begin = starts[rows] + before
-        known = pa.array(np.ones(len(rows), np.bool_) if fits is None else fits)
+        if self.messages:
+            return Beginnings(rows, begin + time + behind, NO_TIMES, {})
+        heading, known = self.layout.heading, None if fits is None else pa.array(fits)
         attributes = {
-            name: pc.if_else(
-                pc.and_(known, pc.not_equal(headed.field(name), "")),
-                headed.field(name),
-                pa.scalar(None, pa.string()),
-            )
-            for name in self.layout.heading.attributes
+            **_groups(headed.field("_before"), heading.before, known),
+            **_groups(headed.field("_behind"), heading.behind, known),
         }
         times = written_times(block, begin, time, self.layout.stamp)
         return Beginnings(rows, begin + time + behind, times, attributes)
+
+
+def _groups(texts: pa.Array, expression: str, known: pa.Array | None) -> dict[str, pa.Array]:
+    """The named groups of an expression in texts that it fits, where they are `known`; null for empty ones.
+
+    What stands around times repeats from line to line, so each text is looked at once.
+    """
+    if "(?P<" not in expression:
+        return {}
+    once = texts.dictionary_encode()
+    found = pc.extract_regex(once.dictionary, f"^{expression}$")
+    none = pa.scalar(None, pa.string())
+    groups = {}
+    for each in found.type:
+        values = found.field(each.name)
+        values = pc.if_else(pc.not_equal(values, ""), values, none).take(once.indices)
+        groups[each.name] = values if known is None else pc.if_else(known, values, none)
+    return groups
 
 
 def _lines(block: bytes, starts: Numbers, ends: Numbers) -> pa.Array:

@@ -65,6 +65,10 @@ class Written:
         return Written(**{each.name: getattr(self, each.name)[:count] for each in fields(self)})
 
 
+NO_TIMES = Written(*(np.zeros(0, np.int64) for _ in fields(Written)))  # type: ignore[arg-type]
+"""The times of records where nobody wants them."""
+
+
 def written_times(block: bytes, starts: Numbers, lengths: Numbers, stamp: Stamp) -> Written:
     """The texts of `lengths` bytes from `starts` on, each of which fits the layout."""
     count = len(starts)

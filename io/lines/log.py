@@ -120,7 +120,8 @@ def messages(stream: IO[bytes], source: str, options: ReadOptions) -> Iterator[p
     except LogFormatError:
         return  # reading it will say what is wrong
     table = PatternTable(options.patterns)
-    for records in read_records(text, source, ReadReport(), BeginningsOf(layout)):
+    beginnings = BeginningsOf(layout, messages=not options.patterns)
+    for records in read_records(text, source, ReadReport(), beginnings):
         found = _said(layout, records.message)[0]
         if options.patterns:
             found = found.filter(pa.array(_typed(records, table).pattern < 0))

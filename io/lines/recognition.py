@@ -31,6 +31,7 @@ _FARTHEST = 160
 _FEWEST_SHARE = 0.3
 _USUAL_SHARE = 0.9
 _MOST_WORDS_BEFORE = 7
+_NAMED = re.compile(r"\(\?P<\w+>")
 _OF_WORD = re.compile(r"\w")
 _LEVEL_BEHIND = re.compile(r"[\d\s:/.,]*? (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ")
 # JSON and XML, which have readers of their own.
@@ -73,9 +74,12 @@ class LineLayout:
 
     @cached_property
     def headed_regex(self) -> str:
-        """A line with its heading, for RE2: the groups `_before`, `_time`, `_behind`, and the attributes."""
-        heading = self.heading
-        return rf"^(?P<_before>{heading.before})(?P<_time>{self.stamp.bare})(?P<_behind>{heading.behind})"
+        """A line with its heading, for RE2: the groups `_before`, `_time` and `_behind`.
+
+        Each group costs; those of the heading are looked for in what it matched, which repeats.
+        """
+        before, behind = (_NAMED.sub("(?:", each) for each in (self.heading.before, self.heading.behind))
+        return rf"^(?P<_before>{before})(?P<_time>{self.stamp.bare})(?P<_behind>{behind})"
 
     @cached_property
     def timed_regex(self) -> str:
