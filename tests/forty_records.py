@@ -103,6 +103,59 @@ def _ocel_database() -> bytes:
     return connection.serialize()
 
 
+def _first_ocel_json() -> bytes:
+    return _each(
+        lambda n: (
+            f'"e{n}":{{"ocel:activity":"pay","ocel:timestamp":"{_written(n)}Z","ocel:omap":["o1"],'
+            f'"ocel:vmap":{{"p":{n}}}}}'
+        ),
+        '{"ocel:global-log":{"ocel:version":"1.0"},"ocel:objects":{"o1":{"ocel:type":"order","ocel:ovmap":{}}},'
+        '"ocel:events":{\n',
+        "}}\n",
+        ",\n",
+    )
+
+
+def _first_ocel_xml() -> bytes:
+    return _each(
+        lambda n: (
+            f'<event><string key="id" value="e{n}"/><string key="activity" value="pay"/>'
+            f'<date key="timestamp" value="{_written(n)}Z"/><list key="omap">'
+            '<string key="object-id" value="o1"/></list>'
+            f'<list key="vmap"><int key="p" value="{n}"/></list></event>\n'
+        ),
+        '<?xml version="1.0" encoding="UTF-8"?>\n<log>\n<objects><object><string key="id" value="o1"/>'
+        '<string key="type" value="order"/><list key="ovmap"/></object></objects>\n<events>\n',
+        "</events>\n</log>\n",
+    )
+
+
+def _first_ocel_database() -> bytes:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(
+        "PRAGMA page_size = 512;"
+        'CREATE TABLE EVENTS ("ocel:eid" TEXT, "ocel:timestamp" TEXT, "ocel:activity" TEXT, p INTEGER);'
+        'CREATE TABLE OBJECTS ("ocel:oid" TEXT, "ocel:type" TEXT);'
+        'CREATE TABLE RELATIONS ("ocel:eid" TEXT, "ocel:oid" TEXT, "ocel:type" TEXT);'
+        "INSERT INTO OBJECTS VALUES ('o1', 'order');"
+    )
+    for number in range(COUNT):
+        name = f"e{number}"
+        connection.execute(
+            "INSERT INTO EVENTS VALUES (?, ?, 'pay', ?)", (name, f"{_written(number)}Z", number)
+        )
+        connection.execute("INSERT INTO RELATIONS VALUES (?, 'o1', 'order')", (name,))
+    connection.commit()
+    return connection.serialize()
+
+
+def _event_of_kubernetes(number: int) -> str:
+    return (
+        f'{{"kind":"Event","reason":"Pulled","count":1,"involvedObject":{{"name":"web{number}"}},'
+        f'"firstTimestamp":"{_written(number)}Z","lastTimestamp":"{_written(number)}Z"}}'
+    )
+
+
 def _span_of_otlp(number: int) -> str:
     start = _BEGIN + number
     return (
@@ -273,6 +326,16 @@ FORTY_RECORDS: dict[str, tuple[str, bytes]] = {
         "json",
         _each(lambda n: f'{{"ts":"{_written(n)}Z","msg":"order {n} paid","user":{{"name":"u{n}"}}}}\n'),
     ),
+    "json, array": (
+        "json",
+        _each(
+            lambda n: f'{{"at":"{_written(n)}Z","event":"A{n % 4}","user":{{"name":"u{n}"}}}}',
+            "[",
+            "]\n",
+            ",\n",
+        ),
+    ),
+    "json, Kubernetes": ("json", _each(_event_of_kubernetes, '{"kind":"List","items":[', "]}\n", ",\n")),
     "parquet": ("parquet", _parquet()),
     "jhist": ("jhist", _history()),
     "jhist, binary": ("jhist", _binary_history()),
@@ -405,8 +468,18 @@ FORTY_RECORDS: dict[str, tuple[str, bytes]] = {
     "ocel, JSON": ("ocel", _ocel_json()),
     "ocel, XML": ("ocel", _ocel_xml()),
     "ocel, SQLite": ("ocel", _ocel_database()),
+    "ocel 1.0, JSON": ("ocel", _first_ocel_json()),
+    "ocel 1.0, XML": ("ocel", _first_ocel_xml()),
+    "ocel 1.0, SQLite": ("ocel", _first_ocel_database()),
+    "ocel 1.0, CSV": (
+        "ocel",
+        _each(
+            lambda n: f"e{n},{_written(n)}Z,pay,{n},\"['o1']\"\n",
+            "ocel:eid,ocel:timestamp,ocel:activity,p,ocel:type:order\n",
+        ),
+    ),
 }
 
 EVENTS_OF_A_RECORD = {"rumen": 4, "sls": 2, "otlp": 2, "jaeger": 2, "zipkin": 2}
-WHOLE_IS_LOST = frozenset(("parquet", "jhist, binary", "ocel, SQLite", "rrd"))
+WHOLE_IS_LOST = frozenset(("parquet", "jhist, binary", "ocel, SQLite", "ocel 1.0, SQLite", "rrd"))
 """Forms in which nothing tells records from one another, or one sum is of all."""

@@ -15,17 +15,30 @@ import ast
 import csv
 import io
 import json
+import re
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
+from itertools import chain, islice
 from typing import IO, Any
 
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import ReadReport, Reject
 from cepctl.io.ocel.database import allow_only, opened_database
-from cepctl.io.ocel.records import NOT_AN_EVENT, NOT_AN_OBJECT, LogEvent, LogObject, Record, Worth, text_of
+from cepctl.io.ocel.first_recovery import EVENTS, OBJECTS, Member, members_in, signs_in
+from cepctl.io.ocel.records import (
+    NOT_AN_EVENT,
+    NOT_AN_OBJECT,
+    LogEvent,
+    LogObject,
+    Record,
+    Worth,
+    shown,
+    text_of,
+)
 from cepctl.io.source.json_documents import Document, read_documents
 from cepctl.io.source.json_objects import flat_value
 from cepctl.io.source.streams import Chunks
@@ -37,7 +50,6 @@ from cepctl.io.source.xml_stream import Elements, local_name
 TELLING_JSON = (b'"ocel:events"', b'"ocel:global-event"', b'"ocel:global-log"')
 TELLING_XML = (b'key="omap"', b"key='omap'", b'"ocel:activity"')
 TELLING_TABLES = b"ocel:eid"
-_EVENTS, _OBJECTS = "ocel:events", "ocel:objects"
 _ID, _ACTIVITY, _TIME, _OBJECT_ID, _TYPE = (
     "ocel:eid",
     "ocel:activity",
@@ -49,36 +61,66 @@ _OF_TYPE = "ocel:type:"
 _SHAPE = Shape(
     {"log": 0, "global": 1, "events": 1, "objects": 1}, frozenset(("event", "object")), recovers=True
 )
+_LIST = re.compile(r"\[[^\[\]]*\]")
 _LONGEST_FIELD = 16 << 20
+_COLUMNS = {
+    "EVENTS": frozenset((_ID, _ACTIVITY, _TIME)),
+    "OBJECTS": frozenset((_OBJECT_ID, _TYPE)),
+    "RELATIONS": frozenset((_ID, _OBJECT_ID)),
+}
 _NUMBERS = {"int": int, "float": float}
 
 
 def json_first_records(stream: IO[bytes], source: str, report: ReadReport) -> Iterator[Record]:
-    """The records of a file in JSON."""
-    for part in read_documents(Chunks(stream), (), source, report):
-        if not isinstance(part, Document):
-            continue
-        for key, missing in ((_OBJECTS, NOT_AN_OBJECT), (_EVENTS, NOT_AN_EVENT)):
-            found = part.members.get(key)
-            if not isinstance(found, dict):
-                report.records += 1
-                report.rejects.append(Reject(source, part.line, f"the document has no {key}", ""))
-                continue
-            for record_id, value in found.items():
-                record = _of_json(key, record_id, value)
-                if record is None:
-                    report.records += 1
-                    raw = json.dumps({record_id: value}, ensure_ascii=False)
-                    report.rejects.append(Reject(source, part.line, missing, raw))
-                else:
-                    yield record
+    """The records of a file in JSON; behind damage, and where two have one id, they are told one by one."""
+    strict = ReadReport()
+    documents = [
+        each for each in read_documents(Chunks(stream), (), source, strict) if isinstance(each, Document)
+    ]
+    missing = [
+        Reject(source, each.line, f"the document has no {key}")
+        for each in documents
+        for key in (OBJECTS, EVENTS)
+        if each.whole and not isinstance(each.members.get(key), dict)
+    ]
+    members: Iterable[Member]
+    if strict.rejects or missing or _announced(documents) < _signs(stream):
+        members = members_in(stream, source, report, [*strict.rejects, *missing])
+    else:
+        report.warnings += strict.warnings
+        members = (
+            Member(key, record_id, value, each.line)
+            for each in documents
+            for key in (OBJECTS, EVENTS)
+            for record_id, value in each.members[key].items()
+        )
+    for member in members:
+        record = _of_json(member.key, member.id, member.value)
+        if record is None:
+            report.records += 1
+            cause = NOT_AN_EVENT if member.key == EVENTS else NOT_AN_OBJECT
+            report.rejects.append(Reject(source, member.line, cause, shown({member.id: member.value})))
+        else:
+            yield record
+
+
+def _announced(documents: Sequence[Document]) -> int:
+    """How often the word for the time of an event stands in documents: once in each, and beside them."""
+    own = [value for each in documents for value in each.members[EVENTS].values()]
+    others = [value for each in documents for name, value in each.members.items() if name != EVENTS]
+    return sum(isinstance(value, dict) and _TIME in value for value in own) + signs_in(shown(others).encode())
+
+
+def _signs(stream: IO[bytes]) -> int:
+    stream.seek(0)
+    return signs_in(stream.read())
 
 
 def _of_json(key: str, record_id: str, value: Any) -> Record | None:
-    kind = text_of(value.get(_ACTIVITY if key == _EVENTS else _TYPE)) if isinstance(value, dict) else None
+    kind = text_of(value.get(_ACTIVITY if key == EVENTS else _TYPE)) if isinstance(value, dict) else None
     if kind is None or not record_id:
         return None
-    if key == _OBJECTS:
+    if key == OBJECTS:
         return LogObject(record_id, kind, _worths(value.get("ocel:ovmap")))
     time, objects = value.get(_TIME), value.get("ocel:omap")
     known = {_ACTIVITY, _TIME, "ocel:omap", "ocel:typedOmap", "ocel:vmap"}
@@ -88,7 +130,7 @@ def _of_json(key: str, record_id: str, value: Any) -> Record | None:
         time if isinstance(time, str) else None,
         _members(value.get("ocel:vmap")),
         [(str(each), None) for each in objects] if isinstance(objects, list) else [],
-        raw=json.dumps(value, ensure_ascii=False),
+        raw=shown(value),
         others={name: flat_value(each) for name, each in value.items() if name not in known},
     )
 
@@ -201,16 +243,21 @@ def tables_first_records(stream: IO[bytes], source: str, report: ReadReport) -> 
         copy.flush()
         with closing(opened_database(copy.name, report)) as connection:
             try:
-                yield from _of_database(connection)
+                yield from _of_database(connection, source, report)
             except (sqlite3.Error, OverflowError, UnicodeError) as problem:
                 raise LogFormatError(f"{source}: damaged OCEL database: {problem}") from None
 
 
-def _of_database(connection: sqlite3.Connection) -> Iterator[Record]:
+def _of_database(connection: sqlite3.Connection, source: str, report: ReadReport) -> Iterator[Record]:
     tables = {
-        name: [str(row[1]) for row in connection.execute(f'PRAGMA table_info("{name}")')]
-        for name in ("EVENTS", "OBJECTS", "RELATIONS")
+        name: [str(row[1]) for row in connection.execute(f'PRAGMA table_info("{name}")')] for name in _COLUMNS
     }
+    lacking = [f"{table}.{name}" for table, names in _COLUMNS.items() for name in names - {*tables[table]}]
+    if lacking:
+        raise LogFormatError(
+            f"{source}: not a whole OCEL database: it has no column {', '.join(sorted(lacking))}; "
+            "export it again"
+        )
     allow_only(connection, tables)
     for row in _rows(connection, "OBJECTS", tables):
         values = tuple(
@@ -223,7 +270,11 @@ def _of_database(connection: sqlite3.Connection) -> Iterator[Record]:
     for row in _rows(connection, "RELATIONS", tables):
         relations.setdefault(str(row[_ID]), []).append((str(row[_OBJECT_ID]), None))
     for row in _rows(connection, "EVENTS", tables):
-        yield _event_of(row, relations.get(str(row[_ID]), []))
+        if text_of(row[_ID]) is None or text_of(row[_ACTIVITY]) is None:
+            report.records += 1
+            report.rejects.append(Reject(source, None, NOT_AN_EVENT, str(row)))
+        else:
+            yield _event_of(row, relations.get(str(row[_ID]), []))
 
 
 def _rows(
@@ -240,42 +291,105 @@ def _event_of(row: Mapping[str, Any], relations: list[tuple[str, str | None]]) -
         for name, value in row.items()
         if name not in (_ID, _ACTIVITY, _TIME) and not name.startswith(_OF_TYPE) and value not in (None, "")
     }
+    time = row.get(_TIME)
     return LogEvent(
-        *(str(row.get(_ID)), str(row.get(_ACTIVITY)), row.get(_TIME), others, relations),
+        *(str(row[_ID]), str(row[_ACTIVITY]), time if isinstance(time, str) else None, others, relations),
         raw=json.dumps(row, ensure_ascii=False, default=str),
     )
 
 
 def table_first_records(stream: IO[bytes], source: str, report: ReadReport) -> Iterator[Record]:
-    """The records of the one table of a CSV file."""
+    """The records of the one table of a CSV file; damage costs the rows that it stands in.
+
+    Raises
+    ------
+    LogFormatError
+        If its rows have another number of columns than its header.
+    """
     # It closes what it wraps, and the stream is read twice.
     text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="")
     known: set[str] = set()
     limit = csv.field_size_limit(_LONGEST_FIELD)
     try:
-        rows = csv.DictReader(text)
-        for row in rows:
+        names = next(csv.reader(text), [])
+        rows = _table_rows(text, len(names))
+        first = list(islice(rows, 2))
+        counts = {len(row.cells) for row in first}
+        if len(first) == 2 and len(counts) == 1 and counts != {len(names)}:
+            raise LogFormatError(
+                f"{source}:1: the header has {len(names)} columns and the rows have {counts.pop()}; write "
+                "the names of all columns on the first line, and nothing else"
+            )
+        for row in chain(first, rows):
+            cells = dict(zip(names, row.cells, strict=False)) if len(row.cells) == len(names) else {}
+            if not cells.get(_ID) or not cells.get(_ACTIVITY):
+                # Where the end of a line is damaged, it holds two.
+                lost = max((_breadth(row.text) + 1) // max(len(names), 1), 1)
+                report.records += lost
+                report.rejects.append(Reject(source, row.line, NOT_AN_EVENT, row.text, lost))
+                continue
             relations: list[tuple[str, str | None]] = []
-            for column, value in row.items():
-                if column is None or not column.startswith(_OF_TYPE):
+            for column, value in cells.items():
+                if not column.startswith(_OF_TYPE):
                     continue
-                for each in _ids(value or ""):
+                for each in _ids(value):
                     relations.append((each, None))
                     if each not in known:
                         known.add(each)
                         yield LogObject(each, column.removeprefix(_OF_TYPE))
-            if not row.get(_ID) or not row.get(_ACTIVITY):
-                report.records += 1
-                report.rejects.append(Reject(source, rows.line_num, NOT_AN_EVENT, str(row)))
-                continue
-            named = {name: value for name, value in row.items() if name is not None}
-            yield _event_of(named, relations)
-    except csv.Error as problem:
-        report.records += 1
-        report.rejects.append(Reject(source, None, "damaged CSV, read as far as it goes", str(problem)))
+            yield _event_of(cells, relations)
     finally:
         csv.field_size_limit(limit)
         text.detach()
+
+
+@dataclass(frozen=True)
+class _TableRow:
+    """The cells of a row, the line on which it begins, and its text; a line that is no row has no cells."""
+
+    cells: list[str]
+    line: int
+    text: str
+
+
+def _table_rows(text: Iterable[str], columns: int) -> Iterator[_TableRow]:
+    """The rows behind a header of so many columns; where a quote swallows some, line by line."""
+    lines: list[str] = []
+
+    def taken() -> Iterator[str]:
+        for line in text:
+            lines.append(line)
+            yield line
+
+    reader, first = csv.reader(taken(), strict=True), 2
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            cells = []
+        swallows = len(lines) > 1 and any(len(_cells(line)) == columns for line in lines[1:])
+        if cells and not swallows:
+            yield _TableRow(cells, first, "".join(lines))
+        else:
+            own = [(first + place, line) for place, line in enumerate(lines) if line.strip()]
+            yield from (_TableRow(_cells(line), number, line) for number, line in own)
+        first += len(lines)
+        lines.clear()
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of a line that is a row; none for any other."""
+    try:
+        return next(csv.reader([line], strict=True), [])
+    except csv.Error:
+        return []
+
+
+def _breadth(text: str) -> int:
+    """About how many cells a damaged text has; the ids of a list are one."""
+    return _LIST.sub("", text).count(",") + 1
 
 
 def _ids(text: str) -> list[str]:

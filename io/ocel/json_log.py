@@ -7,7 +7,6 @@ object  {id, type, attributes: [{name, time, value}], relationships}
 from __future__ import annotations
 
 import codecs
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import IO, Any, cast
@@ -24,6 +23,7 @@ from cepctl.io.ocel.records import (
     LogObject,
     Record,
     Worth,
+    shown,
     text_of,
 )
 from cepctl.io.source.json_documents import Element, read_documents
@@ -76,16 +76,16 @@ def _found(value: Any, name: str, _: Mapping[str, Any]) -> FoundRecord | None:
 def _records(part: Element, source: str, report: ReadReport) -> Iterator[Record]:
     key, value = part.key, part.value
     if key in ("eventTypes", "objectTypes"):
-        if hidden := len(_IDS.findall(_shown(value))):
+        if hidden := len(_IDS.findall(shown(value))):
             report.records += hidden
-            report.rejects.append(Reject(source, part.line, _HIDDEN, _shown(value), hidden))
+            report.rejects.append(Reject(source, part.line, _HIDDEN, shown(value), hidden))
         yield from _declared(key.removesuffix("Types"), value)
         return
     record_id, record_type = text_of(_member(value, "id")), text_of(_member(value, "type"))
     if record_id is None or record_type is None:
         report.records += 1
         cause = NOT_AN_EVENT if key == "events" else NOT_AN_OBJECT
-        report.rejects.append(Reject(source, part.line, cause, _shown(value)))
+        report.rejects.append(Reject(source, part.line, cause, shown(value)))
     elif key == "events":
         yield _event(record_id, record_type, value, report, part.line)
     else:
@@ -121,7 +121,7 @@ def _event(
         attributes,
         relations,
         line,
-        raw=_shown(value),
+        raw=shown(value),
         others={name: flat_value(each) for name, each in value.items() if name not in _KNOWN},
     )
 
@@ -148,10 +148,3 @@ def _listed(value: Any, name: str) -> list[Any]:
 
 def _member(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, dict) else None
-
-
-def _shown(value: Any) -> str:
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except (ValueError, RecursionError):
-        return ""

@@ -109,6 +109,14 @@ def _nearest(head: bytes) -> Records:
     """How a file is read whose beginning is damaged."""
     if TELLING in head:
         return database_records
+    if TELLING_TABLES in head and b"CREATE TABLE" in head:
+        return tables_first_records
+    if any(sign in head for sign in TELLING_JSON):
+        return json_first_records
+    if b"<event" in head and any(sign in head for sign in TELLING_XML):
+        return xml_first_records
+    if b"ocel:" in head.partition(b"\n")[0]:
+        return table_first_records
     return xml_records if b"<event" in head or b"<object" in head else json_records
 
 

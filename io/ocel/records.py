@@ -9,6 +9,7 @@ A value that is text is turned into what was declared for it; one that is not of
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any
@@ -100,3 +101,11 @@ def text_of(value: Any) -> str | None:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return value if isinstance(value, str) and value else None
+
+
+def shown(value: Any) -> str:
+    """A value as JSON; empty where it is nested too deeply to be written."""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return ""

@@ -183,8 +183,9 @@ def _of_documents(chunks: Chunks, shape: JsonShape, source: str, report: ReadRep
     streamed = shape.path if len(shape.path) == 1 else ()
     records = None
     if streamed:
-        key = shape.time.rpartition(".")[2]
-        records = Records(f'"{key}"', _Recovery(streamed[0], shape.time).found)
+        # The reason of an event of Kubernetes is needed, and its time may be one of several.
+        key = "reason" if shape.kubernetes else shape.time
+        records = Records(f'"{key.rpartition(".")[2]}"', _Recovery(streamed[0], key).found)
     for part in read_documents(as_documents(chunks), streamed, source, report, records):
         if isinstance(part, Element):
             yield _found(part.value, part.line)

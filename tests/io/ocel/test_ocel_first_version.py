@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from cepctl.errors import LogFormatError
 from cepctl.ingestion.jobs import IngestOptions, ingest
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.reader import ReadOptions
@@ -116,5 +117,69 @@ def test_an_event_that_is_damaged_is_a_reject(
     write(file)
     assert before in file.read_text()
     file.write_text(file.read_text().replace(before, after))
+    rows, summary = taken(file)
+    assert ([row["ocel_id"] for row in rows], sum(summary.rejected.values())) == (["e1"], 1)
+
+
+def test_two_events_of_one_id_are_both_read(tmp_path: Path) -> None:
+    file = tmp_path / "log"
+    as_json(file)
+    file.write_text(file.read_text().replace('"e2"', '"e1"'))
+    rows, _ = taken(file)
+    assert [(row["ocel_id"], row["event_type"]) for row in rows] == [
+        ("e1", "place order"),
+        ("e1", "pack item"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("write", "before", "after", "kept", "lost"),
+    [
+        (as_json, '"e1": {', '"e1": (', ["e2"], 1),
+        (as_json, '"weight": 7.5}}', '"weight": 7.5}', ["e2"], 1),
+        (as_json, '"ocel:events"', '"ocel:ev"', ["e1", "e2"], 1),
+        (as_json, "place order", r"\ud800", ["e2"], 1),
+        (as_csv, "\"['o1']\"", "\"['o1']", ["e2"], 1),
+        (as_csv, "\"['i2']\"", "\"['i2'", ["e1"], 1),
+    ],
+)
+def test_damage_costs_the_event_that_it_stands_in(
+    tmp_path: Path, write: Callable[[Path], None], before: str, after: str, kept: list[str], lost: int
+) -> None:
+    file = tmp_path / "log"
+    write(file)
+    if write is as_csv:
+        file.write_text(file.read_text().replace(",i2\n", ",\"['i2']\"\n"))
+    assert before in file.read_text()
+    file.write_text(file.read_text().replace(before, after, 1))
+    rows, summary = taken(file)
+    assert ([row["ocel_id"] for row in rows], sum(summary.rejected.values())) == (kept, lost)
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ('ALTER TABLE EVENTS RENAME COLUMN "ocel:eid" TO x', "no column EVENTS.ocel:eid; export it again"),
+        ("DROP TABLE RELATIONS", "no column RELATIONS.ocel:eid, RELATIONS.ocel:oid"),
+    ],
+)
+def test_a_database_without_its_columns_is_refused(tmp_path: Path, statement: str, said: str) -> None:
+    file = tmp_path / "log"
+    as_database(file)
+    connection = sqlite3.connect(file)
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+    with pytest.raises(LogFormatError, match=said):
+        taken(file)
+
+
+def test_a_row_of_a_database_without_a_name_of_its_activity_is_a_reject(tmp_path: Path) -> None:
+    file = tmp_path / "log"
+    as_database(file)
+    connection = sqlite3.connect(file)
+    connection.execute("UPDATE EVENTS SET \"ocel:activity\" = x'00ff' WHERE \"ocel:eid\" = 'e2'")
+    connection.commit()
+    connection.close()
     rows, summary = taken(file)
     assert ([row["ocel_id"] for row in rows], sum(summary.rejected.values())) == (["e1"], 1)
