@@ -402,7 +402,7 @@ FORMAT = LogFormat(
         "time_zone": ZONELESS,
         "exact_times": WRITTEN,
         "drop_domain": "other text",
-        "epoch": "other logs without years or dates",
+        "epoch": "other logs without years",
         "time_format": "logs whose day could be the month",
         "keep_unmatched": "other text",
     },
