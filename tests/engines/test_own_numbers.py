@@ -25,6 +25,7 @@ from tests.engines.own_numbers import (
     first_difference,
     in_slices,
     in_small_batches,
+    rows_of,
     shuffled,
     trials,
 )
@@ -188,3 +189,21 @@ def test_a_chain_that_is_certain_has_confidence_1_whatever_its_masses_sum_to() -
     events = [Event("a", "A", 0, 43), Event("b", "B", 100, 144), Event("c", "C", 300, 348)]
     assert confidence_of("PATTERN SEQ(A a, B b, C c) WITHIN 349 ticks", *events) == 1.0
     assert confidence_of("PATTERN SEQ(A a, B b, C c) WITHIN 348 ticks", *events) < 1.0
+
+
+def test_a_rival_that_no_member_of_the_group_leaves_within_reach_changes_no_bit() -> None:
+    """The window reaches it from the first member alone, but not once the other one comes after that."""
+    group = [
+        Event(
+            "m", "A", 13_000, 16_999, ((13_000, 13_999, 0.1), (14_000, 14_999, 0.6), (15_000, 16_999, 0.3)), 1
+        ),
+        Event("f", "A", 16_000, 17_999, None, 1),
+        Event("l", "A", 17_000, 20_999, None, 1),
+    ]
+    far = Event("r", "A", 20_000, 23_999, None, 1)
+    query = "PATTERN SEQ(A+ a[], A b) STRATEGY skip_till_next_match WITHIN 3000 ticks"
+    alone, beside = (
+        rows_of(match_events(plan_of(query), event_table(events))) for events in (group, [*group, far])
+    )
+    signature = (("f", "m"), ("l",))
+    assert alone[signature] == beside[signature]

@@ -8,19 +8,21 @@ Runs inside Spark workers: imports NumPy only.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 
 from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.coupled.deciding_rivals import can_lie_in
 from cepctl.engines.confidence.coupled.edges import Constrained, refuse_too_many
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, RegionBound
 from cepctl.engines.confidence.coupled.variables import BlockVariables, VariableAssignment
 from cepctl.engines.pattern.blocks import Point, Region, Shape
+from cepctl.engines.pattern.difference_constraints import valid_bounds
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,9 @@ class Regions:
 
 def regions_of(matches: CoupledMatches, held: Constrained) -> Regions:
     """Where members that are not variables must be, and rivals must not."""
-    placed = [*_members(matches, held), *_rivals(matches, held)]
+    members = list(_members(matches, held))
+    reached = _reached(matches.masses, held, members)
+    placed = [*members, *_excluded(matches, reached), *_rivals(matches, reached)]
     kinds: dict[tuple[RegionBound, ...], int] = {}
     kind = [kinds.setdefault(each.region, len(kinds)) for each in placed]
     sizes = [len(each.problem) for each in placed]
@@ -65,24 +69,66 @@ class _Placed:
     event: Indexes
 
 
+@dataclass(frozen=True)
+class _Others:
+    """Members of a block that are not variables: problem, event, and slots of the group; shape (p,)."""
+
+    number: int
+    block: BlockVariables
+    problem: Indexes
+    event: Indexes
+    slot: Indexes
+
+    @classmethod
+    def of(cls, matches: CoupledMatches, assignment: VariableAssignment) -> Iterator[_Others]:
+        """Those of each block that has some."""
+        for number, block in enumerate(assignment.blocks):
+            if block.has_others:
+                owned = matches.groups[number].take(assignment.row)
+                slot = np.arange(len(owned.members)) - np.repeat(owned.offsets[:-1], owned.sizes)
+                first, last = block.first_slot[owned.owner], block.last_slot[owned.owner]
+                rest = (slot != first) & (slot != last) if block.choice != "same tick" else slot != first
+                yield cls(number, block, owned.owner[rest], owned.members[rest], slot[rest])
+
+
 def _members(matches: CoupledMatches, held: Constrained) -> Iterator[_Placed]:
     """Members of sets that are not variables must lie between their block's ends or its neighbours."""
-    assignment = held.assignment
-    for number, block in enumerate(assignment.blocks):
-        if not block.has_others:
-            continue
-        owned = matches.groups[number].take(assignment.row)
-        problem = owned.owner
-        slot = np.arange(len(owned.members)) - np.repeat(owned.offsets[:-1], owned.sizes)
-        first, last = block.first_slot[problem], block.last_slot[problem]
+    for each in _Others.of(matches, held.assignment):
         # A negative slot stands for no variable; ties before it are left to the member chosen.
-        rest = (slot != first) & (slot != last) if block.choice != "same tick" else slot != first
-        for early, late in _places(block):
-            here = rest & ((slot < first) == early) & ((slot < last) == late)
-            region = tuple(_inside(matches.shape, assignment, number, early, late))
-            yield _Placed(region, True, problem[here], owned.members[here])
-        for excluded in _excluded_ticks(matches.shape, assignment, number):
-            yield _outside(matches.masses, held, excluded, problem[rest], owned.members[rest])
+        first, last = each.block.first_slot[each.problem], each.block.last_slot[each.problem]
+        for early, late in _places(each.block):
+            here = ((each.slot < first) == early) & ((each.slot < last) == late)
+            region = tuple(_inside(matches.shape, held.assignment, each.number, early, late))
+            yield _Placed(region, True, each.problem[here], each.event[here])
+
+
+def _reached(masses: Masses, held: Constrained, members: Sequence[_Placed]) -> Constrained:
+    """The same problems, their variables no farther apart than the members leave them.
+
+    What lies beyond decides nothing, and a slice of the events does not hold it.
+    """
+    if not members:
+        return held
+    lower, upper = held.lower.copy(), held.upper.copy()
+    for each in members:
+        for end in each.region:
+            if end.variable == NO_VARIABLE:
+                continue
+            if end.is_lower:
+                latest = shifted(masses.upper[each.event], -end.constant)
+                np.minimum.at(upper[:, end.variable], each.problem, latest)
+            else:
+                earliest = shifted(masses.lower[each.event], -end.constant)
+                np.maximum.at(lower[:, end.variable], each.problem, earliest)
+    lower, upper = valid_bounds(lower, upper, held.system)
+    return replace(held, lower=lower, upper=upper)
+
+
+def _excluded(matches: CoupledMatches, held: Constrained) -> Iterator[_Placed]:
+    """Members of sets that are not variables must not have the ticks that `<>` forbids."""
+    for each in _Others.of(matches, held.assignment):
+        for excluded in _excluded_ticks(matches.shape, held.assignment, each.number):
+            yield _outside(matches.masses, held, excluded, each.problem, each.event)
 
 
 def _rivals(matches: CoupledMatches, held: Constrained) -> Iterator[_Placed]:
