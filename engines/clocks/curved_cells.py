@@ -128,7 +128,8 @@ def _sum_until(buckets, curves, bucket, start, ticks, sums, cell, first):
         degree += 1
         given, found = found, given
     sums.until.degree[cell, first] = degree
-    sums.until.values[cell, first, : degree + 1] = given[: degree + 1]
+    for k in range(degree + 1):
+        sums.until.values[cell, first, k] = given[k]
 
 
 @inner
@@ -145,7 +146,8 @@ def _sum_left(buckets, curves, bucket, start, ticks, sums, cell, stop):
         degree += 1
         given, found = found, given
     sums.left.degree[cell, stop] = degree
-    sums.left.values[cell, stop, : degree + 1] = given[: degree + 1]
+    for k in range(degree + 1):
+        sums.left.values[cell, stop, k] = given[k]
 
 
 @inner

@@ -141,7 +141,8 @@ def _go_through(sums, begin, stop, through, row):
                 for i in range(k, j):
                     total += row[i] * sums.whole[c, i, j]
                 row[j] = total
-        through[k] = row
+        for j in range(positions + 1):
+            through[k, j] = row[j]
 
 
 @inner

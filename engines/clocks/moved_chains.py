@@ -94,8 +94,12 @@ def copy_parts(chain, stamps, events, level, frame):
         chain.raised[j] = degree + 1 if still.lower[j] < still.upper[j] else 0
         for b in range(begin, at):
             still.density[b] = chain.curves.begin[b]
-    moved.lower[:], moved.upper[:], moved.starts[:] = still.lower, still.upper, still.starts
-    moved.lo[:at], moved.hi[:at], moved.density[:at] = still.lo[:at], still.hi[:at], still.density[:at]
+    moved.starts[0] = still.starts[0]
+    for j in range(len(still.lower)):
+        moved.lower[j], moved.upper[j] = still.lower[j], still.upper[j]
+        moved.starts[j + 1] = still.starts[j + 1]
+    for b in range(at):
+        moved.lo[b], moved.hi[b], moved.density[b] = still.lo[b], still.hi[b], still.density[b]
 
 
 @inner

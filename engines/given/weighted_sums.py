@@ -112,8 +112,11 @@ def _nested_sum(batch, row, space, work_bound):
     decided_at = space.decided_at[: end - begin]
     deepest = len(event) - 1
     level = work = 0
-    enter(batch, row, level, space)
+    entered = False
     while True:
+        if not entered:
+            enter(batch, row, level, space)
+            entered = True
         at, weight = _next_tick(batch.buckets, event, level, space, decided_at)
         if cursor[level, CELL] >= cursor[level, CELLS]:
             total = sums[level, TOTAL]
@@ -137,7 +140,7 @@ def _nested_sum(batch, row, space, work_bound):
         else:
             sums[level, COEFFICIENT] = product
             level += 1
-            enter(batch, row, level, space)
+            entered = False
 
 
 @inner

@@ -96,7 +96,8 @@ def narrow(buckets, gaps, rows, offsets, members, outside, weights):
 def lengthen(buckets, gaps, rows, weights, offsets, members, whole, found):
     passed = np.empty(weights.shape[1])
     for i in range(len(rows)):
-        passed[:] = weights[i]
+        for c in range(len(passed)):
+            passed[c] = weights[i, c]
         for at in range(offsets[i], offsets[i + 1]):
             times(buckets, gaps, rows[i], members[at], False, passed, found[at])
             if whole:

@@ -114,7 +114,8 @@ def _company(offsets, lower, reach, exponents):
         order = np.argsort(lower[start : start + count])
         beginnings = lower[start : start + count][order]
         rank = np.empty(count, dtype=np.int64)
-        rank[order] = np.arange(count)
+        for i in range(count):
+            rank[order[i]] = i
         entered = np.zeros(count + 1, dtype=np.int64)
         for i in range(count - 1, -1, -1):
             together = 0

@@ -121,9 +121,10 @@ def _twice(nodes):
         np.empty((2 * count, nodes.tick.shape[1]), np.int64), np.empty(2 * count),
         np.empty(2 * count, np.uint64),
     )  # fmt: skip
-    found.tick[:count] = nodes.tick
-    found.weight[:count] = nodes.weight
-    found.alive[:count] = nodes.alive
+    for node in range(count):
+        for i in range(nodes.tick.shape[1]):
+            found.tick[node, i] = nodes.tick[node, i]
+        found.weight[node], found.alive[node] = nodes.weight[node], nodes.alive[node]
     return found
 
 

@@ -18,7 +18,7 @@ from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.columns.weighted_masses import is_weighted, weight_at
 from cepctl.engines.confidence.cell_nodes import most_nodes, place_nodes
-from cepctl.engines.kernels.kernel import inner
+from cepctl.engines.kernels.kernel import inlined, inner
 from cepctl.engines.occurrence.asked import (
     NONE,
     Bits,
@@ -64,7 +64,7 @@ _CELLS, _CELL, _NODES, _NODE = range(4)
 _DENSITY, _COEFFICIENT, _TOTAL = range(3)
 
 
-@inner
+@inlined
 def union_probability(part, hubs, buckets, work_bound):
     """Probability that some problem of a part holds, and the products that it took; NaN beyond the bound."""
     level_of = np.full(len(part.event), -1)
@@ -147,7 +147,7 @@ def _enter(part, levels, walk, level, buckets, tick):
     walk.cursor[level, _NODE] = walk.cursor[level, _NODES] = 0
 
 
-@inner
+@inlined
 def _begin_cell(part, levels, walk, level, buckets, tick):
     """Place the nodes of a cell: none where no problem is left, or one is settled, which adds the cell."""
     cursor, sums = walk.cursor, walk.sums

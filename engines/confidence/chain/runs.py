@@ -220,7 +220,8 @@ def sum_more(runs, per_tick, placed):
     for run in range(runs.counts[MORE]):
         event, count = runs.begin[MORE, run], runs.size[MORE, run]
         stops = runs.offsets[event + 1 : event + count + 1]
-        bucket[:count] = runs.offsets[event : event + count]
+        for j in range(count):
+            bucket[j] = runs.offsets[event + j]
         tick, last = low[bucket[0]], high[stops[count - 1] - 1]
         placed[:] = 0.0
         placed[0] = 1.0

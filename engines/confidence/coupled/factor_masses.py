@@ -36,7 +36,7 @@ def left_ticks(factors, number, earliest, latest, tick, outside):
         elif first <= last:
             i = count
             while i > 0 and outside[i - 1, 0] > first:
-                outside[i] = outside[i - 1]
+                outside[i, 0], outside[i, 1] = outside[i - 1, 0], outside[i - 1, 1]
                 i -= 1
             outside[i, 0], outside[i, 1] = first, last
             count += 1

@@ -78,9 +78,11 @@ def _nested_sum(batch, row, space, searching, work_bound):
     outside, counters = space.outside, space.counters
     begin, end = factors.offsets[row], factors.offsets[row + 1]
     deepest = len(event) - 1
-    level = 0
-    enter(batch, row, level, space)
+    level, entered = 0, False
     while True:
+        if not entered:
+            enter(batch, row, level, space)
+            entered = True
         at, weight = next_tick(
             buckets, event, level, cells, nodes, weights, cursor, sums, stop, decided_at[: end - begin],
             searching and level == 0,
@@ -109,4 +111,4 @@ def _nested_sum(batch, row, space, searching, work_bound):
         else:
             sums[level, COEFFICIENT] = weight * product
             level += 1
-            enter(batch, row, level, space)
+            entered = False

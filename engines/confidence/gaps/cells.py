@@ -97,7 +97,8 @@ def cells_of(cut, degree, left_degree, buckets, events):
         own = slice(first[c], first[c + 1])
         if first[c] < first[c + 1]:
             if every[c]:
-                offset[own] = np.arange(first[c + 1] - first[c])
+                for k in range(first[c + 1] - first[c]):
+                    offset[first[c] + k] = k
                 weight[own] = 1.0
             else:
                 nodes = first[c + 1] - first[c]
@@ -117,7 +118,8 @@ def rival_free(buckets, gaps, chosen, cut):
     listed = np.empty(offsets[-1], dtype=np.int64)
     for g in range(len(chosen)):
         first = gaps.rival_offsets[chosen[g]]
-        listed[offsets[g] : offsets[g + 1]] = gaps.rivals[first : first + offsets[g + 1] - offsets[g]]
+        for k in range(offsets[g + 1] - offsets[g]):
+            listed[offsets[g] + k] = gaps.rivals[first + k]
     rivals = np.unique(listed)
     listed = np.searchsorted(rivals, listed)
     kinds = kinds_of(buckets, gaps, chosen, rivals, offsets, listed)

@@ -68,7 +68,8 @@ def _sum_of_three(
 def _carry(own, lower, valid_lower, valid_upper, tables, slot, oldest, carried):
     """Fill carried[j, t], for all events but the first and last, with the sum over what comes before t."""
     begin, stop = valid_lower[1] - lower[own[1]], valid_upper[1] - lower[own[1]] + 1
-    carried[1, begin:stop] = tables[0, slot[0], oldest - lower[own[0]], begin:stop]
+    for t in range(begin, stop):
+        carried[1, t] = tables[0, slot[0], oldest - lower[own[0]], t]
     for g in range(1, len(own) - 2):
         following, until = valid_lower[g + 1] - lower[own[g + 1]], valid_upper[g + 1] - lower[own[g + 1]] + 1
         for y in range(following, until):
