@@ -9,7 +9,7 @@ lets the compiler change it, and whole numbers wrap.
 
     decorator       for
     kernel          what is called from Python
-    inner           what only kernels call: half the time of compiling
+    inner           what only kernels call: becomes machine code with its callers (linking.py)
     inlined         what is too small to be called
 
 Runs inside Spark workers: imports the standard library only.
@@ -88,6 +88,8 @@ class Kernel(Generic[Arguments, Answer]):
         if self.compiled is None:
             import numba
 
+            from cepctl.engines.kernels.linking import CalledCompiler, InnerCompiler
+
             function = self.function
             assert isinstance(function, FunctionType)
             copy = FunctionType(
@@ -101,7 +103,8 @@ class Kernel(Generic[Arguments, Answer]):
             copy.__qualname__ = function.__qualname__
             # Names lead back here where kernels call each other.
             if self.compiled is None:
-                compile_later: Any = numba.njit(**(_COMPILED | self.options))
+                compiler = InnerCompiler if self.options else CalledCompiler
+                compile_later: Any = numba.njit(pipeline_class=compiler, **(_COMPILED | self.options))
                 self.compiled = compile_later(copy)
         return self.compiled
 
@@ -112,7 +115,7 @@ def kernel(function: Callable[Arguments, Answer]) -> Kernel[Arguments, Answer]:
 
 
 def inner(function: Callable[Arguments, Answer]) -> Kernel[Arguments, Answer]:
-    """Make a kernel that only kernels call: without a way in from Python it compiles in half the time."""
+    """Make a kernel that only kernels call: it is optimised where it is linked, not by itself."""
     return Kernel(function, _INNER)
 
 

@@ -28,6 +28,8 @@ from cepctl.engines.kernels.names import SCHEME
 
 _COMPILERS = ("llvmlite", "numba", "numpy")
 _SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE", "USING_SVML")
+_LINKING = "inner kernels as translated"
+"""What becomes machine code together (`linking.py`)."""
 OWN, ANY, OTHERS = "for this processor", "for any processor of the platform", "for other machines or versions"
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...))
 _DECORATORS = "cepctl.engines.kernels.kernel"
@@ -122,7 +124,7 @@ def compilers() -> str:
 
     versions = [f"{package} {metadata.version(package)}" for package in _COMPILERS]
     settings = [f"{name}={getattr(config, name, None)}" for name in _SETTINGS]
-    return ", ".join([str(sys.implementation.cache_tag), *versions, *settings, SCHEME])
+    return ", ".join([str(sys.implementation.cache_tag), *versions, *settings, SCHEME, _LINKING])
 
 
 @cache

@@ -1,0 +1,146 @@
+"""How Numba makes machine code of kernels: each piece is optimised once, where it is called from Python.
+
+Numba would optimise each kernel and make machine code of it, link all of that into every kernel that calls
+it, and optimise it there again: in a tower of four, four times.  Nobody runs what only kernels call, so that
+such a kernel stays as it was translated until it is linked.
+
+    kernel          translated    linked with what it calls    optimised    machine code
+    called          yes           yes                          yes          yes
+    inner           yes           yes                          no           no
+
+What an optimiser does changes no bit of a result: none of its liberties with numbers is ever given.
+
+Imported with Numba, when the first compiled form is asked for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+# Without types, since it gives some to few of its functions.
+codegen: Any = import_module("numba.core.codegen")
+compiler: Any = import_module("numba.core.compiler")
+environments: Any = import_module("numba.core.environment")
+llvm: Any = import_module("llvmlite.binding")
+
+_TRANSLATED = "translated"
+_ENVIRONMENT = "_ZN08NumbaEnv"
+_OLD_NAMES = {"add_global_dead_code_eliminate_pass": "add_global_dce_pass"}
+
+
+class _WithoutEnvironments:
+    """A code generator for what is not there to be run: nothing of it is told where globals are."""
+
+    def __init__(self, generator: Any) -> None:
+        self._generator = generator
+
+    def set_env(self, name: str, environment: object) -> None:
+        """Nothing: whoever links the kernel tells it (`CalledLibrary`)."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._generator, name)
+
+
+class InnerLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
+    """The code of a kernel that only kernels call, and of what it calls, for them to link."""
+
+    @property
+    def codegen(self) -> Any:
+        """What makes machine code of others."""
+        return _WithoutEnvironments(self._codegen)
+
+    def add_llvm_module(self, module: Any) -> None:
+        """Take what was translated, without what is put into variables that nobody reads.
+
+        That holds addresses of this process, such as of each kernel that is called; with one of them no
+        code could be kept.
+        """
+        self._run(module, "add_sroa_pass", "add_dead_code_elimination_pass")
+        self._final_module.link_in(module)
+
+    def finalize(self) -> None:
+        """Link what it calls, without the ways in from Python that come with what Numba offers."""
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            if hasattr(self, "_reload_init"):  # Numba 0.61 and later
+                self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._run(self._final_module, "add_global_dead_code_eliminate_pass")
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def _run(self, module: Any, *names: str) -> None:
+        """Run passes of LLVM over a module."""
+        last = (self._codegen._pass_builder(opt=0),) if hasattr(self._codegen, "_pass_builder") else ()
+        if last:
+            passes = llvm.newpassmanagers.create_new_module_pass_manager()
+        else:  # llvmlite before 0.45
+            passes = llvm.create_module_pass_manager()
+        for name in names:
+            getattr(passes, _OLD_NAMES.get(name, name) if not last else name)()
+        passes.run(module, *last)
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """None is there."""
+        self._ensure_finalized()
+        return 0
+
+    def serialize_using_object_code(self) -> tuple[str, str, bytes]:
+        """What `_read` reads."""
+        return self.name, _TRANSLATED, self._get_module_for_linking().as_bitcode()
+
+    @classmethod
+    def read(cls, generator: Any, name: str, code: bytes) -> InnerLibrary:
+        """What was translated before."""
+        library = cls(generator, name)
+        library._final_module = library._shared_module = llvm.parse_bitcode(code)
+        library._finalized = True
+        return library
+
+
+class CalledLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
+    """The code of a kernel that is called from Python, with all that it calls."""
+
+    def _finalize_specific(self) -> None:
+        super()._finalize_specific()
+        for variable in self._final_module.global_variables:
+            if variable.name.startswith(_ENVIRONMENT):
+                environment = environments.lookup_environment(variable.name)
+                if environment is not None:
+                    self._codegen.set_env(variable.name, environment)
+
+
+class CalledCompiler(compiler.Compiler):  # type: ignore[misc]
+    """Compiles what is called from Python."""
+
+    library: type[Any] = CalledLibrary
+
+    def compile_extra(self, func: Any) -> Any:
+        """As Numba does, into a library of this kind."""
+        generator = self.state.targetctx.codegen()
+        self.state.library = self.library(generator, func.__qualname__)
+        self.state.library.enable_object_caching()
+        return super().compile_extra(func)
+
+
+class InnerCompiler(CalledCompiler):
+    """Compiles what only kernels call."""
+
+    library = InnerLibrary
+
+
+def read_translated() -> None:
+    """Have Numba read kernels that were kept without machine code."""
+    code = codegen.CPUCodeLibrary
+    read = code._unserialize.__func__
+
+    def unserialize(cls: Any, generator: Any, state: Any) -> Any:
+        if state[1] == _TRANSLATED:
+            return InnerLibrary.read(generator, state[0], state[2])
+        return read(cls, generator, state)
+
+    code._unserialize = classmethod(unserialize)
+
+
+read_translated()
