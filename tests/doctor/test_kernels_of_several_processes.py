@@ -1,4 +1,4 @@
-"""Kernels that several processes compile at once, each in its own order, compute what the interpreter does."""
+"""Kernels that several processes compile at once compute what the interpreter does."""
 
 from __future__ import annotations
 
