@@ -193,14 +193,15 @@ def test_a_chain_that_is_certain_has_confidence_1_whatever_its_masses_sum_to() -
 
 def test_a_rival_that_no_member_of_the_group_leaves_within_reach_changes_no_bit() -> None:
     """The window reaches it from the first member alone, but not once the other one comes after that."""
+    early = ((13_000, 13_999, 0.1), (14_000, 14_999, 0.6), (15_000, 16_999, 0.3))
+    late = ((20_000, 20_999, 0.1), (21_000, 21_999, 0.6), (22_000, 23_999, 0.3))
     group = [
-        Event(
-            "m", "A", 13_000, 16_999, ((13_000, 13_999, 0.1), (14_000, 14_999, 0.6), (15_000, 16_999, 0.3)), 1
-        ),
+        Event("m", "A", 13_000, 16_999, early, 1),
         Event("f", "A", 16_000, 17_999, None, 1),
         Event("l", "A", 17_000, 20_999, None, 1),
+        Event("p", "A", 19_000, 19_000, None, 1),
     ]
-    far = Event("r", "A", 20_000, 23_999, None, 1)
+    far = Event("r", "A", 20_000, 23_999, late, 1)
     query = "PATTERN SEQ(A+ a[], A b) STRATEGY skip_till_next_match WITHIN 3000 ticks"
     alone, beside = (
         rows_of(match_events(plan_of(query), event_table(events))) for events in (group, [*group, far])
