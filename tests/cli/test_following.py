@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -32,7 +33,7 @@ def followed(
             raise KeyboardInterrupt
         left.pop(0)()
 
-    monkeypatch.setattr("cepctl.cli.match.following.time.sleep", sleep)
+    monkeypatch.setattr("cepctl.cli.match.following.time", SimpleNamespace(sleep=sleep))
     return main([*FOLLOW, *more])
 
 
