@@ -106,7 +106,8 @@ def _in_a_line(problem: CepctlError) -> Exception:
         return problem
     from IPython.core.error import UsageError as ShownError
 
-    return ShownError(str(problem))
+    shown: Exception = ShownError(str(problem))
+    return shown
 
 
 def _run(line: str, cell: str, names: dict[str, Any]) -> Matches:
