@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from cepctl.io.source.text_encoding import decoded
 
@@ -62,7 +62,7 @@ _CLOCK = re.compile(r"\d{1,2}:\d\d(?::\d\d)?|\d{10}")
 _VALUE = re.compile(r"\d+[.:]\d")
 # A date and a time of day, or a date alone; a word.
 _WRITTEN = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?!\d)")
-_WORD = re.compile(r"[^\W\d_][\w .-]*$")
+_WORD = re.compile(r"[^\W\d_][\w .-]*")
 # What a shell would not leave as it is.
 _UNSAFE = re.compile(r"[^\w@%+=:,./<>-]")
 _LISTED = 12
@@ -141,10 +141,12 @@ def _columns(lines: Sequence[str]) -> list[str]:
 
 def _mapping(names: Sequence[str], rows: Sequence[Mapping[str, object]]) -> str:
     """The option that says which of these is what, as far as their names, else their values, tell."""
-    time = _first_of(_TIMES, names) or next((name for name in names if _all(_WRITTEN, name, rows)), "TIME")
+    time = _first_of(_TIMES, names) or next(
+        (name for name in names if _all(_WRITTEN.match, name, rows)), "TIME"
+    )
     others = [name for name in names if name != time]
     event_type = _first_of(_TYPES, others) or next(
-        (name for name in others if _all(_WORD, name, rows)), "TYPE"
+        (name for name in others if _all(_WORD.fullmatch, name, rows)), "TYPE"
     )
     pairs = ",".join(map(_quoted, (f"event_type={event_type}", f"time={time}")))
     return f"say which are what: --map {shlex.quote(pairs) if _UNSAFE.search(pairs) else pairs}"
@@ -163,10 +165,10 @@ def _cells(lines: Sequence[str]) -> list[dict[str, object]]:
     return found
 
 
-def _all(expression: re.Pattern[str], name: str, rows: Sequence[Mapping[str, object]]) -> bool:
-    """Whether every value that there is under a name begins so."""
+def _all(fits: Callable[[str], object], name: str, rows: Sequence[Mapping[str, object]]) -> bool:
+    """Whether every value that there is under a name is a text that fits."""
     values = [value for row in rows if (value := row.get(name)) not in (None, "")]
-    return bool(values) and all(isinstance(value, str) and expression.match(value) for value in values)
+    return bool(values) and all(isinstance(value, str) and fits(value) for value in values)
 
 
 def _quoted(pair: str) -> str:

@@ -17,10 +17,10 @@ import pytest
 import cepctl
 import cepctl.frames
 from cepctl.cli import main
-from cepctl.errors import CepctlError, EventSchemaError, UsageError
+from cepctl.errors import CepctlError, EventSchemaError
 
 IN_A_LINE: type[Exception] = (
-    UsageError if find_spec("IPython") is None else importlib.import_module("IPython.core.error").UsageError
+    CepctlError if find_spec("IPython") is None else importlib.import_module("IPython.core.error").UsageError
 )
 """What a notebook shows as a line."""
 QUERY = "PATTERN SEQ(A a, B b) WHERE [key] RETURN a.key, b.x AS x"

@@ -27,7 +27,7 @@ _DATES = (
     r"(?P<y>\d{4})([-./])(?P<m>\d{1,2})([-./])(?P<d>\d{1,2})",
 )
 _DAY = rf"(?P<a>{_DAYS}[a-z]*)\W{{1,2}}"
-_CLOCK = r"(?P<H>\d{1,2})([:.])(?P<M>\d\d)(?:([:.])(?P<S>\d\d)(?:([.,])(?P<f>\d{1,6}))?)?(?:\s?(?P<p>[AP]M))?"
+_CLOCK = r"(?P<H>\d{1,2})([:.])(?P<M>\d\d)(?:([:.])(?P<S>\d\d)(?:([.,])(?P<f>\d+))?)?(?:\s?(?P<p>[AP]M))?"
 _ZONE = r"\s?(?P<z>[-+]\d\d:?\d\d|Z)|\s(?P<Z>UTC|GMT)"
 _SHAPES = [
     *(re.compile(rf"(?:{_DAY})?{date}(?:\W{{1,3}}{_CLOCK}(?:{_ZONE})?)?", re.IGNORECASE) for date in _DATES),
@@ -71,13 +71,37 @@ def parse_written(text: str | None, form: str, zone: ZoneInfo | None = None) -> 
     2
     >>> parse_written("1970-01-01", "%d.%m.%Y") is None
     True
+    >>> parse_written("01.01.1970 00:00:00.000001234", "%d.%m.%Y %H:%M:%S.%f").nanos
+    234
     """
     if text is None:
         return None
+    text = text.strip()
     try:
-        return log_time(datetime.strptime(text.strip(), form), zone, form_grain(form))
+        return log_time(datetime.strptime(text, form), zone, form_grain(form))
     except ValueError:
-        return None
+        return _with_long_fraction(text, form, zone)
+
+
+def _with_long_fraction(text: str, form: str, zone: ZoneInfo | None) -> LogTime | None:
+    """A time with more digits than the six that C's `%f` takes, after the sign before it in the form."""
+    for found in _long_fraction(form).finditer(text) if "%f" in form else ():
+        try:
+            moment = datetime.strptime(text[: found.start(1)] + text[found.end() :], form)
+        except ValueError:
+            continue
+        time = log_time(moment, zone, form_grain(form))
+        nanos, cut = int(found[1].ljust(3, "0")), found[2].strip("0") != ""
+        return None if time is None else time._replace(nanos=nanos, cut=cut)
+    return None
+
+
+@lru_cache(maxsize=64)
+def _long_fraction(form: str) -> re.Pattern[str]:
+    """A fraction of more than six digits, in a form; without a sign before it, there is none."""
+    sign = form[: form.index("%f")][-1:]
+    before = re.escape(sign) if sign and not sign.isalnum() else r"(?!)"
+    return re.compile(rf"(?<={before})[0-9]{{6}}([0-9]{{1,3}})([0-9]*)(?![0-9])")
 
 
 @lru_cache(maxsize=64)

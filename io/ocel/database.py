@@ -240,7 +240,8 @@ def _events(
             f"SELECT r.ocel_object_id, r.ocel_qualifier, {', '.join(columns)} FROM {_quoted(table)} AS e "
             "LEFT JOIN event_object AS r ON r.ocel_event_id = e.ocel_id ORDER BY e.rowid"
         )
-        for _, rows in groupby(connection.execute(query), itemgetter(2)):
+        # Damage makes two events of one row; what they are called then still tells them apart.
+        for _, rows in groupby(connection.execute(query), itemgetter(2, 3)):
             related = list(rows)
             _, _, _, event_id, time, *values = related[0]
             attributes = {name: value for name, value in zip(names, values, strict=True) if value is not None}

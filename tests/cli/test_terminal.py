@@ -199,6 +199,11 @@ def events_of_a_kleene_search(file: Path) -> None:
     )
 
 
+def wide_events_of_many_keys(file: Path) -> None:
+    lines = [f"e{i},{'AB'[i % 2]},{i % 7},100000,{i // 200}" for i in range(100_000)]
+    file.write_text("\n".join(["event_id,event_type,lower,upper,x", *lines, ""]))
+
+
 def wide_events(file: Path) -> None:
     lines = [f"e{i},{'AB'[i % 2]},{i % 7},100000,0" for i in range(1_500)]
     file.write_text("\n".join(["event_id,event_type,lower,upper,x", *lines, ""]))
@@ -208,7 +213,7 @@ def wide_events(file: Path) -> None:
     ("query", "write_events"),
     [
         ("PATTERN SEQ(A a, B+ b[], C c) WHERE sum(b[].x) = 5", events_of_a_kleene_search),
-        ("PATTERN SEQ(A a, B b) STRATEGY skip_till_next_match", wide_events),
+        ("PATTERN SEQ(A a, B b) WHERE [x] STRATEGY skip_till_next_match", wide_events_of_many_keys),
         ("PATTERN SEQ(A a, B b, A c)", wide_events),
     ],
     ids=["a Kleene search", "next match among wide intervals", "rows that go to disk"],

@@ -21,6 +21,8 @@ EVERYDAY_DAMAGES = 25
 SIGNS = (b"<", b'"', b"{", b"\0")
 # Here a mismatch is told by the reader itself.
 UNCOUNTED = ("ganglia", "xes")
+# Two lines that damage makes one are one record; other JSON of this format is not counted in lines.
+COUNTED_AS = {"json, lines": RECORDS_IN["jsonl"]}
 # Lines that no pattern fits are those that the user does not ask for.
 SKIPS = {"text": "no pattern fits the line"}
 
@@ -47,7 +49,9 @@ def silent_losses(name: str, numbers: list[int] | range) -> dict[int, str]:
         missing = -(-(true - account.events) // each)
         told = account.rejected + account.said[SKIPS.get(format_name, "")]
         if account.refused is None and missing > told:
-            count = RECORDS_IN.get(format_name) if format_name not in UNCOUNTED else None
+            count = (
+                COUNTED_AS.get(name, RECORDS_IN.get(format_name)) if format_name not in UNCOUNTED else None
+            )
             records = None if count is None else count(hurt)
             if records is None or records > account.events // each + told:
                 lost[number] = f"{missing} records missing, {told} told; {records} by another count"

@@ -24,7 +24,7 @@ parser: Any = importlib.import_module("re._parser")
 
 ROOT = Path(__file__).parents[2]
 PUMPED = 200_000
-SECONDS = 100
+SECONDS = 30
 MISFIT = "\x00"
 USES = ("match", "fullmatch", "search", "sub", "findall", "finditer", "split")
 # Their text is what a user wrote, or is in the path of a file.

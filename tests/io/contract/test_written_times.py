@@ -128,3 +128,31 @@ def test_a_time_in_a_suggested_form_is_read_as_it_was_written(moment: dt.datetim
 def test_basic_iso_8601_needs_no_form() -> None:
     (time,), _ = times("20260403T120000Z")
     assert time == dt.datetime(2026, 4, 3, 12, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "nanos", "cut"),
+    [
+        ("03.04.2026 12:00:00.123456789", "%d.%m.%Y %H:%M:%S.%f", 789, False),
+        ("03.04.2026 12:00:00,1234567", "%d.%m.%Y %H:%M:%S,%f", 700, False),
+        ("12:00:00.123456789012 03.04.2026", "%H:%M:%S.%f %d.%m.%Y", 789, True),
+        ("03.04.2026 12:00:00.123456789000 +0000", "%d.%m.%Y %H:%M:%S.%f %z", 789, False),
+    ],
+)
+def test_fractions_have_as_many_digits_as_they_like(text: str, form: str, nanos: int, cut: bool) -> None:
+    time = parse_written(text, form)
+    assert time is not None
+    assert (time.micros % 1_000_000, time.nanos, time.cut) == (123_456, nanos, cut)
+    assert form in possible_forms(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("20261399 101112.123", "%Y%m%d %H%M%S.%f"),
+        ("20261199 101112.123456789", "%Y%m%d %H%M%S.%f"),
+        ("03.04.2026 1200123456789", "%d.%m.%Y %H%M%f"),
+    ],
+)
+def test_other_long_numbers_are_no_fractions(text: str, form: str) -> None:
+    assert parse_written(text, form) is None
