@@ -1,4 +1,4 @@
-"""Write the table of what runs where into README.md, between its markers; with --check only compare."""
+"""Write the table of what runs where into docs/support.md, between its markers; with --check only compare."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from made_pages import ROOT, replace_table, write_or_check
 
 from cepctl.plan.support import support_table
 
-PAGE = ROOT / "README.md"
-LEAD = """Which engines run each construct under each strategy; what no engine runs is refused by name.
-`cepctl explain` says it for one query, `cepctl explain --support` prints this table."""
+PAGE = ROOT / "docs" / "support.md"
+LEAD = """A construct that no engine runs under a strategy is refused by name.
+`cepctl explain` answers for one query; `cepctl explain --support` prints this table."""
 
 
 if __name__ == "__main__":

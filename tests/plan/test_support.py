@@ -154,7 +154,7 @@ def test_the_table_has_a_row_per_construct_and_names_what_is_refused() -> None:
     assert table[2 + list(Construct).index(Construct.AND_GROUP)].endswith("| refused | refused | refused |")
 
 
-def test_the_readme_holds_the_table() -> None:
+def test_the_page_about_support_holds_the_table() -> None:
     script = ROOT / "scripts" / "make_support_table.py"
     done = subprocess.run(
         [sys.executable, script, "--check"], capture_output=True, text=True, check=False, cwd=ROOT
