@@ -53,6 +53,24 @@ def test_a_small_bench_checks_every_result_and_writes_its_tables(tmp_path: Path)
     assert "- processor: " in page
 
 
+def test_the_page_of_tables_keeps_the_sections_of_parts_that_did_not_run(tmp_path: Path) -> None:
+    import tables
+    from results import Part, Row
+
+    page = tmp_path / "tables.md"
+    page.write_text("# Tables\n\nHead.\n\n## One\n\nold\n\n## Two\n\nkept\n", encoding="utf-8")
+    one = Part("one", "One", lambda setup: iter(()))
+    tables.put_into(
+        page, {"processor": "a fast one", "load before": "0.3"}, [(one, [Row("d = 1", ratio=2.0)], None)]
+    )
+    assert page.read_text(encoding="utf-8") == (
+        "# Tables\n\nHead.\n\n"
+        "## One\n\n`scripts/bench --only one`\n\nMeasured on: processor a fast one; load before 0.3.\n\n"
+        "| case | ratio |\n| --- | --- |\n| d = 1 | 2 |\n\n"
+        "## Two\n\nkept\n"
+    )
+
+
 def test_a_peer_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import alternatives
     from results import Setup

@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if has("matplotlib"):
                 write_plot(chosen.output, part, found[-1][1])
     if chosen.page:
-        tables.put_into(chosen.page, machine, found, _head(chosen, began))
+        tables.put_into(chosen.page, machine, found)
     absent = [name for name in ("duckdb", "matplotlib") if not has(name)]
     if absent:
         _say(f"left out, because not installed: {', '.join(absent)}")
@@ -139,7 +139,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--page",
         type=Path,
         metavar="FILE",
-        help="also put the tables into this page, below its line <!-- measured -->",
+        help="also put the tables into this page, in the place of those of the same parts",
     )
     parser.add_argument(
         "--shrink", type=int, default=1, metavar="K", help="divide the numbers of events by K"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,7 +11,6 @@ from typing import Any
 
 from results import Part, Row
 
-MEASURED = "<!-- measured -->\n"
 HEADINGS = (
     "case",
     "seconds",
@@ -34,11 +34,15 @@ def markdown(machine: Mapping[str, str], found: Found, head: str) -> str:
     lines = ["# Bench of cepctl", "", head, ""]
     lines += [f"- {name}: {value}" for name, value in machine.items()]
     for part, rows, problem in found:
-        lines += ["", f"## {part.title}", "", f"`scripts/bench --only {part.name}`", ""]
-        lines += _table(rows)
+        lines += ["", *_section(part, rows)]
         if problem:
             lines += ["", f"**Wrong result**: {problem}"]
     return "\n".join(lines) + "\n"
+
+
+def _section(part: Part, rows: Sequence[Row], note: str = "") -> list[str]:
+    command = f"`scripts/bench --only {part.name}`"
+    return [f"## {part.title}", "", command, "", *([note, ""] if note else []), *_table(rows)]
 
 
 def _table(rows: Sequence[Row]) -> list[str]:
@@ -64,13 +68,19 @@ def write(folder: Path, machine: Mapping[str, str], found: Found, head: str) -> 
     (folder / "bench.json").write_text(as_json(machine, found), encoding="utf-8")
 
 
-def put_into(page: Path, machine: Mapping[str, str], found: Found, head: str) -> None:
-    """Replace what stands below the line MEASURED of a page by the tables."""
-    before, line, _ = page.read_text(encoding="utf-8").partition(MEASURED)
-    if not line:
-        raise SystemExit(f"{page} has no line {MEASURED.strip()} below which the tables could go")
-    tables = markdown(machine, found, head).partition("\n")[2]
-    page.write_text(before + line + tables, encoding="utf-8")
+def put_into(page: Path, machine: Mapping[str, str], found: Found) -> None:
+    """Replace the sections of these parts in a page of tables; a new one goes to the end, the others stay.
+
+    A part with a wrong result keeps its old section.
+    """
+    head, *sections = re.split(r"^(?=## )", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    by_title = {section.partition("\n")[0]: section.rstrip() for section in sections}
+    on = "; ".join(f"{name} {value}" for name, value in machine.items())
+    for part, rows, problem in found:
+        if problem is None:
+            lines = _section(part, rows, f"Measured on: {on}.")
+            by_title[lines[0]] = "\n".join(lines)
+    page.write_text("\n\n".join([head.rstrip(), *by_title.values()]) + "\n", encoding="utf-8")
 
 
 def missed(rows: Sequence[Row]) -> Iterator[Row]:
