@@ -57,3 +57,17 @@ def test_the_walk_through_the_rooms_names_files_that_are_there() -> None:
     named = {name for name in PATH.findall(page) if name.startswith(("cepctl/", "engines/", "io/", "tests/"))}
     assert len(named) > 30
     assert sorted(name for name in named if not (ROOT / name).exists()) == []
+
+
+def test_every_room_of_the_engines_has_its_row_in_the_walk() -> None:
+    page = (ROOT / "docs" / "how-data-flows.md").read_text(encoding="utf-8")
+    rooms = {path.parent.name for path in (ROOT / "engines").glob("*/__init__.py")}
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == rooms
+
+
+def test_the_glossary_explains_each_term_once() -> None:
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([^|]+) \|", page.partition("## ")[2], re.MULTILINE)
+    terms = [term for row in rows if row not in {"term", "---"} for term in row.split(", ")]
+    assert len(terms) > 50
+    assert sorted(terms) == sorted(set(terms))
