@@ -3,8 +3,6 @@
 SQL's three-valued logic as Spark computes it without its ANSI mode, so that both runners agree: a
 division or remainder by zero is null, an integer remainder has the dividend's sign, 64-bit integers
 wrap, NaN equals itself and exceeds every number, strings compare by code point.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

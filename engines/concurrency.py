@@ -2,8 +2,6 @@
 
 The compiled kernels, Polars and Arrow release the interpreter's lock, so that threads keep all cores
 busy without a second process or a copy of the events.
-
-Runs inside Spark workers: imports the standard library only.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 Datasets are sorted by `lower`, so the statistics of a row group say which stretch of time it holds;
 a task reads only the row groups whose events can matter to its slice.
-
-Runs inside Spark workers: imports NumPy and PyArrow only.
 """
 
 from __future__ import annotations

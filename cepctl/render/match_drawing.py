@@ -17,7 +17,7 @@ from rich.text import Text
 from cepctl.render.match_times import MatchTimes
 
 if TYPE_CHECKING:
-    from cepctl.engines.diagnosis.one_match import EventShown, Member, OneMatch
+    from cepctl.engines.diagnosis.shown import EventShown, Member, OneMatch
 
 _HEIGHTS = "▁▂▃▄▅▆▇█"
 _FEWEST_COLUMNS = 20

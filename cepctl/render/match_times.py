@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from cepctl.schema import MICROSECOND, MILLISECOND, NANOSECOND, TimeUnit, tick_text
 
 if TYPE_CHECKING:
-    from cepctl.engines.diagnosis.one_match import EventShown, OneMatch, Span
+    from cepctl.engines.diagnosis.shown import EventShown, OneMatch, Span
 
 _DATE = len("2026-03-03T")
 

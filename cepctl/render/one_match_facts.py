@@ -8,7 +8,7 @@ from cepctl.render.match_times import MatchTimes, Times
 from cepctl.render.one_match import reason_text
 
 if TYPE_CHECKING:
-    from cepctl.engines.diagnosis.one_match import EventShown, OneMatch
+    from cepctl.engines.diagnosis.shown import EventShown, OneMatch
 
 
 def match_facts(match: OneMatch, times: Times = "iso") -> dict[str, Any]:

@@ -1,7 +1,4 @@
-"""Matches in parts whose groups have the same sizes: such are measured together.
-
-Runs inside Spark workers: imports NumPy only.
-"""
+"""Matches in parts whose groups have the same sizes: such are measured together."""
 
 from __future__ import annotations
 

@@ -3,8 +3,6 @@
 Between two walls (walls.py) the confidence is a polynomial in the offset.  In a chain ties run along the
 order, and once at most through the window: cuts of two events meet where they are equal, or where that of the
 later event is W after that of the earlier one.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
 """Chains of events that share clocks, in compiled code: nothing but order and window decides them.
 
-    clocks of a match                                        measured by
-    one, or none                                             the closed form on the own parts
-    all sharp, on two clocks                                 the mass of a difference between two ticks
-    two, one of which has one event                          the closed form told from the other's offset
-    all alone on theirs                                      the closed form on own parts and offsets together
-    one offset, or the difference of two, to be summed       the closed form at few offsets (nodes)
-    anything else, or a mass with holes                      left to `conditioned`
-
-Runs inside Spark workers: imports NumPy and Numba only.
+clocks of a match                                        measured by
+one, or none                                             the closed form on the own parts
+all sharp, on two clocks                                 the mass of a difference between two ticks
+two, one of which has one event                          the closed form told from the other's offset
+all alone on theirs                                      the closed form on own parts and offsets together
+one offset, or the difference of two, to be summed       the closed form at few offsets (nodes)
+anything else, or a mass with holes                      left to `conditioned`
 """
 
 from __future__ import annotations

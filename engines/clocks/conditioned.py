@@ -3,8 +3,6 @@
 Given all offsets, events are independent again: each has its own part, moved.  A moved event is an event of
 its own here, a copy.  Whatever measures matches without clocks measures these copies, at few offsets for each
 match (nodes.py), and the sums are exact.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -7,8 +7,6 @@ are a polynomial each, or in a cell of few ticks listed; both are found once for
     whole[c, k, j]      the events from number k up to j - 1
     until[c, k]         those from k to the last, at its first so many ticks
     left[c, k]          those from 1 to k - 1, at its last so many ticks
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

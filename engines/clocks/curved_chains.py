@@ -8,8 +8,6 @@ of its own cell, whole cells, and part of another (curved_cells.py).
 
     name here    meaning
     placed[j]    the ways in which the first j events lie before the cell, in order
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Masses of copies of events; those alone on their clock have curves, for own tick and offset together.
-
-Runs inside Spark workers: imports NumPy and Numba only.
-"""
+"""Masses of copies of events; those alone on their clock have curves, for own tick and offset together."""
 
 from __future__ import annotations
 

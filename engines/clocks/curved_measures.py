@@ -5,8 +5,6 @@
     conditions and rivals                  nested sums over curves; NaN where they take too much work
 
 Their ranges are those of even masses on the same intervals: what is possible, and when, is the same.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 They are those of `cepctl.engines.confidence.coupled.nested_sums`: a curve raises the degree of the sum at its
 level and at those before it, and is multiplied in at each tick; of an event that is no variable its sum over
 the region that is left to it.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -16,8 +16,6 @@ What is positive has positive coefficients as a rule, and with these come, for d
 
 The cost depends on the degree alone.  A curve is such a polynomial of degree 2 at most, as the mass of a sum
 of up to three uniform ticks has it between its cuts.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 Only these are looked at further: their clocks are summed over, and their cuts end pieces.  So a match is
 measured alike wherever it is found, as without clocks.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

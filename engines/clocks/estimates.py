@@ -1,7 +1,4 @@
-"""Matches on shared clocks, or of tied events, that cost too much to be exact: each sampled by itself.
-
-Runs inside Spark workers: imports NumPy and Numba only.
-"""
+"""Matches on shared clocks, or of tied events, that cost too much to be exact: each sampled by itself."""
 
 from __future__ import annotations
 

@@ -8,8 +8,6 @@
 
 A sharp event has one own tick.  Where masses may be curves (see `curved_measures`), an event alone on its
 clock need not be sharp.  A frame says for each pair (match, clock) which of these it is.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

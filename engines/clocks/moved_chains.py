@@ -2,8 +2,6 @@
 
 An event whose clock no other event has gets the mass of its own tick and the offset together: that of the
 offset, moved, where the own part is one tick, else curves.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

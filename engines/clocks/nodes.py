@@ -4,8 +4,6 @@ Between two walls the measure is a polynomial in the offset, so that few of its 
 (cepctl.engines.confidence.quadrature).  Time ranges need the ends of each piece as well: a polynomial that
 is not zero vanishes at no more ticks than its degree, so that the earliest and the latest match are found
 among the first and the last degree + 1 offsets of some piece.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

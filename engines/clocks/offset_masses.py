@@ -2,8 +2,6 @@
 
 A difference of two offsets counts pairs of ticks.  For two buckets of m and n ticks their number rises one by
 one to the smaller of m and n, stays there, and falls one by one: three arithmetic series.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

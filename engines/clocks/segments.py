@@ -1,7 +1,4 @@
-"""Sets of ticks, one for each of n matches, as two flat arrays; with sums and unions of such sets.
-
-Runs inside Spark workers: imports NumPy only.
-"""
+"""Sets of ticks, one for each of n matches, as two flat arrays; with sums and unions of such sets."""
 
 from __future__ import annotations
 

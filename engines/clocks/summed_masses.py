@@ -3,8 +3,6 @@
 A bucket of each makes a block: how many ways there are to a tick rises and falls as a polynomial between the
 sums of their ends.  One whose widest part alone has more than one tick is even, with two it is straight
 between its cuts, with three it is bent.  Parts are named by their clock, NO_CLOCK for none.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

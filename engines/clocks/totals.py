@@ -1,7 +1,4 @@
-"""What is known of matches whose measure is summed over nodes of offsets.
-
-Runs inside Spark workers: imports NumPy only.
-"""
+"""What is known of matches whose measure is summed over nodes of offsets."""
 
 from __future__ import annotations
 

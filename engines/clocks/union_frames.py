@@ -8,8 +8,6 @@
 
 An event then is a tick of a *variable* plus a constant: a sharp event is a constant, or its clock's offset
 plus its own tick; any other is a variable of its own.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

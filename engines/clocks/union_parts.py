@@ -1,7 +1,4 @@
-"""Groups of rows taken apart: rows that share neither events nor clocks are independent.
-
-Runs inside Spark workers: imports NumPy only.
-"""
+"""Groups of rows taken apart: rows that share neither events nor clocks are independent."""
 
 from __future__ import annotations
 

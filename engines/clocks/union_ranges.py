@@ -8,8 +8,6 @@ Where that breaks an absent clause, one of the clause's differences must not hol
     name here      meaning
     node           of a problem: 0 stays at tick 0, then come its clocks and its events
     edge           t_x - t_y <= c, for nodes x and y
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Estimates where events share clocks: worlds are sampled, each of which draws every offset once.
-
-Runs inside Spark workers: imports NumPy and Numba only.
-"""
+"""Estimates where events share clocks: worlds are sampled, each of which draws every offset once."""
 
 from __future__ import annotations
 

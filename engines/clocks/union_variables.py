@@ -1,7 +1,4 @@
-"""The variables of the parts of groups, and their breakpoints before any is summed out: what walls come from.
-
-Runs inside Spark workers: imports NumPy only.
-"""
+"""The variables of the parts of groups, and their breakpoints before any is summed out."""
 
 from __future__ import annotations
 

@@ -3,8 +3,6 @@
 Breakpoints are eliminated in numbers, for each part by itself.  The variables of a part are its offsets that
 are summed over, outermost, and then its events; a clause is a cut of the later of its two variables, at the
 tick of the other one plus a constant.  Summing a variable out leaves breakpoints where two of its own meet.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

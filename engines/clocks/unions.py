@@ -3,8 +3,6 @@
 Given the offsets that have to be summed over, every row asks for differences between independent variables
 again: own parts, and offsets that stand for sharp events.  That is what the room `occurrence` measures; it is
 summed over few offsets (nodes), between the walls of each part.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

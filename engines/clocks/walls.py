@@ -8,8 +8,6 @@ where two of its own ends meet: offsets are eliminated as the variables of `brea
     name here      meaning
     walls[i, j]    of level j, for i < j: constants c; a piece begins where offset j = offset i + c
     level 0        what no offset moves: the reference, events without a clock, constant times
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 As in `conditioned`, given the offsets events are independent: copies, moved, and those that a match binds
 are cut where its span ends.  A span stands still while offsets move, so that no offset drops out, and its
 ends are cuts like those of events without a clock.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Which events have the very same mass, or the same at another time: coarse clocks give many one interval.
-
-Runs inside Spark workers: imports NumPy and Numba only.
-"""
+"""Which events have the very same mass, or the same at another time: coarse clocks give many one interval."""
 
 from __future__ import annotations
 

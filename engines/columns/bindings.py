@@ -1,7 +1,4 @@
-"""What a batch of matches binds: one event, or a group of events, per positive component.
-
-Runs inside Spark workers: imports NumPy and PyArrow only.
-"""
+"""What a batch of matches binds: one event, or a group of events, per positive component."""
 
 from __future__ import annotations
 

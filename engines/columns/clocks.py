@@ -2,8 +2,6 @@
 
 An event happens at its own tick plus the offset of its clock.  The masses that an event has beside these only
 say where it can be (`envelopes`): they are no one's probabilities, so their densities are not numbers.
-
-Runs inside Spark workers: imports NumPy and PyArrow only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Masses of events given that they happen between two ticks, and how probable that is.
-
-Runs inside Spark workers: imports NumPy only.
-"""
+"""Masses of events given that they happen between two ticks, and how probable that is."""
 
 from __future__ import annotations
 

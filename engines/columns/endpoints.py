@@ -3,8 +3,6 @@
 The endpoints 0 to n - 1 are the starts.  The ends of the events that last follow; the end of one that does
 not is its start.  The law of an event is P(start) P(end) given that its length lies within its bounds; the
 probability of that, `whole`, is what every sum over its endpoints is divided by.
-
-Runs inside Spark workers: imports NumPy, Numba and PyArrow only.
 """
 
 from __future__ import annotations

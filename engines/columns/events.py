@@ -1,7 +1,4 @@
-"""The events of one partition, as the engines see them: masses, ids, types and attributes.
-
-Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
-"""
+"""The events of one partition, as the engines see them: masses, ids, types and attributes."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 A predicate is checked for every member that it can speak of and holds for the group when it holds for
 all of them; what reads `b[i-1]` or `b[1..i-1]` is not checked for the first member (semantics).
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

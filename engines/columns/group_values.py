@@ -1,7 +1,4 @@
-"""Values of whole Kleene groups: aggregates, and the first and last member.
-
-Runs inside Spark workers: imports NumPy and Polars only.
-"""
+"""Values of whole Kleene groups: aggregates, and the first and last member."""
 
 from __future__ import annotations
 

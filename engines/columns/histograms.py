@@ -1,7 +1,4 @@
-"""Histograms read in one pass, where nothing is wrong with them and all are in order.
-
-Runs inside Spark workers: imports NumPy and Numba only.
-"""
+"""Histograms read in one pass, where nothing is wrong with them and all are in order."""
 
 from __future__ import annotations
 

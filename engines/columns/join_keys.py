@@ -2,8 +2,6 @@
 
 Two sources give keys: `[attr]`, which all components share, and equalities between two
 components.  A null equals nothing and gets the code -1.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

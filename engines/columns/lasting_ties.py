@@ -1,7 +1,4 @@
-"""Ties of events that last: what is given of their starts and ends, and which events it connects.
-
-Runs inside Spark workers: imports NumPy and Numba only.
-"""
+"""Ties of events that last: what is given of their starts and ends, and which events it connects."""
 
 from __future__ import annotations
 

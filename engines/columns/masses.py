@@ -3,8 +3,6 @@
 Every mass is a list of buckets (lo, hi, density), both ends included, in time order, `density`
 being the probability of each single tick in it.  A uniform event has one bucket.  All buckets of
 all events lie in three flat arrays; event e owns those from starts[e] to starts[e + 1].
-
-Runs inside Spark workers: imports NumPy and PyArrow only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Predicates over whole columns: which events fit a component, which bindings satisfy a link.
-
-Runs inside Spark workers: imports NumPy and Polars only.
-"""
+"""Predicates over whole columns: which events fit a component, which bindings satisfy a link."""
 
 from __future__ import annotations
 

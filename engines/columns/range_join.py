@@ -3,8 +3,6 @@
 Events are sorted by (key, lower).  Among those of the query's key, a binary search on `lower` cuts off
 those that start too late, one on the running maximum of `upper` those that end too early; what is left
 is checked exactly.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

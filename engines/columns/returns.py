@@ -1,7 +1,4 @@
-"""RETURN columns of a batch of matches.
-
-Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
-"""
+"""RETURN columns of a batch of matches."""
 
 from __future__ import annotations
 

@@ -4,8 +4,6 @@
 
 From one tick to the next the probability of the end changes by p_end(s + 1 + L1) - p_end(s + L0).  Where that
 is 0 a bucket of the start stays one; where it is not, each of its ticks becomes a bucket.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 Of two buckets of m and M >= m ticks, the number of pairs of ticks that are d apart rises by one with d up to
 m, stays there, and falls by one: what bounds leave of each part is an arithmetic series of positive terms.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The mass that one event has at a tick and on a range of ticks, and where its mass ends.
-
-Runs inside Spark workers: imports NumPy and Numba only.
-"""
+"""The mass that one event has at a tick and on a range of ticks, and where its mass ends."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Spans of ticks, one for each match: all that it binds lies between two ticks.
-
-Runs inside Spark workers: imports NumPy only.
-"""
+"""Spans of ticks, one for each match: all that it binds lies between two ticks."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 Events lie within ±2^62, so that a sum which stopped is beyond all of them, as the exact one would be, and
 compares with every tick as that does.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

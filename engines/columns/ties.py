@@ -1,7 +1,4 @@
-"""Ties: what is given of pairs of events and their intervals do not imply, so that they are not independent.
-
-Runs inside Spark workers: imports NumPy and Numba only.
-"""
+"""Ties: what GIVEN says of pairs of events and their intervals do not imply, so that they are dependent."""
 
 from __future__ import annotations
 

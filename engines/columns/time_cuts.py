@@ -2,8 +2,6 @@
 
 They are few, so that a further one is put in its place by moving those after it.  That is compiled into what
 calls it: as a call of its own it made some sums take a tenth longer.
-
-Runs inside Spark workers: imports Numba only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""How probable it is that an event which lasts is under way at a tick: from its start to its end.
-
-Runs inside Spark workers: imports NumPy and Numba only.
-"""
+"""How probable it is that an event which lasts is under way at a tick: from its start to its end."""
 
 from __future__ import annotations
 

@@ -6,8 +6,6 @@ A polynomial on n ticks from `start` on is kept by coefficients c_k of
 
 which lie between 0 and 1.  What comes before an event makes its ticks the more probable the later they are:
 then all coefficients are positive, and nothing cancels.  What comes after it is the same with time reversed.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

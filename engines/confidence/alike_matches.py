@@ -10,8 +10,6 @@ others at other times.  Each problem is measured once.  Two matches are alike wh
 No method looks at more of an event than its mass and its place among others, and none knows of time but
 distances, where no rule compares a rival's tick with a constant; so alike matches get the same number to the
 last bit, and time ranges as far apart as they are.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

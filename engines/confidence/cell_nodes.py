@@ -4,7 +4,7 @@ A function that is a polynomial on a cell is kept by its values at whole ticks t
 Chebyshev's points (see `quadrature`), so that every number is that of a true assignment of ticks; where a
 cell has few ticks each of them is a node.
 
-Ticks inside a cell are offsets from its start.  Runs inside Spark workers: imports Numba only.
+Ticks inside a cell are offsets from its start.
 """
 
 from __future__ import annotations

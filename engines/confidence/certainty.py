@@ -1,8 +1,6 @@
 """Matches whose order, window and timing hold in every world, told by the ends of intervals alone.
 
 Where no rival can decide them either, their confidence is 1, and no sum of rounded masses has to say so.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

@@ -11,10 +11,8 @@ two ticks.  The zeros and weights are then those of the same recurrence,
 with z from -1 to 1 across n ticks, which has them as long as n > N - 1.  Of fewer ticks the sum is taken
 from its values S(0) = 0, S(1), ... S(N') at whole numbers of them, interpolated.
 
-Only where the places lie inside a cell of many ticks (see `has_real_nodes`), and only where it is known from
+Only where the places lie inside a cell of many ticks (see `lies_inside`), and only where it is known from
 the constraints that something is possible: a sum over part of a tick may have either sign.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -14,8 +14,6 @@ orthogonal with the weight x (n - x), which obey a recurrence of their own: with
     sum over s < x of p_j(s) = -2 x (n - x) / n / sqrt(j (j + 1)) * q_j(v)            for j > 0
 
 Nothing is taken at a place outside the cell, and near an end of the cell nothing cancels.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What measuring gives: confidence, its error and the time range of matches, as columns.
-
-Runs inside Spark workers: imports NumPy only.
-"""
+"""What measuring gives: confidence, its error and the time range of matches, as columns."""
 
 from __future__ import annotations
 

@@ -3,8 +3,6 @@
 Regular and coarse stamps put the same few intervals at the same few distances over and over.  The closed form
 of a chain knows nothing of time but distances, so such chains have the same confidence to the last bit, and
 their time ranges are as far apart as they are.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

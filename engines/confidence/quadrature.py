@@ -5,8 +5,6 @@ points, and weights that integrate the first N Gram polynomials exactly (those o
 equidistant points; recurrence coefficient k^2 (n^2 - k^2) / (4 (4 k^2 - 1))).  Whole ticks, not
 Gauss nodes, because what is summed is itself a sum that has to be empty exactly when no tick is left.
 For few ticks each of them is a node with weight 1.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

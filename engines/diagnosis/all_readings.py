@@ -1,7 +1,4 @@
-"""What several readings of OR that bind the same events say of these together: the row that a match has.
-
-Imports NumPy, Numba, Polars and PyArrow only.
-"""
+"""What several readings of OR that bind the same events say of these together: the row that a match has."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Where events that last can be, and how probable it is that they are under way, with or without clocks.
-
-Imports NumPy, Numba and Polars only.
-"""
+"""Where events that last can be, and how probable it is that they are under way, with or without clocks."""
 
 from __future__ import annotations
 

@@ -7,8 +7,6 @@ to tell which breaks a binding; a rival that invalidates it in every world is na
 
 Work is bounded: of more than `limit` bindings evenly spaced ones are measured, and confidences beyond
 the bound on work are estimated.
-
-Imports NumPy, Numba and Polars only.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 Their starts and ends can satisfy what is asked of them; of a group that was told of one member.  Each
 clause of GIVEN is checked alone, and so is each negated component, to tell which breaks a binding; a rival
 that certainly does is named.
-
-Imports NumPy, Numba and Polars only.
 """
 
 from __future__ import annotations

@@ -10,8 +10,6 @@
 
 One member stands for its Kleene group here: any part of a possible group passes these conditions too, so
 where no single member passes, no group does.
-
-Imports NumPy, Numba and Polars only.
 """
 
 from __future__ import annotations

@@ -7,8 +7,6 @@
 
 The probability that a rival breaks the match is that of lying in its gap, given that everything but the
 absences holds.
-
-Imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Why some events are not a match: which condition they fail, and by how much.
-
-Imports NumPy, Numba and Polars only.
-"""
+"""Why some events are not a match: which condition they fail, and by how much."""
 
 from __future__ import annotations
 

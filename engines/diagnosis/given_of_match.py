@@ -4,8 +4,6 @@
 
 Both are of what is given of the events of the match and its rivals, and of all that are tied to these: the
 rest cancels.
-
-Imports NumPy, Numba and Polars only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The candidates of joins, indexed by key and time: pairs are counted by binary search, and listed in order.
-
-Imports NumPy and Numba only.
-"""
+"""Candidates of joins, indexed by key and time: pairs are counted by binary search, and listed in order."""
 
 from __future__ import annotations
 

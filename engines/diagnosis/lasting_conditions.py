@@ -2,8 +2,6 @@
 
 A join counts by the hulls of the events, from the first possible start to the last possible end; whether
 starts and ends can satisfy what is asked is looked at for each partial match that it lists.
-
-Imports NumPy, Numba and Polars only.
 """
 
 from __future__ import annotations

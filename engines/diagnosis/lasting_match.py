@@ -1,7 +1,4 @@
-"""One match of events that last: the ticks that their starts and ends can use, and its confidence.
-
-Imports NumPy, Numba, Polars and PyArrow only.
-"""
+"""One match of events that last: the ticks that their starts and ends can use, and its confidence."""
 
 from __future__ import annotations
 
@@ -18,7 +15,8 @@ from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.confidence_factors import Factor
 from cepctl.engines.diagnosis.failed_conditions import Reason, reasons_against
 from cepctl.engines.diagnosis.given_of_match import GivenShown
-from cepctl.engines.diagnosis.one_match import (
+from cepctl.engines.diagnosis.posteriors import bin_ticks
+from cepctl.engines.diagnosis.shown import (
     EventShown,
     Member,
     OneMatch,
@@ -27,7 +25,6 @@ from cepctl.engines.diagnosis.one_match import (
     event_shown,
     logged_nanoseconds,
 )
-from cepctl.engines.diagnosis.posteriors import bin_ticks
 from cepctl.engines.diagnosis.worlds_left import WorldsLeft, given_condition
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.intervals.groups import by_size

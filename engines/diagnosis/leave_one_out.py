@@ -11,8 +11,6 @@ one of them that misses it by the least is the nearest miss.
 
 Where there are too many to look at all, constraints on times are widened step by step, and events are tried
 by their distance from the bound, so that near misses are found before the limit is reached.
-
-Imports NumPy and Polars only.
 """
 
 from __future__ import annotations

@@ -1,30 +1,28 @@
 """One match by its signature: the ticks its events can use, its rivals, and how its confidence comes about.
 
 Where a signature is not a match, the reasons say which condition it fails.
-
-Imports NumPy, Numba, Polars and PyArrow only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 
 from cepctl.arrays import Reals
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events, events_of
-from cepctl.engines.diagnosis.all_readings import AllReadings, all_readings
-from cepctl.engines.diagnosis.conditions import Condition
-from cepctl.engines.diagnosis.confidence_factors import MOST_RIVALS, Factor, MatchFactors, match_factors
-from cepctl.engines.diagnosis.failed_conditions import Reason, demands_of, reasons_against, times_against
-from cepctl.engines.diagnosis.given_of_match import GivenShown, given_against, given_shown
+from cepctl.engines.diagnosis.all_readings import all_readings
+from cepctl.engines.diagnosis.confidence_factors import MOST_RIVALS, MatchFactors, match_factors
+from cepctl.engines.diagnosis.failed_conditions import demands_of, reasons_against, times_against
+from cepctl.engines.diagnosis.given_of_match import given_against, given_shown
+from cepctl.engines.diagnosis.lasting_match import lasting_match
 from cepctl.engines.diagnosis.posteriors import posterior_shares
-from cepctl.engines.diagnosis.shared_offsets import OffsetShown, shared_offsets, time_shares, valid_of
+from cepctl.engines.diagnosis.shared_offsets import shared_offsets, valid_of
+from cepctl.engines.diagnosis.shown import Member, OneMatch, RivalShown, bin_edges, event_shown
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.own_laws import with_own_laws
@@ -36,86 +34,6 @@ from cepctl.plan.plan import Alternative, Plan
 from cepctl.plan.support import require_engine
 
 Ids = tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True)
-class Span:
-    """Ticks from one to another, both included; none where they are reversed."""
-
-    lower: int
-    upper: int
-
-
-@dataclass(frozen=True)
-class EventShown:
-    """An event: id, type, raw time in nanoseconds, interval in ticks, and how probable each bin is.
-
-    Of one that lasts they are of its start; `until` and `raw_end_nanoseconds` are of its end, and each bin
-    says how probable it is that the event is under way, times the ticks of the bin.
-    """
-
-    event_id: str
-    event_type: str
-    raw_nanoseconds: int | None
-    lower: int
-    upper: int
-    prior: Reals
-    until: Span | None = None
-    raw_end_nanoseconds: int | None = None
-
-
-@dataclass(frozen=True)
-class Member:
-    """A bound event, its valid interval in ticks (empty where reversed), and the probability of each bin
-    given the match, None where that is not known.  `valid_until` is that of its end, if it lasts.
-    """
-
-    variable: str
-    event: EventShown
-    valid_lower: int
-    valid_upper: int
-    posterior: Reals | None
-    valid_until: Span | None = None
-
-
-@dataclass(frozen=True)
-class RivalShown:
-    """An event that breaks the match where it lies in a gap, and how probable that is."""
-
-    condition: Condition
-    event: EventShown
-    probability: float
-
-
-@dataclass(frozen=True)
-class OneMatch:
-    """Everything about one signature; with `reasons` it is not a match, and only members are told.
-
-    `bins`: edges of the drawing's bins in ticks.  `error` bounds the error of the probabilities; 0 where
-    they are exact.  `offsets` are those of clocks that its events share.  `other_readings` of an OR bind
-    the same events, and `whole` is the row that all of them have together, where it is known; all else is of
-    the first.  `relations` says what the query asks of events that last, in words.  `given`: what is
-    given, where something is; intervals of events are those of all worlds, and what of them is valid, the
-    confidence, its factors and the rivals are of the worlds that remain.
-    """
-
-    plan: Plan
-    alternative: Alternative
-    events: Events
-    members: tuple[Member, ...]
-    bins: Reals
-    reasons: tuple[Reason, ...] = ()
-    start: int = 0
-    end: int = 0
-    confidence: float = 0.0
-    error: float = 0.0
-    factors: tuple[Factor, ...] = ()
-    rivals: tuple[RivalShown, ...] = ()
-    offsets: tuple[OffsetShown, ...] = ()
-    other_readings: int = 0
-    whole: AllReadings | None = None
-    relations: tuple[str, ...] = ()
-    given: GivenShown | None = None
 
 
 def ids_of(text: str) -> Ids:
@@ -226,8 +144,6 @@ def _explained(
     """`known` are the events in the worlds that remain."""
     prepared = PreparedAlternative.of(plan, alternative, known, MatchOptions(), of_intervals=of_intervals)
     if prepared.intervals is not None:
-        from cepctl.engines.diagnosis.lasting_match import lasting_match
-
         return lasting_match(prepared, rows, bins, events)
     bound = _bound(alternative, events, rows)
     demands = demands_of(plan, alternative, bound)
@@ -281,25 +197,6 @@ def _bound(alternative: Alternative, events: Events, rows: Sequence[tuple[int, .
     return bound
 
 
-def event_shown(events: Events, event: int, edges: Reals) -> EventShown:
-    """An event, with how probable it is to lie in each bin."""
-    row = events.frame.row(event, named=True)
-    raw = logged_nanoseconds(events, "time", event)
-    lower, upper = int(events.masses.lower[event]), int(events.masses.upper[event])
-    shares = time_shares(events, event, edges)
-    return EventShown(row["event_id"], row["event_type"], raw, lower, upper, shares)
-
-
-def logged_nanoseconds(events: Events, column: str, event: int) -> int | None:
-    """The logged time of an event since the epoch, which 64 bits need not hold; None where it has none."""
-    if column not in events.frame.columns:
-        return None
-    times = events.frame.get_column(column)
-    count = times.to_physical()[event]
-    per_count = 1 if times.dtype == pl.Datetime("ns", "UTC") else 1_000
-    return None if count is None else int(count) * per_count
-
-
 def _named(rivals: Sequence[Rivals]) -> list[int]:
     return sorted({int(event) for each in rivals for event in each.event})[:MOST_RIVALS]
 
@@ -307,9 +204,3 @@ def _named(rivals: Sequence[Rivals]) -> list[int]:
 def _edges_of(events: Events, shown: Sequence[int], bins: int) -> Reals:
     rows = np.array(shown)
     return bin_edges(int(events.masses.lower[rows].min()), int(events.masses.upper[rows].max()), bins)
-
-
-def bin_edges(first: int, last: int, bins: int) -> Reals:
-    """Edges of the bins from one tick to another, none of which is narrower than a tick."""
-    count = int(min(bins, float(last) - float(first) + 1))
-    return np.linspace(float(first) - 0.5, float(last) + 0.5, count + 1)

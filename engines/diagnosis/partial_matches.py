@@ -7,8 +7,6 @@ and each is charged with what those before it have let through.
 
 Work is bounded: beyond `limit` pairs of a step, evenly spaced partial matches are followed and the
 others left, which the numbers then say.
-
-Imports NumPy and Polars only.
 """
 
 from __future__ import annotations

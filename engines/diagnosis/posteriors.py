@@ -2,8 +2,6 @@
 
 Given the match, each event is held to one bin after the other: a copy of it that happens in the bin takes
 its place, and the match is measured again.  That times the mass of the bin is the probability of both.
-
-Imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """What a match asks of the clocks of its events, and where these events lie.
 
-    asked of                     told
-    one clock                    its offset, and what of it the order, window and timing of the match allow
-    two clocks                   the same of how far the first is ahead of the second
-
-Imports NumPy, Numba and Polars only.
+asked of                     told
+one clock                    its offset, and what of it the order, window and timing of the match allow
+two clocks                   the same of how far the first is ahead of the second
 """
 
 from __future__ import annotations

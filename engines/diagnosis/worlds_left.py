@@ -2,8 +2,6 @@
 
 A binding that has a world if nothing is given, and none in the worlds that remain, is charged to each clause
 that alone leaves it no world; where there is none, to all clauses together.
-
-Imports NumPy and Polars only.
 """
 
 from __future__ import annotations

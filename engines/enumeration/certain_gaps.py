@@ -8,8 +8,6 @@ must not come after x in every world, so that with the events x of the right key
 
 A range join takes both as ends of the ticks that the next event may have, so that pairs of which no world
 makes a match are never listed: under skip_till_next_match and contiguity few events of a window are left.
-
-Runs inside Spark workers: imports NumPy, Numba and Polars only.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 Two events of one clock are apart as their own parts are, however far the clock is off; only events of
 different clocks are compared by all the ticks at which they can be.  So a step joins by clock, once for every
 clock of the partial match, and then the events of other clocks.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The ticks that one more event may have, given the intervals of those that are bound.
-
-Runs inside Spark workers: imports NumPy only.
-"""
+"""The ticks that one more event may have, given the intervals of those that are bound."""
 
 from __future__ import annotations
 

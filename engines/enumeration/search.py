@@ -6,8 +6,6 @@ ones, and a range join finds the events that can be there (ZDI10, section 5.1). 
 pairs are all that a closed system needs: what passes each join can happen as far as intervals tell.
 Starting events are taken in bounded batches, depth first, so that memory does not grow with the
 number of matches.
-
-Runs inside Spark workers: imports NumPy, Numba and Polars only.
 """
 
 from __future__ import annotations

@@ -9,8 +9,6 @@ where an end of a bucket of one passes one of the other, so that the ends of the
     name here          in PTJ06
     greatest           stime, counted from the end of the other event; S in its join
     ranges of shapes   the pruning of its join, section 5
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -7,8 +7,6 @@ closed form, is an upper bound of its confidence, and every event more can only 
     name here   in ZDI10, section 7 (future work)
     least       the threshold of confidence; with --top-k it rises to the k-th best so far
     chain       the events of a partial match, one for each block in time order
-
-Runs inside Spark workers: imports NumPy, Numba and PyArrow only.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 A pattern of single events in order needs but a part of the engine; the rest is imported where a pattern first
 asks for it, which saves a small query about 6 % of its run time.
-
-Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
 """
 
 from __future__ import annotations

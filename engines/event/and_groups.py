@@ -3,8 +3,6 @@
 A match of n events without an order is a sum over which of them is first and which last: n (n - 1) sums, but
 for groups between two single events, which are one.  To list a match takes a thousand times less, so that
 matches are counted by listing them, up to the bound; under a threshold that rises, while they are measured.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

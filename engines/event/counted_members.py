@@ -5,8 +5,6 @@ there are decides whether there is a match, and how many are expected.  No set i
 
 Where one clock stamped all events that can be in a match, its offset moves them together: they are counted by
 their own parts, and only the range of their ticks knows of it.
-
-Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
 """
 
 from __future__ import annotations

@@ -4,8 +4,6 @@ Of the events that can be between the neighbours of a group, some are there in e
 probable as its uncertain members are together, so that a row stands for all sets with the same ones: for the
 sum of C(certain, t) over all t that make as many members as are asked for.  Of these rows those with the
 fewest uncertain members say whether there is any.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

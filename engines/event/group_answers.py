@@ -1,7 +1,4 @@
-"""What is told of each key: how probable it is that it happens, and how often it is expected to.
-
-Runs inside Spark workers: imports NumPy and Polars only.
-"""
+"""What is told of each key: how probable it is that it happens, and how often it is expected to."""
 
 from __future__ import annotations
 

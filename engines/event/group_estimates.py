@@ -3,8 +3,6 @@
 Where bounds that are certain (`cepctl.engines.occurrence.pair_bounds`) are close, their middle is the answer
 and half their distance its error.  Else worlds are sampled: where less than one row is expected those in
 which some row holds, which makes the error as much smaller, else any, as for a confidence.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

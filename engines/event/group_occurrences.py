@@ -1,7 +1,4 @@
-"""The probability that some match of a key holds: rows of each key as problems, measured together.
-
-Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
-"""
+"""The probability that some match of a key holds: rows of each key as problems, measured together."""
 
 from __future__ import annotations
 

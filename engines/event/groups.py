@@ -2,8 +2,6 @@
 
 All matches are found first, whatever their confidence: each counts.  Their sum is `expected`; `occurrence` is
 the probability of their union, which the room `occurrence` measures where a key has several.
-
-Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
 """
 
 from __future__ import annotations

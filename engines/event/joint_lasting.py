@@ -1,8 +1,6 @@
 """Events that last, bound by one alternative or by several at once: as `JointMatches`.
 
 Matches whose Kleene groups are of the same sizes are measured together.
-
-Runs inside Spark workers: imports NumPy, Polars and Numba only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Events that one alternative binds, or several at once: how probable it is that all hold within spans.
-
-Runs inside Spark workers: imports NumPy, Polars and Numba only.
-"""
+"""Events that one alternative binds, or several at once: how probable it is that all hold within spans."""
 
 from __future__ import annotations
 

@@ -10,8 +10,6 @@ those that do is a match.  So two readings of the pattern without groups say eve
 Where members are so improbable that the difference would lose digits, P(at least one) is a sum of positive
 terms instead: the members in a fixed order, x is between and none of those before x is.  Predicates that
 read the member before (`b[i-1]`) are not checked for the first one: they change the number of groups alone.
-
-Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 The way of a partition: candidates per component, bindings that could have happened, the absences
 that decide them, time range and confidence, rows.  A pure function without Spark.
-
-Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
 """
 
 from __future__ import annotations

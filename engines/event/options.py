@@ -1,7 +1,4 @@
-"""What is chosen beside the plan: the order, the cap, threads and memory, which rows, which error is allowed.
-
-Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
-"""
+"""Choices beside the plan: the order, the cap, threads and memory, which rows, which error is allowed."""
 
 from __future__ import annotations
 

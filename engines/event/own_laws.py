@@ -1,7 +1,4 @@
-"""`prob(...)` in a query: by the laws that the events have in all worlds, whatever is given of them.
-
-Runs inside Spark workers: imports Numba only where some `prob(...)` is asked.
-"""
+"""`prob(...)` in a query: by the laws that the events have in all worlds, whatever is given of them."""
 
 from __future__ import annotations
 

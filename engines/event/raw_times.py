@@ -8,8 +8,6 @@ of whole columns, and the rivals are one range join.
 
 A match that binds an event without a raw time cannot be judged; such an event is not a rival.  Nor is, on
 Spark, one whose interval lies outside the slice of its match, although its raw time lies inside.
-
-Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
 """
 
 from __future__ import annotations

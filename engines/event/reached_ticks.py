@@ -5,8 +5,6 @@ probable the worlds are that have decided it by a tick is the confidence of the 
 cut there (from the other side for a first tick) and its rivals as they are; it rises with the tick, so the
 smallest one is found by halving.  Where several parts of an OR bind the same events, a world decides the row
 as the first of them does: inclusion and exclusion, as for its confidence.
-
-Runs inside Spark workers: imports NumPy, Polars and Numba only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """When the sampled worlds that return a row have decided it, where its confidence is an estimate.
 
 The worlds are those that the confidence comes from: a match draws the same ones each time it is asked.
-
-Runs inside Spark workers: imports NumPy, Polars and Numba only.
 """
 
 from __future__ import annotations

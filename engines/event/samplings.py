@@ -1,7 +1,4 @@
-"""Which worlds are sampled where an error is allowed: of independent, clocked or tied events.
-
-Runs inside Spark workers: imports NumPy and Numba only.
-"""
+"""Which worlds are sampled where an error is allowed: of independent, clocked or tied events."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The ranges by which pairs are left out before they are measured, for people: what `explain` shows.
-
-Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
-"""
+"""The ranges by which pairs are left out before they are measured, for people: what `explain` shows."""
 
 from __future__ import annotations
 

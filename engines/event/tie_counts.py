@@ -1,7 +1,4 @@
-"""How many events what is given ties, and how many of them together: for `cepctl explain`.
-
-Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
-"""
+"""How many events what is given ties, and how many of them together: for `cepctl explain`."""
 
 from __future__ import annotations
 

@@ -3,8 +3,6 @@
 In one world such a signature counts once, so its confidence is the probability that at least one
 alternative holds: inclusion and exclusion over the alternatives that bind it.  That several hold
 together is once more a coupled problem, with the rivals and constraints of all of them.
-
-Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 Given the offsets, what is given is of independent events again: it narrows their intervals, and many ties
 hold everywhere or nowhere.  A combination of offsets where they cannot hold counts for nothing.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

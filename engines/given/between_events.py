@@ -2,8 +2,6 @@
 
 What ties say of single events has narrowed their intervals already, so these bounds, those of the pattern and
 the intervals together give the part of an interval that a match can use.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

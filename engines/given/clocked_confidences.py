@@ -5,8 +5,6 @@ Given the offsets of all clocks that the match and what is given need, both are 
     P(match | given) = sum over offsets of P(match and given | offsets) / sum over them of P(given | offsets)
 
 Both sums are over the same few combinations of offsets, and exact.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 An interval becomes empty, or differences go round in a circle that asks for ever more, exactly where no world
 satisfies them: the earliest tick of each event, its mass and those of the others regarded, is a world, since
 the earlier of two worlds, event by event, is one.  Then the events on the way there are named.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""How probable it is that all ties of a component hold: found once for each component that a match touches.
-
-Runs inside Spark workers: imports NumPy and Polars only.
-"""
+"""The probability that all ties of a component hold: found once for each component that a match touches."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Confidence and time range of matches whose events are tied: P(match and what is given) / P(what is given).
 
 Only the components that a problem touches count: of all others the probability cancels.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

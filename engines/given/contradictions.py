@@ -1,7 +1,4 @@
-"""What is said where no possible world satisfies what is given: which clauses and events contradict it.
-
-Runs inside Spark workers: imports no array library.
-"""
+"""What is said where no possible world satisfies what is given: which clauses and events contradict it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Masses of events of which only a part is left.
-
-Runs inside Spark workers: imports NumPy only.
-"""
+"""Masses of events of which only a part is left."""
 
 from __future__ import annotations
 

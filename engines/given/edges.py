@@ -2,8 +2,6 @@
 
 A clause says of each combination that one event comes after the other, and that they lie in a window: each is
 a difference t_left - t_right <= bound between two events.  What the intervals imply is dropped at once.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

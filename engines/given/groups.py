@@ -4,8 +4,6 @@ Some row of a group holds and all components that any of them touches do: that i
 which asks for the ties of all these components, too.  Divided by the probability of the components it is the
 occurrence.  Of a series they need the events from the first to the last that some row touches; what is before
 and after weighs the masses of these two.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 Some row of a group holds and all that is given of the wholes that it touches does: that is a union of rows,
 each of which asks for all ties of these wholes, too.  Divided by the probability of the wholes it is the
 occurrence.  Both are unions of events on clocks: of a whole alone it is one row that asks for its ties.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 Where what is given narrows the interval of an event by itself, its mass is cut and the rest renormalised.
 That is exact: given all cuts, events are independent but for the ties that remain between them.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

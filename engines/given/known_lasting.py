@@ -2,8 +2,6 @@
 
 The law of an event, that it does not end before it starts and how long it may last, narrows what is left to
 its endpoints together with what is given.  It stays the event's own: what ties events is what is given.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

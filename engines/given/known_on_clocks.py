@@ -3,8 +3,6 @@
 An event of a clock is its own tick plus the offset, so own ticks and offsets are what is independent.  Of two
 events of one clock the own parts tell the order; what is given of others may narrow an offset by itself, and
 then the mass of the offset is cut, as that of an event without a clock is.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What is given of events that share clocks narrows offsets, and the ticks of events without a clock.
-
-Runs inside Spark workers: imports NumPy only.
-"""
+"""What is given of events that share clocks narrows offsets, and the ticks of events without a clock."""
 
 from __future__ import annotations
 

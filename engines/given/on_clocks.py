@@ -3,8 +3,6 @@
 Components are connected further by the clocks of their events, unless all of a component are of one clock:
 then the offset drops out of it.  What is connected is a whole here; what a match has no event and no clock
 of cancels.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The same problems with their variables in another order.
-
-Runs inside Spark workers: imports NumPy only.
-"""
+"""The same problems with their variables in another order."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 Order, window and timing are requirements of a single claim.  That a rival is not where it may not be is one
 of several: it lies before the region, or behind it, or the region has no room.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

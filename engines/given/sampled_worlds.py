@@ -6,8 +6,6 @@ MOST_DRAWN times as many worlds are drawn; what then lacks some is refused, with
 
 The numbers are those of SplitMix64, seeded by the signature as in
 `cepctl.engines.confidence.coupled.sampling`, and events are drawn in the order of their ids.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 A series of samples in logged order is a chain of ties.  Nested sums would walk all ticks of one inside those
 of the other; but at a tick of the one in the middle the chain falls into two halves, and so on.  Few ticks
 stand for all of it, as in nested sums.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 A match that needs some events of a series needs those between its first and its last, and of all others but
 what they leave to these two: their masses are weighted by piecewise polynomials (forward and backward
 messages).  So a series may have any length, and its cost is linear.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

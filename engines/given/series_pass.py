@@ -3,8 +3,6 @@
 The mass of an event, given that all before it are in order, is its own mass times the share of the mass of
 the event before that lies early enough: a running sum, which is a polynomial of one degree more on each cell.
 Every sum is scaled to 1, so that a series may have any length.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

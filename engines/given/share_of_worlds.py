@@ -1,7 +1,4 @@
-"""In which share of all worlds that holds which is given of some events: what confidences are divided by.
-
-Runs inside Spark workers: imports NumPy and Polars only.
-"""
+"""In which share of all worlds that holds which is given of some events: what confidences are divided by."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """What is needed of components of tied events, and which pieces are alike, so that they are solved together.
 
 Two pieces are alike where their ties are between events at the same places, with the same bounds.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 Their confidence is a sum of quotients, which may miss 1 by its last digits.  It is decided for each match,
 not for each of its sums: which of some events comes first may be open where the match is certain.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

@@ -10,8 +10,6 @@
     any other factor                              the same
 
 Problems whose components are alike, and touched alike, are made and solved together.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

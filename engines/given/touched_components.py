@@ -1,7 +1,4 @@
-"""The components that coupled problems touch, and the problems that touch components alike.
-
-Runs inside Spark workers: imports NumPy and Polars only.
-"""
+"""The components that coupled problems touch, and the problems that touch components alike."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Ties that others imply: what says that one event comes before another, where one between them says so.
-
-Runs inside Spark workers: imports NumPy and Polars only.
-"""
+"""Ties that others imply: what says that one event comes before another, where one between them says so."""
 
 from __future__ import annotations
 

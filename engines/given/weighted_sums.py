@@ -2,8 +2,6 @@
 
 They are those of `cepctl.engines.confidence.coupled.nested_sums`: a weight raises the degree of the sum at
 its level and at those before it, and is multiplied in at each tick.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """How probable it is that matches of tied events happen within a span of ticks each, in the worlds left.
 
 The first and the last event of a match are variables of its problems: to cut these cuts all of it.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

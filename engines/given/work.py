@@ -1,7 +1,4 @@
-"""What is said where the events that are tied to a match need too much work.
-
-Runs inside Spark workers: imports NumPy only.
-"""
+"""What is said where the events that are tied to a match need too much work."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 The endpoints that touch every edge, and those whose ticks others depend on, are the variables; others and the
 possible rivals are the factors.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 Those endpoints, and what open edges tie to them, become one problem of nested sums.  Ties apart from these
 multiply as without rivals.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 Only such matches are problems of one structure: what one match is summed over depends on its own rivals, not
 on those of the matches that happen to be measured with it.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 In a case that says of each such condition whether it holds, what must be absent depends on its own start
 and end and how they lie to those of the match.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

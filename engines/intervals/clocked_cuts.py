@@ -2,8 +2,6 @@
 
 Every edge of a case is a clause, and every edge by which a possible rival breaks a match; nothing more is
 told of them, since where the measure changes its polynomial depends on the edges alone.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

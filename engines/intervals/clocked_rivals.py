@@ -2,8 +2,6 @@
 
 A rival is looked at as its own clock sees it: what that clock stamped moves with it, anything else may be
 anywhere in its envelope.  What no world allows there none allows at all.
-
-Runs inside Spark workers: imports NumPy, Numba and Polars only.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 A component has two places, its start and its end; `x - y <= c` between two places is an edge.  An order of
 blocks, a window, a timing constraint and a relation are lists of edges.  Where one of several lists has to
 hold (`OVERLAPS|DURING`, `<>`) there are several cases, of which no two hold at once.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Which one or two of a few endpoints touch every constraint between them, so that sums run over these.
-
-Runs inside Spark workers: imports NumPy only.
-"""
+"""Which one or two of a few endpoints touch every constraint between them, so that sums run over these."""
 
 from __future__ import annotations
 

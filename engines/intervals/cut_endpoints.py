@@ -1,7 +1,4 @@
-"""Interval events given that both of their endpoints lie in a span of ticks, and how probable that is.
-
-Runs inside Spark workers: imports NumPy and Numba only.
-"""
+"""Interval events given that both of their endpoints lie in a span of ticks, and how probable that is."""
 
 from __future__ import annotations
 

@@ -6,8 +6,6 @@ sum: at a constant, or at x plus a constant for y.  Inside a piece the sum over 
 degree 2, in closed form; the sum over x is one of degree 3, which four ticks and weights give exactly.  So
 the cost depends on how many pieces there are, not on how wide they are, and each row may have constants of
 its own.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What is given of the events of a key: its matches are connected by it, and all of them ask for it.
-
-Runs inside Spark workers: imports NumPy, Numba and Polars only.
-"""
+"""What is given of the events of a key: its matches are connected by it, and all of them ask for it."""
 
 from __future__ import annotations
 

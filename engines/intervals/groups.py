@@ -2,8 +2,6 @@
 
 What is asked of the group's variable is asked of each of its members; those of a group whose order matters
 follow one another.
-
-Runs inside Spark workers: imports NumPy, Numba and Polars only.
 """
 
 from __future__ import annotations

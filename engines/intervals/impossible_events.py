@@ -1,8 +1,6 @@
 """Events that last and cannot have happened: they end before their start, wherever their ticks are.
 
 `ingest` rejects them.  A dataset that something else wrote may hold some; they fit nothing, and are counted.
-
-Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Components of events that last: what is given of the events of one, and how probable that is.
-
-Runs inside Spark workers: imports NumPy, Numba and Polars only.
-"""
+"""Components of events that last: what is given of the events of one, and how probable that is."""
 
 from __future__ import annotations
 

@@ -3,8 +3,6 @@
 For each case of the conditions, matches that bind points at the same places share a system of edges between
 endpoints.  Edges that hold whatever the ticks are left out, match by match; the probability of the others is
 summed, and divided by that of the events' own laws, where these are among them.
-
-Runs inside Spark workers: imports NumPy, Numba and Polars only.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 One clock stamps both ends of an event, so that they move together.  Given the offsets, events are
 independent again: copies, moved, and so are the rivals that may break a match.  Few offsets of each match
 stand for all (cepctl.engines.clocks.nodes): between two walls the measure is a polynomial.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

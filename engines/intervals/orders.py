@@ -12,8 +12,6 @@ An edge t_i - t_j <= c is such an edge between ticks that are counted from other
     set            bits: bit p is endpoint p
     ways[S, r]     maps of S onto r + 1 ticks that keep the order
     steps          (D', D, S): a cell takes the table from the down-set D to D' = D and S
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

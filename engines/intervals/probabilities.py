@@ -1,7 +1,4 @@
-"""`prob(C)`: how probable a condition is by the laws of the events that it names, and nothing else.
-
-Runs inside Spark workers: imports NumPy and Numba only.
-"""
+"""`prob(C)`: how probable a condition is by the laws of the events that it names, and nothing else."""
 
 from __future__ import annotations
 

@@ -4,8 +4,6 @@ The solutions of difference constraints, each variable on any set of ticks, are 
 smaller value of each: there is a smallest one.  Bounds are tightened edge by edge (Bellman and Ford) and
 moved to the next tick that has mass until nothing moves; then each end is reached in some world, at once for
 all.  An edge is open if some ticks of its endpoints violate it.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -5,8 +5,6 @@ the start and the end of an event that must not be in any of several regions of 
 variables each region is a rectangle of a start and an end, for lengths of its own.  What is left of the
 event's law is added up from the rectangles between: positive terms, so that a sum is 0 exactly when nothing
 is left.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

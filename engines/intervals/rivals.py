@@ -1,7 +1,4 @@
-"""Events that may break a match: those that fit a negated component, where its conditions can hold.
-
-Runs inside Spark workers: imports NumPy, Numba and Polars only.
-"""
+"""Events that may break a match: those that fit a negated component, where its conditions can hold."""
 
 from __future__ import annotations
 

@@ -3,8 +3,6 @@
 The hull of an event is all of time from its first possible start to its last possible end.  Whatever a
 condition says of an endpoint, it says of some tick of the hull: the range join on hulls finds all pairs that
 might satisfy it.
-
-Runs inside Spark workers: imports NumPy, Numba and Polars only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What matches that bind points at the same places share: the edges between their endpoints, none redundant.
-
-Runs inside Spark workers: imports NumPy only.
-"""
+"""What matches that bind points at the same places share: edges between their endpoints, none redundant."""
 
 from __future__ import annotations
 

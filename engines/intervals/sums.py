@@ -5,8 +5,6 @@ has any order of them.  Up to four are summed over one or two of them, whatever 
 smallest set that touches every constraint are the variables of nested sums, and what is left are factors,
 each of which must lie in the region that the variables leave to it.  Where that takes many variables, these
 are taken apart, one by one.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

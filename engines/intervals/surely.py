@@ -2,8 +2,6 @@
 
 A confidence that is a quotient of two sums may miss 1 by its last digit where the match is certain; to know
 that it is takes much less than the sums.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

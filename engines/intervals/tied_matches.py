@@ -5,8 +5,6 @@
 A component is what ties connect; those that touch no event, rival or clock of a match cancel.  With the
 events of its components, and their ties beside its own conditions, a match is one of more events, measured
 as any other.
-
-Runs inside Spark workers: imports NumPy, Numba and Polars only.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 A tied rival is one of these events: it must not satisfy all conditions of an absence.  The first of them that
 fails says which case it is, so that no two cases hold at once.  Other rivals are independent of all of these.
-
-Runs inside Spark workers: imports NumPy, Numba and Polars only.
 """
 
 from __future__ import annotations

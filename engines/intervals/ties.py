@@ -1,7 +1,4 @@
-"""Which endpoints open edges tie, directly or through others: each connected group is summed by itself.
-
-Runs inside Spark workers: imports the standard library only.
-"""
+"""Which endpoints open edges tie, directly or through others: each connected group is summed by itself."""
 
 from __future__ import annotations
 

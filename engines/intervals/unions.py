@@ -5,8 +5,6 @@ not satisfy all edges of one of its own.  The law of an event, its start before 
 length, ties its two endpoints: matches that share no uncertain event, and no clock against which something
 moves, are measured apart, and the probability that some of those that do holds together with the laws of all
 their events is divided by that of the laws.
-
-Runs inside Spark workers: imports NumPy, Numba and Polars only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """How probable it is that matches of interval events happen, and within a span of ticks each.
 
 The endpoints that a match binds are cut where its span ends; those of its rivals stay as they are.
-
-Runs inside Spark workers: imports NumPy, Numba and Polars only.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 A match interprets kernels, and has those that take long compiled by a process beside it; where there can be
 none, it waits for them, some seconds or a minute.  What compiles says so here.
-
-Imports the standard library only.
 """
 
 from __future__ import annotations

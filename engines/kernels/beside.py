@@ -1,8 +1,6 @@
 """A process beside this one that compiles kernels, while this one goes on without them.
 
 It is started when something is first to be compiled, and ends with this process.
-
-Runs inside Spark workers: imports the standard library only.
 """
 
 from __future__ import annotations

@@ -11,8 +11,6 @@ lets the compiler change it, and whole numbers wrap.
     kernel          what is called from Python
     inner           what only kernels call: becomes machine code with its callers (linking.py)
     inlined         what is too small to be called
-
-Runs inside Spark workers: imports the standard library only.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
 """Names of compiled functions that no other process gives to another function.
 
 Numba numbers the functions that it compiles, 1, 2, 3 in each process, because functions of one name and one
-type may differ in what they close over: what sorts and what finds an order are both `run_quicksort1`.
+type may differ in what they close over: sorting and finding an order are both "run_quicksort1".
 Kernels that several processes compiled meet in one.  There a name means one function, the first of that name,
 so that a kernel would call the function of another, and compute wrong numbers without an error.
 
 So each process counts from a random number of 64 bits on.
-
-Runs inside Spark workers: imports the standard library only.
 """
 
 from __future__ import annotations

@@ -8,8 +8,6 @@
 Nobody knows how much work is left.  As with skis that are rented until the rent has cost as much as a pair,
 what was spent says when to change, so that at most twice the least is paid.  A call that lasts too long is
 given up and begun again with the compiled form as soon as there is one (watch.py).
-
-Runs inside Spark workers: imports the standard library and NumPy only.
 """
 
 from __future__ import annotations

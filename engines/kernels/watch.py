@@ -3,8 +3,6 @@
 A kernel that is interpreted goes on for as long as it has work.  One thread looks at all calls that are
 under way, now and then, and asks each whether it should go on.  What should not is ended by an exception,
 which the interpreter raises in the thread of the call between two of its steps.
-
-Runs inside Spark workers: imports the standard library only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""How many Kleene groups a query may list before it is refused with their number.
-
-Runs inside Spark workers: imports no array library.
-"""
+"""How many Kleene groups a query may list before it is refused with their number."""
 
 from __future__ import annotations
 

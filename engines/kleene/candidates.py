@@ -1,7 +1,4 @@
-"""Which events can be members of a Kleene group, for bindings of the other components.
-
-Runs inside Spark workers: imports NumPy and Polars only.
-"""
+"""Which events can be members of a Kleene group, for bindings of the other components."""
 
 from __future__ import annotations
 

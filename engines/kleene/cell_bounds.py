@@ -12,8 +12,6 @@ outside of the narrowest gap, from the last tick of i to the first one of j; whe
 neighbour, or events further away end the gap, from and to the ticks that are certainly between them
 (`SureGap`).  The members of a sequence are a chain with their neighbours, whose probability is known in
 closed form.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

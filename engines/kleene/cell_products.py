@@ -1,8 +1,6 @@
 """Products over the members of groups, one for each pair of cells of the neighbours' ticks; compiled.
 
 `cell_bounds` says what they bound.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 Under skip_till_next_match and contiguity a group holds every event between its ends; those that
 certainly are between them are in it, and only the others are chosen from.  At an edge of the pattern,
 where nothing else ends a group, one of its members does: each candidate is tried as that member.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

@@ -9,8 +9,6 @@ before the end of y, hence before the ends of all others: together with y goes e
 begins no later than `reach`, in any combination.  So with the candidates in order of their ends
 
     groups  =  sum over y of 2 ** (number of candidates after y that begin at or before reach(y))
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

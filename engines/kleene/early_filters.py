@@ -10,8 +10,6 @@ everything is final that a member asks of those before it.  All else is postpone
     avg(b[].x) > 5            no, another member may mend it
     b[i].x > b[i-1].x         yes, sequences grow at their end
     b[last].x > 5             no, the last member is not known yet
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

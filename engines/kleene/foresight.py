@@ -2,8 +2,6 @@
 
 Where nothing but order and window limits sets they are counted without making any (`counts`).  Where a
 threshold does, they are tried (`trials`).
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

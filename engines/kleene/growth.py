@@ -5,8 +5,6 @@ any sequence of them; every part of a possible group is possible too, so that gr
 member and no work is spent on what is not returned.  Under skip_till_next_match and contiguity a
 group holds every event between its ends; those that certainly are between them are taken at once,
 and only the others are chosen from.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 A set is a path in the tree of sets with one more member each; a member of the path multiplies its bound by a
 factor for each pair of cells of the neighbours (see `cell_bounds`).  The factors beside a row are computed
 once, and a path holds its products alone, so that a trial takes no memory to speak of.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

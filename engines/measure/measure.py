@@ -1,8 +1,6 @@
 """Time range and confidence of matches that nothing but order and window decides: the closed form.
 
 What groups, AND or rivals decide is measured by `rivalled_matches`.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

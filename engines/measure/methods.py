@@ -1,14 +1,12 @@
 """Time range and confidence of matches that groups, AND or rivals decide, each by the cheapest exact way.
 
-    what ties the events of a match                          measured by
-    order and window alone                                   the closed form of chains
-    besides, rivals that can reach one gap each, or lie      a table per gap: all ticks of narrow
-    at one edge of the window                                intervals, few ticks of wide ones
-    three events and rivals that stay out of both gaps       a sum over both ends and cells between
-    no rivals, a set of members between two events           a sum over both of a product over members
-    anything else                                            nested sums (coupled problems)
-
-Runs inside Spark workers: imports NumPy and Numba only.
+what ties the events of a match                          measured by
+order and window alone                                   the closed form of chains
+besides, rivals that can reach one gap each, or lie      a table per gap: all ticks of narrow
+at one edge of the window                                intervals, few ticks of wide ones
+three events and rivals that stay out of both gaps       a sum over both ends and cells between
+no rivals, a set of members between two events           a sum over both of a product over members
+anything else                                            nested sums (coupled problems)
 """
 
 from __future__ import annotations

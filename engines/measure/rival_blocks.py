@@ -2,8 +2,6 @@
 
 Pairs of a match and a rival are counted by binary search before they are listed; what a coupled problem takes
 for each of them is more, so that the matches that need one are cut once more.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Who is asked what: the events that are not hubs, and the clauses that hubs alone decide, by their level.
 
-Sets of problems are bits.  Runs inside Spark workers: imports NumPy and Numba only.
+Sets of problems are bits.
 """
 
 from __future__ import annotations

@@ -9,8 +9,6 @@ one a few, which must not hold all together: a rival in a region.
     a constant limit of a variable                      present
     a bound of a region that an event must be in        present
     a region that an event must not be in               absent
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

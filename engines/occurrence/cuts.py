@@ -5,8 +5,6 @@ not a hub is cut where its clauses say: at ticks of hubs plus offsets, and at co
 these meet, a level has a breakpoint: a constant, or the tick of a lower level plus an offset.  The
 breakpoints of a level make some at the levels below it, in turn, where two of them meet.  What is on both
 sides of a meeting agrees there, so that it may be taken to either.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 Whatever is, given the hubs, a sum of products of one factor for each other event, is summed exactly by them:
 between breakpoints (`cuts`) it is a polynomial in the tick of each hub, of a degree that is the number of
 others whose factors change there.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

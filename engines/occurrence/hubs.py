@@ -1,8 +1,6 @@
 """Independent parts of a group's problems, and the hubs of a part, given which all others are independent.
 
 The hubs are a smallest set of events that leaves in no clause two others: a vertex cover of what is compared.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The cells of a hub, given the ticks of those before it: in each the sum over the others is one polynomial.
-
-Runs inside Spark workers: imports NumPy and Numba only.
-"""
+"""The cells of a hub, given the ticks of those before it; the sum over the others in each is a polynomial."""
 
 from __future__ import annotations
 

@@ -5,8 +5,6 @@ sum over nodes of the product of its members.  No set that goes on from some mem
 same sum with, at each node by itself, the likeliest members that may follow.  Sets that cannot be the best by
 this bound are left out; of sets whose probabilities round alike the one that starts first is the best, and
 then the one whose text is smallest, which is the first to be met where members are added by their ids.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

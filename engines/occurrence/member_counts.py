@@ -4,8 +4,6 @@ Given the ticks of the neighbours members are independent.  How many of them are
 the neighbours (`hub_nodes`), a distribution that is one convolution per member, and these are summed by
 weight.  From it follow the probability that enough are there, and how many sets of them are expected; the
 cost is nodes times the square of the members, where a list of the sets takes two to their power.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

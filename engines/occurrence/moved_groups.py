@@ -3,8 +3,6 @@
 Regular and coarse stamps put few intervals at few distances, so that the rows of many keys are those of
 another key at another time.  The sum over their union knows nothing of time but distances, so such groups
 have the same probability to the last bit.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
 """The probability that some row of a group holds, for many groups: the one way into this room.
 
-    clauses      what rows ask of ticks, in one form                         `clauses`
-    settled      of one group, without what the intervals or others decide   `settled`
-    parts        that share no event: 1 - product of (1 - P)                 `hubs`
-    hubs         given their ticks the other events are independent          `hubs`
-    cuts         where the sum over a hub changes its polynomial             `cuts`
-    sums         over hubs, and over states of problems inside them          `union_sums`
-
-Runs inside Spark workers: imports NumPy and Numba only.
+clauses      what rows ask of ticks, in one form                         `clauses`
+settled      of one group, without what the intervals or others decide   `settled`
+parts        that share no event: 1 - product of (1 - P)                 `hubs`
+hubs         given their ticks the other events are independent          `hubs`
+cuts         where the sum over a hub changes its polynomial             `cuts`
+sums         over hubs, and over states of problems inside them          `union_sums`
 """
 
 from __future__ import annotations

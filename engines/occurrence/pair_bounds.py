@@ -3,8 +3,6 @@
 From below it is the union of the best pair.  From above it is the sum of all, less what the pairs of a tree
 have in common (Hunter, "An upper bound for the probability of a union", Journal of Applied Probability 13
 (1976)): best is the heaviest tree.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """The events of one group, and the places among them of what its clauses compare.
 
 They are in the order of their ids' ranks, which no other group changes.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

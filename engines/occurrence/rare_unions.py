@@ -4,8 +4,6 @@ A row is drawn in proportion to its probability, then a world in which it holds,
 problems until one does.  Divided by how many rows hold there, and times the sum of all rows, it estimates
 the union (Karp, Luby and Madras, "Monte-Carlo approximation algorithms for enumeration problems", Journal
 of Algorithms 10 (1989)): the error is that of a mean of shares, times the sum.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

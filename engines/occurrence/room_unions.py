@@ -3,8 +3,6 @@
 Rooms that share no uncertain event are independent.  Of those that do, one that has enough only where
 another has, too, adds nothing.  Given the ticks of all their neighbours (`hub_nodes`) the members are
 independent, and are taken one by one with how many each room has so far as state.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

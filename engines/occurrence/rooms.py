@@ -1,7 +1,4 @@
-"""Rooms between the neighbours of a Kleene group, and several of them as one part of hubs and others.
-
-Runs inside Spark workers: imports NumPy and Numba only.
-"""
+"""Rooms between the neighbours of a Kleene group, and several of them as one part of hubs and others."""
 
 from __future__ import annotations
 

@@ -4,8 +4,6 @@ A set is possible when no member must be later than another can be: when the lat
 after the earliest of their ends, plus what a window leaves between two members.  So with the members in the
 order of their beginnings each set is counted where the last of it stands: as one of those before it that end
 late enough.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

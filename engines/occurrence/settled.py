@@ -3,8 +3,6 @@
 Differences that the intervals decide fall away, clauses are numbered once each, and of problems only those
 stay that ask for something no other leaves out: one that asks all that another asks, and more, adds nothing
 to the union of both.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Small sorts of kernels: NumPy's, compiled into each kernel that calls them, take seconds to compile.
-
-Runs inside Spark workers: imports Numba only.
-"""
+"""Small sorts of kernels: NumPy's, compiled into each kernel that calls them, take seconds to compile."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 The other events are independent then.  They are taken one by one; a state is the set of problems that can
 still hold, and equal states are merged.  What remains of a problem whose last event was taken has happened.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

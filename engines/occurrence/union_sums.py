@@ -3,8 +3,6 @@
 Given the ticks of all hubs, `states` says how probable it is.  Between breakpoints (`cuts`) that is a
 polynomial in the tick of each hub, of a degree that the number of other events bounds, so that few ticks
 stand for all of a cell.  A problem that hubs alone decide settles a whole cell.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -8,8 +8,6 @@
 
 Rules of absence put semantics' words into regions between such ticks: negation, the rivals of
 skip_till_next_match, the strangers of contiguity.
-
-Runs inside Spark workers: imports no array library.
 """
 
 from __future__ import annotations

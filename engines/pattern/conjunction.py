@@ -3,8 +3,6 @@
 A boundary between blocks says that everything before it comes before everything after it.  The
 intersection has the boundaries of all alternatives, hence their blocks cut to pieces, and the rules
 and timing constraints of all of them.
-
-Runs inside Spark workers: imports no array library.
 """
 
 from __future__ import annotations

@@ -9,8 +9,6 @@ event's valid interval.
     lower, upper       e.lower, e.upper   uncertainty interval, ticks, both ends included
     valid_lower        vlb                valid lower bound
     valid_upper        vub                valid upper bound
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -7,8 +7,6 @@ two events, so that the ticks need not stand in the system: it is closed over th
     name here       meaning
     slot            of an event the number of its clock among those of the match, from 1; 0 without a clock
     bound[c, d]     the offset of slot c is at most this much ahead of that of slot d; slot 0 stays at 0
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

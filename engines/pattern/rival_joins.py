@@ -1,8 +1,6 @@
 """Which events can reach where a rule of absence looks: a range join per rule, counted before it is listed.
 
 What is joined depends on the events alone, and is sorted once for all batches of matches.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The rival join: for each absence rule, the (match, event) pairs whose event could invalidate the match.
-
-Runs inside Spark workers: imports NumPy and Polars only.
-"""
+"""The rival join: for each absence rule, the (match, event) pairs whose event could invalidate the match."""
 
 from __future__ import annotations
 

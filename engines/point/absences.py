@@ -8,8 +8,6 @@ when their forbidden points are taken away.  A point that several gaps forbid is
     name here       meaning
     Gap             no other event that fits lies after `after` and before `before`
     Forbidden       pairs of a combination and a point that breaks it
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

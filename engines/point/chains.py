@@ -12,8 +12,6 @@ but the range, and all of an event's points begin one run.
     held           cumulated probability of the combinations of a run, by the tick of the last event
 
 The cost of a signature is the width of its first event times that of the others, not their product.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 Given the offsets of all clocks, events are independent; what is found there is weighted with the probability
 of the offsets and added.  The combinations multiply, so that this is for few clocks and short offsets.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 Rows of several alternatives of an OR that bind the same events to the same ticks are one situation.
 In it each alternative holds if none of its forbidden points happens; that at least one holds follows
 by inclusion and exclusion over the alternatives, as points that two of them forbid count once.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

@@ -8,10 +8,8 @@ for every choice of events *and ticks*; rows of one signature are collapsed late
     Combinations       matches over point events, before they are collapsed
     latest_next        NELT: the next event, wherever it is, is not later than this tick
 
-Under skip_till_next_match a point after `latest_next` is left out at once: some rival certainly
+Under skip_till_next_match a point after that tick is left out at once: some rival certainly
 precedes it.  All other absences are judged on finished rows (cepctl.engines.point.absences).
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

@@ -14,8 +14,6 @@ confidence.  Its cost grows with the width of the intervals; stated bounds refus
 
 Kleene groups are refused: a group of n members is any of 2^n sets, and each of them would have as
 many combinations of points as the product of its members' widths.
-
-Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
 """
 
 from __future__ import annotations

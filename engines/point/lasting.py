@@ -2,8 +2,6 @@
 
 Components are bound in the order of the pattern; what order, window, relations and absences ask is looked at
 pair by pair of a start and an end.
-
-Runs inside Spark workers: imports NumPy and Polars only.
 """
 
 from __future__ import annotations

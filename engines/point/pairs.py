@@ -1,8 +1,6 @@
 """Events that last as points: one for each pair of a start and an end that the law of an event allows.
 
 Widths multiply, so that this is for few and narrow events; a bound says when there are too many.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

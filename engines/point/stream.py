@@ -9,8 +9,6 @@
 
 What is stored and what is done grow with the width of the intervals; that is the price the paper
 compares with, and bounds say when it is too high.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

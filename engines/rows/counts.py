@@ -1,7 +1,4 @@
-"""What a summary says of rows, counted as they come, so that no row must be looked at twice.
-
-Runs inside Spark workers: imports PyArrow only.
-"""
+"""What a summary says of rows, counted as they come, so that no row must be looked at twice."""
 
 from __future__ import annotations
 

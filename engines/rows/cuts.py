@@ -3,8 +3,6 @@
 In sequence the parts are the rows of all runs in their order, and where they are cut depends on nothing but
 the number of rows: a part is opened at a key that is known to lie not after its first row, and what lies
 between is merged and left out.
-
-Runs inside Spark workers: imports NumPy and PyArrow only.
 """
 
 from __future__ import annotations

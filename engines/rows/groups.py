@@ -1,8 +1,6 @@
 """The rows of GROUP BY: their columns and their one order, and all of them as they are found.
 
 Groups are held in memory, as the matches that they are made of were.
-
-Runs inside Spark workers: imports PyArrow only.
 """
 
 from __future__ import annotations

@@ -6,8 +6,6 @@ Rows are sorted by confidence and start; only those that tie there are looked at
 
     _Order.order     the rows, as far as they are in order
     _Order.begins    where a row differs from the one before it in what has been compared
-
-Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 A match is found as row numbers of events, and stays that while rows are held and put in order; names, nested
 lists and texts are made of it block by block.  A row takes 24 bytes so, and 4 for each event.
-
-Runs inside Spark workers: imports NumPy and PyArrow only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Rows in order that are numbers still: pieces of them, each of which is made when it is asked for.
-
-Runs inside Spark workers: imports NumPy, Polars and PyArrow only.
-"""
+"""Rows in order that are numbers still: pieces of them, each of which is made when it is asked for."""
 
 from __future__ import annotations
 

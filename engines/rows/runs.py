@@ -2,8 +2,6 @@
 
 Of every run some rows are held.  Up to the smallest last key among those that go on, all rows are at hand:
 they are sorted and handed out, and what is used up is read on.
-
-Runs inside Spark workers: imports NumPy and PyArrow only.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """The rows of a run, taken in any order and given back in their one order; beyond memory they lie on disk.
 
-    as numbers           held as such until they are written (`numbers.py`); else as they are
-    all of them          held until they exceed the budget; then sorted, written as a run, and at last merged
-    the best of them     held as long as they fit, which needs no disk
-
-Runs inside Spark workers: imports NumPy and PyArrow only.
+as numbers           held as such until they are written (`numbers.py`); else as they are
+all of them          held until they exceed the budget; then sorted, written as a run, and at last merged
+the best of them     held as long as they fit, which needs no disk
 """
 
 from __future__ import annotations

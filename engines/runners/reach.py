@@ -2,8 +2,6 @@
 
 Within a window that is the window.  Conditions on ends may bound it, too: what INTERSECTS the first event
 begins before that has ended, and ends after it has begun.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

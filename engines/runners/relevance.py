@@ -3,8 +3,6 @@
 An event matters when it fits some component, of the pattern or of what is given; under contiguity every
 event of the input (of a partition) can stand in the way.  A part of the condition is left to Parquet:
 comparisons of one attribute with a constant, which the statistics of a row group may rule out.
-
-Runs inside Spark workers: imports Polars and PyArrow only.
 """
 
 from __future__ import annotations

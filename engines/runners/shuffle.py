@@ -3,8 +3,6 @@
 For what reading alone does not split: keys without a window, slices that hold too much, intervals so
 wide that most slices would read them again.  Keys are numbered by a hash that is the same on every
 machine; each event goes to every slice that it can take part in or decide.
-
-Runs inside Spark workers: imports NumPy and PyArrow only.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 The events that a slice needs are known in two steps.  Those that it owns, and all that reach into
 what lies before it, are read first; the last tick of an event that can begin a match then says how far
 the others go.  So one wide interval costs the slices that hold it, and no others.
-
-Runs inside Spark workers: imports NumPy, Numba, Polars and PyArrow only.
 """
 
 from __future__ import annotations

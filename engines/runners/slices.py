@@ -8,8 +8,6 @@ split by key only.
 
 Where to cut is told from the statistics of row groups alone, before any event is read; a slice begins
 where a row group does, so that little is read twice.
-
-Runs inside Spark workers: imports NumPy and PyArrow only.
 """
 
 from __future__ import annotations

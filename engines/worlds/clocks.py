@@ -15,8 +15,16 @@ from typing import TypeAlias, cast
 
 import pyarrow as pa
 
-from cepctl.engines.worlds.expressions import Row
-from cepctl.engines.worlds.spans import Mass, SpanMass, Times, end_buckets, lasting_mass, lasts, point_mass
+from cepctl.engines.worlds.spans import (
+    Mass,
+    Row,
+    SpanMass,
+    Times,
+    end_buckets,
+    lasting_mass,
+    lasts,
+    point_mass,
+)
 from cepctl.errors import EventSchemaError, QueryTooLargeError
 from cepctl.plan.plan import Plan
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK

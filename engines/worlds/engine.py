@@ -17,10 +17,10 @@ from typing import TypeAlias, cast
 import pyarrow as pa
 
 from cepctl.engines.worlds.clocks import Variables, can_happen, rows_of
-from cepctl.engines.worlds.expressions import SLACK, Row, Scene, Value, evaluate
+from cepctl.engines.worlds.expressions import SLACK, Scene, evaluate
 from cepctl.engines.worlds.given import Known, constrained_rows, no_world_remains
 from cepctl.engines.worlds.search import Bound, Search, extent
-from cepctl.engines.worlds.spans import Times, lasts
+from cepctl.engines.worlds.spans import Row, Times, Value, lasts
 from cepctl.engines.worlds.stream import Stream, Work
 from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan

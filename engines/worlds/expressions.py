@@ -15,6 +15,8 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, TypeAlias, TypeVar, cast
 
+from cepctl.engines.worlds.clocks import worlds_of_events
+from cepctl.engines.worlds.spans import Row, Value
 from cepctl.errors import UnsupportedQueryError
 from cepctl.language.ast import (
     Aggregate,
@@ -40,10 +42,8 @@ from cepctl.precision import CONFIDENCE_DECIMALS
 SLACK = Fraction(1, 10**CONFIDENCE_DECIMALS)
 """CONFIDENCE_SLACK, exactly."""
 
-Value: TypeAlias = object
 Word = TypeVar("Word")
 Meaning = TypeVar("Meaning")
-Row: TypeAlias = Mapping[str, Value]
 Members: TypeAlias = Mapping[str, tuple[Row, ...]]
 """The rows bound to each variable: one for a single component, the group for a Kleene one."""
 
@@ -267,8 +267,6 @@ def _probability(node: Probability, scene: Scene) -> Value:
     rows = [next((m for v, m in scene.members.items() if v.lower() == name), ()) for name in node.variables]
     if not all(rows):
         return None
-    from cepctl.engines.worlds.clocks import worlds_of_events
-
     holding = whole = 0
     for times, weight in worlds_of_events([group[0] for group in rows]):
         ticks = dict(zip(node.variables, zip(times, times.ends, strict=True), strict=True))

@@ -26,7 +26,8 @@ from cepctl.engines.worlds.engine import (
     scene_of,
     visited_worlds,
 )
-from cepctl.engines.worlds.expressions import SLACK, Row, Value, evaluate
+from cepctl.engines.worlds.expressions import SLACK, evaluate
+from cepctl.engines.worlds.spans import Row, Value
 from cepctl.plan.plan import Plan
 
 Key: TypeAlias = tuple[Value, ...]

@@ -17,7 +17,8 @@ import pyarrow as pa
 from cepctl.engines.rows.order import encoded_ids
 from cepctl.engines.worlds.clocks import plain_rows
 from cepctl.engines.worlds.engine import SIGNATURE_TYPE, Signature, World, worlds_of
-from cepctl.engines.worlds.expressions import SLACK, Row, Scene, Value, evaluate
+from cepctl.engines.worlds.expressions import SLACK, Scene, evaluate
+from cepctl.engines.worlds.spans import Row, Value
 from cepctl.plan.plan import Plan
 
 OPEN = ("*",)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
-from cepctl.engines.worlds.expressions import Row
-
+Value: TypeAlias = object
+Row: TypeAlias = Mapping[str, Value]
+"""The columns of one event."""
 Span: TypeAlias = tuple[int, int]
 """The ticks of start and end."""
 Mass: TypeAlias = tuple[tuple[int, int], ...]

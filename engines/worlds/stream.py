@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from cepctl.engines.worlds.expressions import Row
+from cepctl.engines.worlds.spans import Row
 from cepctl.errors import QueryTooLargeError
 
 MAX_WORK = 10_000_000

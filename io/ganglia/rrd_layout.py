@@ -1,7 +1,7 @@
 """How the bytes of an RRD file lie, which depends on the machine that wrote it.
 
 rrdtool writes its C structures as they are in memory, so that a file shows the byte order of the
-machine, how long its words are (`unsigned long`, `time_t`) and how it aligns double numbers:
+machine, how long its words are (`unsigned long`, time_t) and how it aligns double numbers:
 
     part         64 bits   32 bits   what                             (rrd_format.h of rrdtool 1.7)
     stat_head        128       112   cookie, version, float cookie, ds_cnt, rra_cnt, pdp_step

@@ -6,7 +6,7 @@
     TaskAttempt    startTime of ..._ATTEMPT_STARTED          finishTime of ..._ATTEMPT_FINISHED, ...
 
 An interval event has the attributes of the record that ends it, without counters; a Job also those
-of the records that began it (`user`, `job_name`, `queue`).  What ends twice, such as an attempt
+of the records that began it (user, job name, queue).  What ends twice, such as an attempt
 whose output was lost after it had succeeded, ends with the first.  What has only a start or only an
 end is counted as skipped.
 """

@@ -8,7 +8,7 @@ import pytest
 
 from cepctl.clocks import Clocks
 from cepctl.engines.confidence.coupled import solve
-from cepctl.engines.event import clocked_matches
+from cepctl.engines.event import decided_matches
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.errors import QueryTooLargeError
@@ -62,7 +62,7 @@ def test_the_tick_is_as_near_as_the_error_says(
     share = round(whole / 2, 3)
     shares = round(share - ERROR, 3), share, round(share + ERROR, 3)
     exact = list(row_of(query.format(*shares), events, clocks, None).values())[4:7]
-    monkeypatch.setattr(clocked_matches, "exactly_on_clocks", refused)
+    monkeypatch.setattr(decided_matches, "exactly_on_clocks", refused)
     monkeypatch.setattr("cepctl.engines.given.work.MOST_TIED", 0)
     monkeypatch.setattr(solve, "WORK_BOUND", 1)
     row = row_of(query.format(*shares), events, clocks, ERROR)

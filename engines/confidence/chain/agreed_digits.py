@@ -7,8 +7,6 @@ and where it lies so close to the border between two such numbers that another w
 side, the chain is summed alone, with the rivals that can decide it and no others, and that is rounded
 (Ziv's test: Muller et al., "Handbook of Floating-Point Arithmetic", 2nd ed. 2018, section 10.3).  If one
 way is clear of a border, all are on its side.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 k consecutive events fall into a cell of n ticks in increasing order with probability C(n, k) times the
 product of their masses per tick.  Cells are few, so that they are looked for one after the other.
-
-Runs inside Spark workers: imports Numba only.
 """
 
 from __future__ import annotations

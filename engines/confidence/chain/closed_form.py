@@ -4,8 +4,6 @@ A chain is opened where order or window holds anyway (ring.py), so that it is a 
 in order (runs.py), or a sum of such products; what is left is summed with its window (window_sums.py).  All
 terms are positive, so that nothing cancels, and the cost depends on the number of buckets, never on their
 width.  What a chain is found to be depends on nothing but its masses and their distances in time.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -8,8 +8,6 @@ A link that holds at all ticks of both events says nothing.  Where one does, the
 it, and then what comes before it, a window later, is a chain without window.  Where every link may fail, the
 ticks of the first event are parted: before all ticks of the second its link to that holds; late enough, the
 window does.  What is left between is summed with its window.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

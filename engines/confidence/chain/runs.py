@@ -11,8 +11,6 @@ would take longer than to sum a pair.
 
     name here                 meaning
     one, two, three           the probability that the first so many of a run have come before a tick
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 Where masses have no holes these are the ends of the valid intervals.  A histogram can have holes, in
 which no world puts the event; then the earliest chain from each possible start is followed until
 one fits the window.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

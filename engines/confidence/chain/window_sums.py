@@ -16,8 +16,6 @@ cancels.
     cuts, cells         cells  maximal runs of ticks with constant masses
     share               n * q  mass of an event within a cell
     placed              table over (cell, events placed so far)
-
-Runs inside Spark workers: imports Numba only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Builds the summation problems of a batch of matches: the way of `matches`, from end to end.
-
-Runs inside Spark workers: imports NumPy only.
-"""
+"""Builds the summation problems of a batch of matches: the way of `matches`, from end to end."""
 
 from __future__ import annotations
 

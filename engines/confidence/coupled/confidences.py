@@ -1,8 +1,6 @@
 """Confidence and time range of matches whose events are tied in any way: their problems solved and added up.
 
 The problems of one match are mutually exclusive, so their probabilities add up.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

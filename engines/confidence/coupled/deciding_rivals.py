@@ -8,8 +8,6 @@ interval and by the ends of its region, t_a + c <= x and x <= t_b + d.  The syst
 
 All others are dropped before anything is measured.  So a match is measured in the same way, to the last bit,
 wherever it is found: a slice leaves out only events that cannot decide.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

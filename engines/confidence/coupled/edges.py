@@ -1,7 +1,4 @@
-"""Order, window and timing of a match as edges between the variables of its coupled problems.
-
-Runs inside Spark workers: imports NumPy only.
-"""
+"""Order, window and timing of a match as edges between the variables of its coupled problems."""
 
 from __future__ import annotations
 

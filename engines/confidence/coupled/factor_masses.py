@@ -1,7 +1,4 @@
-"""The mass that the regions of a factor leave to its event, once its variables have their ticks.
-
-Runs inside Spark workers: imports NumPy and Numba only.
-"""
+"""The mass that the regions of a factor leave to its event, once its variables have their ticks."""
 
 from __future__ import annotations
 

@@ -8,8 +8,6 @@
     measured      their sums, added up for each match                            `confidences`
 
 Each is a frozen value, made from those before it and never looked at again by what made it.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 A level is a variable's place in the nesting.  A cursor per level walks over the cells of the variable's
 range and the nodes of each cell.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

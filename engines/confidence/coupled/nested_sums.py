@@ -2,8 +2,6 @@
 
 On the way down every factor is multiplied in at the level that decides it.  `coupled_confidence` says what
 is summed and prepares the arrays.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -18,8 +18,6 @@ variables symbolically, last to first.
     level          position of a variable in the nesting; 0 is summed last
     shift          constant c: the cut e of some mass is a breakpoint of the level at e + c
     relative       (k, c): the level has a breakpoint at t_k + c, for a variable k < level
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Where other events must or must not be, as regions between the variables of coupled problems.
 
 Members of sets that are not variables must be inside, rivals outside.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 All problems of a match speak of the same world, so their events are numbered together: once each,
 whether an event is a variable of one problem or a factor of another.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

@@ -7,8 +7,6 @@ answers is further than `error` from the probability with a probability of at mo
 The generator is SplitMix64 (Steele, Lea, Flood 2014), seeded by the signature; events are drawn in
 code-point order of their ids.  So a match has the same estimate wherever and beside whatever it is
 sampled.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -2,13 +2,11 @@
 
 The variables of a problem (see `problem`) are summed one inside the other.  Between two
 breakpoints the sum inside is a polynomial of known degree, so that few ticks stand for all of a cell
-(see `tick_rules`; the compiled sums are in `nested_sums`).  Every value is that of a true assignment
+(see `quadrature`; the compiled sums are in `nested_sums`).  Every value is that of a true assignment
 of ticks: nothing cancels, and a problem has probability 0 exactly when all values are 0.
 
 The work is that of (cells times nodes) to the power of the number of variables; it is counted, for the
 search of the smallest possible tick and for the sum, and what exceeds the bound is given up.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -9,8 +9,6 @@ first in the group, so that the choices are mutually exclusive and their probabi
     distinct ends   first and last member at different ticks     two
     same tick       all members at one tick                      one
     first/last      only that end is referred to                 one
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Cells of time for the chains of one group: their nodes, and every rival's mass as a line on each cell.
-
-Runs inside Spark workers: imports NumPy and Numba only.
-"""
+"""Cells of time for the chains of one group: their nodes, and every rival's mass as a line on each cell."""
 
 from __future__ import annotations
 

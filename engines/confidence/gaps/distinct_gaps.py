@@ -5,8 +5,6 @@ opened (see `opened_rings`), every rival of a match may lie anywhere but in one 
 reach two gaps of a match, the gaps are independent given the ticks of the chain, and a table per gap (see
 `tables`) replaces a sum over all rivals.  Matches that extend the same events share their gaps, so each
 distinct gap is tabulated once.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

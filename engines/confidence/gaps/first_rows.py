@@ -2,8 +2,6 @@
 
 See `polynomials` for the formulas and names.  One row serves all gaps of a kind: of the first event itself a
 chain needs only its mass.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

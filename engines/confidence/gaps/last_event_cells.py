@@ -1,7 +1,4 @@
-"""Cells of a chain's last event u: on each of them u - W stays in one cell too, for a window W.
-
-Runs inside Spark workers: imports NumPy and Numba only.
-"""
+"""Cells of a chain's last event u: on each of them u - W stays in one cell too, for a window W."""
 
 from __future__ import annotations
 

@@ -4,8 +4,6 @@ See `polynomials` for the formulas and names.  For each u the ticks t are the no
 and of u, and some points in each of these two, of which only a part is left.  All of them stand side by side
 in one row, so that one loop takes them all; the rows of gaps that keep out other rivals come from one tree of
 products.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -8,8 +8,6 @@ first one, as each lies before the next.
 An event that is absent before the chain, where the window reaches, is absent between c - W and a; one that is
 absent after it, between c and a + W.  A ring can be opened at any gap that no rule of absence speaks of:
 what is left is a chain in the same window whose rivals lie in gaps.
-
-Runs inside Spark workers: imports NumPy only.
 """
 
 from __future__ import annotations

@@ -22,8 +22,6 @@ event, from the last event on, and a chain is no more than a sum over cells.
     after          sum over u of mass(u) mass(t) Q2(t, u), of all u whose window begins before the cell of s
 
 Chains of two events have F = 1.  Longer ones, and those that exceed the bound on the work, are left.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -5,8 +5,6 @@ other end.  A tree over the gaps says in which order a row is multiplied: with t
 in common first, then for each half of the gaps with those that all of this half have besides, and so on down
 to the single gaps.  Equal lists cost one product; lists that leave out one event each cost n log n factors
 instead of n^2; and it is right for any lists.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

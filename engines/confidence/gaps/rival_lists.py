@@ -5,8 +5,6 @@ They are built by counting sort, so the pairs are never sorted as a whole.
 A list holds 2 * event + 1 where the event can lie in the gap (see `deciding_rivals`), 2 * event where it
 reaches there by raw intervals alone; ascending, each event once.  Where a moved copy of the event lies in the
 gap, the list holds the event: a rival is one, wherever its copies lie.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Products over rivals: the probability that none of them lies between a tick and each of a row of ticks.
 
 Rivals are taken some at a time: the loops are so short that each costs more to begin than to run.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Sums over rows and of rows, some at a time.
-
-Runs inside Spark workers: imports Numba only.
-"""
+"""Sums over rows and of rows, some at a time."""
 
 from __future__ import annotations
 

@@ -4,8 +4,6 @@ So it is where all three components take the same events under skip_till_next_ma
 contiguity.  A rival of one gap alone counts as one of both where it cannot lie in the other anyway; where it
 can, the chain is left to nested sums, and so is one with a rival whose mass has a hole, in which the middle
 tick may lie.  Only rivals that can decide a chain enter its sums.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -16,8 +16,6 @@ left.
 
 On a piece of s in one cell, with `last` in one cell too, the sum over u is a polynomial in s, and so is each
 term in u on a cell; see `cell_nodes`.  Every value is that of true ticks: nothing cancels.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 See `polynomials` for the formulas and names.  Cells of the last event are taken from the earliest to the
 latest, so that those of u - W only grow: what was summed over u before is then free for all s after them.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Sums over all ticks of a chain, from the tables of its gaps; see `tables` for their forms and the names.
-
-Runs inside Spark workers: imports NumPy and Numba only.
-"""
+"""Sums over all ticks of a chain, from the tables of its gaps; see `tables` for their forms and the names."""
 
 from __future__ import annotations
 

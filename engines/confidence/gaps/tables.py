@@ -16,8 +16,6 @@ the cube (longer ones repeat the middle for each last tick).
     reach          last tick t with Q(s, t) > 0: the bound that ZDI10 calls NELT
 
 Every term is positive, nothing cancels.  Wider intervals are for `polynomials`.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

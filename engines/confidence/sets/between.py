@@ -2,8 +2,6 @@
 
 Such a set is a Kleene group under skip_till_any_match, or an AND group, without timing constraints.  Sets
 with an event whose mass has holes, or whose sum takes too much, are left to nested sums.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Cells of time around a set of events and its two ends, and the few places that stand for the ticks of each.
 
 Time is cut where some mass changes, so that what lies before a tick is linear within a cell.
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

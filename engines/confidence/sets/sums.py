@@ -18,8 +18,6 @@ All terms are positive: nothing cancels.
     piece          ticks of s in one cell, for which the window ends in one cell too
     between        mass of each member in the cells between those of s and t
     alive          members with mass in a cell: the degree of the polynomial
-
-Runs inside Spark workers: imports NumPy and Numba only.
 """
 
 from __future__ import annotations

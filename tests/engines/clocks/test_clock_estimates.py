@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cepctl.clocks import Clocks
 from cepctl.engines.clocks import union_samples
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.event import clocked_matches
+from cepctl.engines.event import decided_matches
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.pattern.offset_bounds import stamps_of
@@ -31,7 +31,7 @@ def nothing_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: Any) -> Any:
         raise QueryTooLargeError("too much")
 
-    monkeypatch.setattr(clocked_matches, "exactly_on_clocks", refused)
+    monkeypatch.setattr(decided_matches, "exactly_on_clocks", refused)
 
 
 def estimates_are_near(case: ClockCase) -> None:
@@ -81,14 +81,14 @@ def _each_its_own(clocks: Any) -> Any:
 
 
 def test_what_can_be_exact_is_exact_beside_what_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = clocked_matches.exactly_on_clocks
+    exact = decided_matches.exactly_on_clocks
 
     def few(source: Any, clocks: Any, bound: Any, rivals: Any) -> Any:
         if len(next(iter(bound.values()))) > 1 or bound[0][0] == 0:
             raise QueryTooLargeError("too much")
         return exact(source, clocks, bound, rivals)
 
-    monkeypatch.setattr(clocked_matches, "exactly_on_clocks", few)
+    monkeypatch.setattr(decided_matches, "exactly_on_clocks", few)
     events = [on("n", CLOCKS, Event(f"a{i}", "A", i, i)) for i in (1, 2)] + [Event("b", "B", 2, 2)]
     rows = match_events(plan_of("PATTERN SEQ(A a, B b)", CLOCKS), event_table(events), ESTIMATED).to_pylist()
     assert sorted((row["start"], row["confidence_error"]) for row in rows) == [(-1, ERROR), (0, 0.0)]

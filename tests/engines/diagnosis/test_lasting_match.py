@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cepctl.clocks import Clocks
-from cepctl.engines.diagnosis.one_match import OneMatch, Span, ids_of, one_match
+from cepctl.engines.diagnosis.one_match import ids_of, one_match
+from cepctl.engines.diagnosis.shown import OneMatch, Span
 from tests.engines.diagnosis.desk import DESK, FIRST, LATE
 from tests.plans import Event, event_table, lasting, on, plan_of
 

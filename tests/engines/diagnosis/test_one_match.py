@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines.diagnosis.one_match import OneMatch, ids_of, one_match
+from cepctl.engines.diagnosis.one_match import ids_of, one_match
+from cepctl.engines.diagnosis.shown import OneMatch
 from cepctl.engines.event.match import match_events
 from cepctl.errors import UsageError
 from cepctl.render.one_match import print_match
