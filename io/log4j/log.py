@@ -63,8 +63,8 @@ class Log4jLog:
     """Reader of log4j logs."""
 
     def recognises(self, head: bytes) -> bool:
-        """Tell from the lines that begin as those of log4j do, and from that Hadoop wrote some of them."""
-        return self.has_headers(head) and _some_fit(head)
+        """Tell from the lines that begin as those of log4j do, and from that Hadoop wrote most of them."""
+        return self.has_headers(head) and _is_of_hadoop(head)
 
     def has_headers(self, head: bytes) -> bool:
         """Tell from the lines that begin with a time, a level and a logger: the first one, or enough."""
@@ -97,17 +97,21 @@ class Log4jLog:
             numbered += len(records)
 
 
-def _some_fit(head: bytes) -> bool:
-    """Whether a logger is one of Hadoop, or a built-in pattern fits: else the log is of another program."""
+def _is_of_hadoop(head: bytes) -> bool:
+    """Whether at least half of the records have a logger of Hadoop, or fit a built-in pattern.
+
+    Other programs call the code of Hadoop, which then writes some of the lines of their logs.
+    """
     table = PatternTable(built_in_patterns())
     text = decoded(head).strip("\n\0").encode()
+    records = known = 0
     for each in read_records(BytesIO(text), "", ReadReport(), find_headers):
         headers = each.headers
-        if pc.any(pc.match_substring_regex(headers.logger, _OF_HADOOP)).as_py():
-            return True
-        if (typed_records(each.message, headers.logger, headers.level, table).pattern >= 0).any():
-            return True
-    return False
+        named = pc.match_substring_regex(headers.logger, _OF_HADOOP).fill_null(False).to_numpy(False)
+        fits = typed_records(each.message, headers.logger, headers.level, table).pattern >= 0
+        records += len(each)
+        known += int((named | fits).sum())
+    return 2 * known >= records > 0
 
 
 @dataclass(frozen=True)

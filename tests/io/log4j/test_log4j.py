@@ -210,6 +210,14 @@ def test_a_log_that_begins_inside_a_stack_trace_is_recognised() -> None:
     assert READER.recognises(f"{DAEMON}\n".encode("utf-16"))
 
 
+def test_a_log_of_a_program_that_calls_hadoop_is_of_lines() -> None:
+    """As executors of Spark write it: taken for Hadoop's, hardly a record of it would fit a pattern."""
+    task = "26/06/14 08:15:01 INFO executor.Executor: Running task 0.0 in stage 0.0 (TID 0)\n"
+    saved = "26/06/14 08:15:02 INFO mapred.SparkHadoopMapRedUtil: attempt_1_m_0_0: Committed\n"
+    assert recognised_format((2 * task + saved).encode(), "a").name == "lines"
+    assert recognised_format((task + saved).encode(), "a").name == "log4j"
+
+
 @pytest.mark.parametrize(
     "text",
     [
