@@ -128,6 +128,10 @@ HEADINGS: tuple[Heading, ...] = (
         r"\[",
         r"\](?:\[(?P<uptime>[\d.,]+)m?s\])?(?:\[\d+\])*\[(?P<level>[a-z]+) *\]\[(?P<component>[\w,+]+) *\] ",
     ),
+    # As Kafka has its garbage collector logged: the time and the tags, no level.
+    Heading(
+        "unified log of Java, with tags alone", r"\[", r"\]\[(?P<component>(?:gc|safepoint)[\w,+]*) *\] "
+    ),
     Heading("garbage collector of Java, without dates", "", r": ", stamp=UPTIME),
     Heading(
         "unified log of Java, without dates",

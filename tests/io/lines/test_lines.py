@@ -207,6 +207,10 @@ def test_binary_is_refused(tmp_path: Path) -> None:
             "[2026-06-14T08:15:04.978+0200][info][gc] GC(7) Pause Young 24M->4M(256M) 2.1ms",
             {"component": "gc"},
         ),
+        (
+            "[2026-06-14T08:15:04.978+0200][gc,start     ] GC(7) Pause Young",
+            {"component": "gc,start", "event_type": "GC Pause Young"},
+        ),
         ("2026-06-14 08:15:04 status installed libc6:amd64 2.36-9", {}),
         (
             "2026-06-14 08:15:04.978  INFO 77 --- [main] c.e.App : up",
