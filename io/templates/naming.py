@@ -10,7 +10,7 @@ from cepctl.io.contract.message_template import OTHER, WILDCARD
 _LONGEST = 60
 _FEWEST_WORDS, _MOST_WORDS = 3, 6
 _ENDS = " \t,;:=-([{<\"'.|/"
-_KEY = re.compile(r"([A-Za-z][\w.-]{0,40})[=:]" + re.escape(WILDCARD))
+_KEY = re.compile(r"([A-Za-z][\w.-]{0,40})[=:][\"']?" + re.escape(WILDCARD))
 _SIGNS = re.compile(r"[^\w.()-]+|\(\)|[()](?!\w)")
 # What stands before a value and names it.
 _NAMING = frozenset(
@@ -99,6 +99,8 @@ def variable_names(tokens: Sequence[str], values: Sequence[str]) -> tuple[str, .
     --------
     >>> variable_names(("for", "<*>", "port", "<*>", "uid=<*>", "<*>"), ("ann", "22", "0", "10.0.0.7"))
     ('v1', 'port', 'uid', 'ip')
+    >>> variable_names(('exe="<*>"',), ("/usr/bin/vi",))
+    ('exe',)
     """
     names: list[str] = []
     places = [place for place, token in enumerate(tokens) if WILDCARD in token]
