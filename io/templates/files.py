@@ -12,9 +12,11 @@ from typing import Any
 
 from cepctl.errors import LogPatternError
 from cepctl.io.contract.message_template import WILDCARD, MessageTemplate
+from cepctl.io.templates.masking import words_of
 
 _TABLE = "template"
 _KEYS = ("event_type", "template", "names", "example")
+_DIGITS = re.compile("[0-9]+")
 _HEADING = re.compile(r"^[ \t]*\[\[[ \t]*template[ \t]*\]\]", re.MULTILINE)
 
 
@@ -55,6 +57,13 @@ def _template(entry: Mapping[str, Any], place: str) -> MessageTemplate:
         if not isinstance(entry.get(key), str) or not entry[key].strip():
             raise LogPatternError(f"{place}: a template needs '{key}', a text that is not empty")
     tokens = tuple(entry["template"].split())
+    numbered = next((token for token in tokens if _DIGITS.search(token)), None)
+    if numbered is not None:
+        (masked,), _ = words_of(_DIGITS.sub("0", numbered))
+        raise LogPatternError(
+            f"{place}: the word '{numbered}' of the template has a digit, and what has one is taken to vary; "
+            f"write {masked} for it, and a name in 'names'"
+        )
     wildcards = sum(WILDCARD in token for token in tokens)
     names = entry.get("names", [f"v{number}" for number in range(1, wildcards + 1)])
     known = isinstance(names, list) and all(isinstance(name, str) and name for name in names)

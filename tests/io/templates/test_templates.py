@@ -171,6 +171,10 @@ def test_a_file_of_templates_gives_them_back(tmp_path: Path) -> None:
             "[[template]]\nevent_type='A'\ntemplate='a <*>'\nnames=[]\n",
             "t.toml:1: 'names' must be 1 different names",
         ),
+        (
+            "[[template]]\nevent_type='A'\ntemplate='in by ssh2 (uid=0)'\n",
+            "t.toml:1: the word 'ssh2' of the template has a digit, .*; write <.> for it, and a name",
+        ),
         ("[[template]\n", "t.toml: "),
     ],
 )
