@@ -28,6 +28,9 @@ _NAMING = frozenset(
         "node",
         "host",
         "job",
+        "task",
+        "stage",
+        "tid",
         "id",
     )
 )
