@@ -73,7 +73,7 @@ def first_of_each(events: pa.Table) -> tuple[pa.Table, int]:
 
 FORMAT = LogFormat(
     name="doors",
-    description="what doors write of badges",
+    description="badges at doors",
     events="in and out; badge",
     uncertainty="1 s",
     page="ingest.md",
@@ -159,7 +159,7 @@ def test_its_name_is_an_answer_to_format_and_the_command_line_lists_it(
     (tmp_path / "a.log").write_text("stuck\n" + LINES[0])
     assert main([*command, "--format", "doors"]) == 0
     assert main(["formats"]) == 0
-    assert "doors  what doors write of badges\n    events: in and out; badge\n" in capsys.readouterr().out
+    assert "doors  badges at doors\n    events: in and out; badge\n" in capsys.readouterr().out
 
 
 def test_others_are_asked_before_it() -> None:
