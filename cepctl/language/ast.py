@@ -8,9 +8,10 @@ take part in equality, so that printing a query and parsing it again gives an eq
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 from fractions import Fraction
 from typing import Literal, TypeAlias
+
+from cepctl.language.strategies import Strategy
 
 
 @dataclass(frozen=True)
@@ -26,15 +27,6 @@ NOWHERE = Span(0, 0)
 
 def _span() -> Span:
     return field(default=NOWHERE, compare=False, repr=False)
-
-
-class Strategy(Enum):
-    """Event selection strategy (semantics: SASE+; ZDI14 section 2)."""
-
-    SKIP_TILL_ANY_MATCH = "skip_till_any_match"
-    SKIP_TILL_NEXT_MATCH = "skip_till_next_match"
-    STRICT_CONTIGUITY = "strict_contiguity"
-    PARTITION_CONTIGUITY = "partition_contiguity"
 
 
 # --- expressions ------------------------------------------------------------------------

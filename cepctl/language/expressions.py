@@ -26,11 +26,12 @@ from cepctl.language.ast import (
     Unary,
     Variable,
 )
-from cepctl.language.keywords import RESERVED, STRATEGIES
+from cepctl.language.keywords import RESERVED
 from cepctl.language.literals import duration, number
 from cepctl.language.messages import QueryProblem
 from cepctl.language.references import ReferenceParser
 from cepctl.language.relations import at_relation, refinement, refuse_misspelt, relations
+from cepctl.language.strategies import STRATEGIES
 from cepctl.language.stream import TokenStream
 from cepctl.language.tokens import Token, TokenKind
 from cepctl.schema import MICROSECONDS

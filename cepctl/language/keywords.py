@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from cepctl.language.ast import AllenRelation, Strategy
+from cepctl.language.ast import AllenRelation
+from cepctl.language.strategies import STRATEGIES
 
 PATTERN_OPERATORS = ("SEQ", "AND", "OR", "ISEQ")
 CLAUSES = (
@@ -16,7 +17,6 @@ CLAUSES = (
     "RETURN",
 )
 LOGIC = ("AND", "OR", "NOT", "IN", "BETWEEN", "LIKE", "IS", "NULL", "TRUE", "FALSE", "AS", "BY", "INTERVAL")
-STRATEGIES: dict[str, Strategy] = {strategy.value: strategy for strategy in Strategy}
 MATCH_FIELDS = ("start", "end", "confidence")
 GROUP_FIELDS = ("occurrence", "expected", "matches", "best", "confidence", "start", "end")
 """What rows of GROUP BY have beside their key; RETURN may name it there."""

@@ -61,7 +61,7 @@ def to_text(query: Query) -> str:
         lines.append(f"PARTITION BY {', '.join(map(attribute_text, query.partition_by))}")
     if query.strategy is not None:
         names = ", ".join(map(variable_text, query.strategy.variables))
-        lines.append(f"STRATEGY {query.strategy.strategy.value}" + (f"({names})" if names else ""))
+        lines.append(f"STRATEGY {query.strategy.strategy.word}" + (f"({names})" if names else ""))
     if query.within is not None:
         lines.append(f"WITHIN {duration_text(query.within)}")
     if query.confidence is not None:

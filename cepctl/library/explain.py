@@ -91,7 +91,7 @@ def explain(
 
     Examples
     --------
-    >>> print(explain("PATTERN SEQ(A a, B b)").plan.strategy.value)
+    >>> print(explain("PATTERN SEQ(A a, B b)").plan.strategy.word)
     skip_till_any_match
     """
     from cepctl.language.parser import parse

@@ -208,12 +208,9 @@ def _find_on_spark(
 
 def types_read(plan: Plan) -> set[str] | None:
     """Event types that can matter to a plan; None for all."""
-    from cepctl.language.ast import Strategy
-
     alternatives = (*plan.alternatives, *(each.alternative for each in plan.given))
     components = [each for alternative in alternatives for each in alternative.components]
-    contiguous = plan.strategy in (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY)
-    if contiguous or not all(component.event_types for component in components):
+    if plan.strategy.asks_all or not all(component.event_types for component in components):
         return None
     return {name for component in components for name in component.event_types}
 

@@ -20,9 +20,9 @@ from cepctl.language.ast import (
     Expression,
     Query,
     Span,
-    Strategy,
 )
 from cepctl.language.messages import QueryProblem, line_and_column, nearest_names
+from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Strategy
 from cepctl.language.tokens import tokenize
 from cepctl.language.traversal import components_of, conjuncts, walk
 from cepctl.plan.checking import READABLE_COLUMNS, Checker
@@ -87,7 +87,7 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
         *(each.expression for each in where),
         *(column.expression for column in (*columns, *(keys or ()))),
     ]
-    strategy = query.strategy.strategy if query.strategy else Strategy.SKIP_TILL_ANY_MATCH
+    strategy = query.strategy.strategy if query.strategy else SKIP_TILL_ANY_MATCH
     alternatives = analysis.alternatives(patterns, where, ordered_variables(read), strategy)
     problems.raise_if_any()
     reasons = [never_matches(alternative, query.partition_by, window, given) for alternative in alternatives]

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from cepctl.language.ast import Strategy
+from cepctl.language.strategies import Strategy
 from cepctl.plan.plan import Alternative, Component
-
-_ARROW = {
-    Strategy.SKIP_TILL_ANY_MATCH: " ──▶ ",
-    Strategy.SKIP_TILL_NEXT_MATCH: " ─next▶ ",
-    Strategy.STRICT_CONTIGUITY: " ━━▶ ",
-    Strategy.PARTITION_CONTIGUITY: " ━key▶ ",
-}
 
 
 def drawing(alternative: Alternative, strategy: Strategy, window: str | None) -> str:
@@ -26,7 +19,7 @@ def drawing(alternative: Alternative, strategy: Strategy, window: str | None) ->
     ╰──────────────────── < 9 ticks ────────────────────╯
     """
     parts = [_block([alternative.components[i] for i in block]) for block in alternative.blocks]
-    line = _ARROW[strategy].join(parts)
+    line = strategy.arrow.join(parts)
     if window is None:
         return line
     text = f" {window} "

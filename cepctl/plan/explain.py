@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cepctl.language.ast import Strategy
 from cepctl.language.keywords import GROUP_FIELDS
 from cepctl.language.printer import duration_text, expression_to_text, pattern_to_text
 from cepctl.language.traversal import walk
@@ -18,12 +17,6 @@ from cepctl.plan.evaluation_order import OrderName, estimated_count, evaluation_
 from cepctl.plan.plan import Alternative, Given, Link, Plan, ReturnColumn, Scope, Timing
 from cepctl.plan.support import ENGINES, engine_refusals
 
-_STRATEGIES = {
-    Strategy.SKIP_TILL_ANY_MATCH: "every combination that satisfies the query",
-    Strategy.SKIP_TILL_NEXT_MATCH: "each component takes its first fitting event after the one before",
-    Strategy.STRICT_CONTIGUITY: "no other event of the input between consecutive events",
-    Strategy.PARTITION_CONTIGUITY: "no other event with the same key between consecutive events",
-}
 _CHECKED = {
     Scope.EVENT: "when {0} is bound",
     Scope.ORDER: "on the order of the group",
@@ -39,7 +32,7 @@ def to_json(plan: Plan, counts: Counts = None, order: OrderName = "auto") -> dic
     """
     return {
         "pattern": pattern_to_text(plan.query.pattern),
-        "strategy": plan.strategy.value,
+        "strategy": plan.strategy.word,
         "window_ticks": plan.window,
         "time_unit": str(plan.time_unit),
         "partition_by": list(plan.partition_by),
@@ -67,7 +60,7 @@ def confidence_method(plan: Plan, alternative: Alternative) -> str:
     reasons = []
     if len(events) < len(alternative.components):
         reasons.append("absent events")
-    if plan.strategy is not Strategy.SKIP_TILL_ANY_MATCH:
+    if plan.strategy.asks_others:
         reasons.append("rivals")
     if any(each.kleene and not each.ordered for each in events):
         reasons.append("group members")
@@ -185,7 +178,7 @@ def _head(plan: Plan) -> Iterator[str]:
         yield f"NEVER MATCHES  {plan.never}"
         yield ""
     yield f"Pattern     {pattern_to_text(plan.query.pattern)}"
-    yield f"Strategy    {plan.strategy.value}: {_STRATEGIES[plan.strategy]}"
+    yield f"Strategy    {plan.strategy.word}: {plan.strategy.meaning}"
     if plan.window is None:
         yield "Window      none: a match may last forever; events are split by key only"
     else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pyarrow as pa
 
 from cepctl.errors import UnsupportedQueryError
-from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan
 
 
@@ -27,7 +26,7 @@ def refuse_lasting_events(plan: Plan, events: pa.Table, what: str) -> None:
 
     Under contiguity such an event may be a rival alone, by its start; where it fits, the engine refuses it.
     """
-    if plan.strategy in (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY):
+    if plan.strategy.asks_all:
         return
     if "end_lower" in events.column_names and events.column("end_lower").null_count < len(events):
         refuse_intervals(what)

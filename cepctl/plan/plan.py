@@ -23,7 +23,8 @@ from functools import cached_property
 import pyarrow as pa
 
 from cepctl.clocks import Clocks
-from cepctl.language.ast import Expression, Probability, Query, ReachedTick, Strategy
+from cepctl.language.ast import Expression, Probability, Query, ReachedTick
+from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Strategy
 from cepctl.language.traversal import walk
 from cepctl.schema import TimeUnit
 
@@ -145,12 +146,12 @@ class Alternative:
     def decided_by_window(self, strategy: Strategy) -> bool:
         """Whether a match is decided only as its window ends.
 
-        So it is behind a trailing negation, and behind a trailing group under next match.
+        So it is after a trailing negation, and after a trailing group that fills the window.
         """
         last = self.components[-1]
         if last.negated:
             return len(self.components) - 1 not in self.absent_anywhere
-        return last.kleene and strategy is Strategy.SKIP_TILL_NEXT_MATCH
+        return last.kleene and strategy.fills_window
 
     @cached_property
     def positive(self) -> tuple[int, ...]:
@@ -213,7 +214,7 @@ class Plan:
     query: Query
     time_unit: TimeUnit
     alternatives: tuple[Alternative, ...]
-    strategy: Strategy = Strategy.SKIP_TILL_ANY_MATCH
+    strategy: Strategy = SKIP_TILL_ANY_MATCH
     window: int | None = None
     partition_by: tuple[str, ...] = ()
     minimum_confidence: float | None = None

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Literal
 
 from cepctl.errors import UnsupportedQueryError
-from cepctl.language.ast import Aggregate, Attribute, EventTime, Expression, ReachedTick, Strategy, Variable
+from cepctl.language.ast import Aggregate, Attribute, EventTime, Expression, ReachedTick, Variable
 from cepctl.language.traversal import walk
 from cepctl.plan.plan import Alternative, Link, Plan, Scope
 
@@ -30,8 +30,8 @@ def require_summary(plan: Plan) -> None:
 
 def summary_refusals(plan: Plan) -> tuple[str, ...]:
     """What keeps a plan from being summarised, in words."""
-    if plan.strategy is not Strategy.SKIP_TILL_ANY_MATCH:
-        return (f"{plan.strategy.value}, under which a group is decided by what it leaves out",)
+    if plan.strategy.whole_groups:
+        return (f"{plan.strategy.word}, under which a group is decided by what it leaves out",)
     if len(plan.alternatives) > 1:
         return ("OR",)
     alternative = plan.alternatives[0]

@@ -10,7 +10,8 @@ from enum import Enum
 from typing import Literal
 
 from cepctl.errors import UnsupportedQueryError
-from cepctl.language.ast import NOWHERE, Query, ReachedTick, Span, Strategy
+from cepctl.language.ast import NOWHERE, Query, ReachedTick, Span
+from cepctl.language.strategies import STRATEGIES, Absent, Strategy
 from cepctl.language.traversal import walk
 from cepctl.plan.or_free_patterns import OrFreePattern
 from cepctl.plan.plan import Alternative, Component, Plan, Scope
@@ -51,12 +52,6 @@ class Construct(Enum):
     INTERVALS_GIVEN = "GIVEN beside interval events"
 
 
-_ALL = frozenset(Strategy)
-_ANY_MATCH = frozenset({Strategy.SKIP_TILL_ANY_MATCH})
-_DEFINED: Mapping[Construct, frozenset[Strategy]] = {
-    construct: _ANY_MATCH if construct in (Construct.AND_GROUP, Construct.KLEENE_ORDER) else _ALL
-    for construct in Construct
-}
 _BESIDE_REACHED = {
     Construct.CLOCKS: Construct.REACHED_CLOCKS,
     Construct.GIVEN: Construct.REACHED_GIVEN,
@@ -73,7 +68,8 @@ _BESIDE_INTERVALS = {
 """What a construct is called where matches depend on the ends of events."""
 _INTERVALS_TOGETHER = frozenset({Construct.INTERVALS_ON_CLOCKS, Construct.INTERVALS_WITH_KLEENE})
 _OF_INTERVALS = frozenset({Construct.INTERVALS, *_INTERVALS_TOGETHER, *_BESIDE_INTERVALS.values()})
-_DEFINED = {**_DEFINED, **dict.fromkeys(_OF_INTERVALS, _ANY_MATCH)}
+_WITHOUT_OTHERS = frozenset({Construct.AND_GROUP, Construct.KLEENE_ORDER, *_OF_INTERVALS})
+"""What is defined where no other event decides a match, and refused where one does."""
 
 _GROUPS = frozenset({Construct.KLEENE, Construct.KLEENE_ORDER, Construct.KLEENE_AGGREGATE})
 
@@ -84,12 +80,8 @@ _OF_GIVEN = frozenset({Construct.GIVEN, Construct.GIVEN_CLOCKS, Construct.GIVEN_
 _OF_REACHED = frozenset({Construct.REACHED, Construct.REACHED_CLOCKS, Construct.REACHED_GIVEN})
 
 
-def _without(left_out: frozenset[Construct]) -> Mapping[Construct, frozenset[Strategy]]:
-    return {each: strategies for each, strategies in _DEFINED.items() if each not in left_out}
-
-
-SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
-    "event": _without(
+_LACKING: Mapping[Engine, frozenset[Construct]] = {
+    "event": (
         frozenset({*_INTERVALS_TOGETHER, *_BESIDE_INTERVALS.values()})
         - {
             Construct.INTERVALS_NEGATION,
@@ -102,16 +94,25 @@ SUPPORT: Mapping[Engine, Mapping[Construct, frozenset[Strategy]]] = {
             Construct.INTERVALS_ON_CLOCKS,
         }
     ),
-    "point": _without(
+    "point": (
         _GROUPS
         | _OF_GROUP_BY
         | _OF_GIVEN
         | _OF_REACHED
         | (_OF_INTERVALS - {Construct.INTERVALS, Construct.INTERVALS_NEGATION})
     ),
-    "worlds": _DEFINED,
+    "worlds": frozenset(),
 }
-"""Under which strategies each engine runs a construct; what is absent is refused by name."""
+"""The constructs that an engine runs under no strategy: refused by name."""
+
+
+def runs(engine: Engine, construct: Construct, strategy: Strategy) -> bool:
+    """Whether an engine runs a construct under a strategy."""
+    return construct not in _LACKING[engine] and _is_defined(construct, strategy)
+
+
+def _is_defined(construct: Construct, strategy: Strategy) -> bool:
+    return construct not in _WITHOUT_OTHERS or not strategy.asks_others
 
 
 def constructs_of(plan: Plan, *, lasting: bool = False) -> tuple[Construct, ...]:
@@ -167,11 +168,10 @@ def _with_given(plan: Plan) -> Iterator[Construct]:
 
 def engine_refusals(plan: Plan, engine: Engine, *, lasting: bool = False) -> tuple[str, ...]:
     """The constructs of a plan that an engine does not run under the plan's strategy."""
-    runs = SUPPORT[engine]
     lacking = [
         construct.value
         for construct in constructs_of(plan, lasting=lasting)
-        if plan.strategy not in runs.get(construct, frozenset())
+        if not runs(engine, construct, plan.strategy)
     ]
     return tuple(lacking)
 
@@ -186,7 +186,7 @@ def require_engine(plan: Plan, engine: Engine, *, lasting: bool = False) -> None
         return
     others = [other for other in ENGINES if not engine_refusals(plan, other, lasting=lasting)]
     remedy = f"; --engine {others[0]} runs it" if others else ""
-    under = f"under {plan.strategy.value}"
+    under = f"under {plan.strategy.word}"
     raise UnsupportedQueryError(
         f"not supported yet: {', '.join(lacking)} {under} in the {engine} engine{remedy}"
     )
@@ -203,21 +203,16 @@ def refuse_lasting_groups(component: Component) -> None:
 
 def support_table() -> str:
     """The table of support in Markdown: which engine runs which construct under which strategy."""
-    names = {
-        Strategy.SKIP_TILL_ANY_MATCH: "any match",
-        Strategy.SKIP_TILL_NEXT_MATCH: "next match",
-        Strategy.STRICT_CONTIGUITY: "strict contiguity",
-        Strategy.PARTITION_CONTIGUITY: "partition contiguity",
-    }
+    strategies = STRATEGIES.values()
     lines = [
-        "| construct | " + " | ".join(names.values()) + " |",
-        "|---|" + "---|" * len(names),
+        "| construct | " + " | ".join(each.title for each in strategies) + " |",
+        "|---|" + "---|" * len(strategies),
     ]
     for construct in Construct:
         cells = []
-        for strategy in names:
-            engines = [each for each in ENGINES if strategy in SUPPORT[each].get(construct, frozenset())]
-            refused = "refused" if strategy not in _DEFINED[construct] else "none yet"
+        for strategy in strategies:
+            engines = [each for each in ENGINES if runs(each, construct, strategy)]
+            refused = "none yet" if _is_defined(construct, strategy) else "refused"
             cells.append(", ".join(engines) or refused)
         lines.append(f"| {construct.value} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -234,11 +229,11 @@ def check_support(
     problems: Problems,
 ) -> None:
     """Collect what no engine runs under this strategy, and what it needs but the query lacks."""
-    name = strategy.value
-    if strategy is Strategy.PARTITION_CONTIGUITY and not query.partition_by:
+    name = strategy.word
+    if strategy.by_key and not query.partition_by:
         at = query.strategy.span if query.strategy else NOWHERE
-        problems.error(at, "partition_contiguity needs [attr], the key that makes the partitions")
-    if strategy is not Strategy.SKIP_TILL_ANY_MATCH:
+        problems.error(at, f"{name} needs [attr], the key that makes the partitions")
+    if strategy.asks_others:
         if any(len(block) > 1 for block in alternative.blocks):
             message = f"AND(...) under {name}; it runs under skip_till_any_match"
             problems.refuse(query.pattern.span, message)
@@ -251,8 +246,8 @@ def check_support(
                 )
     if query.within is None:
         _check_edges(pattern, alternative, strategy, problems)
-    if strategy is Strategy.SKIP_TILL_NEXT_MATCH:
-        _check_after_group(alternative, problems)
+    if strategy.absent is Absent.NEARER:
+        _check_after_group(alternative, strategy, problems)
 
 
 def _check_edges(
@@ -266,12 +261,12 @@ def _check_edges(
                 pattern.components[edge].span,
                 f"a {where} negation needs WITHIN: without a window it looks at all of time",
             )
-    if last.kleene and strategy is Strategy.SKIP_TILL_NEXT_MATCH:
-        message = "a trailing Type+ under skip_till_next_match needs WITHIN, which ends it"
+    if last.kleene and strategy.fills_window:
+        message = f"a trailing Type+ under {strategy.word} needs WITHIN, which ends it"
         problems.error(pattern.components[-1].span, message)
 
 
-def _check_after_group(alternative: Alternative, problems: Problems) -> None:
+def _check_after_group(alternative: Alternative, strategy: Strategy, problems: Problems) -> None:
     for link in alternative.links:
         decided = alternative.components[link.decides]
         groups = [i for i in link.components if alternative.components[i].kleene and i < link.decides]
@@ -279,7 +274,7 @@ def _check_after_group(alternative: Alternative, problems: Problems) -> None:
             group = alternative.components[groups[0]].variable
             problems.refuse(
                 link.expression.span,
-                f"under skip_till_next_match, a component after {group}[] whose predicate reads {group}[]; "
+                f"under {strategy.word}, a component after {group}[] whose predicate reads {group}[]; "
                 "it runs under skip_till_any_match",
             )
 

@@ -64,7 +64,7 @@ def document(found: MatchedEvents, counts: Overview, about: About) -> Document:
         "query": about.query,
         "title": title_of(about.query),
         "whyNot": about.why_not,
-        "strategy": plan.strategy.value,
+        "strategy": plan.strategy.word,
         "unit": plan.time_unit.nanoseconds,
         "window": None if plan.window is None else plain(plan.window),
         "origin": str(origin),

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from cepctl.arrays import Flags
-from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan
 from cepctl.sketches.archive import Archive
 from cepctl.sketches.items import moved
@@ -67,7 +66,7 @@ def row_groups_to_read(plan: Plan, archive: Archive, effort: float = math.inf) -
 def absences_decide(plan: Plan) -> bool:
     """Whether events that a match does not bind can decide it."""
     negated = any(component.negated for each in plan.alternatives for component in each.components)
-    return negated or plan.strategy is not Strategy.SKIP_TILL_ANY_MATCH
+    return negated or plan.strategy.asks_others
 
 
 def _touched(lower: np.ndarray, upper: np.ndarray, start: np.ndarray, end: np.ndarray) -> Flags:

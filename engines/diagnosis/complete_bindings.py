@@ -102,11 +102,11 @@ def complete_bindings(
 def absence_condition(plan: Plan, shape: Shape, rule: AbsenceRule) -> Condition:
     """A rule of absence in the words of the query."""
     if rule.component is None:
-        return Condition("absence", plan.strategy.value)
+        return Condition("absence", plan.strategy.word)
     component = shape.alternative.components[rule.component]
     if component.negated:
         return absence_of(shape.alternative, rule.component)
-    return Condition("absence", f"{plan.strategy.value}, which takes the first {component.variable}")
+    return Condition("absence", f"{plan.strategy.word}, {plan.strategy.rival.format(component.variable)}")
 
 
 def absence_of(alternative: Alternative, component: int) -> Condition:

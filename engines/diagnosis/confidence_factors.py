@@ -25,7 +25,7 @@ from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.decided_matches import decided
 from cepctl.engines.pattern.rivals import Rivals
 from cepctl.errors import QueryTooLargeError
-from cepctl.language.ast import Strategy
+from cepctl.language.strategies import SKIP_TILL_ANY_MATCH
 from cepctl.plan.plan import Alternative
 
 _ERROR = 0.01
@@ -108,7 +108,7 @@ def _growing(prepared: PreparedAlternative) -> list[tuple[Condition, PreparedAlt
     for condition, limited, bare in stages:
         # Absences may need the window, and are asked last.
         positive = PreparedAlternative.of(
-            replace(limited, strategy=Strategy.SKIP_TILL_ANY_MATCH), _positive_only(bare),
+            replace(limited, strategy=SKIP_TILL_ANY_MATCH), _positive_only(bare),
             prepared.events, prepared.options,
         )  # fmt: skip
         found.append((condition, positive))

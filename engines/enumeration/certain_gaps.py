@@ -76,16 +76,12 @@ class CertainGap:
 
 def certain_gaps(
     shape: Shape, events: Events, candidates: Sequence[Indexes], partition_by: tuple[str, ...],
-    *, by_partition: bool,
 ) -> tuple[CertainGap, ...]:  # fmt: skip
-    """The gaps whose rivals are known by their key alone, in a pattern that binds single events only.
-
-    `by_partition`: strangers count only in the match's own partition.
-    """
+    """The gaps whose rivals are known by their key alone, in a pattern that binds single events only."""
     if any(block.kind is not BlockKind.SINGLE for block in shape.blocks):
         return ()
     return tuple(
-        _certain_gap(gap, rule, shape.alternative, events, candidates, partition_by, by_partition)
+        _certain_gap(gap, rule, shape.alternative, events, candidates, partition_by)
         for rule, gap in _gaps(shape)
         if rule.component is None or _linked_by_keys(shape.alternative, events, rule.component)
     )
@@ -115,12 +111,12 @@ def _linked_by_keys(alternative: Alternative, events: Events, component: int) ->
 
 def _certain_gap(
     gap: int, rule: AbsenceRule, alternative: Alternative, events: Events, candidates: Sequence[Indexes],
-    partition_by: tuple[str, ...], by_partition: bool,
+    partition_by: tuple[str, ...],
 ) -> CertainGap:  # fmt: skip
     key, codes = None, None
     if rule.component is None:
         event = events.happening
-        codes = partition_codes(partition_by, events) if by_partition else None
+        codes = partition_codes(partition_by, events) if rule.by_key else None
         event_codes = np.zeros(len(event), np.int64) if codes is None else codes[event]
     else:
         event = candidates[rule.component]

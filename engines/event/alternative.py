@@ -27,7 +27,6 @@ from cepctl.engines.measure.measure import Measure
 from cepctl.engines.measure.rival_blocks import joined_blocks
 from cepctl.engines.pattern.blocks import Shape, shape_of
 from cepctl.engines.pattern.difference_constraints import closed_system
-from cepctl.language.ast import Strategy
 from cepctl.plan.evaluation_order import evaluation_order
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.plan.support import refuse_lasting_groups, require_engine
@@ -77,7 +76,7 @@ class PreparedAlternative:
 
         `of_intervals` takes even points for events that last; so does what is given of such events.
         """
-        if plan.strategy in (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY):
+        if plan.strategy.asks_all:
             # Whatever lasts is bound by nothing then, and passes by with its start.
             events = events.by_start
         candidates = tuple(fitting_events(events, each) for each in alternative.components)
@@ -184,9 +183,7 @@ class PreparedAlternative:
             return self.search
         from cepctl.engines.enumeration.certain_gaps import certain_gaps
 
-        by_partition = self.plan.strategy is Strategy.PARTITION_CONTIGUITY
-        candidates, keys = self.search.candidates, self.plan.partition_by
-        gaps = certain_gaps(self.shape, self.events, candidates, keys, by_partition=by_partition)
+        gaps = certain_gaps(self.shape, self.events, self.search.candidates, self.plan.partition_by)
         return replace(self.search, gaps=gaps)
 
     def _matches(
@@ -230,7 +227,6 @@ class PreparedAlternative:
             self.plan.partition_by,
             bound,
             spans_of(self.events.masses, self.measure.groups(bound)),
-            by_partition=self.plan.strategy is Strategy.PARTITION_CONTIGUITY,
             joins=joins,
         )
 
@@ -238,9 +234,7 @@ class PreparedAlternative:
     def _rule_indexes(self) -> RuleIndexes:
         from cepctl.engines.pattern.rival_joins import RuleIndexes
 
-        by_partition = self.plan.strategy is Strategy.PARTITION_CONTIGUITY
-        candidates, partition_by = self.search.candidates, self.plan.partition_by
-        return RuleIndexes(self.shape, self.events, candidates, partition_by, by_partition)
+        return RuleIndexes(self.shape, self.events, self.search.candidates, self.plan.partition_by)
 
     def _rival_joins(self, bound: dict[int, Bindings]) -> list[RivalJoin]:
         from cepctl.engines.pattern.rival_joins import spans_of

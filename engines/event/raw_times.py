@@ -31,7 +31,6 @@ from cepctl.engines.measure.rival_blocks import BlockMemory, joined_blocks
 from cepctl.engines.pattern.blocks import BlockKind, Point, Shape, shape_of
 from cepctl.engines.pattern.rival_joins import RuleIndexes, Spans, spans_of
 from cepctl.engines.pattern.rivals import Rivals, link_holds_for_pairs, rivals_of
-from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan, Scope, Timing
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK
 
@@ -81,9 +80,8 @@ class CertainTimes:
     @cached_property
     def _rule_indexes(self) -> list[RuleIndexes]:
         """Of each alternative."""
-        by_partition = self.plan.strategy is Strategy.PARTITION_CONTIGUITY
         return [
-            RuleIndexes(shape, self.events, candidates, self.plan.partition_by, by_partition)
+            RuleIndexes(shape, self.events, candidates, self.plan.partition_by)
             for shape, candidates in zip(self.shapes, self.candidates, strict=True)
         ]
 
@@ -147,7 +145,6 @@ class CertainTimes:
     def _broken(self, number: int, bound: dict[int, Bindings], count: int) -> Flags:
         """Whether a rival lies, at its raw time, where none may be; in blocks, to bound the pairs."""
         shape, masses = self.shapes[number], self.events.masses
-        by_partition = self.plan.strategy is Strategy.PARTITION_CONTIGUITY
         broken = np.zeros(count, dtype=bool)
         partition_by, candidates = self.plan.partition_by, self.candidates[number]
         spans = _spans(shape, masses, bound)
@@ -156,7 +153,7 @@ class CertainTimes:
             part = _taken(bound, np.arange(begin, end))
             spans = _spans(shape, masses, part)
             for rivals in rivals_of(
-                shape, self.events, candidates, partition_by, part, spans, by_partition=by_partition,
+                shape, self.events, candidates, partition_by, part, spans,
                 joins=[join.taken(slice(begin, end)) for join in joins],
             ):  # fmt: skip
                 inside = _inside(shape, rivals, masses.lower, part, spans) & self.known[rivals.event]

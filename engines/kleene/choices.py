@@ -20,7 +20,6 @@ from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.kleene.cell_bounds import CellBounds, SureGap
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
-from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Component, Plan
 
 
@@ -67,9 +66,9 @@ class WholeSpans:
 
     @property
     def trailing(self) -> bool:
-        """Whether nothing after the group ends it; under skip_till_next_match the window does."""
+        """Whether nothing after the group ends it; the window does where they fill it."""
         last = self.shape.block_of(self.component) == len(self.shape.blocks) - 1
-        return last and self.plan.strategy is not Strategy.SKIP_TILL_NEXT_MATCH
+        return last and not self.plan.strategy.fills_window
 
     @property
     def anchored(self) -> bool:
@@ -125,7 +124,7 @@ class WholeSpans:
             after = _extreme(bound, blocks[number - 1].components, masses.upper, count, latest=True)
         if number < last:
             until = _extreme(bound, blocks[number + 1].components, masses.lower, count, latest=False)
-        elif self.plan.strategy is Strategy.SKIP_TILL_NEXT_MATCH:
+        elif self.plan.strategy.fills_window:
             if number > 0 and self.plan.window is not None:
                 first = _extreme(bound, blocks[0].components, masses.lower, count, latest=False)
                 until = np.minimum(first, UNBOUNDED - self.plan.window) + self.plan.window

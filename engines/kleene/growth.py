@@ -30,7 +30,6 @@ from cepctl.engines.kleene.foresight import can_be_tried, foresee_sets, subsets_
 from cepctl.engines.measure.rival_blocks import BlockMemory
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
-from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan, Scope
 
 _GROWN_AT_ONCE = 1 << 20
@@ -131,7 +130,7 @@ class _Expansion:
         row, event = group_candidates(search, self.shape, events, rows, bound, component)
         optional = Group(np.searchsorted(row, np.arange(len(rows) + 1)), event)
         spans = WholeSpans(self.plan, self.shape, events.masses, component)
-        whole = self.plan.strategy is not Strategy.SKIP_TILL_ANY_MATCH
+        whole = self.plan.strategy.whole_groups
         bounds = None
         if search.push_down is not None:
             sure = spans.sure_gap(len(rows), bound) if whole else None

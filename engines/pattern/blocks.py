@@ -13,11 +13,11 @@ skip_till_next_match, the strangers of contiguity.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Literal, TypeAlias
 
-from cepctl.language.ast import Strategy
+from cepctl.language.strategies import Absent, Strategy
 from cepctl.plan.plan import Alternative, Component, Plan, Timing
 
 Role: TypeAlias = Literal["first", "last", "only", "each"]
@@ -67,12 +67,13 @@ class AbsenceRule:
 
     `members_too` says that members of the preceding group, whose first member opens the region, count as
     rivals too.  `spared` are ticks, a point plus a constant, at which an event of the component does not
-    count.
+    count.  `by_key` says that an event of another key is no rival.
     """
 
     component: int | None
     regions: tuple[Region, ...]
     members_too: bool = False
+    by_key: bool = False
     spared: tuple[tuple[Point, int], ...] = ()
 
 
@@ -143,10 +144,7 @@ def shape_of(plan: Plan, alternative: Alternative) -> Shape:
         gaps.append([])
     shape = Shape(alternative, plan.window, tuple(blocks), (), timings)
     rules = [_negation(shape, n, gap) for gap, negated in enumerate(gaps) for n in negated]
-    if plan.strategy is Strategy.SKIP_TILL_NEXT_MATCH:
-        rules += _next_match(shape)
-    elif plan.strategy in (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY):
-        rules += _contiguity(shape)
+    rules += _rivals(shape, plan.strategy)
     return Shape(alternative, plan.window, shape.blocks, tuple(rules), timings)
 
 
@@ -262,6 +260,16 @@ def _limits(
         # Every member has to agree: the latest bounds from below, the earliest from above.
         point = Point(shape.block_of(other), "last" if is_lower else "first")
     return [RegionEnd(point, constant, is_lower)]
+
+
+def _rivals(shape: Shape, strategy: Strategy) -> list[AbsenceRule]:
+    match strategy.absent:
+        case Absent.NOTHING:
+            return []
+        case Absent.NEARER:
+            return _next_match(shape)
+        case Absent.OTHERS:
+            return [replace(rule, by_key=strategy.by_key) for rule in _contiguity(shape)]
 
 
 def _is_group(shape: Shape, block: int) -> bool:

@@ -105,16 +105,12 @@ class RuleIndex:
 
 @dataclass(frozen=True)
 class RuleIndexes:
-    """Where the rivals of every rule of a shape are looked for: made once, asked by each batch of matches.
-
-    `by_partition`: strangers count only in the match's own partition.
-    """
+    """Where the rivals of every rule of a shape are looked for: made once, asked by each batch of matches."""
 
     shape: Shape
     events: Events
     candidates: tuple[Indexes, ...]
     partition_by: tuple[str, ...]
-    by_partition: bool
     _made: dict[frozenset[int], list[RuleIndex]] = field(default_factory=dict, compare=False, repr=False)
 
     def joins(self, bound: dict[int, Bindings], spans: Spans) -> list[RivalJoin]:
@@ -133,7 +129,7 @@ def _rule_index(of: RuleIndexes, rule: AbsenceRule, singles: frozenset[int]) -> 
     key, codes = None, None
     if rule.component is None:
         event = events.happening
-        if of.by_partition:
+        if rule.by_key:
             codes = partition_codes(of.partition_by, events)
         event_codes = np.zeros(len(event), np.int64) if codes is None else codes[event]
     else:

@@ -44,16 +44,14 @@ def rivals_of(
     bound: dict[int, Bindings],
     spans: Spans,
     *,
-    by_partition: bool,
     joins: Sequence[RivalJoin] | None = None,
 ) -> list[Rivals]:
     """Pairs for every rule.
 
-    `bound` gives the bindings per positive component; `by_partition` says that strangers count only
-    in the match's own partition; `joins` are those of `RuleIndexes`, where they are known.
+    `bound` gives the bindings per positive component; `joins` are those of `RuleIndexes`, where known.
     """
     if joins is None:
-        joins = RuleIndexes(shape, events, candidates, partition_by, by_partition).joins(bound, spans)
+        joins = RuleIndexes(shape, events, candidates, partition_by).joins(bound, spans)
     found = []
     for join in joins:
         rule = join.rule

@@ -22,7 +22,7 @@ from cepctl.engines.columns.predicates import links_hold
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.point.combinations import EVER, Combinations, PointSearch, timing_holds
 from cepctl.engines.point.stream import PointIndex, PointStream, point_index, positions
-from cepctl.language.ast import Strategy
+from cepctl.language.strategies import Absent
 from cepctl.plan.plan import Link, Scope, Timing
 
 SMALLEST = np.nextafter(0.0, 1.0)
@@ -60,10 +60,7 @@ def gaps_of(search: PointSearch) -> tuple[Gap, ...]:
     """The rules of absence of an alternative."""
     alternative = search.alternative
     gaps = [_negation(search, i) for i, each in enumerate(alternative.components) if each.negated]
-    if search.plan.strategy is Strategy.SKIP_TILL_NEXT_MATCH:
-        gaps += [_next_match(search, column) for column in range(1, len(alternative.positive))]
-    elif search.plan.strategy is not Strategy.SKIP_TILL_ANY_MATCH:
-        gaps += _contiguity(search)
+    gaps += _rivals(search)
     return tuple(gaps)
 
 
@@ -86,6 +83,16 @@ def _negation(search: PointSearch, component: int) -> Gap:
     )
 
 
+def _rivals(search: PointSearch) -> list[Gap]:
+    match search.plan.strategy.absent:
+        case Absent.NOTHING:
+            return []
+        case Absent.NEARER:
+            return [_next_match(search, column) for column in range(1, len(search.alternative.positive))]
+        case Absent.OTHERS:
+            return _contiguity(search)
+
+
 def _next_match(search: PointSearch, column: int) -> Gap:
     """Rivals are joined like the component itself: they fit it, given the components before."""
     step = search.steps[column]
@@ -94,7 +101,7 @@ def _next_match(search: PointSearch, column: int) -> Gap:
 
 def _contiguity(search: PointSearch) -> list[Gap]:
     codes = np.zeros(len(search.events), dtype=np.int64)
-    if search.plan.strategy is Strategy.PARTITION_CONTIGUITY:
+    if search.plan.strategy.by_key:
         codes = partition_codes(search.plan.partition_by, search.events)
     index = point_index(search.stream, np.arange(len(search.events)), codes)
     columns = range(1, len(search.alternative.positive))

@@ -32,7 +32,7 @@ from cepctl.engines.point.stream import (
     point_index,
     positions,
 )
-from cepctl.language.ast import Strategy
+from cepctl.language.strategies import Absent
 from cepctl.plan.plan import Alternative, Link, Plan, Scope, Timing
 
 EVER = np.iinfo(np.int64)
@@ -131,7 +131,7 @@ class PointSearch:
             rows.mass[row] * self.stream.mass[point],
         )
         held = self._links(longer, step)
-        if self.plan.strategy is Strategy.SKIP_TILL_NEXT_MATCH:
+        if self.plan.strategy.absent is Absent.NEARER:
             longer, row = longer.take(held), row[held]
             held = longer.tick[:, -1] <= self._latest_next(longer, row, len(rows))[row]
         return self._timed(longer.take(held), step)

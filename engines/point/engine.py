@@ -37,14 +37,12 @@ from cepctl.engines.point.clocks import over_offsets
 from cepctl.engines.point.collapse import Source, collapsed, grouped
 from cepctl.engines.point.combinations import Combinations, PointSearch, candidates_of, point_search
 from cepctl.engines.point.stream import Budget, point_stream
-from cepctl.language.ast import Strategy
 from cepctl.plan.clock_support import require_known_clocks
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import require_engine
 from cepctl.precision import CONFIDENCE_SLACK
 
 _STARTS_AT_ONCE = 1 << 12
-_CONTIGUITY = (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY)
 
 
 def match_table(plan: Plan, table: pa.Table, options: MatchOptions | None = None) -> pa.Table:
@@ -79,7 +77,7 @@ def match_table(plan: Plan, table: pa.Table, options: MatchOptions | None = None
         return match_schema(plan).empty_table()
     require_known_clocks(plan, table)
     events = events_of(table, plan.clocks)
-    if plan.strategy in _CONTIGUITY:
+    if plan.strategy.asks_all:
         # Whatever lasts is bound by nothing then, and passes by with its start.
         events = events.by_start
     parts, rows = [], 0
@@ -109,10 +107,9 @@ def _signatures(plan: Plan, events: Events) -> Iterator[pl.DataFrame]:
         return
     searches = _searches(plan, events, candidates)
     lengths = sorted({len(search.steps) for search in searches})
-    any_match = plan.strategy is Strategy.SKIP_TILL_ANY_MATCH
     for length in lengths:
         own = [(number, each) for number, each in enumerate(searches) if len(each.steps) == length]
-        if any_match and all(is_plain_chain(each) for _, each in own):
+        if not plan.strategy.asks_others and all(is_plain_chain(each) for _, each in own):
             frames = _chain_frames(own)
         else:
             frames = list(_combination_frames([Source(n, each, gaps_of(each)) for n, each in own]))
@@ -135,7 +132,7 @@ def _of_intervals(plan: Plan, events: Events, candidates: tuple[Indexes, ...]) -
 
 def _searches(plan: Plan, events: Events, candidates: Sequence[tuple[Indexes, ...]]) -> list[PointSearch]:
     wanted = np.unique(np.concatenate([each for own in candidates for each in own]))
-    if plan.strategy in _CONTIGUITY:
+    if plan.strategy.asks_all:
         wanted = events.happening
     stream, budget = point_stream(events.masses, wanted), Budget()
     return [

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from cepctl.engines.concurrency import usable_cores
 from cepctl.engines.measure.rival_blocks import COUPLED_PAIR_BYTES, PAIR_BYTES
 from cepctl.engines.runners.slice_task import EVENT_COPIES
-from cepctl.language.ast import Strategy
 from cepctl.memory import MemoryBudget, size_text
 from cepctl.plan.evaluation_order import estimated_count
 from cepctl.plan.plan import Alternative, Plan
@@ -67,9 +66,9 @@ class MemoryEstimate:
 
 def _rivals(plan: Plan, alternative: Alternative, counts: Mapping[str, int]) -> int:
     """How many events can break a match of one reading at most, whatever their times."""
-    if plan.strategy in (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY):
+    if plan.strategy.asks_all:
         return sum(counts.values())
-    every = plan.strategy is Strategy.SKIP_TILL_NEXT_MATCH
+    every = plan.strategy.asks_others
     return sum(
         estimated_count(alternative, i, counts) or 0
         for i, component in enumerate(alternative.components)

@@ -22,7 +22,6 @@ from cepctl.engines.intervals.conditions import (
     own_edges,
 )
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
-from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Alternative, Plan
 
 
@@ -51,7 +50,7 @@ def reach_of(plan: Plan) -> Reach | None:
         If conditions on ends make too many cases.
     """
     windowed = None if plan.window is None else Reach(plan.window, plan.window)
-    if not plan.of_intervals or plan.strategy is not Strategy.SKIP_TILL_ANY_MATCH:
+    if not plan.of_intervals or plan.strategy.asks_others:
         return windowed
     found = [each for each in (windowed,) if each is not None]
     for alternative in plan.alternatives:

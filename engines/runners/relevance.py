@@ -18,11 +18,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.engines.columns.predicates import component_condition
-from cepctl.language.ast import Attribute, Binary, Constant, Expression, In, Strategy
+from cepctl.language.ast import Attribute, Binary, Constant, Expression, In
 from cepctl.plan.plan import Alternative, Component, Plan
 from cepctl.plan.summary import KleeneRows, owning_component
 
-_CONTIGUITY = (Strategy.STRICT_CONTIGUITY, Strategy.PARTITION_CONTIGUITY)
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "=": operator.eq,
     "<": operator.lt,
@@ -57,7 +56,7 @@ class Relevance:
 
         `types` are those of the columns in the files.
         """
-        if self.plan.strategy in _CONTIGUITY:
+        if self.plan.strategy.asks_all:
             return None
         choices = [_pushed(each, types) for each in _components(self.plan)]
         if any(choice is None for choice in choices):
@@ -72,11 +71,11 @@ class Relevance:
 
     @functools.cached_property
     def _condition(self) -> pl.Expr | None:
-        if self.plan.strategy is Strategy.STRICT_CONTIGUITY:
+        if self.plan.strategy.crosses_keys:
             return None
         keyed = [pl.col(name).is_not_null() for name in self.plan.partition_by]
         fits = [component_condition(each) for each in _of(self.plan.alternatives)]
-        if self.plan.strategy is Strategy.PARTITION_CONTIGUITY:
+        if self.plan.strategy.asks_all:
             fits = [pl.lit(value=True)]
         known = [component_condition(each) for each in _of(each.alternative for each in self.plan.given)]
         return pl.any_horizontal([pl.all_horizontal([pl.any_horizontal(fits), *keyed]), *known])

@@ -28,7 +28,6 @@ from cepctl.engines.runners.reach import Reach, reach_of
 from cepctl.engines.runners.relevance import Relevance
 from cepctl.engines.runners.slices import TimeSlice
 from cepctl.errors import QueryTooLargeError
-from cepctl.language.ast import Strategy
 from cepctl.memory import MemoryBudget, size_text
 from cepctl.plan.plan import Plan
 from cepctl.schema import TICK_MAX, TICK_MIN
@@ -131,8 +130,8 @@ class SliceTask:
     @property
     def may_bind_ends(self) -> bool:
         """Whether the events alone decide if ends matter: all parts of a run must take them alike."""
-        any_match = self.plan.strategy is Strategy.SKIP_TILL_ANY_MATCH
-        return self.plan.lasting and any_match and not any(each.reads_ends for each in self.plan.alternatives)
+        bindable = self.plan.lasting and not self.plan.strategy.asks_others
+        return bindable and not any(each.reads_ends for each in self.plan.alternatives)
 
     def binds_ends(self, source: int, part: int, numbers: Sequence[int]) -> bool:
         """Whether some event of some row groups that can matter lasts."""

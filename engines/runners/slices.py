@@ -21,7 +21,6 @@ import pyarrow as pa
 from cepctl.arrays import Indexes
 from cepctl.datasets.row_groups import RowGroups
 from cepctl.engines.runners.reach import Reach, reach_of
-from cepctl.language.ast import Strategy
 from cepctl.plan.grouping import keys_are_partitions
 from cepctl.plan.plan import Plan
 from cepctl.schema import TICK_MAX, TICK_MIN
@@ -113,7 +112,7 @@ def choose_slicing(groups: RowGroups, plan: Plan, parallelism: int, length: int 
     events = int(groups.rows.sum())
     if plan.given:
         return _whole(events)
-    keyed = bool(plan.partition_by) and plan.strategy is not Strategy.STRICT_CONTIGUITY
+    keyed = bool(plan.partition_by) and not plan.strategy.crosses_keys
     whole, reach = TimeSlice(), reach_of(plan)
     if reach is None:
         buckets = -(-events // EVENTS_PER_SLICE) if keyed and events > EVENTS_PER_SLICE else 1
@@ -140,7 +139,7 @@ def group_slicing(groups: RowGroups, plan: Plan, parallelism: int) -> Slicing:
     events = int(groups.rows.sum())
     if plan.given:
         return _whole(events)
-    keyed = keys_are_partitions(plan) and plan.strategy is not Strategy.STRICT_CONTIGUITY
+    keyed = keys_are_partitions(plan) and not plan.strategy.crosses_keys
     buckets = min(2 * parallelism, -(-events // FEWEST_EVENTS)) if keyed else 1
     return Slicing((TimeSlice(),), events, events, max(buckets, 1), sent=buckets > 1)
 

@@ -19,10 +19,9 @@ import pyarrow as pa
 from cepctl.engines.worlds.clocks import Variables, can_happen, rows_of
 from cepctl.engines.worlds.expressions import SLACK, Scene, evaluate
 from cepctl.engines.worlds.given import Known, constrained_rows, no_world_remains
-from cepctl.engines.worlds.search import Bound, Search, extent
+from cepctl.engines.worlds.search import Bound, Search, extent, reading
 from cepctl.engines.worlds.spans import Row, Times, Value, lasts
 from cepctl.engines.worlds.stream import Stream, Work
-from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import refuse_lasting_groups, require_engine
 
@@ -115,7 +114,7 @@ def independent_parts(plan: Plan, rows: list[Row]) -> Iterable[list[Row]]:
 
     Only strict contiguity looks at events of every key, and GIVEN may tie events of several.
     """
-    if not plan.partition_by or plan.strategy is Strategy.STRICT_CONTIGUITY or plan.given:
+    if not plan.partition_by or reading(plan).counted == "all" or plan.given:
         return [rows]
     parts: dict[tuple[Value, ...], list[Row]] = defaultdict(list)
     for row in rows:
@@ -238,10 +237,11 @@ def _that_can_matter(plan: Plan, stream: Stream) -> Stream:
 
     Contiguity counts every event of the input, or of the match's partition.
     """
-    if plan.strategy is Strategy.STRICT_CONTIGUITY:
+    counted = reading(plan).counted
+    if counted == "all":
         return stream
     constrained = constrained_rows(plan.given, stream)
-    if plan.strategy is Strategy.PARTITION_CONTIGUITY:
+    if counted == "key":
         kept = [row for e, row in enumerate(stream.rows) if stream.keys[e] is not None or e in constrained]
         return Stream.of(kept, plan.partition_by)
     searches = [Search(plan, alternative, stream, Work()) for alternative in plan.alternatives]

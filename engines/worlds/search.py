@@ -15,17 +15,16 @@ row.  Nothing is clever, so that it can be compared with the text line by line.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, pairwise
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from cepctl.engines.worlds.expressions import Members, holds
 from cepctl.engines.worlds.spans import Times
 from cepctl.engines.worlds.stream import Stream, Work
 from cepctl.errors import UnsupportedQueryError
-from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Alternative, Link, Plan, Scope, Timing
 from cepctl.schema import LATEST_TICK
 
@@ -34,12 +33,7 @@ Group: TypeAlias = tuple[int, ...]
 Bound: TypeAlias = Mapping[int, Group]
 Edge: TypeAlias = int | float
 """A tick, or an infinity where a gap has no end."""
-_STRATEGIES = (
-    Strategy.SKIP_TILL_ANY_MATCH,
-    Strategy.SKIP_TILL_NEXT_MATCH,
-    Strategy.STRICT_CONTIGUITY,
-    Strategy.PARTITION_CONTIGUITY,
-)
+Counted: TypeAlias = Literal["fitting", "key", "all"]
 
 
 @dataclass(frozen=True)
@@ -55,8 +49,9 @@ class Search:
     def __post_init__(self) -> None:
         """Refuse what would be asked of nothing: a judge that does not know a word says so."""
         unknown = {link.scope for link in self.alternative.links} - {Scope.EVENT, Scope.ORDER, Scope.GROUP}
-        for word in [*unknown, *({self.plan.strategy} - set(_STRATEGIES))]:
-            raise UnsupportedQueryError(f"the worlds engine does not know {word!r}; --engine event may")
+        for word in unknown:
+            raise _not_known(word)
+        reading(self.plan)
 
     def matches(self, ticks: Ticks) -> Iterator[Bound]:
         """All matches in the world where event e happens at `ticks[e]`."""
@@ -65,7 +60,7 @@ class Search:
                 self._window_holds(ticks, bound)
                 and self._timings_hold(ticks, bound)
                 and self._negations_hold(ticks, bound)
-                and self._strategy_holds(ticks, bound)
+                and reading(self.plan).holds(self, ticks, bound)
             ):
                 yield bound
 
@@ -75,7 +70,12 @@ class Search:
         A window that goes on beyond the end of time ends with it.
         """
         first, last = extent(ticks, bound)
-        if not self.alternative.decided_by_window(self.plan.strategy):
+        place, ending = len(self.alternative.components) - 1, self.alternative.components[-1]
+        if ending.negated:
+            waits = place not in self.alternative.absent_anywhere
+        else:
+            waits = ending.kleene and reading(self.plan).fills_window
+        if not waits:
             return last
         return LATEST_TICK if self.plan.window is None else min(first + self.plan.window - 1, LATEST_TICK)
 
@@ -229,13 +229,6 @@ class Search:
             )
         )
 
-    def _strategy_holds(self, ticks: Ticks, bound: Bound) -> bool:
-        if self.plan.strategy is Strategy.SKIP_TILL_ANY_MATCH:
-            return True
-        if self.plan.strategy is Strategy.SKIP_TILL_NEXT_MATCH:
-            return self._next_match_holds(ticks, bound)
-        return self._contiguity_holds(ticks, bound)
-
     # --- skip_till_next_match --------------------------------------------------------------
 
     def _next_match_holds(self, ticks: Ticks, bound: Bound) -> bool:
@@ -303,12 +296,61 @@ class Search:
     def _between(self, ticks: Ticks, bound: Bound, lo: int, hi: int) -> set[int]:
         """Events of the input (of the match's partition) strictly between two ticks, of any type."""
         key = self.stream.keys[next(iter(_events(bound)))]
-        whole_input = self.plan.strategy is Strategy.STRICT_CONTIGUITY
+        whole_input = reading(self.plan).counted == "all"
         return {
             e
             for e in range(len(self.stream))
             if lo < ticks[e] < hi and (whole_input or self.stream.keys[e] == key)
         }
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a strategy means here: its rows of the table, and which events of the input decide them.
+
+    `fills_window` says that a trailing group takes what fits until the window ends.
+    """
+
+    holds: Callable[[Search, Ticks, Bound], bool]
+    counted: Counted
+    fills_window: bool = False
+
+
+def _anything(search: Search, ticks: Ticks, bound: Bound) -> bool:
+    return True
+
+
+def _next_match(search: Search, ticks: Ticks, bound: Bound) -> bool:
+    return search._next_match_holds(ticks, bound)
+
+
+def _contiguity(search: Search, ticks: Ticks, bound: Bound) -> bool:
+    return search._contiguity_holds(ticks, bound)
+
+
+_READINGS: Mapping[str, Reading] = {
+    "skip_till_any_match": Reading(_anything, "fitting"),
+    "skip_till_next_match": Reading(_next_match, "fitting", fills_window=True),
+    "strict_contiguity": Reading(_contiguity, "all"),
+    "partition_contiguity": Reading(_contiguity, "key"),
+}
+
+
+def reading(plan: Plan) -> Reading:
+    """What the strategy of a plan means, told by its word alone.
+
+    Raises
+    ------
+    UnsupportedQueryError
+        If the judge does not know the word: it guesses nothing.
+    """
+    if plan.strategy.word not in _READINGS:
+        raise _not_known(plan.strategy.word)
+    return _READINGS[plan.strategy.word]
+
+
+def _not_known(word: object) -> UnsupportedQueryError:
+    return UnsupportedQueryError(f"the worlds engine does not know {word!r}; --engine event may")
 
 
 def extent(ticks: Ticks, bound: Bound) -> tuple[int, int]:

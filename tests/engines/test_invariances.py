@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from cepctl.engines.event.match import match_events
 from cepctl.engines.point.engine import match_table as match_points
 from cepctl.engines.worlds.engine import match_table
-from cepctl.language.ast import Strategy
+from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, STRICT_CONTIGUITY
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import Engine as EngineName
 from cepctl.plan.support import engine_refusals
@@ -156,7 +156,7 @@ def _reads_the_first_bucket(plan: Plan, events: pa.Table) -> pa.Table:
 
 
 def _always_contiguous(plan: Plan, events: pa.Table) -> pa.Table:
-    return match_table(replace(plan, strategy=Strategy.STRICT_CONTIGUITY), events)
+    return match_table(replace(plan, strategy=STRICT_CONTIGUITY), events)
 
 
 def _window_also_bounds_below(plan: Plan, events: pa.Table) -> pa.Table:
@@ -167,7 +167,7 @@ def _window_also_bounds_below(plan: Plan, events: pa.Table) -> pa.Table:
 
 
 def _any_match(plan: Plan, events: pa.Table) -> pa.Table:
-    return match_table(replace(plan, strategy=Strategy.SKIP_TILL_ANY_MATCH), events)
+    return match_table(replace(plan, strategy=SKIP_TILL_ANY_MATCH), events)
 
 
 # --- what is tested on what ----------------------------------------------------------------

@@ -17,7 +17,7 @@ from cepctl.engines.worlds import clocks, search, stream
 from cepctl.engines.worlds.engine import match_table
 from cepctl.engines.worlds.search import Bound, Edge, Group, Search, Ticks
 from cepctl.engines.worlds.spans import Mass, Row
-from cepctl.language.ast import Strategy
+from cepctl.language.strategies import STRICT_CONTIGUITY
 from cepctl.plan.plan import Plan
 from tests.engines.agreement import assert_same_rows, check
 from tests.plans import plan_of
@@ -185,7 +185,7 @@ def test_a_broken_rule_is_noticed(mutant: Mutant) -> None:
 def test_partition_contiguity_that_counts_every_key_is_noticed() -> None:
     def mutant_agrees(case: Case) -> None:
         plan = plan_of(case.query)
-        mutant = replace(plan, strategy=Strategy.STRICT_CONTIGUITY)
+        mutant = replace(plan, strategy=STRICT_CONTIGUITY)
         assert_same_rows(match_table(plan, case.table), match_table(mutant, case.table))
 
     with pytest.raises(AssertionError):

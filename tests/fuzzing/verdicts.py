@@ -13,7 +13,6 @@ from typing import Literal
 
 from cepctl.engines.event.match import match_events
 from cepctl.errors import CepctlError, ContradictionError, QueryTooLargeError, UnsupportedQueryError
-from cepctl.language.ast import Strategy
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import constructs_of
 from tests.fuzzing.answers import Disagreement, answer_of, judged, require_certain, require_same
@@ -99,7 +98,7 @@ def _compared(case: Case, plan: Plan) -> tuple[int, bool]:
 def _decided_by_order_alone(plan: Plan) -> bool:
     """Whether difference constraints alone say which rows are certain: nothing is absent, there is no OR."""
     return (
-        plan.strategy is Strategy.SKIP_TILL_ANY_MATCH
+        not plan.strategy.asks_others
         and len(plan.alternatives) == 1
         and plan.group_by is None
         and not any(component.negated for component in plan.alternatives[0].components)

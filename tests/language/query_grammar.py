@@ -27,12 +27,12 @@ from cepctl.language.ast import (
     Pattern,
     Query,
     ReturnItem,
-    Strategy,
     StrategyClause,
     Unary,
     Variable,
 )
 from cepctl.language.keywords import ALLEN_RELATIONS
+from cepctl.language.strategies import STRATEGIES
 
 NAMES = st.sampled_from(
     [
@@ -114,7 +114,9 @@ QUERIES = st.builds(
     st.lists(NAMES, max_size=2, unique=True).map(tuple),
     st.one_of(
         st.none(),
-        st.builds(StrategyClause, st.sampled_from(Strategy), st.lists(NAMES, max_size=2).map(tuple)),
+        st.builds(
+            StrategyClause, st.sampled_from(list(STRATEGIES.values())), st.lists(NAMES, max_size=2).map(tuple)
+        ),
     ),
     st.one_of(st.none(), DURATIONS),
     st.one_of(st.none(), st.floats(0, 1).map(abs)),
@@ -182,6 +184,6 @@ def query_texts(draw: st.DrawFn) -> str:
     if conditions:
         clauses.append("WHERE " + draw(st.sampled_from([" AND ", " AND ", " OR "])).join(conditions))
     clauses += draw(st.lists(st.sampled_from(["WITHIN 5 s", "WITHIN 0 ticks", "WITHIN 0.1 ms"]), max_size=1))
-    clauses += draw(st.lists(st.sampled_from([f"STRATEGY {each.value}" for each in Strategy]), max_size=1))
+    clauses += draw(st.lists(st.sampled_from([f"STRATEGY {word}" for word in STRATEGIES]), max_size=1))
     clauses += draw(st.lists(operand.map(lambda value: f"RETURN {value} AS r, {value}"), max_size=1))
     return " ".join(draw(st.permutations(clauses)))

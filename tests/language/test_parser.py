@@ -26,12 +26,12 @@ from cepctl.language.ast import (
     MatchField,
     Pattern,
     Span,
-    Strategy,
     StrategyClause,
     Unary,
     Variable,
 )
 from cepctl.language.parser import parse, parse_expression
+from cepctl.language.strategies import SKIP_TILL_NEXT_MATCH
 
 
 def where(text: str) -> Expression | None:
@@ -135,7 +135,7 @@ def test_keys_and_strategy_inside_where_leave_the_condition() -> None:
     query = parse("PATTERN SEQ(A a, B b) WHERE [k, `l m`] AND a.x = 5 AND skip_till_next_match(a, b) AND [k]")
     assert query.where == Binary("=", X, Constant(5))
     assert query.partition_by == ("k", "l m")
-    assert query.strategy == StrategyClause(Strategy.SKIP_TILL_NEXT_MATCH, ("a", "b"))
+    assert query.strategy == StrategyClause(SKIP_TILL_NEXT_MATCH, ("a", "b"))
 
 
 def test_keys_alone_leave_no_condition() -> None:

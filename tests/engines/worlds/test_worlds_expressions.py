@@ -24,6 +24,7 @@ from cepctl.language.ast import (
     Unary,
 )
 from cepctl.language.parser import parse
+from cepctl.language.strategies import SKIP_TILL_NEXT_MATCH
 from tests.plans import plan_of
 
 ROW = {
@@ -186,6 +187,7 @@ def test_a_strategy_or_a_scope_that_the_judge_does_not_know_fails() -> None:
     plan = plan_of("PATTERN SEQ(A a, B b) WHERE a.x = b.x")
     (alternative,) = plan.alternatives
     other = replace(alternative, links=(replace(alternative.links[0], scope="later"),))  # type: ignore[arg-type]
-    for strange, pattern in ((replace(plan, strategy="last_match"), alternative), (plan, other)):  # type: ignore[arg-type]
+    unknown = replace(SKIP_TILL_NEXT_MATCH, word="skip_till_last_match")
+    for strange, pattern in ((replace(plan, strategy=unknown), alternative), (plan, other)):
         with pytest.raises(UnsupportedQueryError, match="does not know"):
             Search(strange, pattern, Stream.of([], ()), Work())
